@@ -122,10 +122,10 @@ const struct assay__command assay__command_example = {.name = "example", .summar
 ZOO = """
 #include "zoo/net.h"
 #include "zoo/zoo_models.h"
-static int build(struct assay__zoo_params *params, struct assay__model *model, struct assay_error *error)
+static int build(struct assay__zoo_params *params)
 {
     struct assay__net net;
-    assay__net_begin(&net, model, "example", 99, error);
+    assay__zoo_begin(&net, params, 99);
     const char *dims = assay__net_text(&net, "%lld", (long long)assay__zoo_int(params, "width"));
     const char *x = assay__net_1(&net, "Relu", assay__net_input(&net, "input", ASSAY__FLOAT32, dims));
     assay__net_output(&net, x, "output", ASSAY__FLOAT32, dims);
@@ -137,10 +137,10 @@ const struct assay__zoo_entry assay__zoo_example = {"example", "An example", {de
 """
 RULES = """
 #include "advise/rules.h"
-static enum assay__rule_outcome look(struct assay__advice *advice, struct assay__rule_result *result)
-{ (void)advice, (void)result; return ASSAY__RULE_NOTHING; }
+static enum assay__rule_outcome look(struct assay__advice *advice)
+{ (void)advice; return ASSAY__RULE_NOTHING; }
 const struct assay__rule assay__rules_example[] = {
-    {"example", "example", "note", "An example", "nothing", 0, "small", "do nothing", look, NULL, NULL}, {0}};
+    {"example", "example", "note", "small", 0, look, NULL, NULL, "An example", "nothing", "do nothing"}, {0}};
 """
 REWRITE = """
 #include "model/rewrite/rewrites.h"
@@ -174,7 +174,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
     (void)trial;
     assay__doc_section(doc, "example", "Largest tensors", NULL, 0);
-    struct assay__table *t = assay__doc_table(doc, "tensors", "Tensors", ASSAY__ARRAY(columns));
+    struct assay__table *t = assay__doc_table(doc, "tensors", "Tensors", columns);
     assay__table_row(t, 0, NULL);
     assay__table_text(t, "embedding");
     assay__table_number(t, 1234000, ASSAY_MEASURED);

@@ -32,11 +32,6 @@ static const char *const need_names[ASSAY__NEED_COUNT] = {
     "latency",     "layers", "costs",  "ceilings", "memory", "counters",
     "allocations", "model",  "shapes", "start",    "trials"};
 
-static const char *no_latency(const struct assay__advice *a)
-{
-    return a->p50_ns > 0 ? NULL : "latency: no inference was timed";
-}
-
 static const char *no_layers(const struct assay__advice *a)
 {
     const struct assay__layers *layers = &a->trial->layers;
@@ -49,76 +44,59 @@ static const char *no_layers(const struct assay__advice *a)
     return layers->reason && *layers->reason ? layers->reason : "layers: they were not timed";
 }
 
-static const char *no_costs(const struct assay__advice *a)
+/* Is one of the metrics known? */
+static bool knows(const struct assay__advice *a, const char *const *metrics)
 {
+    while (*metrics && !isfinite(assay__trial_value(a->trial, *metrics)))
+        metrics++;
+    return *metrics;
+}
+
+/* What the trial lacks of that input; NULL: nothing. */
+static const char *missing(const struct assay__advice *a, enum assay__need need)
+{
+    static const char *const memory[] = {"memory.peak.worker", "memory.peak.device", NULL};
+    static const char *const counters[] = {"hardware.cpus_busy", "hardware.page_faults",
+                                           "hardware.context_switches", "hardware.cycles", NULL};
+    static const char *const start[] = {"timing.session", "timing.first", NULL};
     const struct assay__layers *layers = &a->trial->layers;
-    for (size_t i = 0; i < layers->count; i++)
-        if (isfinite(layers->items[i].flops) && isfinite(layers->items[i].bytes)) return NULL;
-    return "costs: no layer's FLOPs and bytes are known";
-}
-
-static const char *no_ceilings(const struct assay__advice *a)
-{
-    if (a->roofline.reason && *a->roofline.reason) return a->roofline.reason;
-    if (a->roofline.least_of_ns > 0) return NULL;
-    return "ceilings: no layer can be judged by them; measure them";
-}
-
-static const char *no_memory(const struct assay__advice *a)
-{
-    return isfinite(assay__trial_value(a->trial, "memory.peak.worker")) ||
-                   isfinite(assay__trial_value(a->trial, "memory.peak.device"))
-               ? NULL
-               : "memory: the peaks of the worker and the device are unknown";
-}
-
-static const char *no_counters(const struct assay__advice *a)
-{
-    static const char *const names[] = {"hardware.cpus_busy", "hardware.page_faults",
-                                        "hardware.context_switches", "hardware.cycles"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (isfinite(assay__trial_value(a->trial, names[i]))) return NULL;
-    return "counters: none was read";
-}
-
-static const char *no_allocations(const struct assay__advice *a)
-{
     const struct assay__allocations *all = &a->trial->allocations;
-    if (!all->reason) return "allocations: they were not counted";
-    return *all->reason ? all->reason : NULL;
+    switch (need) {
+    case ASSAY__NEED_LATENCY: return a->p50_ns > 0 ? NULL : "latency: no inference was timed";
+    case ASSAY__NEED_LAYERS: return no_layers(a);
+    case ASSAY__NEED_COSTS:
+        for (size_t i = 0; i < layers->count; i++)
+            if (isfinite(layers->items[i].flops) && isfinite(layers->items[i].bytes)) return NULL;
+        return "costs: no layer's FLOPs and bytes are known";
+    case ASSAY__NEED_CEILINGS:
+        if (a->roofline.reason && *a->roofline.reason) return a->roofline.reason;
+        return a->roofline.least_of_ns > 0
+                   ? NULL
+                   : "ceilings: no layer can be judged by them; measure them";
+    case ASSAY__NEED_MEMORY:
+        return knows(a, memory) ? NULL
+                                : "memory: the peaks of the worker and the device are unknown";
+    case ASSAY__NEED_COUNTERS: return knows(a, counters) ? NULL : "counters: none was read";
+    case ASSAY__NEED_ALLOCATIONS:
+        if (!all->reason) return "allocations: they were not counted";
+        return *all->reason ? all->reason : NULL;
+    case ASSAY__NEED_MODEL: return a->model ? NULL : a->model_reason;
+    case ASSAY__NEED_SHAPES:
+        return a->analysis ? NULL : a->model ? a->shapes_reason : a->model_reason;
+    case ASSAY__NEED_START:
+        return knows(a, start)
+                   ? NULL
+                   : "start: neither the session's creation nor the first inference was timed";
+    case ASSAY__NEED_TRIALS:
+        for (size_t i = 0; i < a->profile->trial_count; i++) {
+            const struct assay__trial *t = &a->profile->trials[i];
+            if (t->state == ASSAY__TRIAL_OK && t->batch > 0 && t->batch != a->trial->batch)
+                return NULL;
+        }
+        return "an experiment: sweep batch sizes around a power of two, such as 7,8,9";
+    }
+    return NULL;
 }
-
-static const char *no_model(const struct assay__advice *a)
-{
-    return a->model ? NULL : a->model_reason;
-}
-
-static const char *no_shapes(const struct assay__advice *a)
-{
-    if (!a->model) return a->model_reason;
-    return a->analysis ? NULL : a->shapes_reason;
-}
-
-static const char *no_start(const struct assay__advice *a)
-{
-    return isfinite(assay__trial_value(a->trial, "timing.session")) ||
-                   isfinite(assay__trial_value(a->trial, "timing.first"))
-               ? NULL
-               : "start: neither the session's creation nor the first inference was timed";
-}
-
-static const char *no_trials(const struct assay__advice *a)
-{
-    size_t other = 0;
-    for (size_t i = 0; i < a->profile->trial_count; i++)
-        other += a->profile->trials[i].state == ASSAY__TRIAL_OK &&
-                 a->profile->trials[i].batch > 0 && a->profile->trials[i].batch != a->trial->batch;
-    return other ? NULL : "an experiment: sweep batch sizes around a power of two, such as 7,8,9";
-}
-
-static const char *(*const missing[ASSAY__NEED_COUNT])(const struct assay__advice *) = {
-    no_latency,     no_layers, no_costs,  no_ceilings, no_memory, no_counters,
-    no_allocations, no_model,  no_shapes, no_start,    no_trials};
 
 void assay__rule_needs(struct assay__buf *out, const struct assay__rule *rule)
 {
@@ -165,31 +143,13 @@ void assay__rules_markdown(struct assay__buf *out)
 
 /* --- evaluation ------------------------------------------------------------------------------- */
 
-static const char *severity_of(const struct assay__rule *rule, double gain)
-{
-    if (!isfinite(gain)) return rule->severity;
-    if (gain >= ASSAY__GAIN_HIGH) return "high";
-    return gain >= ASSAY__GAIN_MEDIUM ? "medium" : "low";
-}
-
-static void conclude(struct assay__advice *advice, struct assay__rule_result *result)
-{
-    struct assay__finding *f = &result->finding;
-    const struct assay__rule *rule = result->rule;
-    f->severity = severity_of(rule, f->expected_gain);
-    if (rule->advice) f->advice = rule->advice;
-    if (f->expected_gain > 1 && assay__trial_value(advice->trial, "energy.inference.gross") > 0)
-        f->energy_saving = 1 - 1 / f->expected_gain; /* the same power for a shorter time */
-    if (rule->apply) rule->apply(advice, &result->change);
-    advice->found++;
-}
-
 static void evaluate(struct assay__advice *advice, const struct assay__rule *rule,
                      struct assay__rule_result *result)
 {
+    struct assay__finding *f = &result->finding;
     const char *why = NULL;
     *result = (struct assay__rule_result){.rule = rule, .missing = ""};
-    result->finding = (struct assay__finding){
+    *f = (struct assay__finding){
         .id = rule->id,
         .severity = rule->severity,
         .title = rule->title,
@@ -204,15 +164,22 @@ static void evaluate(struct assay__advice *advice, const struct assay__rule *rul
         .verified_gain = NAN,
         .energy_saving = NAN,
     };
+    advice->result = result;
     for (size_t i = 0; i < ASSAY__NEED_COUNT && !why; i++)
-        if (rule->needs & (1u << i)) why = missing[i](advice);
-    result->outcome = why ? assay__rule_missing(result, why) : rule->evaluate(advice, result);
-    if (result->outcome == ASSAY__RULE_FOUND)
-        conclude(advice, result);
-    else if (result->outcome == ASSAY__RULE_MISSING)
-        advice->missing++;
-    else
-        advice->nothing++;
+        if (rule->needs & (1u << i)) why = missing(advice, (enum assay__need)(1u << i));
+    result->outcome = why ? assay__rule_missing(advice, why) : rule->evaluate(advice);
+    advice->found += result->outcome == ASSAY__RULE_FOUND;
+    advice->missing += result->outcome == ASSAY__RULE_MISSING;
+    advice->nothing += result->outcome == ASSAY__RULE_NOTHING;
+    if (result->outcome != ASSAY__RULE_FOUND) return;
+    if (isfinite(f->expected_gain))
+        f->severity = f->expected_gain >= ASSAY__GAIN_HIGH     ? "high"
+                      : f->expected_gain >= ASSAY__GAIN_MEDIUM ? "medium"
+                                                               : "low";
+    if (rule->advice) f->advice = rule->advice;
+    if (f->expected_gain > 1 && assay__trial_value(advice->trial, "energy.inference.gross") > 0)
+        f->energy_saving = 1 - 1 / f->expected_gain; /* the same power for a shorter time */
+    if (rule->apply) rule->apply(advice, &result->change);
 }
 
 static int rank_of(const char *severity)
@@ -236,15 +203,28 @@ static int by_potential(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-static void keep_findings(struct assay__advice *advice)
+/* Evaluates the rules that are asked for; the profile's findings become what they found. */
+static int evaluate_all(struct assay__advice *advice, const struct assay__advise_options *options)
 {
+    const struct assay__rule *rule;
+    size_t rules = 0;
+    while (assay__rule_at(rules))
+        rules++;
+    advice->results = assay__arena_array(advice->arena, rules, sizeof *advice->results);
+    if (!advice->results) return ASSAY_ENOMEM;
+    for (size_t i = 0; (rule = assay__rule_at(i)); i++) {
+        bool wanted = options->only_count == 0;
+        for (size_t k = 0; k < options->only_count && !wanted; k++)
+            wanted = strcmp(options->only[k], rule->id) == 0;
+        if (wanted) evaluate(advice, rule, &advice->results[advice->result_count++]);
+    }
     struct assay_profile *profile = advice->profile;
     const struct assay__rule_result **found = assay__arena_array(advice->arena, advice->found + 1,
                                                                  sizeof *found);
     struct assay__finding *findings = assay__arena_array(profile->arena, advice->found + 1,
                                                          sizeof *findings);
     size_t count = 0;
-    if (!found || !findings) return;
+    if (!found || !findings) return ASSAY_ENOMEM;
     for (size_t i = 0; i < advice->result_count; i++)
         if (advice->results[i].outcome == ASSAY__RULE_FOUND) found[count++] = &advice->results[i];
     qsort(found, count, sizeof *found, by_potential);
@@ -252,36 +232,7 @@ static void keep_findings(struct assay__advice *advice)
         findings[i] = found[i]->finding;
     profile->findings = findings;
     profile->finding_count = count;
-}
-
-static bool is_wanted(const struct assay__advise_options *options, const struct assay__rule *rule)
-{
-    for (size_t i = 0; i < options->only_count; i++)
-        if (strcmp(options->only[i], rule->id) == 0) return true;
-    return options->only_count == 0;
-}
-
-static const struct assay__trial *trial_of(const struct assay_profile *profile, size_t index)
-{
-    if (index != SIZE_MAX) return index < profile->trial_count ? &profile->trials[index] : NULL;
-    for (size_t i = 0; i < profile->trial_count; i++)
-        if (profile->trials[i].state == ASSAY__TRIAL_OK) return &profile->trials[i];
-    return profile->trial_count ? &profile->trials[0] : NULL;
-}
-
-static int evaluate_all(struct assay__advice *advice, const struct assay__advise_options *options)
-{
-    const struct assay__rule *rule;
-    size_t count = 0;
-    while (assay__rule_at(count))
-        count++;
-    advice->results = assay__arena_array(advice->arena, count, sizeof *advice->results);
-    if (!advice->results) return ASSAY_ENOMEM;
-    for (size_t i = 0; (rule = assay__rule_at(i)); i++)
-        if (is_wanted(options, rule))
-            evaluate(advice, rule, &advice->results[advice->result_count++]);
-    keep_findings(advice);
-    bool failed = assay__arena_failed(advice->arena) || assay__arena_failed(advice->profile->arena);
+    bool failed = assay__arena_failed(advice->arena) || assay__arena_failed(profile->arena);
     return failed ? ASSAY_ENOMEM : 0;
 }
 
@@ -291,15 +242,20 @@ int assay__advise(struct assay_profile *profile, const struct assay__advise_opti
     static const struct assay__advise_options all = {.trial = SIZE_MAX};
     if (!options) options = &all;
     *out = NULL;
-    const struct assay__trial *trial = trial_of(profile, options->trial);
+    size_t at = options->trial == SIZE_MAX ? 0 : options->trial;
+    for (size_t i = 0; i < profile->trial_count && options->trial == SIZE_MAX; i++) {
+        at = i;
+        if (profile->trials[i].state == ASSAY__TRIAL_OK) break;
+    }
+    const struct assay__trial *trial = at < profile->trial_count ? &profile->trials[at] : NULL;
     if (!trial) return assay_error_set(error, ASSAY_ENOTFOUND, "the profile has no such trial");
     struct assay__advice *advice = calloc(1, sizeof *advice);
     int code = ASSAY_ENOMEM;
     if (!advice) goto out;
-    advice->profile = profile;
-    advice->trial = trial;
-    advice->p50_ns = assay__trial_value(trial, "latency.p50") * 1e9;
-    advice->arena = assay__arena_new();
+    *advice = (struct assay__advice){.profile = profile,
+                                     .trial = trial,
+                                     .p50_ns = assay__trial_value(trial, "latency.p50") * 1e9,
+                                     .arena = assay__arena_new()};
     if (!advice->arena) goto out;
     code = assay__roofline(profile, trial, advice->arena, &advice->roofline);
     if (code == 0) code = assay__advice_open_model(advice, options->model);

@@ -16,6 +16,7 @@
 static int open_file(struct assay__advice *advice, const char *given)
 {
     const struct assay__model_info *info = advice->trial->model;
+    struct assay__arena *arena = advice->profile->arena;
     const char *path = given ? given : info->path && *info->path ? info->path : info->name;
     struct assay_error error = {0};
     char fingerprint[17] = "";
@@ -26,21 +27,20 @@ static int open_file(struct assay__advice *advice, const char *given)
     }
     if (!zoo && !assay__file_exists(path)) {
         advice->model_reason = assay__arena_text(
-            advice->profile->arena, "the model file does not exist: %s (name another)", path);
+            arena, "the model file does not exist: %s (name another)", path);
         return 0;
     }
     int code = assay__model_open(path, &advice->model, NULL, &error);
     if (code) {
-        advice->model_reason = assay__arena_text(advice->profile->arena,
-                                                 "the model cannot be read: %s", error.message);
+        advice->model_reason = assay__arena_text(arena, "the model cannot be read: %s",
+                                                 error.message);
         return code == ASSAY_ENOMEM ? code : 0;
     }
     code = assay__model_fingerprint(advice->model, fingerprint);
     if (code == 0 && info->fingerprint && *info->fingerprint &&
         strcmp(info->fingerprint, fingerprint) != 0) {
         advice->model_reason = assay__arena_text(
-            advice->profile->arena,
-            "the model has changed since it was profiled (fingerprint now %s)", fingerprint);
+            arena, "the model has changed since it was profiled (fingerprint now %s)", fingerprint);
         assay__model_free(advice->model);
         advice->model = NULL;
     }
@@ -65,24 +65,6 @@ const char **assay__advice_shapes(const struct assay__trial *trial, struct assay
     return shapes;
 }
 
-static int analyse(struct assay__advice *advice)
-{
-    struct assay_error error = {0};
-    size_t count = 0;
-    const char **shapes = assay__advice_shapes(advice->trial, advice->arena, &count);
-    if (!shapes) return ASSAY_ENOMEM;
-    struct assay__workload_options options = {
-        .shapes = shapes, .shape_count = count, .shapes_only = true};
-    int code = assay__workload_plan(advice->model, &options, &advice->workload, &error);
-    if (code == 0)
-        code = assay__analyse(advice->model, advice->workload, &advice->analysis, &error);
-    if (code == ASSAY_ENOMEM) return code;
-    if (code)
-        advice->shapes_reason = assay__arena_text(
-            advice->profile->arena, "the graph's shapes are unknown: %s", error.message);
-    return 0;
-}
-
 /* --- producers and readers -------------------------------------------------------------------- */
 
 static void read_by(struct assay__advice *advice, const char *value, size_t reader)
@@ -93,24 +75,24 @@ static void read_by(struct assay__advice *advice, const char *value, size_t read
     advice->reader[made] = reader;
 }
 
-static void read_by_bodies(struct assay__advice *advice, const struct assay__node *node,
-                           size_t reader);
+/* The inputs of the node, and what its bodies read. */
+static void read_by_node(struct assay__advice *advice, const struct assay__node *node,
+                         size_t reader);
 
 static void read_by_graph(struct assay__advice *advice, const struct assay__graph *graph,
                           size_t reader)
 {
-    for (size_t i = 0; i < graph->node_count; i++) {
-        for (size_t k = 0; k < graph->nodes[i].input_count; k++)
-            read_by(advice, graph->nodes[i].inputs[k], reader);
-        read_by_bodies(advice, &graph->nodes[i], reader);
-    }
+    for (size_t i = 0; i < graph->node_count; i++)
+        read_by_node(advice, &graph->nodes[i], reader);
     for (size_t i = 0; i < graph->output_count; i++)
         read_by(advice, graph->outputs[i].name, reader);
 }
 
-static void read_by_bodies(struct assay__advice *advice, const struct assay__node *node,
-                           size_t reader)
+static void read_by_node(struct assay__advice *advice, const struct assay__node *node,
+                         size_t reader)
 {
+    for (size_t k = 0; k < node->input_count; k++)
+        read_by(advice, node->inputs[k], reader);
     for (size_t a = 0; a < node->attr_count; a++) {
         const struct assay__attr *attr = &node->attrs[a];
         if (attr->g) read_by_graph(advice, attr->g, reader);
@@ -133,11 +115,8 @@ static int index_graph(struct assay__advice *advice)
             if (graph->nodes[i].outputs[k] && *graph->nodes[i].outputs[k])
                 code = assay__map_set(advice->producer, graph->nodes[i].outputs[k], i);
     }
-    for (size_t i = 0; i < graph->node_count && code == 0; i++) {
-        for (size_t k = 0; k < graph->nodes[i].input_count; k++)
-            read_by(advice, graph->nodes[i].inputs[k], i);
-        read_by_bodies(advice, &graph->nodes[i], i);
-    }
+    for (size_t i = 0; i < graph->node_count && code == 0; i++)
+        read_by_node(advice, &graph->nodes[i], i);
     for (size_t i = 0; i < graph->output_count && code == 0; i++)
         read_by(advice, graph->outputs[i].name, SIZE_MAX);
     return code;
@@ -169,8 +148,20 @@ int assay__advice_open_model(struct assay__advice *advice, const char *path)
     advice->model_reason = advice->shapes_reason = "";
     int code = open_file(advice, path);
     if (code || !advice->model) return code;
-    code = analyse(advice); /* inlines functions: before anything points into the graph */
-    if (code == 0) code = index_graph(advice);
+    struct assay_error error = {0};
+    size_t count = 0;
+    const char **shapes = assay__advice_shapes(advice->trial, advice->arena, &count);
+    if (!shapes) return ASSAY_ENOMEM;
+    struct assay__workload_options options = {
+        .shapes = shapes, .shape_count = count, .shapes_only = true};
+    code = assay__workload_plan(advice->model, &options, &advice->workload, &error);
+    if (code == 0) /* inlines functions: before anything points into the graph */
+        code = assay__analyse(advice->model, advice->workload, &advice->analysis, &error);
+    if (code == ASSAY_ENOMEM) return code;
+    if (code)
+        advice->shapes_reason = assay__arena_text(
+            advice->profile->arena, "the graph's shapes are unknown: %s", error.message);
+    code = index_graph(advice);
     if (code == 0) code = index_layers(advice);
     return code;
 }

@@ -12,13 +12,6 @@ double assay__amdahl(double share, double local)
     return rest > 0 ? 1 / rest : NAN;
 }
 
-const char *assay__advice_scaled(struct assay__advice *advice, double value, const char *unit)
-{
-    char text[64];
-    assay__text_scaled(text, sizeof text, value, unit);
-    return assay__arena_text(advice->profile->arena, "%s", text);
-}
-
 double assay__advice_time(const struct assay__layer *layer)
 {
     bool known = layer->state != ASSAY_UNAVAILABLE && isfinite(layer->time_ns) &&
@@ -55,10 +48,9 @@ double assay__advice_share(const struct assay__advice *advice, const char *ops, 
 
 /* --- conclusions ------------------------------------------------------------------------------ */
 
-void assay__rule_evidence(struct assay__advice *advice, struct assay__rule_result *result,
-                          const char *format, ...)
+void assay__rule_evidence(struct assay__advice *advice, const char *format, ...)
 {
-    struct assay__finding *f = &result->finding;
+    struct assay__finding *f = &advice->result->finding;
     struct assay__arena *arena = advice->profile->arena;
     const char **grown = assay__arena_grow(arena, (void *)f->evidence, f->evidence_count,
                                            sizeof *grown);
@@ -70,35 +62,33 @@ void assay__rule_evidence(struct assay__advice *advice, struct assay__rule_resul
     f->evidence = grown;
 }
 
-void assay__rule_advice(struct assay__advice *advice, struct assay__rule_result *result,
-                        const char *format, ...)
+void assay__rule_advice(struct assay__advice *advice, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    result->finding.advice = assay__arena_vtext(advice->profile->arena, format, args);
+    advice->result->finding.advice = assay__arena_vtext(advice->profile->arena, format, args);
     va_end(args);
 }
 
-enum assay__rule_outcome assay__rule_found(struct assay__rule_result *result, double gain)
+enum assay__rule_outcome assay__rule_found(struct assay__advice *advice, double gain)
 {
     if (isfinite(gain) && gain < ASSAY__GAIN_LEAST) return ASSAY__RULE_NOTHING;
-    result->finding.expected_gain = isfinite(gain) ? gain : NAN;
+    advice->result->finding.expected_gain = isfinite(gain) ? gain : NAN;
     return ASSAY__RULE_FOUND;
 }
 
-enum assay__rule_outcome assay__rule_missing(struct assay__rule_result *result, const char *reason)
+enum assay__rule_outcome assay__rule_missing(struct assay__advice *advice, const char *reason)
 {
-    result->missing = reason;
+    advice->result->missing = reason;
     return ASSAY__RULE_MISSING;
 }
 
-enum assay__rule_outcome assay__rule_without(struct assay__advice *advice,
-                                             struct assay__rule_result *result, const char *metric)
+enum assay__rule_outcome assay__rule_without(struct assay__advice *advice, const char *metric)
 {
     const struct assay_metric *m = assay_metrics_get(advice->trial->metrics, metric);
-    return assay__rule_missing(
-        result, assay__arena_text(advice->profile->arena, "%s: %s", metric,
-                                  m && m->note && *m->note ? m->note : "not in the profile"));
+    const char *why = m && m->note && *m->note ? m->note : "not in the profile";
+    return assay__rule_missing(advice,
+                               assay__arena_text(advice->profile->arena, "%s: %s", metric, why));
 }
 
 /* --- the graph -------------------------------------------------------------------------------- */
@@ -121,9 +111,7 @@ const char *assay__advice_node_name(const struct assay__node *node)
 
 /* --- changes ---------------------------------------------------------------------------------- */
 
-#define BATCH_LARGEST                                                          \
-    4096 /* beyond it a batch of eight times the size is no longer worth a try \
-          */
+#define BATCH_LARGEST 4096 /* beyond it eight times the size is no longer worth a try */
 
 void assay__try_optimization(const struct assay__advice *advice, struct assay__change *change)
 {

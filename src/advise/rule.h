@@ -79,6 +79,7 @@ struct assay__advice {
     size_t *reader;   /* … and the node that read them last; SIZE_MAX none */
     size_t *layer_of; /* by node: the layer it went into; SIZE_MAX unknown */
     struct assay__rule_result *results; /* in the order of the tables */
+    struct assay__rule_result *result;  /* of the rule that is evaluated now */
     size_t result_count, found, nothing, missing;
     const struct assay__verification *verification; /* verify.h; NULL: nothing was tried */
 };
@@ -86,17 +87,16 @@ struct assay__advice {
 struct assay__rule {
     const char *id, *family;
     const char *severity; /* when no potential is known: "high" | "medium" | "low" | "note" */
-    const char *title;
-    const char *looks; /* what it looks for, with its thresholds; for doc/rules.md */
-    unsigned needs;    /* enum assay__need, enum assay__potential */
     /* "small": an option; "medium": a new model file; "large": the model changes */
     const char *effort;
-    const char *advice; /* the change to make; NULL: the function writes it */
-    enum assay__rule_outcome (*evaluate)(struct assay__advice *advice,
-                                         struct assay__rule_result *result);
+    unsigned needs; /* enum assay__need, enum assay__potential */
+    enum assay__rule_outcome (*evaluate)(struct assay__advice *advice);
     /** What could be tried, once it is found; NULL: nothing that a program can do by itself. */
     void (*apply)(const struct assay__advice *advice, struct assay__change *change);
     const void *with; /* for a function that serves several rules; NULL */
+    const char *title;
+    const char *looks;  /* what it looks for, with its thresholds; for doc/rules.md */
+    const char *advice; /* the change to make; NULL: the function writes it */
 };
 
 /* --- helpers of rules ------------------------------------------------------------------------- */
@@ -109,8 +109,6 @@ static inline struct assay__digits assay__percent(double share)
 {
     return assay__digits(share * 100, 3);
 }
-/** "20.5 µs", in the profile's arena. */
-const char *assay__advice_scaled(struct assay__advice *advice, double value, const char *unit);
 /** Time of a layer in ns; 0 when it is unknown, so that shares are of what is known. */
 double assay__advice_time(const struct assay__layer *layer);
 /** Is the layer's operator one of these ("Conv|Gemm")? */
@@ -119,20 +117,18 @@ bool assay__op_among(const char *op, const char *ops);
  *  them. */
 double assay__advice_share(const struct assay__advice *advice, const char *ops, size_t *count);
 
+/* These conclude the rule that is evaluated now: advice->result. */
 /** A sentence of evidence. */
-void assay__rule_evidence(struct assay__advice *advice, struct assay__rule_result *result,
-                          const char *format, ...) ASSAY_PRINTF(3, 4);
+void assay__rule_evidence(struct assay__advice *advice, const char *format, ...) ASSAY_PRINTF(2, 3);
 /** The concrete change, where it is not the same for every profile. */
-void assay__rule_advice(struct assay__advice *advice, struct assay__rule_result *result,
-                        const char *format, ...) ASSAY_PRINTF(3, 4);
+void assay__rule_advice(struct assay__advice *advice, const char *format, ...) ASSAY_PRINTF(2, 3);
 /** Found, with that potential (NaN: unknown until it is tried). Below ASSAY__GAIN_LEAST:
  *  nothing. */
-enum assay__rule_outcome assay__rule_found(struct assay__rule_result *result, double gain);
+enum assay__rule_outcome assay__rule_found(struct assay__advice *advice, double gain);
 /** Not evaluated because this metric is unknown, with its reason. */
-enum assay__rule_outcome assay__rule_without(struct assay__advice *advice,
-                                             struct assay__rule_result *result, const char *metric);
+enum assay__rule_outcome assay__rule_without(struct assay__advice *advice, const char *metric);
 /** Not evaluated, for that reason. */
-enum assay__rule_outcome assay__rule_missing(struct assay__rule_result *result, const char *reason);
+enum assay__rule_outcome assay__rule_missing(struct assay__advice *advice, const char *reason);
 
 /* the graph; only with ASSAY__NEED_MODEL */
 size_t assay__advice_producer(const struct assay__advice *advice, const char *value);

@@ -5,8 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#define DISPATCH_SHARE \
-    0.3 /* of the latency in calls: from there on computing is not what takes time */
+#define DISPATCH_SHARE 0.3 /* of the latency in calls: more, and computing takes less time */
 #define DISPATCH_LAYERS 8  /* fewer have no neighbours to be joined with */
 #define DISPATCH_LOCAL 2.0 /* joining neighbours in pairs halves the calls */
 #define MEMORY_SHARE 0.5
@@ -15,8 +14,7 @@
 #define LOW_UTILIZATION 0.3 /* the monitoring guide's limit for a bad utilisation … */
 #define LOW_GOAL 0.6        /* … and what a good kernel of a common shape reaches */
 #define LOW_LEAST_NS ASSAY__ROOFLINE_OVERHEAD_NS /* shorter layers are calls, not kernels */
-#define OTHERS_SHARE \
-    0.2 /* of the CPU time used by other processes: then layers wait for them too */
+#define OTHERS_SHARE 0.2 /* of the CPU time used by others: then layers wait for them too */
 #define DEPTHWISE_SHARE 0.1
 #define GATHER_SHARE 0.2
 #define GATHER_LOCAL 2.0 /* a table of 16 bits */
@@ -49,17 +47,17 @@ static const char *whole_name(const struct assay__advice *a)
 }
 
 /* Said where it matters: more than rounding. */
-static void say_whole(struct assay__advice *a, struct assay__rule_result *r)
+static void say_whole(struct assay__advice *a)
 {
     double part = whole_ns(a) / a->p50_ns;
     if (part < 1.005) return;
-    assay__rule_evidence(a, r,
+    assay__rule_evidence(a,
                          "the layer times add up to %s %% of the latency (timing slows them, or "
                          "they ran in parallel): shares and potential refer to that sum",
                          assay__percent(part).text);
 }
 
-static enum assay__rule_outcome dispatch(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome dispatch(struct assay__advice *a)
 {
     const struct assay__layers *layers = &a->trial->layers;
     double engine = layers->engine_ns > 0 ? layers->engine_ns : 0,
@@ -69,19 +67,18 @@ static enum assay__rule_outcome dispatch(struct assay__advice *a, struct assay__
     for (size_t i = 0; i < layers->count; i++)
         small += a->roofline.layers[i].bound == ASSAY__BOUND_OVERHEAD;
     if (share < DISPATCH_SHARE || small < DISPATCH_LAYERS) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "%zu of %zu layers are calls rather than work: %s, %s %% of %s",
-                         small, layers->count, assay__advice_scaled(a, calls / 1e9, "s"),
+    assay__rule_evidence(a, "%zu of %zu layers are calls rather than work: %s, %s %% of %s", small,
+                         layers->count, assay__scaled(calls / 1e9, "s").text,
                          assay__percent(calls / whole_ns(a)).text, whole_name(a));
-    say_whole(a, r);
-    assay__rule_evidence(a, r, "the engine's fixed cost per run: %s",
-                         layers->engine_ns > 0 ? assay__advice_scaled(a, engine / 1e9, "s")
-                                               : "unknown");
+    say_whole(a);
+    assay__rule_evidence(a, "the engine's fixed cost per run: %s",
+                         layers->engine_ns > 0 ? assay__scaled(engine / 1e9, "s").text : "unknown");
     /* the engine's fixed cost is one per run, however many calls there are */
     return assay__rule_found(
-        r, assay__amdahl(calls / fmax(whole_ns(a), engine + calls), DISPATCH_LOCAL));
+        a, assay__amdahl(calls / fmax(whole_ns(a), engine + calls), DISPATCH_LOCAL));
 }
 
-static enum assay__rule_outcome memory_bound(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome memory_bound(struct assay__advice *a)
 {
     const struct assay__layers *layers = &a->trial->layers;
     double time = a->roofline.time_ns[ASSAY__BOUND_MEMORY], least = 0, bytes = 0;
@@ -94,13 +91,12 @@ static enum assay__rule_outcome memory_bound(struct assay__advice *a, struct ass
         bytes += layers->items[i].bytes;
     }
     if (share < MEMORY_SHARE || least < MEMORY_NEAR * time) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "%zu memory-bound layers move %s in %s %% of %s", count,
-                         assay__advice_scaled(a, bytes, "B"), assay__percent(share).text,
-                         whole_name(a));
-    say_whole(a, r);
-    assay__rule_evidence(a, r, "they reach %s %% of the memory's roof: only fewer bytes help",
+    assay__rule_evidence(a, "%zu memory-bound layers move %s in %s %% of %s", count,
+                         assay__scaled(bytes, "B").text, assay__percent(share).text, whole_name(a));
+    say_whole(a);
+    assay__rule_evidence(a, "they reach %s %% of the memory's roof: only fewer bytes help",
                          assay__percent(least / time).text);
-    return assay__rule_found(r, assay__amdahl(share, MEMORY_LOCAL));
+    return assay__rule_found(a, assay__amdahl(share, MEMORY_LOCAL));
 }
 
 /* --- kernels ---------------------------------------------------------------------------------- */
@@ -111,15 +107,14 @@ struct far_layers { /* layers far below their roof */
     double worst_saved;
 };
 
-static void add_far_layer(const struct assay__advice *a, size_t i, double goal,
-                          struct far_layers *far)
+static void add_far_layer(const struct assay__advice *a, size_t i, struct far_layers *far)
 {
     const struct assay__roofline_layer *placed = &a->roofline.layers[i];
     double time = assay__advice_time(&a->trial->layers.items[i]);
     if (!(placed->utilization < LOW_UTILIZATION) || time < LOW_LEAST_NS ||
         assay__op_among(a->trial->layers.items[i].op, BODIES))
         return;
-    double saved = time * (1 - placed->utilization / goal);
+    double saved = time * (1 - placed->utilization / LOW_GOAL);
     far->time += time;
     far->saved += saved;
     far->count++;
@@ -128,22 +123,21 @@ static void add_far_layer(const struct assay__advice *a, size_t i, double goal,
     far->worst = i;
 }
 
-static void say_far_layers(struct assay__advice *a, struct assay__rule_result *r,
-                           const struct far_layers *far, const char *what)
+static void say_far_layers(struct assay__advice *a, const struct far_layers *far, const char *what)
 {
     const struct assay__layer *worst = &a->trial->layers.items[far->worst];
-    assay__rule_evidence(a, r, "%zu %s below %.0f %% of their roof take %s %% of %s", far->count,
-                         what, LOW_UTILIZATION * 100, assay__percent(far->time / whole_ns(a)).text,
+    assay__rule_evidence(a, "%zu %s below %.0f %% of their roof take %s %% of %s", far->count, what,
+                         LOW_UTILIZATION * 100, assay__percent(far->time / whole_ns(a)).text,
                          whole_name(a));
-    say_whole(a, r);
-    assay__rule_evidence(a, r, "the worst: '%s' (%s), %s at %s %% of its %s roof",
+    say_whole(a);
+    assay__rule_evidence(a, "the worst: '%s' (%s), %s at %s %% of its %s roof",
                          worst->from_count ? worst->from[0] : worst->name, worst->op,
-                         assay__advice_scaled(a, worst->time_ns / 1e9, "s"),
+                         assay__scaled(worst->time_ns / 1e9, "s").text,
                          assay__percent(a->roofline.layers[far->worst].utilization).text,
                          a->roofline.layers[far->worst].under_memory ? "memory" : "compute");
     double others = assay__trial_value(a->trial, "disturbance.cpu_other");
     if (assay__trial_on_cpu(a->trial) && others >= OTHERS_SHARE)
-        assay__rule_evidence(a, r,
+        assay__rule_evidence(a,
                              "but other processes used %s %% of the machine meanwhile: measure on "
                              "a quiet machine first",
                              assay__percent(others).text);
@@ -155,45 +149,42 @@ static double saved_gain(const struct assay__advice *a, double saved_ns)
     return share < 1 ? 1 / (1 - share) : NAN; /* a roof of no time at all says nothing */
 }
 
-static enum assay__rule_outcome utilization(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome utilization(struct assay__advice *a)
 {
     struct far_layers far = {0};
     for (size_t i = 0; i < a->roofline.layer_count; i++)
-        add_far_layer(a, i, LOW_GOAL, &far);
+        add_far_layer(a, i, &far);
     if (!far.count) return ASSAY__RULE_NOTHING;
-    say_far_layers(a, r, &far, "layers");
+    say_far_layers(a, &far, "layers");
     assay__rule_advice(
-        a, r,
+        a,
         "other kernels: another build or provider of the engine, shapes that are multiples of the "
         "vector width, another layout; the potential is that of %.0f %% of the roof",
         LOW_GOAL * 100);
-    return assay__rule_found(r, saved_gain(a, far.saved));
+    return assay__rule_found(a, saved_gain(a, far.saved));
 }
 
-static bool is_depthwise(const struct assay__advice *a, const struct assay__node *node)
-{
-    int64_t groups = assay__node_int(node, "group", 1);
-    const struct assay__shape_entry *x = NULL;
-    if (strcmp(node->op, "Conv") != 0 || groups < 2 || !node->input_count) return false;
-    x = assay__shapes_get(a->analysis->shapes, node->inputs[0]);
-    return x && x->rank >= 3 && x->dims[1] == groups;
-}
-
-static enum assay__rule_outcome depthwise(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome depthwise(struct assay__advice *a)
 {
     const struct assay__graph *graph = &a->model->graph;
     struct far_layers far = {0};
-    for (size_t i = 0; i < graph->node_count; i++)
-        if (a->layer_of[i] != ASSAY__MAP_NONE && is_depthwise(a, &graph->nodes[i]))
-            add_far_layer(a, a->layer_of[i], LOW_GOAL, &far);
+    for (size_t i = 0; i < graph->node_count; i++) {
+        const struct assay__node *node = &graph->nodes[i];
+        const struct assay__shape_entry *x = NULL;
+        int64_t groups = assay__node_int(node, "group", 1);
+        if (node->input_count) x = assay__shapes_get(a->analysis->shapes, node->inputs[0]);
+        if (a->layer_of[i] != ASSAY__MAP_NONE && strcmp(node->op, "Conv") == 0 && groups > 1 && x &&
+            x->rank >= 3 && x->dims[1] == groups)
+            add_far_layer(a, a->layer_of[i], &far);
+    }
     if (!far.count || far.time < DEPTHWISE_SHARE * whole_ns(a)) return ASSAY__RULE_NOTHING;
-    say_far_layers(a, r, &far, "depthwise convolutions");
+    say_far_layers(a, &far, "depthwise convolutions");
     assay__rule_advice(
-        a, r,
+        a,
         "depthwise convolutions use few of the arithmetic units: full convolutions of fewer "
         "channels, or a device with kernels for them; the potential is that of %.0f %% of the roof",
         LOW_GOAL * 100);
-    return assay__rule_found(r, saved_gain(a, far.saved));
+    return assay__rule_found(a, saved_gain(a, far.saved));
 }
 
 /* Of the whole, which assay__advice_share (of the latency, 1 at most) is not. */
@@ -211,18 +202,18 @@ static double share_of(const struct assay__advice *a, const char *ops, size_t *c
     return sum / whole_ns(a);
 }
 
-static enum assay__rule_outcome gathers(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome gathers(struct assay__advice *a)
 {
     size_t count = 0;
     double share = share_of(a, GATHERS, &count);
     if (!count || share < GATHER_SHARE) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "%zu gathering layers take %s %% of %s", count,
+    assay__rule_evidence(a, "%zu gathering layers take %s %% of %s", count,
                          assay__percent(share).text, whole_name(a));
-    say_whole(a, r);
-    return assay__rule_found(r, assay__amdahl(share, GATHER_LOCAL));
+    say_whole(a);
+    return assay__rule_found(a, assay__amdahl(share, GATHER_LOCAL));
 }
 
-static enum assay__rule_outcome norms(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome norms(struct assay__advice *a)
 {
     const struct assay__layers *layers = &a->trial->layers;
     size_t count = 0;
@@ -233,35 +224,28 @@ static enum assay__rule_outcome norms(struct assay__advice *a, struct assay__rul
         if (assay__op_among(layers->items[i].op, NORMS) && isfinite(least) && time > least)
             saved += time - least;
     }
-    assay__rule_evidence(a, r, "%zu Softmax and normalisation layers take %s %% of %s", count,
+    assay__rule_evidence(a, "%zu Softmax and normalisation layers take %s %% of %s", count,
                          assay__percent(share).text, whole_name(a));
-    say_whole(a, r);
-    assay__rule_evidence(a, r, "their roofs would allow %s less",
-                         assay__advice_scaled(a, saved / 1e9, "s"));
-    return assay__rule_found(r, saved_gain(a, saved));
+    say_whole(a);
+    assay__rule_evidence(a, "their roofs would allow %s less",
+                         assay__scaled(saved / 1e9, "s").text);
+    return assay__rule_found(a, saved_gain(a, saved));
 }
 
 /* --- vector lanes ----------------------------------------------------------------------------- */
 
-/* float32 numbers in a register of the widest instruction set that the environment names; 0
- * unknown. */
-static int lanes_of(const char *simd)
-{
-    if (!simd || !*simd) return 0;
-    if (strstr(simd, "avx512")) return 16;
-    if (strstr(simd, "avx")) return 8;
-    return 4; /* SSE, NEON */
-}
-
-static enum assay__rule_outcome lanes(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome lanes(struct assay__advice *a)
 {
     const struct assay__graph *graph = &a->model->graph;
-    int width = lanes_of(a->profile->environment.simd);
+    const char *simd = a->profile->environment.simd;
     double lost = 0, worst = 1;
     size_t count = 0, worst_node = 0;
     int64_t columns = 0;
     if (!assay__trial_on_cpu(a->trial)) return ASSAY__RULE_NOTHING;
-    if (!width) return assay__rule_missing(r, "machine: its vector instructions are unknown");
+    if (!simd || !*simd)
+        return assay__rule_missing(a, "machine: its vector instructions are unknown");
+    /* float32 numbers in a register of the widest instruction set; the last: SSE, NEON */
+    int width = strstr(simd, "avx512") ? 16 : strstr(simd, "avx") ? 8 : 4;
     for (size_t i = 0; i < graph->node_count; i++) {
         const struct assay__node *node = &graph->nodes[i];
         if (!assay__op_among(node->op, "MatMul|Gemm") || a->layer_of[i] == ASSAY__MAP_NONE)
@@ -282,56 +266,56 @@ static enum assay__rule_outcome lanes(struct assay__advice *a, struct assay__rul
     }
     if (!count) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(
-        a, r, "%zu products have a last dimension that leaves lanes of a %d-wide register idle",
-        count, width);
-    assay__rule_evidence(a, r, "'%s' has %lld columns: %s %% of the lanes work",
+        a, "%zu products have a last dimension that leaves lanes of a %d-wide register idle", count,
+        width);
+    assay__rule_evidence(a, "'%s' has %lld columns: %s %% of the lanes work",
                          assay__advice_node_name(&graph->nodes[worst_node]), (long long)columns,
                          assay__percent(worst).text);
     assay__rule_advice(
-        a, r, "hidden sizes that are multiples of %d, or several small products joined into one",
+        a, "hidden sizes that are multiples of %d, or several small products joined into one",
         width);
-    say_whole(a, r);
-    return assay__rule_found(r, saved_gain(a, lost));
+    say_whole(a);
+    return assay__rule_found(a, saved_gain(a, lost));
 }
 
 #define TIMED (ASSAY__NEED_LATENCY | ASSAY__NEED_LAYERS)
 #define CEILED (TIMED | ASSAY__NEED_COSTS | ASSAY__NEED_CEILINGS)
 
 const struct assay__rule assay__rules_bound[] = {
-    {"dispatch-bound", "bound", "medium", "Calling layers takes longer than computing them",
+    {"dispatch-bound", "bound", "medium", "large", CEILED, dispatch, assay__try_batch, NULL,
+     "Calling layers takes longer than computing them",
      "8 or more layers bound by overhead which, with the engine's cost per run, take 30 % of the "
      "latency or more; potential of half the calls",
-     CEILED, "large",
      "do more work per call: a larger batch, fewer and wider operators; the potential is that of "
-     "half as many calls",
-     dispatch, assay__try_batch, NULL},
-    {"memory-bound", "bound", "medium", "The memory is the limit",
+     "half as many calls"},
+    {"memory-bound", "bound", "medium", "medium", CEILED, memory_bound, assay__try_weights_int8,
+     NULL, "The memory is the limit",
      "memory-bound layers with 50 % of the latency or more, at 50 % of their roof or more; "
      "potential of half the bytes",
-     CEILED, "medium",
      "move fewer bytes: 16-bit or int8 numbers, fused operators, a larger batch per read of the "
-     "weights; the potential is that of half the bytes",
-     memory_bound, assay__try_weights_int8, NULL},
-    {"low-utilization", "bound", "medium", "Layers run far below what the device can do",
+     "weights; the potential is that of half the bytes"},
+    {"low-utilization", "bound", "medium", "large", CEILED, utilization, NULL, NULL,
+     "Layers run far below what the device can do",
      "layers of 20 µs or more below 30 % of their roof, but Scan, Loop and If; potential of 60 %",
-     CEILED, "large", NULL, utilization, NULL, NULL},
-    {"depthwise", "bound", "medium", "Depthwise convolutions leave the device idle",
+     NULL},
+    {"depthwise", "bound", "medium", "large", CEILED | ASSAY__NEED_MODEL | ASSAY__NEED_SHAPES,
+     depthwise, NULL, NULL, "Depthwise convolutions leave the device idle",
      "depthwise convolutions below 30 % of their roof with 10 % of the latency or more; potential "
      "of 60 %",
-     CEILED | ASSAY__NEED_MODEL | ASSAY__NEED_SHAPES, "large", NULL, depthwise, NULL, NULL},
-    {"gathers", "bound", "medium", "Time goes into looking rows up",
-     "gathering layers with 20 % of the latency or more; potential of half the bytes", TIMED,
-     "medium",
+     NULL},
+    {"gathers", "bound", "medium", "medium", TIMED, gathers, assay__try_weights_int8, NULL,
+     "Time goes into looking rows up",
+     "gathering layers with 20 % of the latency or more; potential of half the bytes",
      "use a smaller table (16-bit or int8 rows, fewer of them), or look up several rows at once; "
-     "the potential is that of half the bytes",
-     gathers, assay__try_weights_int8, NULL},
-    {"norms", "bound", "medium", "Time goes into Softmax and normalisation",
-     "such layers with 20 % of the latency or more; potential of their roof", CEILED, "medium",
+     "the potential is that of half the bytes"},
+    {"norms", "bound", "medium", "medium", CEILED, norms, NULL, NULL,
+     "Time goes into Softmax and normalisation",
+     "such layers with 20 % of the latency or more; potential of their roof",
      "use fused operators (SkipLayerNormalization, attention with its Softmax), which pass over "
-     "the data once; the potential is that of the roof",
-     norms, NULL, NULL},
-    {"vector-lanes", "bound", "low", "Small sizes leave vector lanes idle",
+     "the data once; the potential is that of the roof"},
+    {"vector-lanes", "bound", "low", "large", TIMED | ASSAY__NEED_MODEL | ASSAY__NEED_SHAPES, lanes,
+     NULL, NULL, "Small sizes leave vector lanes idle",
      "MatMul or Gemm of 20 µs or more whose last dimension uses less than 75 % of the vector lanes",
-     TIMED | ASSAY__NEED_MODEL | ASSAY__NEED_SHAPES, "large", NULL, lanes, NULL, NULL},
+     NULL},
     {0},
 };

@@ -16,7 +16,7 @@ static bool runs_elsewhere(const struct assay__layer *layer)
     return layer->provider && strncmp(layer->provider, "CPU", 3) == 0;
 }
 
-static enum assay__rule_outcome fallback(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome fallback(struct assay__advice *a)
 {
     const struct assay__layers *layers = &a->trial->layers;
     size_t count = 0, crossings = 0, first = SIZE_MAX;
@@ -24,7 +24,7 @@ static enum assay__rule_outcome fallback(struct assay__advice *a, struct assay__
     if (assay__target_is_fallback(&a->trial->target)) return ASSAY__RULE_NOTHING;
     if (!layers->count)
         return assay__rule_missing(
-            r, "layers: which node ran where is unknown (let the engine time the layers)");
+            a, "layers: which node ran where is unknown (let the engine time the layers)");
     for (size_t i = 0; i < layers->count; i++) {
         bool here = runs_elsewhere(&layers->items[i]);
         if (i && here != runs_elsewhere(&layers->items[i - 1])) crossings++;
@@ -35,18 +35,18 @@ static enum assay__rule_outcome fallback(struct assay__advice *a, struct assay__
     if (!count) return ASSAY__RULE_NOTHING;
     double share = fmin(time / a->p50_ns, 1);
     assay__rule_evidence(
-        a, r, "%zu of %zu layers ran on the CPU, such as '%s' (%s); %zu crossings between the two",
+        a, "%zu of %zu layers ran on the CPU, such as '%s' (%s); %zu crossings between the two",
         count, layers->count, layers->items[first].name, layers->items[first].op, crossings);
     if (share > 0)
-        assay__rule_evidence(a, r, "they take %s %% of the latency", assay__percent(share).text);
-    assay__rule_advice(a, r,
+        assay__rule_evidence(a, "they take %s %% of the latency", assay__percent(share).text);
+    assay__rule_advice(a,
                        "replace these operators by ones that %s supports, or give it the graph up "
                        "to where they begin; a check of the model names them",
                        a->trial->target.device);
-    return assay__rule_found(r, share > 0 ? assay__amdahl(share, (double)INFINITY) : NAN);
+    return assay__rule_found(a, share > 0 ? assay__amdahl(share, (double)INFINITY) : NAN);
 }
 
-static enum assay__rule_outcome copies(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome copies(struct assay__advice *a)
 {
     const struct assay__layers *layers = &a->trial->layers;
     size_t count = 0;
@@ -55,80 +55,76 @@ static enum assay__rule_outcome copies(struct assay__advice *a, struct assay__ru
     if (assay__target_is_fallback(&a->trial->target)) return ASSAY__RULE_NOTHING;
     if (!layers->count)
         return assay__rule_missing(
-            r, "layers: copies inside the graph are unknown (let the engine time the layers)");
+            a, "layers: copies inside the graph are unknown (let the engine time the layers)");
     if (!count) return ASSAY__RULE_NOTHING;
     double share = assay__advice_share(a, COPIES, NULL);
-    assay__rule_evidence(a, r, "%zu copies between host and device inside the graph", count);
+    assay__rule_evidence(a, "%zu copies between host and device inside the graph", count);
     if (share > 0)
-        assay__rule_evidence(a, r, "they take %s %% of the latency", assay__percent(share).text);
-    return assay__rule_found(r, share > 0 ? assay__amdahl(share, (double)INFINITY) : NAN);
+        assay__rule_evidence(a, "they take %s %% of the latency", assay__percent(share).text);
+    return assay__rule_found(a, share > 0 ? assay__amdahl(share, (double)INFINITY) : NAN);
 }
 
-static enum assay__rule_outcome io_binding(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome io_binding(struct assay__advice *a)
 {
     double in = assay__trial_value(a->trial, "latency.transfer_in"),
            out = assay__trial_value(a->trial, "latency.transfer_out");
     if (assay__trial_on_cpu(a->trial)) return ASSAY__RULE_NOTHING;
-    if (!isfinite(in)) return assay__rule_without(a, r, "latency.transfer_in");
-    if (!isfinite(out)) return assay__rule_without(a, r, "latency.transfer_out");
+    if (!isfinite(in)) return assay__rule_without(a, "latency.transfer_in");
+    if (!isfinite(out)) return assay__rule_without(a, "latency.transfer_out");
     double share = (in + out) * 1e9 / a->p50_ns;
     if (share < TRANSFER_SHARE || share > 1) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "copying inputs takes %s, outputs %s: %s %% of the latency",
-                         assay__advice_scaled(a, in, "s"), assay__advice_scaled(a, out, "s"),
+    assay__rule_evidence(a, "copying inputs takes %s, outputs %s: %s %% of the latency",
+                         assay__scaled(in, "s").text, assay__scaled(out, "s").text,
                          assay__percent(share).text);
-    return assay__rule_found(r, assay__amdahl(share, (double)INFINITY));
+    return assay__rule_found(a, assay__amdahl(share, (double)INFINITY));
 }
 
-static enum assay__rule_outcome device_idle(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome device_idle(struct assay__advice *a)
 {
     double busy = assay__trial_value(a->trial, "gpu.utilization"),
            kernel = assay__trial_value(a->trial, "gpu.kernel_mean"),
            gap = assay__trial_value(a->trial, "gpu.gap_mean");
     if (assay__trial_on_cpu(a->trial)) return ASSAY__RULE_NOTHING;
-    if (!isfinite(busy)) return assay__rule_without(a, r, "gpu.utilization");
+    if (!isfinite(busy)) return assay__rule_without(a, "gpu.utilization");
     if (busy >= IDLE_UTILIZATION || !(busy > 0)) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "the device is busy for %s %% of the time",
-                         assay__percent(busy).text);
+    assay__rule_evidence(a, "the device is busy for %s %% of the time", assay__percent(busy).text);
     if (isfinite(kernel) && isfinite(gap))
-        assay__rule_evidence(a, r, "a kernel takes %s, the gap after it %s",
-                             assay__advice_scaled(a, kernel, "s"),
-                             assay__advice_scaled(a, gap, "s"));
-    assay__rule_advice(a, r,
+        assay__rule_evidence(a, "a kernel takes %s, the gap after it %s",
+                             assay__scaled(kernel, "s").text, assay__scaled(gap, "s").text);
+    assay__rule_advice(a,
                        "larger batches, fused kernels, recorded graphs of launches; the potential "
                        "is that of a device busy for %.0f %% of the time",
                        IDLE_GOAL * 100);
-    return assay__rule_found(r, IDLE_GOAL / busy);
+    return assay__rule_found(a, IDLE_GOAL / busy);
 }
 
-static enum assay__rule_outcome launches(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome launches(struct assay__advice *a)
 {
     double efficiency = assay__trial_value(a->trial, "gpu.launch_efficiency");
     if (assay__trial_on_cpu(a->trial)) return ASSAY__RULE_NOTHING;
-    if (!isfinite(efficiency)) return assay__rule_without(a, r, "gpu.launch_efficiency");
+    if (!isfinite(efficiency)) return assay__rule_without(a, "gpu.launch_efficiency");
     if (efficiency >= LAUNCH_EFFICIENCY || !(efficiency > 0)) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "computing takes %s %% of the run, the target is %.0f %%",
+    assay__rule_evidence(a, "computing takes %s %% of the run, the target is %.0f %%",
                          assay__percent(efficiency).text, LAUNCH_EFFICIENCY * 100);
-    return assay__rule_found(r, LAUNCH_EFFICIENCY / efficiency);
+    return assay__rule_found(a, LAUNCH_EFFICIENCY / efficiency);
 }
 
 const struct assay__rule assay__rules_device[] = {
-    {"fallback", "device", "medium", "Nodes ran on the CPU instead",
-     "layers of the CPU provider in a session of an accelerator", ASSAY__NEED_LATENCY, "large",
-     NULL, fallback, NULL, NULL},
-    {"copies", "device", "medium", "Copies between host and device inside the graph",
-     "MemcpyFromHost and MemcpyToHost layers", ASSAY__NEED_LATENCY, "medium",
-     "keep the data on the device: no CPU operator between two of the device, shapes as constants",
-     copies, NULL, NULL},
-    {"io-binding", "device", "medium", "Inputs and outputs are copied with every inference",
-     "copies in and out with 10 % of the latency or more", ASSAY__NEED_LATENCY, "small",
-     "bind inputs and outputs to device memory (I/O binding), and fetch only what the host reads",
-     io_binding, NULL, NULL},
-    {"device-idle", "device", "medium", "The device waits for work",
-     "a timeline's utilisation below 30 %; potential of 80 %", 0, "medium", NULL, device_idle, NULL,
+    {"fallback", "device", "medium", "large", ASSAY__NEED_LATENCY, fallback, NULL, NULL,
+     "Nodes ran on the CPU instead", "layers of the CPU provider in a session of an accelerator",
      NULL},
-    {"launch-bound", "device", "medium", "Launching takes longer than computing",
-     "a timeline's launch efficiency below 70 %; potential of 70 %", 0, "medium",
-     "fewer launches: fusion, recorded graphs (enable_cuda_graph), larger batches", launches, NULL,
-     NULL},
+    {"copies", "device", "medium", "medium", ASSAY__NEED_LATENCY, copies, NULL, NULL,
+     "Copies between host and device inside the graph", "MemcpyFromHost and MemcpyToHost layers",
+     "keep the data on the device: no CPU operator between two of the device, shapes as constants"},
+    {"io-binding", "device", "medium", "small", ASSAY__NEED_LATENCY, io_binding, NULL, NULL,
+     "Inputs and outputs are copied with every inference",
+     "copies in and out with 10 % of the latency or more",
+     "bind inputs and outputs to device memory (I/O binding), and fetch only what the host reads"},
+    {"device-idle", "device", "medium", "medium", 0, device_idle, NULL, NULL,
+     "The device waits for work", "a timeline's utilisation below 30 %; potential of 80 %", NULL},
+    {"launch-bound", "device", "medium", "medium", 0, launches, NULL, NULL,
+     "Launching takes longer than computing",
+     "a timeline's launch efficiency below 70 %; potential of 70 %",
+     "fewer launches: fusion, recorded graphs (enable_cuda_graph), larger batches"},
     {0},
 };

@@ -149,9 +149,9 @@ struct pattern {
     const char *what;
 };
 
-static enum assay__rule_outcome missed(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome missed(struct assay__advice *a)
 {
-    const struct pattern *pattern = r->rule->with;
+    const struct pattern *pattern = a->result->rule->with;
     bool *taken = assay__arena_array(a->arena, a->trial->layers.count + 1, sizeof *taken);
     size_t groups = 0, missed_count = 0, layers = 0, first = SIZE_MAX;
     double saved = 0, spent = 0;
@@ -169,13 +169,12 @@ static enum assay__rule_outcome missed(struct assay__advice *a, struct assay__ru
     }
     if (!missed_count) return ASSAY__RULE_NOTHING;
     double share = fmin(saved / a->p50_ns, 1);
-    assay__rule_evidence(a, r, "%zu of %zu groups %s ran as %zu layers, such as at '%s'",
-                         missed_count, groups, pattern->what, layers,
-                         assay__advice_node_name(at(a, first)));
-    assay__rule_evidence(a, r,
+    assay__rule_evidence(a, "%zu of %zu groups %s ran as %zu layers, such as at '%s'", missed_count,
+                         groups, pattern->what, layers, assay__advice_node_name(at(a, first)));
+    assay__rule_evidence(a,
                          "they take %s %% of the latency; all but the longest layer of each: %s %%",
                          assay__percent(spent / a->p50_ns).text, assay__percent(share).text);
-    return assay__rule_found(r, assay__amdahl(share, (double)INFINITY));
+    return assay__rule_found(a, assay__amdahl(share, (double)INFINITY));
 }
 
 static const struct pattern norm_pattern = {conv_norm, "of Conv and BatchNormalization"},
@@ -188,31 +187,28 @@ static const struct pattern norm_pattern = {conv_norm, "of Conv and BatchNormali
 #define NEEDED (ASSAY__NEED_LATENCY | ASSAY__NEED_LAYERS | ASSAY__NEED_MODEL)
 
 const struct assay__rule assay__rules_fusion[] = {
-    {"fusion-norm", "fusion", "medium", "Convolutions and their normalisation run apart",
-     "Conv followed by BatchNormalization in the graph, as several layers", NEEDED, "small",
+    {"fusion-norm", "fusion", "medium", "small", NEEDED, missed, assay__try_optimization,
+     &norm_pattern, "Convolutions and their normalisation run apart",
+     "Conv followed by BatchNormalization in the graph, as several layers",
      "fold the normalisation into the weights of the convolution: optimisation level basic does it "
-     "when weights are constants, or export it folded",
-     missed, assay__try_optimization, &norm_pattern},
-    {"fusion-activation", "fusion", "medium", "Products and their activation run apart",
-     "Conv, Gemm or BatchNormalization followed by an activation, as several layers", NEEDED,
-     "small",
+     "when weights are constants, or export it folded"},
+    {"fusion-activation", "fusion", "medium", "small", NEEDED, missed, assay__try_optimization,
+     &activation_pattern, "Products and their activation run apart",
+     "Conv, Gemm or BatchNormalization followed by an activation, as several layers",
      "optimisation level extended fuses them; an activation that the engine cannot fuse can often "
-     "be replaced by one that it can (Relu, Clip)",
-     missed, assay__try_optimization, &activation_pattern},
-    {"fusion-layer-norm", "fusion", "medium", "A layer normalisation runs node by node",
-     "ReduceMean, Sub, Pow, ReduceMean, Add, Sqrt, Div, as several layers", NEEDED, "medium",
+     "be replaced by one that it can (Relu, Clip)"},
+    {"fusion-layer-norm", "fusion", "medium", "medium", NEEDED, missed, assay__try_optimization,
+     &layer_norm_pattern, "A layer normalisation runs node by node",
+     "ReduceMean, Sub, Pow, ReduceMean, Add, Sqrt, Div, as several layers",
      "export with opset 17 or newer, where LayerNormalization is one operator, or use optimisation "
-     "level extended",
-     missed, assay__try_optimization, &layer_norm_pattern},
-    {"fusion-gelu", "fusion", "medium", "A Gelu runs node by node",
-     "Div, Erf, Add, Mul, as several layers", NEEDED, "medium",
+     "level extended"},
+    {"fusion-gelu", "fusion", "medium", "medium", NEEDED, missed, assay__try_optimization,
+     &gelu_pattern, "A Gelu runs node by node", "Div, Erf, Add, Mul, as several layers",
      "export with opset 20 or newer, where Gelu is one operator, or use optimisation level "
-     "extended",
-     missed, assay__try_optimization, &gelu_pattern},
-    {"fusion-attention", "fusion", "medium", "Attention runs node by node",
-     "MatMul, scale and mask, Softmax, MatMul, as several layers", NEEDED, "medium",
+     "extended"},
+    {"fusion-attention", "fusion", "medium", "medium", NEEDED, missed, NULL, &attention_pattern,
+     "Attention runs node by node", "MatMul, scale and mask, Softmax, MatMul, as several layers",
      "use the fused operator: ONNX Runtime's transformers optimizer turns them into Attention or "
-     "MultiHeadAttention, and opset 23 has Attention",
-     missed, NULL, &attention_pattern},
+     "MultiHeadAttention, and opset 23 has Attention"},
     {0},
 };

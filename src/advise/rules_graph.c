@@ -3,6 +3,8 @@
  * engine removed by itself is no finding, and the potential is the time of those that ran. */
 #include "advise/rules.h"
 
+#include "cost/cost_table.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -26,16 +28,16 @@ static const struct share transpose_share = {"Transpose", "Transpose", TRANSPOSE
                           move_share = {MOVES, "Concat, Split, Slice, Pad, Tile or Expand",
                                         MOVE_SHARE};
 
-static enum assay__rule_outcome by_share(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome by_share(struct assay__advice *a)
 {
-    const struct share *of = r->rule->with;
+    const struct share *of = a->result->rule->with;
     size_t count = 0;
     double share = assay__advice_share(a, of->ops, &count);
     if (!count || share < of->least) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "%zu %s layers take %s %% of the latency (%s)", count, of->what,
+    assay__rule_evidence(a, "%zu %s layers take %s %% of the latency (%s)", count, of->what,
                          assay__percent(share).text,
-                         assay__advice_scaled(a, share * a->p50_ns / 1e9, "s"));
-    return assay__rule_found(r, assay__amdahl(share, (double)INFINITY));
+                         assay__scaled(share * a->p50_ns / 1e9, "s").text);
+    return assay__rule_found(a, assay__amdahl(share, (double)INFINITY));
 }
 
 /* --- nodes that could go ---------------------------------------------------------------------- */
@@ -62,21 +64,17 @@ static bool is_op(const struct assay__advice *a, size_t i, const char *ops)
     return node && (!node->domain || !*node->domain) && assay__op_among(node->op, ops);
 }
 
-static bool could_go(const struct assay__advice *a, size_t i, const struct removable *of)
+static enum assay__rule_outcome removable(struct assay__advice *a)
 {
-    return is_op(a, i, of->ops) &&
-           (!of->before || is_op(a, assay__advice_only_reader(a, i), of->ops));
-}
-
-static enum assay__rule_outcome removable(struct assay__advice *a, struct assay__rule_result *r)
-{
-    const struct removable *of = r->rule->with;
+    const struct removable *of = a->result->rule->with;
     const struct assay__graph *graph = &a->model->graph;
     const struct assay__layers *layers = &a->trial->layers;
     size_t count = 0, ran = 0, first = SIZE_MAX;
     double time = 0;
     for (size_t i = 0; i < graph->node_count; i++) {
-        if (!could_go(a, i, of)) continue;
+        if (!is_op(a, i, of->ops) ||
+            (of->before && !is_op(a, assay__advice_only_reader(a, i), of->ops)))
+            continue;
         if (count++ == 0) first = i;
         size_t layer = a->layer_of[i];
         if (layer == ASSAY__MAP_NONE || strcmp(layers->items[layer].op, graph->nodes[i].op) != 0)
@@ -85,13 +83,13 @@ static enum assay__rule_outcome removable(struct assay__advice *a, struct assay_
         time += assay__advice_time(&layers->items[layer]);
     }
     if (!count || (layers->count && !ran)) return ASSAY__RULE_NOTHING; /* the engine removed them */
-    assay__rule_evidence(a, r, "%zu %s in the graph, such as '%s'", count, of->what,
+    assay__rule_evidence(a, "%zu %s in the graph, such as '%s'", count, of->what,
                          assay__advice_node_name(&graph->nodes[first]));
-    if (!(time > 0) || !(a->p50_ns > 0)) return assay__rule_found(r, NAN);
+    if (!(time > 0) || !(a->p50_ns > 0)) return assay__rule_found(a, NAN);
     double share = fmin(time / a->p50_ns, 1);
-    assay__rule_evidence(a, r, "%zu of them ran, in %s %% of the latency", ran,
+    assay__rule_evidence(a, "%zu of them ran, in %s %% of the latency", ran,
                          assay__percent(share).text);
-    return assay__rule_found(r, assay__amdahl(share, (double)INFINITY));
+    return assay__rule_found(a, assay__amdahl(share, (double)INFINITY));
 }
 
 /* --- weights ---------------------------------------------------------------------------------- */
@@ -114,8 +112,7 @@ static int note_graph(struct assay__map *read, const struct assay__graph *graph)
     return code;
 }
 
-static enum assay__rule_outcome unused_weights(struct assay__advice *a,
-                                               struct assay__rule_result *r)
+static enum assay__rule_outcome unused_weights(struct assay__advice *a)
 {
     const struct assay__graph *graph = &a->model->graph;
     struct assay__map *read = assay__map_new();
@@ -133,23 +130,12 @@ static enum assay__rule_outcome unused_weights(struct assay__advice *a,
     }
     assay__map_free(read);
     if (bytes < UNUSED_BYTES) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "%zu initializers with %s are read by no node, such as '%s'", count,
-                         assay__advice_scaled(a, bytes, "B"), first);
-    return assay__rule_found(r, NAN);
+    assay__rule_evidence(a, "%zu initializers with %s are read by no node, such as '%s'", count,
+                         assay__scaled(bytes, "B").text, first);
+    return assay__rule_found(a, NAN);
 }
 
-static double value_bytes(const struct assay__advice *a, const char *name)
-{
-    const struct assay__shape_entry *entry = assay__shapes_get(a->analysis->shapes, name);
-    double elements = 1;
-    if (!entry || entry->rank < 0) return 0;
-    for (int k = 0; k < entry->rank; k++)
-        elements *= entry->dims[k] >= 0 ? (double)entry->dims[k] : 0;
-    return elements * assay__dtype_bits(entry->dtype) / 8;
-}
-
-static enum assay__rule_outcome constant_outputs(struct assay__advice *a,
-                                                 struct assay__rule_result *r)
+static enum assay__rule_outcome constant_outputs(struct assay__advice *a)
 {
     const struct assay__graph *graph = &a->model->graph;
     double bytes = 0;
@@ -160,62 +146,56 @@ static enum assay__rule_outcome constant_outputs(struct assay__advice *a,
         size_t made = assay__advice_producer(a, name);
         bool constant = made == ASSAY__MAP_NONE ? assay__graph_is_initializer(graph, name)
                                                 : a->analysis->costs[made].constant;
-        double own = constant ? value_bytes(a, name) : 0;
-        if (own < CONSTANT_BYTES) continue;
+        double own = assay__cost_bytes(assay__shapes_get(a->analysis->shapes, name));
+        if (!constant || !(own >= CONSTANT_BYTES)) continue;
         if (count++ == 0) first = name;
         bytes += own;
     }
     if (!count) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "%zu outputs are always the same %s, such as '%s'", count,
-                         assay__advice_scaled(a, bytes, "B"), first);
-    return assay__rule_found(r, NAN);
+    assay__rule_evidence(a, "%zu outputs are always the same %s, such as '%s'", count,
+                         assay__scaled(bytes, "B").text, first);
+    return assay__rule_found(a, NAN);
 }
 
 #define TIMED (ASSAY__NEED_LATENCY | ASSAY__NEED_LAYERS)
 
 const struct assay__rule assay__rules_graph[] = {
-    {"transposes", "graph", "medium", "Time goes into transposing",
-     "Transpose layers with 5 % of the latency or more", TIMED, "large",
+    {"transposes", "graph", "medium", "large", TIMED, by_share, NULL, &transpose_share,
+     "Time goes into transposing", "Transpose layers with 5 % of the latency or more",
      "export the model in the engine's layout (NCHW for ONNX Runtime's CPU and CUDA), so that "
-     "nothing is transposed",
-     by_share, NULL, &transpose_share},
-    {"casts", "graph", "medium", "Time goes into converting types",
-     "Cast layers with 3 % of the latency or more", TIMED, "large",
+     "nothing is transposed"},
+    {"casts", "graph", "medium", "large", TIMED, by_share, NULL, &cast_share,
+     "Time goes into converting types", "Cast layers with 3 % of the latency or more",
      "keep one type from input to output: feed the type the model computes in, and convert the "
-     "weights instead of the activations",
-     by_share, NULL, &cast_share},
-    {"moves", "graph", "medium", "Time goes into copying tensors",
+     "weights instead of the activations"},
+    {"moves", "graph", "medium", "large", TIMED, by_share, NULL, &move_share,
+     "Time goes into copying tensors",
      "layers that only copy (Concat, Split, Slice, Pad, Tile, Expand) with 10 % of the latency or "
      "more",
-     TIMED, "large",
      "produce tensors joined (one wider product instead of several and a Concat), and slice "
-     "weights instead of activations",
-     by_share, NULL, &move_share},
-    {"cast-chain", "graph", "low", "Casts of casts",
-     "a Cast that only another Cast reads, and that the engine runs", ASSAY__NEED_MODEL, "medium",
-     "one Cast to the last type instead of several, or none", removable, assay__try_optimization,
-     &cast_chain},
-    {"view-chain", "graph", "low", "Reshapes of reshapes",
+     "weights instead of activations"},
+    {"cast-chain", "graph", "low", "medium", ASSAY__NEED_MODEL, removable, assay__try_optimization,
+     &cast_chain, "Casts of casts", "a Cast that only another Cast reads, and that the engine runs",
+     "one Cast to the last type instead of several, or none"},
+    {"view-chain", "graph", "low", "medium", ASSAY__NEED_MODEL, removable, assay__try_optimization,
+     &view_chain, "Reshapes of reshapes",
      "a Reshape, Flatten, Squeeze or Unsqueeze that only another one reads, and that the engine "
      "runs",
-     ASSAY__NEED_MODEL, "medium", "one Reshape to the last shape instead of several", removable,
-     assay__try_optimization, &view_chain},
-    {"transpose-pair", "graph", "low", "Transposes of transposes",
-     "a Transpose that only another Transpose reads, and that the engine runs", ASSAY__NEED_MODEL,
-     "medium", "merge the two permutations; where they undo each other, remove both", removable,
-     assay__try_optimization, &transpose_pair},
-    {"identities", "graph", "low", "Nodes that do nothing",
-     "Identity and Dropout nodes that the engine runs", ASSAY__NEED_MODEL, "small",
+     "one Reshape to the last shape instead of several"},
+    {"transpose-pair", "graph", "low", "medium", ASSAY__NEED_MODEL, removable,
+     assay__try_optimization, &transpose_pair, "Transposes of transposes",
+     "a Transpose that only another Transpose reads, and that the engine runs",
+     "merge the two permutations; where they undo each other, remove both"},
+    {"identities", "graph", "low", "small", ASSAY__NEED_MODEL, removable, assay__try_optimization,
+     &identities, "Nodes that do nothing", "Identity and Dropout nodes that the engine runs",
      "export the model for inference (no Dropout), or use optimisation level basic, which removes "
-     "them",
-     removable, assay__try_optimization, &identities},
-    {"unused-weights", "graph", "note", "Weights that no node reads",
-     "initializers of 1 KiB together or more that no node reads", ASSAY__NEED_MODEL, "medium",
-     "leave them out of the file: it loads faster and takes less room", unused_weights, NULL, NULL},
-    {"constant-outputs", "graph", "low", "Outputs that never change",
+     "them"},
+    {"unused-weights", "graph", "note", "medium", ASSAY__NEED_MODEL, unused_weights, NULL, NULL,
+     "Weights that no node reads", "initializers of 1 KiB together or more that no node reads",
+     "leave them out of the file: it loads faster and takes less room"},
+    {"constant-outputs", "graph", "low", "medium", ASSAY__NEED_MODEL | ASSAY__NEED_SHAPES,
+     constant_outputs, NULL, NULL, "Outputs that never change",
      "outputs of 64 KiB or more that are made of constants alone",
-     ASSAY__NEED_MODEL | ASSAY__NEED_SHAPES, "medium",
-     "take constants out of the outputs: they are copied with every inference", constant_outputs,
-     NULL, NULL},
+     "take constants out of the outputs: they are copied with every inference"},
     {0},
 };

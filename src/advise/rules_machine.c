@@ -5,160 +5,156 @@
 #include <math.h>
 #include <string.h>
 
-#define CLOCK_FALL 0.05  /* over the run: the same that the report calls a disturbance */
-#define CLOCK_BELOW 0.9  /* of the highest clock */
-#define STEAL_SHARE 0.01 /* the same */
-#define OTHER_SHARE 0.05 /* the same */
-#define TAIL_RATIO 2.0   /* p99 over p50: users feel the tail */
-#define FAULT_S \
-    0.5e-6 /* a minor page fault with a page to clear: 0.25 to 1 µs on common processors */
+#define CLOCK_FALL 0.05   /* over the run: the same that the report calls a disturbance */
+#define CLOCK_BELOW 0.9   /* of the highest clock */
+#define STEAL_SHARE 0.01  /* the same */
+#define OTHER_SHARE 0.05  /* the same */
+#define TAIL_RATIO 2.0    /* p99 over p50: users feel the tail */
+#define FAULT_S 0.5e-6    /* a minor page fault with a page to clear: 0.25 to 1 µs are common */
 #define MAJOR_LEAST 10.0  /* a few come with loading */
 #define SWITCHES_EACH 1.0 /* per inference */
 #define STABLE_CV 0.025   /* trtexec warns above that */
 
-static enum assay__rule_outcome heat(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome heat(struct assay__advice *a)
 {
     const struct assay__environment *e = &a->profile->environment;
     double change = assay__trial_value(a->trial, "disturbance.frequency_change");
     for (size_t i = 0; e->disturbance_kinds && i < e->disturbance_count; i++)
         if (e->disturbance_kinds[i] == ASSAY__DISTURBANCE_THROTTLED ||
             e->disturbance_kinds[i] == ASSAY__DISTURBANCE_SLOWED)
-            assay__rule_evidence(a, r, "%s", e->disturbances[i]);
+            assay__rule_evidence(a, "%s", e->disturbances[i]);
     bool fell = change <= -CLOCK_FALL && change > -1;
     if (fell)
-        assay__rule_evidence(a, r, "the clock fell by %s %% during the run",
+        assay__rule_evidence(a, "the clock fell by %s %% during the run",
                              assay__percent(-change).text);
-    if (!r->finding.evidence_count)
+    if (!a->result->finding.evidence_count)
         return isfinite(change) ? ASSAY__RULE_NOTHING
-                                : assay__rule_without(a, r, "disturbance.frequency_change");
-    return assay__rule_found(r, fell ? 1 / (1 + change) : NAN);
+                                : assay__rule_without(a, "disturbance.frequency_change");
+    return assay__rule_found(a, fell ? 1 / (1 + change) : NAN);
 }
 
-static enum assay__rule_outcome clock_below(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome clock_below(struct assay__advice *a)
 {
     double hz = assay__trial_value(a->trial, "disturbance.frequency"),
            most = a->profile->environment.cpu_max_hz;
     const char *governor = a->profile->environment.governor;
     if (!assay__trial_on_cpu(a->trial)) return ASSAY__RULE_NOTHING;
-    if (!isfinite(hz)) return assay__rule_without(a, r, "disturbance.frequency");
-    if (!(most > 0)) return assay__rule_missing(r, "machine: its highest clock is unknown");
+    if (!isfinite(hz)) return assay__rule_without(a, "disturbance.frequency");
+    if (!(most > 0)) return assay__rule_missing(a, "machine: its highest clock is unknown");
     if (hz >= CLOCK_BELOW * most) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "the CPUs ran at %s of %s; governor '%s'",
-                         assay__advice_scaled(a, hz, "Hz"), assay__advice_scaled(a, most, "Hz"),
+    assay__rule_evidence(a, "the CPUs ran at %s of %s; governor '%s'", assay__scaled(hz, "Hz").text,
+                         assay__scaled(most, "Hz").text,
                          governor && *governor ? governor : "unknown");
-    return assay__rule_found(r, most / hz);
+    return assay__rule_found(a, most / hz);
 }
 
-static enum assay__rule_outcome governor(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome governor(struct assay__advice *a)
 {
     const char *own = a->profile->environment.governor;
     if (!assay__trial_on_cpu(a->trial)) return ASSAY__RULE_NOTHING;
     if (!own || !*own)
-        return assay__rule_missing(r, "machine: no governor can be read (no cpufreq)");
+        return assay__rule_missing(a, "machine: no governor can be read (no cpufreq)");
     if (strcmp(own, "performance") == 0) return ASSAY__RULE_NOTHING;
     double first = assay__trial_value(a->trial, "timing.first");
-    assay__rule_evidence(a, r, "the governor is '%s' on %d cores", own,
-                         a->profile->environment.cores);
+    assay__rule_evidence(a, "the governor is '%s' on %d cores", own, a->profile->environment.cores);
     if (isfinite(first))
-        assay__rule_evidence(a, r, "the first inference took %s",
-                             assay__advice_scaled(a, first, "s"));
-    return assay__rule_found(r, NAN);
+        assay__rule_evidence(a, "the first inference took %s", assay__scaled(first, "s").text);
+    return assay__rule_found(a, NAN);
 }
 
-static enum assay__rule_outcome steal(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome steal(struct assay__advice *a)
 {
     double share = assay__trial_value(a->trial, "disturbance.steal");
-    if (!isfinite(share)) return assay__rule_without(a, r, "disturbance.steal");
+    if (!isfinite(share)) return assay__rule_without(a, "disturbance.steal");
     if (share < STEAL_SHARE || share >= 1) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "the hypervisor gave %s %% of the CPU time to others",
+    assay__rule_evidence(a, "the hypervisor gave %s %% of the CPU time to others",
                          assay__percent(share).text);
-    return assay__rule_found(r, 1 / (1 - share));
+    return assay__rule_found(a, 1 / (1 - share));
 }
 
-static enum assay__rule_outcome neighbours(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome neighbours(struct assay__advice *a)
 {
     double share = assay__trial_value(a->trial, "disturbance.cpu_other");
-    if (!isfinite(share)) return assay__rule_without(a, r, "disturbance.cpu_other");
+    if (!isfinite(share)) return assay__rule_without(a, "disturbance.cpu_other");
     if (share < OTHER_SHARE) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "other processes used %s %% of the machine's CPU time",
+    assay__rule_evidence(a, "other processes used %s %% of the machine's CPU time",
                          assay__percent(share).text);
-    return assay__rule_found(r, NAN);
+    return assay__rule_found(a, NAN);
 }
 
-static enum assay__rule_outcome quota(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome quota(struct assay__advice *a)
 {
     double held = assay__trial_value(a->trial, "disturbance.throttled");
-    if (!isfinite(held)) return assay__rule_without(a, r, "disturbance.throttled");
+    if (!isfinite(held)) return assay__rule_without(a, "disturbance.throttled");
     if (!(held > 0)) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "the control group's CPU quota stopped the run for %s",
-                         assay__advice_scaled(a, held, "s"));
-    return assay__rule_found(r, NAN);
+    assay__rule_evidence(a, "the control group's CPU quota stopped the run for %s",
+                         assay__scaled(held, "s").text);
+    return assay__rule_found(a, NAN);
 }
 
-static enum assay__rule_outcome switches(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome switches(struct assay__advice *a)
 {
     double each = assay__trial_value(a->trial, "hardware.context_switches");
-    if (!isfinite(each)) return assay__rule_without(a, r, "hardware.context_switches");
+    if (!isfinite(each)) return assay__rule_without(a, "hardware.context_switches");
     if (each < SWITCHES_EACH) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "%s context switches in an inference of %s",
-                         assay__digits(each, 3).text,
-                         assay__advice_scaled(a, a->p50_ns / 1e9, "s"));
-    return assay__rule_found(r, NAN);
+    assay__rule_evidence(a, "%s context switches in an inference of %s",
+                         assay__digits(each, 3).text, assay__scaled(a->p50_ns / 1e9, "s").text);
+    return assay__rule_found(a, NAN);
 }
 
-static enum assay__rule_outcome faults(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome faults(struct assay__advice *a)
 {
     double each = assay__trial_value(a->trial, "hardware.page_faults");
-    if (!isfinite(each)) return assay__rule_without(a, r, "hardware.page_faults");
+    if (!isfinite(each)) return assay__rule_without(a, "hardware.page_faults");
     double share = each * FAULT_S * 1e9 / a->p50_ns;
     if (each < 1) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "%s page faults in a warm inference", assay__digits(each, 3).text);
-    assay__rule_evidence(a, r, "estimated at %.3g µs each: %s %% of the latency", FAULT_S * 1e6,
+    assay__rule_evidence(a, "%s page faults in a warm inference", assay__digits(each, 3).text);
+    assay__rule_evidence(a, "estimated at %.3g µs each: %s %% of the latency", FAULT_S * 1e6,
                          assay__percent(share).text);
-    r->finding.gain_estimated = true;
-    return assay__rule_found(r, assay__amdahl(fmin(share, 0.9), (double)INFINITY));
+    a->result->finding.gain_estimated = true;
+    return assay__rule_found(a, assay__amdahl(fmin(share, 0.9), (double)INFINITY));
 }
 
-static enum assay__rule_outcome major_faults(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome major_faults(struct assay__advice *a)
 {
     double count = assay__trial_value(a->trial, "disturbance.page_faults_major");
-    if (!isfinite(count)) return assay__rule_without(a, r, "disturbance.page_faults_major");
+    if (!isfinite(count)) return assay__rule_without(a, "disturbance.page_faults_major");
     if (count < MAJOR_LEAST) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "page faults that waited for the disk: %.0f", count);
+    assay__rule_evidence(a, "page faults that waited for the disk: %.0f", count);
     if (isfinite(a->profile->environment.memory_bytes))
-        assay__rule_evidence(a, r, "the machine has %s of memory",
-                             assay__advice_scaled(a, a->profile->environment.memory_bytes, "B"));
-    return assay__rule_found(r, NAN);
+        assay__rule_evidence(a, "the machine has %s of memory",
+                             assay__scaled(a->profile->environment.memory_bytes, "B").text);
+    return assay__rule_found(a, NAN);
 }
 
-static enum assay__rule_outcome few_samples(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome few_samples(struct assay__advice *a)
 {
     const struct assay__stability *s = &a->trial->stability;
     double samples = assay__trial_value(a->trial, "latency.samples");
     if (!s->verdict || !*s->verdict)
-        return assay__rule_missing(r, "stability: the run was not judged");
+        return assay__rule_missing(a, "stability: the run was not judged");
     if (strcmp(s->verdict, "too-few") != 0) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "the statistics are based on %.0f samples",
+    assay__rule_evidence(a, "the statistics are based on %.0f samples",
                          isfinite(samples) ? samples : 0.0);
     if (s->more_iterations > 0)
-        assay__rule_evidence(a, r, "%lld more would bring the median within 1 %%",
+        assay__rule_evidence(a, "%lld more would bring the median within 1 %%",
                              (long long)s->more_iterations);
-    return assay__rule_found(r, NAN);
+    return assay__rule_found(a, NAN);
 }
 
-static enum assay__rule_outcome unstable(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome unstable(struct assay__advice *a)
 {
     const struct assay__stability *s = &a->trial->stability;
     double cv = assay__trial_value(a->trial, "latency.cv");
     if (!s->verdict || !*s->verdict)
-        return assay__rule_missing(r, "stability: the run was not judged");
+        return assay__rule_missing(a, "stability: the run was not judged");
     if (strcmp(s->verdict, "unstable") != 0) return ASSAY__RULE_NOTHING;
     for (size_t i = 0; i < s->reason_count && i < 3; i++)
-        assay__rule_evidence(a, r, "%s", s->reasons[i]);
+        assay__rule_evidence(a, "%s", s->reasons[i]);
     if (isfinite(cv) && cv > STABLE_CV)
-        assay__rule_evidence(a, r, "the CV of the latency is %s %%", assay__percent(cv).text);
-    if (!r->finding.evidence_count) return ASSAY__RULE_NOTHING;
-    return assay__rule_found(r, NAN);
+        assay__rule_evidence(a, "the CV of the latency is %s %%", assay__percent(cv).text);
+    if (!a->result->finding.evidence_count) return ASSAY__RULE_NOTHING;
+    return assay__rule_found(a, NAN);
 }
 
 static void more_samples(const struct assay__advice *a, struct assay__change *change)
@@ -170,70 +166,62 @@ static void more_samples(const struct assay__advice *a, struct assay__change *ch
                                          0};
 }
 
-static enum assay__rule_outcome tail(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome tail(struct assay__advice *a)
 {
     double p99 = assay__trial_value(a->trial, "latency.p99"), p50 = a->p50_ns / 1e9;
-    if (!isfinite(p99)) return assay__rule_without(a, r, "latency.p99");
+    if (!isfinite(p99)) return assay__rule_without(a, "latency.p99");
     if (p99 < TAIL_RATIO * p50) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "p99 is %s, %s times the median of %s",
-                         assay__advice_scaled(a, p99, "s"), assay__digits(p99 / p50, 3).text,
-                         assay__advice_scaled(a, p50, "s"));
-    return assay__rule_found(r, NAN);
+    assay__rule_evidence(a, "p99 is %s, %s times the median of %s", assay__scaled(p99, "s").text,
+                         assay__digits(p99 / p50, 3).text, assay__scaled(p50, "s").text);
+    return assay__rule_found(a, NAN);
 }
 
 const struct assay__rule assay__rules_machine[] = {
-    {"thermal-throttling", "machine", "high", "The processor was throttled for heat or power",
-     "a disturbance that says so, or a clock that fell by 5 % or more during the run", 0, "medium",
+    {"thermal-throttling", "machine", "high", "medium", 0, heat, NULL, NULL,
+     "The processor was throttled for heat or power",
+     "a disturbance that says so, or a clock that fell by 5 % or more during the run",
      "improve cooling, set a power limit that the machine can hold, or pause between runs; measure "
-     "short and long runs separately",
-     heat, NULL, NULL},
-    {"clock-below", "machine", "low", "The clock stays below its highest",
-     "a mean clock below 90 % of the highest", 0, "small",
+     "short and long runs separately"},
+    {"clock-below", "machine", "low", "small", 0, clock_below, NULL, NULL,
+     "The clock stays below its highest", "a mean clock below 90 % of the highest",
      "let the clock rise: cpupower frequency-set -g performance, turbo on; the highest clock is "
-     "that of one core, all cores together may not reach it",
-     clock_below, NULL, NULL},
-    {"governor", "machine", "note", "The governor saves power", "a governor other than performance",
-     0, "small",
+     "that of one core, all cores together may not reach it"},
+    {"governor", "machine", "note", "small", 0, governor, NULL, NULL, "The governor saves power",
+     "a governor other than performance",
      "for steady latencies: cpupower frequency-set -g performance; other governors are slow to "
-     "raise the clock after a pause",
-     governor, NULL, NULL},
-    {"steal", "machine", "medium", "The hypervisor takes CPU time away",
-     "1 % or more of the CPU time stolen", 0, "medium",
-     "use a dedicated machine, instance or cores", steal, NULL, NULL},
-    {"neighbours", "machine", "medium", "Other processes use the machine",
-     "5 % or more of its CPU time", 0, "small",
-     "stop them and measure again, or pin the worker to reserved CPUs", neighbours, NULL, NULL},
-    {"cpu-quota", "machine", "high", "A CPU quota slows the run down",
-     "any time throttled by the control group", 0, "small",
-     "raise the quota (cpu.max), or use as many threads as the quota has CPUs", quota, NULL, NULL},
-    {"context-switches", "machine", "low", "Threads are switched off their CPUs",
-     "one context switch per inference or more", ASSAY__NEED_LATENCY | ASSAY__NEED_COUNTERS,
-     "small",
+     "raise the clock after a pause"},
+    {"steal", "machine", "medium", "medium", 0, steal, NULL, NULL,
+     "The hypervisor takes CPU time away", "1 % or more of the CPU time stolen",
+     "use a dedicated machine, instance or cores"},
+    {"neighbours", "machine", "medium", "small", 0, neighbours, NULL, NULL,
+     "Other processes use the machine", "5 % or more of its CPU time",
+     "stop them and measure again, or pin the worker to reserved CPUs"},
+    {"cpu-quota", "machine", "high", "small", 0, quota, NULL, NULL,
+     "A CPU quota slows the run down", "any time throttled by the control group",
+     "raise the quota (cpu.max), or use as many threads as the quota has CPUs"},
+    {"context-switches", "machine", "low", "small", ASSAY__NEED_LATENCY | ASSAY__NEED_COUNTERS,
+     switches, assay__try_spinning_off, NULL, "Threads are switched off their CPUs",
+     "one context switch per inference or more",
      "use fewer threads than cores, or pin the worker to reserved CPUs; threads that sleep between "
-     "layers switch too: compare with and without spinning",
-     switches, assay__try_spinning_off, NULL},
-    {"page-faults", "machine", "low", "Warm inferences touch new memory",
+     "layers switch too: compare with and without spinning"},
+    {"page-faults", "machine", "low", "small", ASSAY__NEED_LATENCY | ASSAY__NEED_COUNTERS, faults,
+     NULL, NULL, "Warm inferences touch new memory",
      "one page fault per warm inference or more; potential at an estimated 0.5 µs each",
-     ASSAY__NEED_LATENCY | ASSAY__NEED_COUNTERS, "small",
      "keep memory between inferences: the engine's arena on, outputs bound to the caller's memory, "
-     "MALLOC_TRIM_THRESHOLD_ and MALLOC_MMAP_THRESHOLD_ high",
-     faults, NULL, NULL},
-    {"major-faults", "machine", "medium", "Pages were read from disk",
-     "10 page faults or more that needed input or output", 0, "small",
+     "MALLOC_TRIM_THRESHOLD_ and MALLOC_MMAP_THRESHOLD_ high"},
+    {"major-faults", "machine", "medium", "small", 0, major_faults, NULL, NULL,
+     "Pages were read from disk", "10 page faults or more that needed input or output",
      "read the model file once before measuring; if the faults continue, memory is too small for "
-     "the workload",
-     major_faults, NULL, NULL},
-    {"few-samples", "machine", "medium", "Too few samples to say anything",
-     "the stability verdict too-few", 0, "small",
-     "measure for 10 s or more before deciding anything", few_samples, more_samples, NULL},
-    {"unstable", "machine", "medium", "The measurement was not stable",
-     "the stability verdict unstable", 0, "small",
-     "do not compare this run: quiet the machine, pin the worker to CPUs, use 10 launches",
-     unstable, NULL, NULL},
-    {"latency-tail", "machine", "medium", "The slowest inferences are far from the median",
-     "p99 of twice the median or more", ASSAY__NEED_LATENCY, "small",
+     "the workload"},
+    {"few-samples", "machine", "medium", "small", 0, few_samples, more_samples, NULL,
+     "Too few samples to say anything", "the stability verdict too-few",
+     "measure for 10 s or more before deciding anything"},
+    {"unstable", "machine", "medium", "small", 0, unstable, NULL, NULL,
+     "The measurement was not stable", "the stability verdict unstable",
+     "do not compare this run: quiet the machine, pin the worker to CPUs, use 10 launches"},
+    {"latency-tail", "machine", "medium", "small", ASSAY__NEED_LATENCY, tail, NULL, NULL,
+     "The slowest inferences are far from the median", "p99 of twice the median or more",
      "use one thread fewer than there are cores, reserved CPUs, the governor 'performance'; see "
-     "the disturbances in the report",
-     tail, NULL, NULL},
+     "the disturbances in the report"},
     {0},
 };

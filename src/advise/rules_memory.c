@@ -10,115 +10,109 @@
 #define ARENA_TIMES 4.0       /* what the engine's arena holds over what the graph needs */
 #define COPIES_TIMES 2.5 /* peak of the worker over the weights: two copies and the activations */
 
-static enum assay__rule_outcome growth(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome growth(struct assay__advice *a)
 {
     const struct assay__allocations *m = &a->trial->allocations;
     if (!isfinite(m->growth_bytes) || !isfinite(m->growth_low))
-        return assay__rule_without(a, r, "memory.growth");
+        return assay__rule_without(a, "memory.growth");
     if (!(m->growth_low > 0)) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(
-        a, r, "live memory grows by %s with every inference (95 %% interval %s to %s)",
-        assay__advice_scaled(a, m->growth_bytes, "B"), assay__advice_scaled(a, m->growth_low, "B"),
-        assay__advice_scaled(a, m->growth_high, "B"));
-    assay__rule_evidence(a, r, "a million inferences: %s",
-                         assay__advice_scaled(a, m->growth_bytes * 1e6, "B"));
-    return assay__rule_found(r, NAN);
+        a, "live memory grows by %s with every inference (95 %% interval %s to %s)",
+        assay__scaled(m->growth_bytes, "B").text, assay__scaled(m->growth_low, "B").text,
+        assay__scaled(m->growth_high, "B").text);
+    assay__rule_evidence(a, "a million inferences: %s",
+                         assay__scaled(m->growth_bytes * 1e6, "B").text);
+    return assay__rule_found(a, NAN);
 }
 
-static enum assay__rule_outcome allocations(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome allocations(struct assay__advice *a)
 {
     double count = assay__trial_value(a->trial, "memory.allocations"),
            bytes = assay__trial_value(a->trial, "memory.allocated");
-    if (!isfinite(count)) return assay__rule_without(a, r, "memory.allocations");
+    if (!isfinite(count)) return assay__rule_without(a, "memory.allocations");
     double share = count * ALLOCATION_S * 1e9 / a->p50_ns;
-    assay__rule_evidence(a, r, "%.0f allocations in a warm inference%s%s", count,
+    assay__rule_evidence(a, "%.0f allocations in a warm inference%s%s", count,
                          isfinite(bytes) ? ", " : "",
-                         isfinite(bytes) ? assay__advice_scaled(a, bytes, "B") : "");
-    assay__rule_evidence(a, r, "estimated at %.3g ns each with their release: %s %% of the latency",
+                         isfinite(bytes) ? assay__scaled(bytes, "B").text : "");
+    assay__rule_evidence(a, "estimated at %.3g ns each with their release: %s %% of the latency",
                          ALLOCATION_S * 1e9, assay__percent(share).text);
-    r->finding.gain_estimated = true;
-    return assay__rule_found(r, assay__amdahl(fmin(share, 0.9), (double)INFINITY));
+    a->result->finding.gain_estimated = true;
+    return assay__rule_found(a, assay__amdahl(fmin(share, 0.9), (double)INFINITY));
 }
 
-static enum assay__rule_outcome fragmentation(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome fragmentation(struct assay__advice *a)
 {
     double unused = assay__trial_value(a->trial, "memory.fragmentation"),
            heap = a->trial->allocations.heap_bytes;
-    if (!isfinite(unused)) return assay__rule_without(a, r, "memory.fragmentation");
+    if (!isfinite(unused)) return assay__rule_without(a, "memory.fragmentation");
     if (unused < FRAGMENTED || !(heap >= HEAP_LEAST)) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "%s %% of the %s that the allocator holds is not in use",
-                         assay__percent(unused).text, assay__advice_scaled(a, heap, "B"));
-    return assay__rule_found(r, NAN);
+    assay__rule_evidence(a, "%s %% of the %s that the allocator holds is not in use",
+                         assay__percent(unused).text, assay__scaled(heap, "B").text);
+    return assay__rule_found(a, NAN);
 }
 
 /* The arena holds weights beside activations, so what is beyond both is unused. */
-static enum assay__rule_outcome arena(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome arena(struct assay__advice *a)
 {
     double held = assay__trial_value(a->trial, "memory.activation.arena"),
            needed = assay__trial_value(a->trial, "memory.activation.predicted"),
            weights = assay__trial_value(a->trial, "memory.model");
-    if (!isfinite(held)) return assay__rule_without(a, r, "memory.activation.arena");
-    if (!isfinite(needed)) return assay__rule_without(a, r, "memory.activation.predicted");
-    if (!isfinite(weights)) return assay__rule_without(a, r, "memory.model");
+    if (!isfinite(held)) return assay__rule_without(a, "memory.activation.arena");
+    if (!isfinite(needed)) return assay__rule_without(a, "memory.activation.predicted");
+    if (!isfinite(weights)) return assay__rule_without(a, "memory.model");
     double beyond = held - weights;
     if (beyond < HEAP_LEAST || beyond < ARENA_TIMES * needed) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(
-        a, r,
-        "the engine's arena holds %s: %s beside the weights, where activations need %s at once",
-        assay__advice_scaled(a, held, "B"), assay__advice_scaled(a, beyond, "B"),
-        assay__advice_scaled(a, needed, "B"));
-    return assay__rule_found(r, NAN);
+        a, "the engine's arena holds %s: %s beside the weights, where activations need %s at once",
+        assay__scaled(held, "B").text, assay__scaled(beyond, "B").text,
+        assay__scaled(needed, "B").text);
+    return assay__rule_found(a, NAN);
 }
 
-static enum assay__rule_outcome weight_copies(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome weight_copies(struct assay__advice *a)
 {
     double peak = assay__trial_value(a->trial, "memory.peak.worker"),
            weights = assay__trial_value(a->trial, "memory.model"),
            activations = assay__trial_value(a->trial, "memory.activation.predicted");
-    if (!isfinite(peak)) return assay__rule_without(a, r, "memory.peak.worker");
-    if (!isfinite(weights)) return assay__rule_without(a, r, "memory.model");
-    if (!isfinite(activations)) return assay__rule_without(a, r, "memory.activation.predicted");
+    if (!isfinite(peak)) return assay__rule_without(a, "memory.peak.worker");
+    if (!isfinite(weights)) return assay__rule_without(a, "memory.model");
+    if (!isfinite(activations)) return assay__rule_without(a, "memory.activation.predicted");
     peak -= activations;
     if (weights < HEAP_LEAST || peak < COPIES_TIMES * weights) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(
-        a, r, "the worker's peak beside the activations is %s, %s times the weights of %s",
-        assay__advice_scaled(a, peak, "B"), assay__digits(peak / weights, 3).text,
-        assay__advice_scaled(a, weights, "B"));
-    return assay__rule_found(r, NAN);
+        a, "the worker's peak beside the activations is %s, %s times the weights of %s",
+        assay__scaled(peak, "B").text, assay__digits(peak / weights, 3).text,
+        assay__scaled(weights, "B").text);
+    return assay__rule_found(a, NAN);
 }
 
 #define TRACKED (ASSAY__NEED_LATENCY | ASSAY__NEED_ALLOCATIONS)
 
 const struct assay__rule assay__rules_memory[] = {
-    {"memory-growth", "memory", "high", "Memory grows with every inference",
+    {"memory-growth", "memory", "high", "medium", ASSAY__NEED_ALLOCATIONS, growth, NULL, NULL,
+     "Memory grows with every inference",
      "growth of live memory per inference whose 95 % interval lies above 0",
-     ASSAY__NEED_ALLOCATIONS, "medium",
      "find the call sites that keep it (assay memory lists them); release every output, and update "
-     "the engine",
-     growth, NULL, NULL},
-    {"allocations", "memory", "low", "Warm inferences allocate",
-     "allocations that take 2 % of the latency or more at an estimated 50 ns each", TRACKED,
-     "small",
+     "the engine"},
+    {"allocations", "memory", "low", "small", TRACKED, allocations, NULL, NULL,
+     "Warm inferences allocate",
+     "allocations that take 2 % of the latency or more at an estimated 50 ns each",
      "bind outputs to memory that stays (I/O binding), the engine's arena on, fixed shapes (memory "
-     "patterns)",
-     allocations, NULL, NULL},
-    {"fragmentation", "memory", "low", "The heap is mostly unused",
-     "50 % or more of a heap of 16 MiB or more", ASSAY__NEED_ALLOCATIONS, "small",
-     "release it after loading (malloc_trim), or use another allocator (jemalloc, mimalloc)",
-     fragmentation, NULL, NULL},
-    {"arena-held", "memory", "low", "The engine holds far more than the graph needs",
+     "patterns)"},
+    {"fragmentation", "memory", "low", "small", ASSAY__NEED_ALLOCATIONS, fragmentation, NULL, NULL,
+     "The heap is mostly unused", "50 % or more of a heap of 16 MiB or more",
+     "release it after loading (malloc_trim), or use another allocator (jemalloc, mimalloc)"},
+    {"arena-held", "memory", "low", "small", 0, arena, NULL, NULL,
+     "The engine holds far more than the graph needs",
      "an arena with 16 MiB beside the weights or more, and 4 times the predicted activations or "
      "more",
-     0, "small",
      "let the arena grow by the requested size only (arena_extend_strategy kSameAsRequested), or "
-     "shrink it after a run (memory.enable_memory_arena_shrinkage)",
-     arena, NULL, NULL},
-    {"weight-copies", "memory", "low", "The weights are in memory more than once",
+     "shrink it after a run (memory.enable_memory_arena_shrinkage)"},
+    {"weight-copies", "memory", "low", "small", ASSAY__NEED_MEMORY, weight_copies, NULL, NULL,
+     "The weights are in memory more than once",
      "a peak beside the activations of 2.5 times the weights or more, for weights of 16 MiB or "
      "more",
-     ASSAY__NEED_MEMORY, "small",
      "weights are packed into a second copy: set session.disable_prepacking = 1 where memory is "
-     "short, or map external data and share it between sessions",
-     weight_copies, NULL, NULL},
+     "short, or map external data and share it between sessions"},
     {0},
 };

@@ -10,15 +10,15 @@
 
 static const char no_table[] = "requirement: the run was not checked against a table";
 
-static enum assay__rule_outcome rate(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome rate(struct assay__advice *a)
 {
     double share = assay__trial_value(a->trial, "compute.efficiency"),
            own = assay__trial_value(a->trial, "compute.rate");
-    if (!isfinite(share)) return assay__rule_missing(r, no_table);
+    if (!isfinite(share)) return assay__rule_missing(a, no_table);
     if (share >= FLOOR) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "%s is %s %% of the required rate",
-                         assay__advice_scaled(a, own, "FLOP/s"), assay__percent(share).text);
-    return assay__rule_found(r, NAN);
+    assay__rule_evidence(a, "%s is %s %% of the required rate", assay__scaled(own, "FLOP/s").text,
+                         assay__percent(share).text);
+    return assay__rule_found(a, NAN);
 }
 
 struct budget {
@@ -28,29 +28,27 @@ struct budget {
 static const struct budget memory = {"memory.budget_share", "peak memory"},
                            power = {"power.budget_share", "power"};
 
-static enum assay__rule_outcome budget(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome budget(struct assay__advice *a)
 {
-    const struct budget *of = r->rule->with;
+    const struct budget *of = a->result->rule->with;
     double share = assay__trial_value(a->trial, of->metric);
-    if (!isfinite(share)) return assay__rule_missing(r, no_table);
+    if (!isfinite(share)) return assay__rule_missing(a, no_table);
     if (share <= BUDGET_NEAR) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "%s is %s %% of the budget%s", of->what, assay__percent(share).text,
+    assay__rule_evidence(a, "%s is %s %% of the budget%s", of->what, assay__percent(share).text,
                          share > 1 ? ": it is exceeded" : "");
-    return assay__rule_found(r, NAN);
+    return assay__rule_found(a, NAN);
 }
 
 const struct assay__rule assay__rules_require[] = {
-    {"rate-required", "requirement", "high", "The rate is below what is required",
-     "less than 0.8 of the table's FLOP/s", 0, "large",
-     "try larger batches first (a sweep of 1 to 32 shows which), then the findings above", rate,
-     assay__try_batch, NULL},
-    {"memory-budget", "requirement", "high", "Memory is near or above its budget",
-     "more than 0.8 of the table's budget", 0, "medium",
+    {"rate-required", "requirement", "high", "large", 0, rate, assay__try_batch, NULL,
+     "The rate is below what is required", "less than 0.8 of the table's FLOP/s",
+     "try larger batches first (a sweep of 1 to 32 shows which), then the findings above"},
+    {"memory-budget", "requirement", "high", "medium", 0, budget, NULL, &memory,
+     "Memory is near or above its budget", "more than 0.8 of the table's budget",
      "a smaller batch, 16-bit or int8 weights, fewer requests in flight; assay memory shows where "
-     "it goes",
-     budget, NULL, &memory},
-    {"power-budget", "requirement", "high", "Power is near or above its budget",
-     "more than 0.8 of the table's budget", 0, "medium",
-     "fewer threads, a lower clock or power limit, a more efficient device", budget, NULL, &power},
+     "it goes"},
+    {"power-budget", "requirement", "high", "medium", 0, budget, NULL, &power,
+     "Power is near or above its budget", "more than 0.8 of the table's budget",
+     "fewer threads, a lower clock or power limit, a more efficient device"},
     {0},
 };

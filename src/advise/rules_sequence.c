@@ -8,17 +8,17 @@
 #include <math.h>
 #include <string.h>
 
-#define STEPS_LEAST 8 /* shorter loops are not worth another form */
-#define ENGINE_SHARE \
-    0.05 /* of the latency in the engine's cost per run, which grows with the nodes */
+#define STEPS_LEAST 8     /* shorter loops are not worth another form */
+#define ENGINE_SHARE 0.05 /* of the latency in the engine's cost per run: grows with the nodes */
 #define SCAN_SHARE 0.5
-#define NEEDED_SHARE \
-    0.75 /* of the FLOPs that the wiring needs: above it a sparse kernel gains nothing */
+#define NEEDED_SHARE                                                                            \
+    0.75                 /* of the FLOPs that the wiring needs: above it sparsity gains nothing \
+                          */
 #define CACHE_GROWTH 1.2 /* last quarter of a generation over its first */
 #define DECODE_NEAR 0.4  /* of the memory's bandwidth in reading weights */
 #define PRODUCTS "Gemm|MatMul|FusedGemm|FusedMatMul"
 
-static enum assay__rule_outcome unrolled(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome unrolled(struct assay__advice *a)
 {
     const struct assay__cell_info *cell = &a->trial->model->cell;
     const struct assay__layers *layers = &a->trial->layers;
@@ -27,18 +27,18 @@ static enum assay__rule_outcome unrolled(struct assay__advice *a, struct assay__
         cell->steps < STEPS_LEAST)
         return ASSAY__RULE_NOTHING;
     if (!isfinite(share))
-        return assay__rule_missing(r, "layers: the engine's cost per run is unknown");
+        return assay__rule_missing(a, "layers: the engine's cost per run is unknown");
     if (share < ENGINE_SHARE || share >= 1) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "%lld steps of a %s are unrolled into %lld nodes",
+    assay__rule_evidence(a, "%lld steps of a %s are unrolled into %lld nodes",
                          (long long)cell->steps, cell->kind,
                          (long long)a->trial->model->node_count);
-    assay__rule_evidence(a, r, "the engine's cost per run is %s, %s %% of the latency",
-                         assay__advice_scaled(a, layers->engine_ns / 1e9, "s"),
+    assay__rule_evidence(a, "the engine's cost per run is %s, %s %% of the latency",
+                         assay__scaled(layers->engine_ns / 1e9, "s").text,
                          assay__percent(share).text);
-    return assay__rule_found(r, assay__amdahl(share, (double)INFINITY));
+    return assay__rule_found(a, assay__amdahl(share, (double)INFINITY));
 }
 
-static enum assay__rule_outcome scanned(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome scanned(struct assay__advice *a)
 {
     const struct assay__cell_info *cell = &a->trial->model->cell;
     size_t count = 0;
@@ -46,14 +46,13 @@ static enum assay__rule_outcome scanned(struct assay__advice *a, struct assay__r
     if (!cell->kind || !*cell->kind || strcmp(cell->form, "scan") != 0 ||
         cell->steps < STEPS_LEAST || !count || share < SCAN_SHARE)
         return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(
-        a, r, "the Scan of %lld steps takes %s %% of the latency: %s per step",
-        (long long)cell->steps, assay__percent(share).text,
-        assay__advice_scaled(a, share * a->p50_ns / 1e9 / (double)cell->steps, "s"));
-    return assay__rule_found(r, NAN);
+    assay__rule_evidence(a, "the Scan of %lld steps takes %s %% of the latency: %s per step",
+                         (long long)cell->steps, assay__percent(share).text,
+                         assay__scaled(share * a->p50_ns / 1e9 / (double)cell->steps, "s").text);
+    return assay__rule_found(a, NAN);
 }
 
-static enum assay__rule_outcome sparse(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome sparse(struct assay__advice *a)
 {
     const struct assay__cell_info *cell = &a->trial->model->cell;
     double flops = 0, needed = 0;
@@ -66,13 +65,12 @@ static enum assay__rule_outcome sparse(struct assay__advice *a, struct assay__ru
     }
     double share = assay__advice_share(a, PRODUCTS, &count);
     if (!(needed > 0) || needed > NEEDED_SHARE * flops || !count) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(
-        a, r, "the wiring needs %s of the %s that the dense graph executes (%s %%)",
-        assay__advice_scaled(a, needed, "FLOP"), assay__advice_scaled(a, flops, "FLOP"),
-        assay__percent(needed / flops).text);
-    assay__rule_evidence(a, r, "%zu products take %s %% of the latency", count,
+    assay__rule_evidence(a, "the wiring needs %s of the %s that the dense graph executes (%s %%)",
+                         assay__scaled(needed, "FLOP").text, assay__scaled(flops, "FLOP").text,
+                         assay__percent(needed / flops).text);
+    assay__rule_evidence(a, "%zu products take %s %% of the latency", count,
                          assay__percent(share).text);
-    return assay__rule_found(r, assay__amdahl(share, flops / needed));
+    return assay__rule_found(a, assay__amdahl(share, flops / needed));
 }
 
 /* --- text ------------------------------------------------------------------------------------- */
@@ -82,49 +80,43 @@ static bool generates(const struct assay__advice *a)
     return a->trial->generation.tokens > 0;
 }
 
-static enum assay__rule_outcome cache(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome cache(struct assay__advice *a)
 {
     double first = assay__trial_value(a->trial, "llm.itl_first"),
            last = assay__trial_value(a->trial, "llm.itl_last"),
            all = assay__trial_value(a->trial, "llm.itl");
     if (!generates(a)) return ASSAY__RULE_NOTHING;
-    if (!isfinite(first)) return assay__rule_without(a, r, "llm.itl_first");
-    if (!isfinite(last)) return assay__rule_without(a, r, "llm.itl_last");
+    if (!isfinite(first)) return assay__rule_without(a, "llm.itl_first");
+    if (!isfinite(last)) return assay__rule_without(a, "llm.itl_last");
     if (last < CACHE_GROWTH * first) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r,
+    assay__rule_evidence(a,
                          "a token takes %s in the first quarter of a generation and %s in the last",
-                         assay__advice_scaled(a, first, "s"), assay__advice_scaled(a, last, "s"));
-    return assay__rule_found(r, isfinite(all) ? all / first : NAN);
+                         assay__scaled(first, "s").text, assay__scaled(last, "s").text);
+    return assay__rule_found(a, isfinite(all) ? all / first : NAN);
 }
 
-/* The bandwidth of the memory that holds the weights: main memory, or the device's; NaN. */
-static double bandwidth(const struct assay__advice *a)
+static enum assay__rule_outcome decode(struct assay__advice *a)
 {
-    for (size_t i = 0; i < a->profile->ceiling_count; i++) {
+    double token = assay__trial_value(a->trial, "llm.itl"), most = NAN,
+           weights = assay__trial_value(a->trial, "memory.model");
+    for (size_t i = 0; i < a->profile->ceiling_count && isnan(most); i++) {
         const struct assay__ceiling_info *c = &a->profile->ceilings[i];
         if (strcmp(c->device, a->trial->target.device) == 0 && c->value > 0 &&
             assay__op_among(c->name, "bandwidth.dram.read.all-cores|bandwidth.device.copy"))
-            return c->value;
+            most = c->value; /* of the memory that holds the weights */
     }
-    return NAN;
-}
-
-static enum assay__rule_outcome decode(struct assay__advice *a, struct assay__rule_result *r)
-{
-    double token = assay__trial_value(a->trial, "llm.itl"), most = bandwidth(a),
-           weights = assay__trial_value(a->trial, "memory.model");
     if (!generates(a)) return ASSAY__RULE_NOTHING;
-    if (!isfinite(token)) return assay__rule_without(a, r, "llm.itl");
-    if (!isfinite(weights)) return assay__rule_without(a, r, "memory.model");
+    if (!isfinite(token)) return assay__rule_without(a, "llm.itl");
+    if (!isfinite(weights)) return assay__rule_without(a, "memory.model");
     if (!isfinite(most))
-        return assay__rule_missing(r, "ceilings: the memory bandwidth was not measured");
+        return assay__rule_missing(a, "ceilings: the memory bandwidth was not measured");
     double share = weights / most / token;
     if (share < DECODE_NEAR || share > 1) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(
-        a, r, "every token reads %s of weights: at %s that alone takes %s %% of a token's %s",
-        assay__advice_scaled(a, weights, "B"), assay__advice_scaled(a, most, "B/s"),
-        assay__percent(share).text, assay__advice_scaled(a, token, "s"));
-    return assay__rule_found(r, assay__amdahl(share, 4));
+        a, "every token reads %s of weights: at %s that alone takes %s %% of a token's %s",
+        assay__scaled(weights, "B").text, assay__scaled(most, "B/s").text,
+        assay__percent(share).text, assay__scaled(token, "s").text);
+    return assay__rule_found(a, assay__amdahl(share, 4));
 }
 
 /* The zoo's model in the other form: the same weights, so the same outputs. Nobody but the zoo can
@@ -148,36 +140,32 @@ static void other_form(const struct assay__advice *a, struct assay__change *chan
 #define TIMED (ASSAY__NEED_LATENCY | ASSAY__NEED_LAYERS)
 
 const struct assay__rule assay__rules_sequence[] = {
-    {"cell-unrolled", "sequence", "note", "An unrolled cell makes the engine's graph long",
+    {"cell-unrolled", "sequence", "note", "medium", TIMED, unrolled, other_form, NULL,
+     "An unrolled cell makes the engine's graph long",
      "a recurrent cell of 8 steps or more, unrolled, with 5 % of the latency or more in the "
      "engine's cost per run",
-     TIMED, "medium",
      "compare with the same cell as one Scan (form=scan in the zoo): one node for the engine, but "
-     "its steps may cost more than is saved",
-     unrolled, other_form, NULL},
-    {"cell-scan", "sequence", "note", "A Scan keeps the engine from optimising across steps",
-     "a recurrent cell of 8 steps or more as a Scan with half of the latency or more", TIMED,
-     "medium",
+     "its steps may cost more than is saved"},
+    {"cell-scan", "sequence", "note", "medium", TIMED, scanned, other_form, NULL,
+     "A Scan keeps the engine from optimising across steps",
+     "a recurrent cell of 8 steps or more as a Scan with half of the latency or more",
      "compare with the unrolled form (form=unrolled in the zoo): the engine optimises across "
-     "steps, at the price of a longer start and a larger graph",
-     scanned, other_form, NULL},
-    {"sparse-as-dense", "sequence", "medium", "A sparse wiring is executed as a dense one",
-     "a wiring that needs 75 % of the executed FLOPs or less", TIMED, "large",
+     "steps, at the price of a longer start and a larger graph"},
+    {"sparse-as-dense", "sequence", "medium", "large", TIMED, sparse, NULL, NULL,
+     "A sparse wiring is executed as a dense one",
+     "a wiring that needs 75 % of the executed FLOPs or less",
      "leave missing synapses out: smaller products per neuron group, or a sparse kernel; "
-     "overhead-bound products gain nothing",
-     sparse, NULL, NULL},
-    {"cache-growth", "sequence", "medium", "Tokens become slower as the cache grows",
+     "overhead-bound products gain nothing"},
+    {"cache-growth", "sequence", "medium", "large", ASSAY__POTENTIAL_TOKENS, cache, NULL, NULL,
+     "Tokens become slower as the cache grows",
      "the last quarter of a generation 1.2 times as slow as the first or more",
-     ASSAY__POTENTIAL_TOKENS, "large",
      "do not copy the cache for every token: one buffer for past and present (GroupQueryAttention, "
-     "past_present_share_buffer), a window, or a 16-bit or 8-bit cache",
-     cache, NULL, NULL},
-    {"decode-bandwidth", "sequence", "medium", "A token's time goes into reading the weights",
+     "past_present_share_buffer), a window, or a 16-bit or 8-bit cache"},
+    {"decode-bandwidth", "sequence", "medium", "medium", ASSAY__POTENTIAL_TOKENS, decode,
+     assay__try_weights_int8, NULL, "A token's time goes into reading the weights",
      "weights over the memory's bandwidth take 40 % of a token's time or more; potential of int8 "
      "weights",
-     ASSAY__POTENTIAL_TOKENS, "medium",
      "read fewer bytes per token: int8 weights, or several sequences per batch; the potential is "
-     "that of a quarter of the bytes",
-     decode, assay__try_weights_int8, NULL},
+     "that of a quarter of the bytes"},
     {0},
 };

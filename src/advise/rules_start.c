@@ -10,55 +10,53 @@
 #define COMPILE_LEAST_S 0.2
 #define FIRST_TIMES 5.0
 
-static enum assay__rule_outcome cold_start(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome cold_start(struct assay__advice *a)
 {
     double session = assay__trial_value(a->trial, "timing.session"), p50 = a->p50_ns / 1e9;
-    if (!isfinite(session)) return assay__rule_without(a, r, "timing.session");
+    if (!isfinite(session)) return assay__rule_without(a, "timing.session");
     if (session < COLD_LEAST_S || session < COLD_TIMES * p50) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "creating the session takes %s, as long as %.0f inferences",
-                         assay__advice_scaled(a, session, "s"), session / p50);
-    return assay__rule_found(r, NAN);
+    assay__rule_evidence(a, "creating the session takes %s, as long as %.0f inferences",
+                         assay__scaled(session, "s").text, session / p50);
+    return assay__rule_found(a, NAN);
 }
 
-static enum assay__rule_outcome compile(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome compile(struct assay__advice *a)
 {
     double session = assay__trial_value(a->trial, "timing.session"),
            own = assay__trial_value(a->trial, "timing.compile");
-    if (!isfinite(own)) return assay__rule_without(a, r, "timing.compile");
-    if (!isfinite(session)) return assay__rule_without(a, r, "timing.session");
+    if (!isfinite(own)) return assay__rule_without(a, "timing.compile");
+    if (!isfinite(session)) return assay__rule_without(a, "timing.session");
     if (own < COMPILE_LEAST_S || own < COMPILE_SHARE * session) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "optimising and compiling the graph takes %s of the session's %s",
-                         assay__advice_scaled(a, own, "s"), assay__advice_scaled(a, session, "s"));
-    return assay__rule_found(r, NAN);
+    assay__rule_evidence(a, "optimising and compiling the graph takes %s of the session's %s",
+                         assay__scaled(own, "s").text, assay__scaled(session, "s").text);
+    return assay__rule_found(a, NAN);
 }
 
-static enum assay__rule_outcome first(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome first(struct assay__advice *a)
 {
     double own = assay__trial_value(a->trial, "timing.first"), p50 = a->p50_ns / 1e9;
-    if (!isfinite(own)) return assay__rule_without(a, r, "timing.first");
+    if (!isfinite(own)) return assay__rule_without(a, "timing.first");
     if (own < FIRST_TIMES * p50) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "the first inference takes %s, %s times a warm one (%s)",
-                         assay__advice_scaled(a, own, "s"), assay__digits(own / p50, 3).text,
-                         assay__advice_scaled(a, p50, "s"));
-    return assay__rule_found(r, NAN);
+    assay__rule_evidence(a, "the first inference takes %s, %s times a warm one (%s)",
+                         assay__scaled(own, "s").text, assay__digits(own / p50, 3).text,
+                         assay__scaled(p50, "s").text);
+    return assay__rule_found(a, NAN);
 }
 
 const struct assay__rule assay__rules_start[] = {
-    {"cold-start", "start", "low", "Starting takes long",
+    {"cold-start", "start", "low", "medium", ASSAY__NEED_LATENCY | ASSAY__NEED_START, cold_start,
+     NULL, NULL, "Starting takes long",
      "a session's creation of 0.5 s or more, and as long as 100 inferences or more",
-     ASSAY__NEED_LATENCY | ASSAY__NEED_START, "medium",
      "keep one session for many inferences; for short-lived processes map the weights as external "
-     "data and store the optimised model",
-     cold_start, NULL, NULL},
-    {"compile-time", "start", "low", "The graph is compiled at every start",
-     "0.2 s or more, and half of the session's creation or more", ASSAY__NEED_START, "medium",
+     "data and store the optimised model"},
+    {"compile-time", "start", "low", "medium", ASSAY__NEED_START, compile, NULL, NULL,
+     "The graph is compiled at every start",
+     "0.2 s or more, and half of the session's creation or more",
      "optimise once and keep the result: optimized_model_filepath, then no optimisation; on "
-     "accelerators the provider's cache (ep.context_enable)",
-     compile, NULL, NULL},
-    {"first-inference", "start", "note", "The first inference is slow",
-     "5 times a warm inference or more", ASSAY__NEED_LATENCY | ASSAY__NEED_START, "small",
+     "accelerators the provider's cache (ep.context_enable)"},
+    {"first-inference", "start", "note", "small", ASSAY__NEED_LATENCY | ASSAY__NEED_START, first,
+     NULL, NULL, "The first inference is slow", "5 times a warm inference or more",
      "run one inference of every shape before the first request: memory, kernels and clocks are "
-     "then warm",
-     first, NULL, NULL},
+     "then warm"},
     {0},
 };

@@ -78,21 +78,6 @@ void assay__arena_free(struct assay__arena *arena)
     free(arena);
 }
 
-/* calloc gives zeroed pages from the kernel without touching them, so zeroing costs nothing for
- * large chunks. A small one it would have to fill with zeros, also the part that is never used. */
-static struct chunk *chunk_new(size_t size)
-{
-    bool clean = size >= ARENA_CLEAN_CHUNK;
-    struct chunk *chunk = clean ? calloc(1, sizeof *chunk + size) : malloc(sizeof *chunk + size);
-    if (!chunk) return NULL;
-    chunk->next = NULL;
-    chunk->size = size;
-    chunk->used = 0;
-    chunk->clean = clean;
-    ARENA_POISON(chunk->data, chunk->size);
-    return chunk;
-}
-
 static inline void *chunk_take(struct chunk *chunk, size_t size, size_t padded)
 {
     unsigned char *memory = chunk->data + chunk->used;
@@ -107,11 +92,21 @@ __attribute__((noinline)) static void *alloc_in_new_chunk(struct assay__arena *a
                                                           size_t padded)
 {
     bool own = arena->current && padded > arena->next_size;
-    struct chunk *chunk = chunk_new(padded > arena->next_size ? padded : arena->next_size);
+    size_t chunk_size = padded > arena->next_size ? padded : arena->next_size;
+    /* calloc gives zeroed pages from the kernel without touching them, so zeroing costs nothing for
+     * large chunks. A small one it would have to fill with zeros, also the part that is never
+     * used. */
+    bool clean = chunk_size >= ARENA_CLEAN_CHUNK;
+    size_t bytes = sizeof(struct chunk) + chunk_size;
+    struct chunk *chunk = clean ? calloc(1, bytes) : malloc(bytes);
     if (!chunk) {
         arena->failed = true;
         return NULL;
     }
+    chunk->size = chunk_size;
+    chunk->used = 0;
+    chunk->clean = clean;
+    ARENA_POISON(chunk->data, chunk->size);
     arena->used += size;
     if (own) {
         chunk->next = arena->current->next;

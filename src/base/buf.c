@@ -37,22 +37,17 @@ char *assay__buf_keep(struct assay__buf *buf, struct assay__arena *arena)
 /* Room for `extra` more bytes and the NUL. */
 static bool reserve(struct assay__buf *buf, size_t extra)
 {
+    size_t needed, capacity = buf->capacity ? buf->capacity : 128;
     if (buf->failed) return false;
-    size_t needed;
-    if (assay__add_overflows(buf->length, extra, &needed) ||
-        assay__add_overflows(needed, 1, &needed) || needed > SIZE_MAX / 4) {
-        buf->failed = true;
-        return false;
-    }
+    buf->failed = assay__add_overflows(buf->length, extra, &needed) ||
+                  assay__add_overflows(needed, 1, &needed) || needed > SIZE_MAX / 4;
+    if (buf->failed) return false;
     if (needed <= buf->capacity) return true;
-    size_t capacity = buf->capacity ? buf->capacity : 128;
     while (capacity < needed)
         capacity *= 2;
     char *data = realloc(buf->data, capacity);
-    if (!data) {
-        buf->failed = true;
-        return false;
-    }
+    buf->failed = !data;
+    if (!data) return false;
     buf->data = data;
     buf->capacity = capacity;
     return true;
@@ -91,11 +86,9 @@ void assay__buf_join(struct assay__buf *buf, const char *text)
 void assay__buf_repeat(struct assay__buf *buf, const char *text, size_t count)
 {
     size_t length = strlen(text), total;
-    if (assay__mul_overflows(length, count, &total)) {
-        buf->failed = true;
-        return;
-    }
-    if (!total || !reserve(buf, total)) return; /* room alone would leave it without its NUL */
+    if (assay__mul_overflows(length, count, &total)) buf->failed = true;
+    if (buf->failed || !total || !reserve(buf, total))
+        return; /* room alone would leave it without its NUL */
     for (size_t i = 0; i < count; i++)
         assay__buf_add(buf, text, length);
 }
@@ -106,11 +99,8 @@ void assay__buf_vprintf(struct assay__buf *buf, const char *format, va_list args
     va_copy(again, args);
     int length = vsnprintf(NULL, 0, format, again);
     va_end(again);
-    if (length < 0) {
-        buf->failed = true;
-        return;
-    }
-    if (!reserve(buf, (size_t)length)) return;
+    if (length < 0) buf->failed = true;
+    if (buf->failed || !reserve(buf, (size_t)length)) return;
     vsnprintf(buf->data + buf->length, (size_t)length + 1, format, args);
     buf->length += (size_t)length;
 }

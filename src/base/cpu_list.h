@@ -1,12 +1,21 @@
-/* cpu_list.h - lists of CPUs as the kernel and users write them: "0-3,8". */
+/* cpu_list.h - lists of CPUs as the kernel and users write them: "0-3,8".
+ *   struct assay__cpu_walk walk = {.at = list};
+ *   while (assay__cpu_next(&walk)) use(walk.cpu);
+ *   if (walk.malformed) … */
 #ifndef ASSAY_BASE_CPU_LIST_H
 #define ASSAY_BASE_CPU_LIST_H
 
 #include <stdbool.h>
 
-/** Calls back for each CPU of the list; false when it is malformed or empty (some may have been
- *  called back by then). */
-bool assay__cpu_list_each(const char *list, void (*each)(void *context, unsigned cpu),
-                          void *context);
+struct assay__cpu_walk {
+    const char *at; /* the rest of the list */
+    unsigned cpu, last;
+    bool begun, malformed; /* malformed: or empty; what came before it was walked */
+};
+
+/** The next CPU of the list; false: there is none. */
+bool assay__cpu_next(struct assay__cpu_walk *walk);
+/** How many CPUs are on the list; 0: it is malformed or empty. */
+int assay__cpu_list_count(const char *list);
 
 #endif

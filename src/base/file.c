@@ -19,50 +19,32 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int code_of_errno(int number)
-{
-    switch (number) {
-    case ENOENT:
-    case ENOTDIR: return ASSAY_ENOTFOUND;
-    case EACCES:
-    case EPERM: return ASSAY_EDENIED;
-    case ENOMEM: return ASSAY_ENOMEM;
-    case ENAMETOOLONG: return ASSAY_ELIMIT;
-    default: return ASSAY_EIO;
-    }
-}
-
 static int fail(struct assay_error *error, const char *verb, const char *path)
 {
     int number = errno;
-    return assay_error_set(error, code_of_errno(number), "cannot %s '%s': %s", verb, path,
-                           strerror(number));
-}
-
-/* O_NONBLOCK: opening a named pipe must not wait for a writer. */
-static int open_regular(const char *path, int *fd, struct stat *status, struct assay_error *error)
-{
-    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (*fd < 0) return fail(error, "open", path);
-    int code = 0;
-    if (fstat(*fd, status) != 0)
-        code = fail(error, "read", path);
-    else if (S_ISDIR(status->st_mode))
-        code = assay_error_set(error, ASSAY_EINVAL, "'%s' is a folder, not a file", path);
-    else if (!S_ISREG(status->st_mode))
-        code = assay_error_set(error, ASSAY_EINVAL, "'%s' is not a regular file", path);
-    if (code) close(*fd);
-    return code;
+    int code = number == ENOENT || number == ENOTDIR ? ASSAY_ENOTFOUND
+               : number == EACCES || number == EPERM ? ASSAY_EDENIED
+               : number == ENOMEM                    ? ASSAY_ENOMEM
+               : number == ENAMETOOLONG              ? ASSAY_ELIMIT
+                                                     : ASSAY_EIO;
+    return assay_error_set(error, code, "cannot %s '%s': %s", verb, path, strerror(number));
 }
 
 int assay__file_map(const char *path, struct assay__mapping *mapping, struct assay_error *error)
 {
-    memset(mapping, 0, sizeof *mapping);
-    int fd;
     struct stat status;
-    int code = open_regular(path, &fd, &status, error);
-    if (code) return code;
-    if (status.st_size == 0) {
+    int code = 0;
+    *mapping = (struct assay__mapping){NULL, 0};
+    /* O_NONBLOCK: opening a named pipe must not wait for a writer. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return fail(error, "open", path);
+    if (fstat(fd, &status) != 0) {
+        code = fail(error, "read", path);
+    } else if (S_ISDIR(status.st_mode)) {
+        code = assay_error_set(error, ASSAY_EINVAL, "'%s' is a folder, not a file", path);
+    } else if (!S_ISREG(status.st_mode)) {
+        code = assay_error_set(error, ASSAY_EINVAL, "'%s' is not a regular file", path);
+    } else if (status.st_size == 0) {
         code = assay_error_set(error, ASSAY_EFORMAT, "'%s' is empty", path);
     } else if ((uint64_t)status.st_size > SIZE_MAX) {
         code = assay_error_set(error, ASSAY_ELIMIT, "'%s' is too large to map", path);
@@ -80,7 +62,7 @@ int assay__file_map(const char *path, struct assay__mapping *mapping, struct ass
 void assay__file_unmap(struct assay__mapping *mapping)
 {
     if (mapping->data) munmap((void *)(uintptr_t)mapping->data, mapping->size);
-    memset(mapping, 0, sizeof *mapping);
+    *mapping = (struct assay__mapping){NULL, 0};
 }
 
 int assay__file_read(const char *path, size_t limit, char **text, size_t *length,
@@ -129,16 +111,6 @@ static int write_all(int fd, const void *data, size_t size)
     return 0;
 }
 
-/* /dev/stdout, a pipe, a terminal: there is nothing to rename over. */
-static int write_direct(const char *path, const void *data, size_t size, struct assay_error *error)
-{
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
-    if (fd < 0) return fail(error, "write", path);
-    int code = write_all(fd, data, size) ? fail(error, "write", path) : 0;
-    if (close(fd) != 0 && !code) code = fail(error, "write", path);
-    return code;
-}
-
 /* Creates a file beside `path` with the permissions of any new file; -1 with errno. mkstemp makes
  * it 0600, and reading the umask would change it for every thread. */
 static int create_beside(const char *path, char temporary[PATH_MAX])
@@ -156,33 +128,29 @@ static int create_beside(const char *path, char temporary[PATH_MAX])
     return -1;
 }
 
-static int write_beside(const char *path, const void *data, size_t size, struct assay_error *error)
-{
-    char temporary[PATH_MAX];
-    struct stat old;
-    int code = 0, fd = create_beside(path, temporary);
-    if (fd < 0) return fail(error, "write", path);
-    if ((stat(path, &old) == 0 && fchmod(fd, old.st_mode & 07777) != 0) ||
-        write_all(fd, data, size) != 0 || fsync(fd) != 0)
-        code = fail(error, "write", path);
-    if (close(fd) != 0 && !code) code = fail(error, "write", path);
-    if (!code && rename(temporary, path) != 0) code = fail(error, "write", path);
-    if (code) unlink(temporary);
-    return code;
-}
-
 int assay__file_write(const char *path, const void *data, size_t size, struct assay_error *error)
 {
-    struct stat status;
-    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+    struct stat old, link;
+    char temporary[PATH_MAX];
+    bool there = stat(path, &old) == 0;
+    if (there && S_ISDIR(old.st_mode))
         return assay_error_set(error, ASSAY_EINVAL, "cannot write '%s': it is a folder", path);
-    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
-        return write_direct(path, data, size, error);
+    /* /dev/stdout, a pipe, a terminal: there is nothing to rename over. */
+    bool direct = there && !S_ISREG(old.st_mode);
     /* Through a symbolic link: write what it points to, keep the link. */
-    char *target = lstat(path, &status) == 0 && S_ISLNK(status.st_mode) ? realpath(path, NULL)
-                                                                        : NULL;
-    int code = write_beside(target ? target : path, data, size, error);
-    free(target);
+    char *linked = !direct && lstat(path, &link) == 0 && S_ISLNK(link.st_mode)
+                       ? realpath(path, NULL)
+                       : NULL;
+    const char *target = linked ? linked : path;
+    int code = 0;
+    int fd = direct ? open(path, O_WRONLY | O_CLOEXEC) : create_beside(target, temporary);
+    if (fd < 0 || (!direct && there && fchmod(fd, old.st_mode & 07777) != 0) ||
+        write_all(fd, data, size) != 0 || (!direct && fsync(fd) != 0))
+        code = fail(error, "write", target);
+    if (fd >= 0 && close(fd) != 0 && !code) code = fail(error, "write", target);
+    if (!code && !direct && rename(temporary, target) != 0) code = fail(error, "write", target);
+    if (code && fd >= 0 && !direct) unlink(temporary);
+    free(linked);
     return code;
 }
 
@@ -212,12 +180,9 @@ bool assay__file_exists(const char *path)
 int assay__path_folder(const char *path, char *out, size_t out_size)
 {
     const char *slash = strrchr(path, '/');
-    size_t length = slash ? (size_t)(slash - path) : 0;
-    if (slash && length == 0) length = 1; /* "/name": the root */
-    const char *from = slash ? path : ".";
-    if (!slash) length = 1;
+    size_t length = slash && slash > path ? (size_t)(slash - path) : 1; /* "/name": the root */
     if (length + 1 > out_size) return ASSAY_ELIMIT;
-    memcpy(out, from, length);
+    memcpy(out, slash ? path : ".", length);
     out[length] = '\0';
     return 0;
 }
@@ -293,18 +258,16 @@ static bool left_by_dead(const char *name)
 static void remove_left_behind(const char *base)
 {
     DIR *entries = opendir(base);
-    if (!entries) return;
     struct dirent *entry;
-    while ((entry = readdir(entries))) {
+    while (entries && (entry = readdir(entries))) {
         char path[PATH_MAX];
         struct stat status;
-        if (!left_by_dead(entry->d_name)) continue;
-        if (assay__path_join(base, entry->d_name, path, sizeof path)) continue;
-        if (lstat(path, &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != geteuid())
-            continue;
-        assay__folder_remove(path);
+        if (left_by_dead(entry->d_name) &&
+            assay__path_join(base, entry->d_name, path, sizeof path) == 0 &&
+            lstat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid())
+            assay__folder_remove(path);
     }
-    closedir(entries);
+    if (entries) closedir(entries);
 }
 
 int assay__folder_temporary(char *out, size_t out_size, struct assay_error *error)
@@ -321,9 +284,10 @@ int assay__folder_temporary(char *out, size_t out_size, struct assay_error *erro
     return 0;
 }
 
-int assay__folder_for(const char *path, struct assay_error *error)
+int assay__file_keep(const char *path, const struct assay__buf *text, struct assay_error *error)
 {
     char folder[4096], above[4096];
+    if (text->failed) return assay__no_memory(error);
     if (assay__path_folder(path, folder, sizeof folder) ||
         assay__path_folder(folder, above, sizeof above))
         return assay_error_set(error, ASSAY_ELIMIT, "the path of the cache folder is too long");
@@ -331,12 +295,5 @@ int assay__folder_for(const char *path, struct assay_error *error)
         (mkdir(folder, 0700) != 0 && errno != EEXIST))
         return assay_error_set(error, errno == EACCES ? ASSAY_EDENIED : ASSAY_EIO,
                                "cannot make the folder '%s': %s", folder, strerror(errno));
-    return 0;
-}
-
-int assay__file_keep(const char *path, const struct assay__buf *text, struct assay_error *error)
-{
-    if (text->failed) return assay__no_memory(error);
-    int code = assay__folder_for(path, error);
-    return code ? code : assay__file_write(path, assay__buf_text(text), text->length, error);
+    return assay__file_write(path, assay__buf_text(text), text->length, error);
 }

@@ -34,10 +34,8 @@ bool assay__file_exists(const char *path);
 int assay__path_folder(const char *path, char *out, size_t out_size);
 /** folder + "/" + name. 0 or ASSAY_ELIMIT. */
 int assay__path_join(const char *folder, const char *name, char *out, size_t out_size);
-/** Makes the folder of a file in a cache, and the one above it ("~/.cache" may not be there yet);
- *  what is there already is fine. */
-int assay__folder_for(const char *path, struct assay_error *error);
-/** Writes a text there, with its folder; a text that failed is out of memory. */
+/** Writes a text into a file of a cache and makes its folder and the one above ("~/.cache" may not
+ *  be there yet); a text that failed is out of memory. */
 int assay__file_keep(const char *path, const struct assay__buf *text, struct assay_error *error);
 /** A fresh private folder under $TMPDIR (else /tmp); the caller removes it with
  *  assay__folder_remove. Its name holds our process id: such folders of ours whose process was

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/utf8.h"
 
+#include <ctype.h>
 #include <locale.h>
 #include <math.h>
 #include <stdlib.h>
@@ -36,11 +37,11 @@ struct assay__json_reader {
 
 struct assay__json_reader *assay__json_reader_new(const char *text, size_t length)
 {
-    struct assay__json_reader *reader = calloc(1, sizeof *reader);
-    if (!reader) return NULL;
-    reader->text = text;
-    reader->length = length;
-    if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) reader->at = 3;
+    struct assay__json_reader *reader = malloc(sizeof *reader);
+    bool marked = length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0;
+    if (reader)
+        *reader = (struct assay__json_reader){
+            .text = text, .length = length, .at = marked ? 3 : 0, .expects = VALUE};
     return reader;
 }
 
@@ -96,11 +97,6 @@ static size_t plain_run(const char *text, size_t at, size_t length)
     return at;
 }
 
-static bool is_hex(char c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
 static int read_string(struct assay__json_reader *reader, struct assay__json_token *token,
                        struct assay_error *error)
 {
@@ -117,7 +113,8 @@ static int read_string(struct assay__json_reader *reader, struct assay__json_tok
             return bad(reader, begin - 1, "a string without its end", error);
         if (reader->text[at] == 'u') {
             for (int i = 1; i <= 4; i++)
-                if (at + (size_t)i >= reader->length || !is_hex(reader->text[at + (size_t)i]))
+                if (at + (size_t)i >= reader->length ||
+                    !isxdigit((unsigned char)reader->text[at + (size_t)i]))
                     return bad(reader, at, "\\u needs four hexadecimal digits", error);
             at += 5;
         } else if (reader->text[at] && strchr("\"\\/bfnrt", reader->text[at])) {
@@ -220,61 +217,48 @@ static int read_number(struct assay__json_reader *reader, struct assay__json_tok
     return 0;
 }
 
-static int read_word(struct assay__json_reader *reader, const char *word,
-                     enum assay__json_kind kind, struct assay__json_token *token,
-                     struct assay_error *error)
-{
-    size_t length = strlen(word);
-    if (reader->length - reader->at < length ||
-        memcmp(reader->text + reader->at, word, length) != 0)
-        return bad(reader, reader->at, "not a value", error);
-    token->kind = kind;
-    reader->at += length;
-    return 0;
-}
-
-static int open_level(struct assay__json_reader *reader, bool object,
-                      struct assay__json_token *token, struct assay_error *error)
-{
-    if (reader->depth >= ASSAY__JSON_DEPTH) {
-        reader->fault = "nested too deeply";
-        reader->fault_at = reader->at;
-        return assay_error_set(error, ASSAY_ELIMIT, "JSON, byte %zu: nested deeper than %d levels",
-                               reader->at, ASSAY__JSON_DEPTH);
-    }
-    uint64_t bit = (uint64_t)1 << reader->depth++;
-    reader->is_object = object ? reader->is_object | bit : reader->is_object & ~bit;
-    reader->expects = object ? KEY_OR_END : VALUE_OR_END;
-    token->kind = object ? ASSAY__JSON_OBJECT : ASSAY__JSON_ARRAY;
-    reader->at++;
-    return 0;
-}
-
-static int close_level(struct assay__json_reader *reader, struct assay__json_token *token)
-{
-    token->kind = in_object(reader) ? ASSAY__JSON_OBJECT_END : ASSAY__JSON_ARRAY_END;
-    reader->depth--;
-    reader->expects = COMMA_OR_END;
-    reader->at++;
-    return 0;
-}
-
 static int read_value(struct assay__json_reader *reader, struct assay__json_token *token,
                       struct assay_error *error)
 {
-    char c = reader->text[reader->at];
-    if (c == '{' || c == '[') return open_level(reader, c == '{', token, error);
+    static const struct {
+        const char *text;
+        enum assay__json_kind kind;
+    } words[] = {
+        {"true", ASSAY__JSON_TRUE}, {"false", ASSAY__JSON_FALSE}, {"null", ASSAY__JSON_NULL}};
+    const char *at = reader->text + reader->at;
+    if (*at == '{' || *at == '[') {
+        if (reader->depth >= ASSAY__JSON_DEPTH) {
+            bad(reader, reader->at, "nested too deeply", NULL);
+            return assay_error_set(error, ASSAY_ELIMIT,
+                                   "JSON, byte %zu: nested deeper than %d levels", reader->at,
+                                   ASSAY__JSON_DEPTH);
+        }
+        bool object = *at == '{';
+        uint64_t bit = (uint64_t)1 << reader->depth++;
+        reader->is_object = object ? reader->is_object | bit : reader->is_object & ~bit;
+        reader->expects = object ? KEY_OR_END : VALUE_OR_END;
+        token->kind = object ? ASSAY__JSON_OBJECT : ASSAY__JSON_ARRAY;
+        reader->at++;
+        return 0;
+    }
     reader->expects = COMMA_OR_END;
-    switch (c) {
-    case '"': token->kind = ASSAY__JSON_STRING; return read_string(reader, token, error);
-    case 't': return read_word(reader, "true", ASSAY__JSON_TRUE, token, error);
-    case 'f': return read_word(reader, "false", ASSAY__JSON_FALSE, token, error);
-    case 'n': return read_word(reader, "null", ASSAY__JSON_NULL, token, error);
-    default:
-        if (c != '-' && !is_digit(c)) return bad(reader, reader->at, "not a value", error);
+    if (*at == '"') {
+        token->kind = ASSAY__JSON_STRING;
+        return read_string(reader, token, error);
+    }
+    if (*at == '-' || is_digit(*at)) {
         token->kind = ASSAY__JSON_NUMBER;
         return read_number(reader, token, error);
     }
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        size_t length = strlen(words[i].text);
+        if (reader->length - reader->at < length || memcmp(at, words[i].text, length) != 0)
+            continue;
+        token->kind = words[i].kind;
+        reader->at += length;
+        return 0;
+    }
+    return bad(reader, reader->at, "not a value", error);
 }
 
 static int read_key(struct assay__json_reader *reader, struct assay__json_token *token,
@@ -303,18 +287,21 @@ int assay__json_next(struct assay__json_reader *reader, struct assay__json_token
     if (reader->at >= reader->length)
         return done ? 0 : bad(reader, reader->at, "the text ends too early", error);
     if (done) return bad(reader, reader->at, "something follows the value", error);
-    char c = reader->text[reader->at];
-    char end = in_object(reader) ? '}' : ']';
+    char c = reader->text[reader->at], end = in_object(reader) ? '}' : ']';
+    if (c == end && reader->expects != VALUE && reader->expects != KEY) {
+        token->kind = in_object(reader) ? ASSAY__JSON_OBJECT_END : ASSAY__JSON_ARRAY_END;
+        reader->depth--;
+        reader->expects = COMMA_OR_END;
+        reader->at++;
+        return 0;
+    }
     if (reader->expects == COMMA_OR_END) {
-        if (c == end) return close_level(reader, token);
         if (c != ',') return bad(reader, reader->at, "a comma or the end was expected", error);
         reader->at++;
         reader->expects = in_object(reader) ? KEY : VALUE;
         skip_space(reader);
         if (reader->at >= reader->length)
             return bad(reader, reader->at, "the text ends too early", error);
-    } else if ((reader->expects == KEY_OR_END || reader->expects == VALUE_OR_END) && c == end) {
-        return close_level(reader, token);
     }
     if (reader->expects == KEY || reader->expects == KEY_OR_END)
         return read_key(reader, token, error);
@@ -325,34 +312,26 @@ int assay__json_skip(struct assay__json_reader *reader, const struct assay__json
                      struct assay_error *error)
 {
     struct assay__json_token token;
-    int level = reader->depth;
+    int level = reader->depth, code = 0;
     if (opened && (opened->kind == ASSAY__JSON_OBJECT || opened->kind == ASSAY__JSON_ARRAY)) {
         level--;
     } else if (opened && opened->kind != ASSAY__JSON_KEY) {
         return 0; /* a scalar: it has been read already */
     } else {
-        int code = assay__json_next(reader, &token, error);
-        if (code) return code;
-        if (token.kind == ASSAY__JSON_KEY) { /* a member was next: its value too */
+        code = assay__json_next(reader, &token, error);
+        if (!code && token.kind == ASSAY__JSON_KEY) /* a member was next: its value too */
             code = assay__json_next(reader, &token, error);
-            if (code) return code;
-        }
     }
-    while (reader->depth > level) {
-        int code = assay__json_next(reader, &token, error);
-        if (code) return code;
-    }
-    return 0;
+    while (!code && reader->depth > level)
+        code = assay__json_next(reader, &token, error);
+    return code;
 }
 
 static uint32_t hex4(const char *text)
 {
     uint32_t code = 0;
-    for (int i = 0; i < 4; i++) {
-        char c = text[i];
-        uint32_t nibble = (uint32_t)(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
-        code = code << 4 | nibble;
-    }
+    for (int i = 0; i < 4; i++)
+        code = code << 4 | (uint32_t)(text[i] <= '9' ? text[i] - '0' : (text[i] | 0x20) - 'a' + 10);
     return code;
 }
 
@@ -376,8 +355,8 @@ static size_t decode_escape(const char *text, size_t length, char out[4], size_t
             taken = 12;
         }
     }
-    *written = assay__utf8_encode(code ? code : 0xfffd,
-                                  out); /* encode turns a lone surrogate into U+FFFD */
+    /* A lone surrogate becomes U+FFFD there. */
+    *written = assay__utf8_encode(code ? code : 0xfffd, out);
     return taken;
 }
 

@@ -2,6 +2,7 @@
  * duplicate keys, look-ups find the first. For our own documents (jobs, messages), not for traces.
  */
 #include "base/json.h"
+#include "base/no_memory.h"
 
 #include <string.h>
 
@@ -31,68 +32,49 @@ static bool exact_integer(const struct assay__json_token *token, int64_t *value)
     return true;
 }
 
-static struct assay__json *add_node(struct builder *builder, const struct assay__json_token *token)
+/* Puts the node of a value behind its siblings; a container becomes the parent of what follows. */
+static void add_node(struct builder *builder, const struct assay__json_token *token)
 {
     struct assay__json *node = assay__arena_alloc(builder->arena, sizeof *node);
-    if (!node) return NULL;
-    node->kind = token->kind;
-    node->key = builder->key;
+    if (!node) return;
+    *node = (struct assay__json){.kind = token->kind, .key = builder->key, .number = token->number};
     builder->key = NULL;
-    node->number = token->number;
     if (token->kind == ASSAY__JSON_NUMBER) node->is_integer = exact_integer(token, &node->integer);
-    if (token->kind == ASSAY__JSON_STRING) {
+    if (token->kind == ASSAY__JSON_STRING)
         node->string = assay__json_unescape(builder->arena, token);
-        if (!node->string) return NULL;
-    }
     if (builder->depth == 0) {
         builder->root = node;
-        return node;
+    } else {
+        int level = builder->depth - 1;
+        if (builder->last[level])
+            builder->last[level]->next = node;
+        else
+            builder->parent[level]->first = node;
+        builder->last[level] = node;
+        builder->parent[level]->count++;
     }
-    int level = builder->depth - 1;
-    if (builder->last[level])
-        builder->last[level]->next = node;
-    else
-        builder->parent[level]->first = node;
-    builder->last[level] = node;
-    builder->parent[level]->count++;
-    return node;
-}
-
-static int take_token(struct builder *builder, const struct assay__json_token *token)
-{
-    struct assay__json *node;
-    switch (token->kind) {
-    case ASSAY__JSON_OBJECT_END:
-    case ASSAY__JSON_ARRAY_END: builder->depth--; return 0;
-    case ASSAY__JSON_KEY:
-        builder->key = assay__json_unescape(builder->arena, token);
-        return builder->key ? 0 : ASSAY_ENOMEM;
-    case ASSAY__JSON_OBJECT:
-    case ASSAY__JSON_ARRAY:
-        node = add_node(builder, token);
-        if (!node) return ASSAY_ENOMEM;
-        builder->parent[builder->depth] = node; /* the reader keeps depth <= ASSAY__JSON_DEPTH */
-        builder->last[builder->depth++] = NULL;
-        return 0;
-    default: return add_node(builder, token) ? 0 : ASSAY_ENOMEM;
-    }
+    if (token->kind != ASSAY__JSON_OBJECT && token->kind != ASSAY__JSON_ARRAY) return;
+    builder->parent[builder->depth] = node; /* the reader keeps depth <= ASSAY__JSON_DEPTH */
+    builder->last[builder->depth++] = NULL;
 }
 
 int assay__json_parse(struct assay__arena *arena, const char *text, size_t length,
                       struct assay__json **root, struct assay_error *error)
 {
-    *root = NULL;
     struct builder builder = {.arena = arena};
-    struct assay__json_token token;
+    struct assay__json_token token = {.kind = ASSAY__JSON_NULL};
     struct assay__json_reader *reader = assay__json_reader_new(text, length);
-    if (!reader) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-    int code;
-    while ((code = assay__json_next(reader, &token, error)) == 0 && token.kind != ASSAY__JSON_END) {
-        code = take_token(&builder, &token);
-        if (code) {
-            assay_error_set(error, code, "out of memory");
-            break;
-        }
+    int code = reader && !assay__arena_failed(arena) ? 0 : assay__no_memory(error);
+    *root = NULL;
+    while (!code && !(code = assay__json_next(reader, &token, error)) &&
+           token.kind != ASSAY__JSON_END) {
+        if (token.kind == ASSAY__JSON_OBJECT_END || token.kind == ASSAY__JSON_ARRAY_END)
+            builder.depth--;
+        else if (token.kind == ASSAY__JSON_KEY)
+            builder.key = assay__json_unescape(arena, &token);
+        else
+            add_node(&builder, &token);
+        if (assay__arena_failed(arena)) code = assay__no_memory(error);
     }
     assay__json_reader_free(reader);
     if (code == 0) *root = builder.root;

@@ -17,10 +17,7 @@
 
 void assay__json_start(struct assay__json_writer *writer, struct assay__buf *out, bool pretty)
 {
-    memset(writer, 0, sizeof *writer);
-    writer->out = out;
-    writer->pretty = pretty;
-    writer->first[0] = true;
+    *writer = (struct assay__json_writer){.out = out, .first = {true}, .pretty = pretty};
 }
 
 static void indent(struct assay__json_writer *writer)
@@ -49,8 +46,7 @@ static void open_container(struct assay__json_writer *writer, char bracket)
         writer->out->failed = true;
         return;
     }
-    writer->depth++;
-    writer->first[writer->depth] = true;
+    writer->first[++writer->depth] = true;
     assay__buf_putc(writer->out, bracket);
 }
 
@@ -60,8 +56,7 @@ static void close_container(struct assay__json_writer *writer, char bracket)
         writer->out->failed = true; /* one end too many: a bug of the caller, never silent */
         return;
     }
-    bool empty = writer->first[writer->depth];
-    writer->depth--;
+    bool empty = writer->first[writer->depth--];
     if (!empty) indent(writer);
     assay__buf_putc(writer->out, bracket);
 }
@@ -86,24 +81,9 @@ void assay__json_array_end(struct assay__json_writer *writer)
     close_container(writer, ']');
 }
 
-static void put_escaped_ascii(struct assay__buf *out, char c)
-{
-    switch (c) {
-    case '"': assay__buf_puts(out, "\\\""); break;
-    case '\\': assay__buf_puts(out, "\\\\"); break;
-    case '\n': assay__buf_puts(out, "\\n"); break;
-    case '\r': assay__buf_puts(out, "\\r"); break;
-    case '\t': assay__buf_puts(out, "\\t"); break;
-    default:
-        if ((unsigned char)c < 0x20 || c == 0x7f)
-            assay__buf_printf(out, "\\u%04x", (unsigned)(unsigned char)c);
-        else
-            assay__buf_putc(out, c);
-    }
-}
-
 static void put_quoted(struct assay__buf *out, const char *text)
 {
+    static const char from[] = "\"\\\n\r\t", to[] = "\"\\nrt";
     size_t length = strlen(text);
     assay__buf_putc(out, '"');
     for (size_t i = 0; i < length;) {
@@ -120,8 +100,8 @@ static void put_quoted(struct assay__buf *out, const char *text)
         uint32_t code = assay__utf8_decode(text + i, length - i, &size);
         if (code == ASSAY__UTF8_INVALID)
             assay__buf_puts(out, ASSAY__UTF8_REPLACEMENT);
-        else if (code < 0x80)
-            put_escaped_ascii(out, text[i]);
+        else if (code < 0x80 && strchr(from, text[i]))
+            assay__buf_printf(out, "\\%c", to[strchr(from, text[i]) - from]);
         else if (assay__text_drives_terminal(code)) /* none is above U+FFFF */
             assay__buf_printf(out, "\\u%04x", (unsigned)code);
         else
@@ -141,12 +121,11 @@ void assay__json_key(struct assay__json_writer *writer, const char *key)
 
 void assay__json_string(struct assay__json_writer *writer, const char *text)
 {
-    if (!text) {
-        assay__json_null(writer);
-        return;
-    }
     separate(writer);
-    put_quoted(writer->out, text);
+    if (text)
+        put_quoted(writer->out, text);
+    else
+        assay__buf_puts(writer->out, "null");
 }
 
 /* Most numbers of a document are whole: without printf, several times as fast. */

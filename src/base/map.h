@@ -24,6 +24,10 @@ int assay__map_reserve(struct assay__map *map, size_t count);
 int assay__map_set(struct assay__map *map, const char *key, size_t value);
 /** The value, or ASSAY__MAP_NONE. */
 size_t assay__map_get(const struct assay__map *map, const char *key);
+static inline bool assay__map_has(const struct assay__map *map, const char *key)
+{
+    return assay__map_get(map, key) != ASSAY__MAP_NONE;
+}
 size_t assay__map_count(const struct assay__map *map);
 bool assay__map_remove(struct assay__map *map, const char *key);
 

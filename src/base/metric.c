@@ -31,20 +31,16 @@ int assay_state_parse(const char *name)
     return assay__enum_value(&assay__state_names, name);
 }
 
-static bool matches(const char *row, const char *name)
-{
-    size_t length = strlen(row);
-    static const char suffix[] = ".RAIL";
-    size_t cut = sizeof suffix - 1;
-    if (length > cut && strcmp(row + length - cut, suffix) == 0)
-        return strncmp(row, name, length - cut + 1) == 0 && name[length - cut + 1] != '\0';
-    return strcmp(row, name) == 0;
-}
-
 const struct assay_metric_info *assay_metric_lookup(const char *name)
 {
-    for (size_t i = 0; name && i < assay__metric_table_count; i++)
-        if (matches(assay__metric_table[i].name, name)) return &assay__metric_table[i];
+    static const char suffix[] = ".RAIL";
+    for (size_t i = 0; name && i < assay__metric_table_count; i++) {
+        const char *row = assay__metric_table[i].name;
+        size_t length = strlen(row), stem = length - (sizeof suffix - 1) + 1; /* with its dot */
+        bool rails = length > sizeof suffix - 1 && strcmp(row + stem - 1, suffix) == 0;
+        if (rails ? strncmp(row, name, stem) == 0 && name[stem] : strcmp(row, name) == 0)
+            return &assay__metric_table[i];
+    }
     return NULL;
 }
 
@@ -58,13 +54,10 @@ struct assay_metrics {
 struct assay_metrics *assay_metrics_new(void)
 {
     struct assay_metrics *set = calloc(1, sizeof *set);
-    if (!set) return NULL;
-    set->index = assay__map_new();
-    if (!set->index) {
-        free(set);
-        return NULL;
-    }
-    return set;
+    if (set) set->index = assay__map_new();
+    if (set && set->index) return set;
+    free(set);
+    return NULL;
 }
 
 void assay_metrics_free(struct assay_metrics *set)
@@ -94,6 +87,23 @@ const struct assay_metric *assay_metrics_get(const struct assay_metrics *set, co
     return at == ASSAY__MAP_NONE ? NULL : set->items[at];
 }
 
+bool assay__metric_is_known(const struct assay_metric *metric)
+{
+    return metric && metric->state != ASSAY_UNAVAILABLE && isfinite(metric->value);
+}
+
+const struct assay_metric *assay__metrics_known(const struct assay_metrics *set, const char *name)
+{
+    const struct assay_metric *metric = set && name ? assay_metrics_get(set, name) : NULL;
+    return assay__metric_is_known(metric) ? metric : NULL;
+}
+
+double assay__metrics_value(const struct assay_metrics *set, const char *name)
+{
+    const struct assay_metric *metric = assay__metrics_known(set, name);
+    return metric ? metric->value : (double)NAN;
+}
+
 static const char *append(char **cursor, const char *text)
 {
     size_t size = strlen(text) + 1;
@@ -105,7 +115,7 @@ static const char *append(char **cursor, const char *text)
 static struct assay_metric *copy_metric(const struct assay_metric *metric)
 {
     const struct assay_metric_info *info = assay_metric_lookup(metric->name);
-    bool known = metric->state != ASSAY_UNAVAILABLE && isfinite(metric->value);
+    bool known = assay__metric_is_known(metric);
     const char *unit = metric->unit && metric->unit[0] ? metric->unit : info ? info->unit : "";
     const char *source = !known ? "none" : metric->source ? metric->source : "";
     const char *note = metric->note ? metric->note : "";
@@ -194,20 +204,17 @@ void assay__metrics_put_known(struct assay_metrics *set, const char *name, enum 
         assay_metrics_unavailable(set, name, reason && reason[0] ? reason : "not known");
 }
 
-/* Why an operand cannot be used, or false. What follows from it is not known for the same reason.
- */
-static bool missing(const struct assay_metric *operand, const char *role, char *reason, size_t size)
+/* Why an operand cannot be used, into `reason`: what follows from it is not known for the same
+ * reason. False: it can. */
+static bool missing(const struct assay_metric *operand, const char *role, char reason[512])
 {
-    if (!operand) {
-        snprintf(reason, size, "the %s is not known", role);
-        return true;
-    }
-    if (operand->state == ASSAY_UNAVAILABLE || !isfinite(operand->value)) {
-        const char *why = operand->note && operand->note[0] ? operand->note : "no reason given";
-        snprintf(reason, size, "%s", why);
-        return true;
-    }
-    return false;
+    if (assay__metric_is_known(operand)) return false;
+    if (!operand)
+        snprintf(reason, 512, "the %s is not known", role);
+    else
+        snprintf(reason, 512, "%s",
+                 operand->note && operand->note[0] ? operand->note : "no reason given");
+    return true;
 }
 
 int assay_metrics_ratio(struct assay_metrics *set, const char *name,
@@ -215,8 +222,7 @@ int assay_metrics_ratio(struct assay_metrics *set, const char *name,
                         const struct assay_metric *denominator, const char *formula)
 {
     char reason[512];
-    if (missing(numerator, "numerator", reason, sizeof reason) ||
-        missing(denominator, "denominator", reason, sizeof reason))
+    if (missing(numerator, "numerator", reason) || missing(denominator, "denominator", reason))
         return assay_metrics_unavailable(set, name, reason);
     if (denominator->value == 0) {
         snprintf(reason, sizeof reason, "%s is zero", denominator->name);

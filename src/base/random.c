@@ -4,14 +4,6 @@
 
 #include <math.h>
 
-static uint64_t splitmix(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
 static uint64_t rotate(uint64_t x, int by)
 {
     return (x << by) | (x >> (64 - by));
@@ -19,8 +11,12 @@ static uint64_t rotate(uint64_t x, int by)
 
 void assay__random_seed(struct assay__random *random, uint64_t seed)
 {
-    for (int i = 0; i < 4; i++)
-        random->state[i] = splitmix(&seed);
+    for (int i = 0; i < 4; i++) {
+        uint64_t z = seed += 0x9e3779b97f4a7c15u;
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+        random->state[i] = z ^ (z >> 31);
+    }
 }
 
 uint64_t assay__random_u64(struct assay__random *random)

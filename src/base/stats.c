@@ -4,18 +4,14 @@
 
 #include <math.h>
 
-/* q n that is an integer up to rounding (0.07 * 100 = 7.000000000000001) is that integer. */
-static size_t nearest_rank(double q, size_t count)
-{
-    double exact = q * (double)count, whole = round(exact);
-    double rank = fabs(exact - whole) <= 1e-12 * (1 + exact) ? whole : ceil(exact);
-    if (!(rank >= 1)) return 1;
-    return rank > (double)count ? count : (size_t)rank;
-}
-
 double assay__stats_percentile(const double *sorted, size_t count, double q)
 {
-    return count == 0 ? NAN : sorted[nearest_rank(q, count) - 1];
+    if (count == 0) return NAN;
+    /* q n that is an integer up to rounding (0.07 * 100 = 7.000000000000001) is that integer. */
+    double exact = q * (double)count, whole = round(exact);
+    double rank = fabs(exact - whole) <= 1e-12 * (1 + exact) ? whole : ceil(exact);
+    if (!(rank >= 1)) return sorted[0];
+    return sorted[rank > (double)count ? count - 1 : (size_t)rank - 1];
 }
 
 double assay__stats_median(const double *sorted, size_t count)
@@ -118,10 +114,7 @@ struct assay__interval assay__stats_median_interval(const double *sorted, size_t
     double low = floor(centre - reach + 1e-9), high = ceil(centre + reach - 1e-9);
     size_t low_rank = low < 1 ? 1 : (size_t)low;
     size_t high_rank = high > (double)count ? count : (size_t)high;
-    interval.low = sorted[low_rank - 1];
-    interval.high = sorted[high_rank - 1];
-    interval.known = true;
-    return interval;
+    return (struct assay__interval){sorted[low_rank - 1], sorted[high_rank - 1], true};
 }
 
 /* A MAD of zero (a coarse clock: more than half the samples equal) gives no scale to judge by: none

@@ -51,8 +51,7 @@ double assay__stats_drift(const double *values, size_t count, double *p_value);
 bool assay__stats_bimodal(const double *sorted, size_t count, double step, double *low_mode,
                           double *high_mode, double *high_share);
 
-/* --- the fair coin, for intervals of a median by order statistics ------------------------------
- */
+/* --- the fair coin, for intervals of a median by order statistics ----------------------------- */
 
 /** P(X <= k) for X ~ Binomial(n, 1/2). */
 double assay__binomial_half_cdf(size_t n, size_t k);
@@ -63,7 +62,7 @@ size_t assay__binomial_half_rank(size_t n, double alpha);
 /* --- between launches: the process is the unit of replication --------------------------------- */
 
 /** What a ratio is of: the launches' medians, or what inferences take when nothing disturbs them
- *  (stats_fastest.c). */
+ *  (stats_compare.c). */
 enum assay__ratio_by {
     ASSAY__BY_TYPICAL,
     ASSAY__BY_UNDISTURBED,

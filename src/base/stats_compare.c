@@ -30,11 +30,22 @@
  * away.) */
 #define SHOWN_WIDTHS 1.5
 
-/* Number of arrangements of n and m launches with U = u, for every u <= n m: the coefficients of
- * the Gaussian binomial prod_(i=1..m) (1 - x^(n+i)) / (1 - x^i), built factor by factor. */
-static void arrangements(size_t n, size_t m, double *ways)
+struct rank_sum {
+    size_t n, m;
+    bool exact;
+    double below[EXACT_PAIRS + 1]; /* P(U <= u) */
+};
+
+/* The number of arrangements of n and m launches with U = u, for every u <= n m, is the coefficient
+ * of the Gaussian binomial prod_(i=1..m) (1 - x^(n+i)) / (1 - x^i), built factor by factor. */
+static void prepare(struct rank_sum *test, size_t n, size_t m)
 {
     size_t most = n * m;
+    double *ways = test->below, total = 0, sum = 0;
+    test->n = n;
+    test->m = m;
+    test->exact = n <= 25 && m <= 25; /* C(50, 25) < 2^53: every count is an exact integer */
+    if (!test->exact) return;
     memset(ways, 0, (most + 1) * sizeof *ways);
     ways[0] = 1;
     for (size_t i = 1; i <= m; i++) {
@@ -43,58 +54,23 @@ static void arrangements(size_t n, size_t m, double *ways)
         for (size_t u = i; u <= most; u++)
             ways[u] += ways[u - i];
     }
-}
-
-struct rank_sum {
-    size_t n, m;
-    bool exact;
-    double ways[EXACT_PAIRS + 1]; /* cumulative probability once prepared */
-};
-
-static void prepare(struct rank_sum *test, size_t n, size_t m)
-{
-    test->n = n;
-    test->m = m;
-    test->exact = n <= 25 && m <= 25; /* C(50, 25) < 2^53: every count is an exact integer */
-    if (!test->exact) return;
-    arrangements(n, m, test->ways);
-    double total = 0;
-    for (size_t u = 0; u <= n * m; u++)
-        total += test->ways[u];
-    double sum = 0;
-    for (size_t u = 0; u <= n * m; u++) {
-        sum += test->ways[u];
-        test->ways[u] = sum / total;
+    for (size_t u = 0; u <= most; u++)
+        total += ways[u];
+    for (size_t u = 0; u <= most; u++) {
+        sum += ways[u];
+        ways[u] = sum / total;
     }
 }
 
-/* P(U <= u) */
-static double tail(const struct rank_sum *test, size_t u)
-{
-    if (test->exact) return test->ways[u <= test->n * test->m ? u : test->n * test->m];
-    double n = (double)test->n, m = (double)test->m;
-    double z = ((double)u + 0.5 - n * m / 2) / sqrt(n * m * (n + m + 1) / 12);
-    return 0.5 * erfc(-z / 1.41421356237309504880);
-}
-
+/* min(1, 2 P(U <= u)) */
 static double two_sided(const struct rank_sum *test, size_t u)
 {
-    double p = 2 * tail(test, u);
-    return p < 1 ? p : 1;
-}
-
-static double median_of(const double *values, size_t count, double *scratch)
-{
-    memcpy(scratch, values, count * sizeof *values);
-    assay__stats_sort(scratch, count);
-    return assay__stats_median(scratch, count);
-}
-
-static bool usable(const double *values, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (!isfinite(values[i]) || values[i] <= 0) return false;
-    return true;
+    double n = (double)test->n, m = (double)test->m;
+    double z = ((double)u + 0.5 - n * m / 2) / sqrt(n * m * (n + m + 1) / 12);
+    size_t most = test->n * test->m;
+    double p = test->exact ? test->below[u <= most ? u : most]
+                           : 0.5 * erfc(-z / 1.41421356237309504880);
+    return fmin(1, 2 * p);
 }
 
 /* ratios: sorted. */
@@ -121,56 +97,6 @@ static void set_interval(struct assay__ratio *out, const double *ratios, size_t 
     if (out->ratio > out->ci.high) out->ci.high = out->ratio;
     out->ci.known = true;
     if (out->ci.low <= 1 && out->ci.high >= 1 && out->p_value < level) out->p_value = level;
-}
-
-static double smallest_of(const struct assay__ratio *of)
-{
-    double up = of->ci.high / of->ratio, down = of->ratio / of->ci.low;
-    return of->ci.known ? expm1(SHOWN_WIDTHS * log(up > down ? up : down)) : (double)NAN;
-}
-
-static int check_arms(const double *a, size_t a_count, const double *b, size_t b_count,
-                      size_t *bytes)
-{
-    size_t pairs;
-    if (a_count < LAUNCHES_LEAST || b_count < LAUNCHES_LEAST) return ASSAY_EINVAL;
-    if (!usable(a, a_count) || !usable(b, b_count)) return ASSAY_EINVAL;
-    if (assay__mul_overflows(a_count, b_count, &pairs) ||
-        assay__mul_overflows(pairs, sizeof(double), bytes))
-        return ASSAY_ENOMEM;
-    return 0;
-}
-
-static void sort_ratios(const double *a, size_t a_count, const double *b, size_t b_count,
-                        double *ratios)
-{
-    for (size_t i = 0; i < a_count; i++)
-        for (size_t j = 0; j < b_count; j++)
-            ratios[i * b_count + j] = b[j] / a[i];
-    assay__stats_sort(ratios, a_count * b_count);
-}
-
-static int compare_all(const double *a, size_t a_count, const double *b, size_t b_count,
-                       double level, struct assay__ratio *out)
-{
-    size_t bytes;
-    *out = (struct assay__ratio)ASSAY__RATIO_UNKNOWN;
-    int code = check_arms(a, a_count, b, b_count, &bytes);
-    if (code) return code;
-    double *ratios = malloc(bytes); /* pairs >= both counts: it also serves as scratch */
-    if (!ratios) return ASSAY_ENOMEM;
-    out->ratio = median_of(b, b_count, ratios) / median_of(a, a_count, ratios);
-    sort_ratios(a, a_count, b, b_count, ratios);
-    set_interval(out, ratios, a_count, b_count, level);
-    out->smallest = smallest_of(out);
-    free(ratios);
-    return 0;
-}
-
-int assay__stats_compare(const double *a, size_t a_count, const double *b, size_t b_count,
-                         struct assay__ratio *out)
-{
-    return compare_all(a, a_count, b, b_count, 0.05, out);
 }
 
 /* --- the fast end ----------------------------------------------------------------------------- */
@@ -258,16 +184,6 @@ static double approximate(const struct arms *arms, double distance)
     return 0.5 * erfc(-(distance + 0.5) / deviation / 1.41421356237309504880);
 }
 
-static double at_most(const struct arms *arms, size_t t)
-{
-    return arms->exact ? arms->below[t] : approximate(arms, (double)t - mean_of(arms));
-}
-
-static double at_least(const struct arms *arms, size_t t)
-{
-    return arms->exact ? arms->above[t] : approximate(arms, mean_of(arms) - (double)t);
-}
-
 /* The scores of a beside b / factor. The ratio is the same expression as the candidates for the
  * interval's ends: ties are exact. */
 static size_t scores_of(const struct arms *arms, double factor, bool a_first)
@@ -292,58 +208,44 @@ static size_t scores_of(const struct arms *arms, double factor, bool a_first)
 /* One-sided, doubled: b is slower than factor × a; b is faster than that. */
 static double p_slower(const struct arms *arms, double factor)
 {
-    return fmin(1, 2 * at_least(arms, scores_of(arms, factor, false)));
+    size_t t = scores_of(arms, factor, false);
+    return fmin(1,
+                2 * (arms->exact ? arms->above[t] : approximate(arms, mean_of(arms) - (double)t)));
 }
 
 static double p_faster(const struct arms *arms, double factor)
 {
-    return fmin(1, 2 * at_most(arms, scores_of(arms, factor, true)));
+    size_t t = scores_of(arms, factor, true);
+    return fmin(1,
+                2 * (arms->exact ? arms->below[t] : approximate(arms, (double)t - mean_of(arms))));
 }
 
-typedef bool (*holds_fn)(const struct arms *arms, double factor, double limit);
+/* What holds of small factors and no longer of large ones. */
+enum claim { IS_SLOWER, IS_NOT_FASTER, SCORES_ABOVE_MEAN, SCORES_AT_LEAST_MEAN };
 
-static bool is_slower(const struct arms *arms, double factor, double level)
+static bool holds(const struct arms *arms, enum claim claim, double factor, double level)
 {
-    return p_slower(arms, factor) < level;
-}
-
-static bool is_not_faster(const struct arms *arms, double factor, double level)
-{
-    return p_faster(arms, factor) >= level;
-}
-
-static bool scores_above(const struct arms *arms, double factor, double limit)
-{
-    return (double)scores_of(arms, factor, false) > limit;
-}
-
-static bool scores_at_least(const struct arms *arms, double factor, double limit)
-{
-    return (double)scores_of(arms, factor, true) >= limit;
+    switch (claim) {
+    case IS_SLOWER: return p_slower(arms, factor) < level;
+    case IS_NOT_FASTER: return p_faster(arms, factor) >= level;
+    case SCORES_ABOVE_MEAN: return (double)scores_of(arms, factor, false) > mean_of(arms);
+    default: return (double)scores_of(arms, factor, true) >= mean_of(arms);
+    }
 }
 
 /* How many of the sorted ratios it holds of; it holds of the first ones. */
-static size_t count_held(const struct arms *arms, const double *ratios, size_t count,
-                         holds_fn holds, double limit)
+static size_t count_held(const struct arms *arms, const double *ratios, enum claim claim,
+                         double level)
 {
-    size_t low = 0, high = count;
+    size_t low = 0, high = arms->n * arms->m;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (holds(arms, ratios[middle], limit))
+        if (holds(arms, claim, ratios[middle], level))
             low = middle + 1;
         else
             high = middle;
     }
     return low;
-}
-
-static void estimate_ratio(const struct arms *arms, const double *ratios, size_t pairs,
-                           struct assay__ratio *out)
-{
-    size_t over = count_held(arms, ratios, pairs, scores_above, mean_of(arms)),
-           least = count_held(arms, ratios, pairs, scores_at_least, mean_of(arms));
-    double low = ratios[over < pairs ? over : pairs - 1], high = ratios[least > 0 ? least - 1 : 0];
-    out->ratio = sqrt(low) * sqrt(high);
 }
 
 void assay__ratio_of_fastest(const double *a, size_t a_count, const double *b, size_t b_count,
@@ -352,39 +254,61 @@ void assay__ratio_of_fastest(const double *a, size_t a_count, const double *b, s
     struct arms arms = {.a = a, .b = b, .n = a_count, .m = b_count};
     size_t pairs = a_count * b_count;
     prepare_arms(&arms);
-    estimate_ratio(&arms, ratios, pairs, out);
+    size_t over = count_held(&arms, ratios, SCORES_ABOVE_MEAN, level),
+           least = count_held(&arms, ratios, SCORES_AT_LEAST_MEAN, level);
+    out->ratio = sqrt(ratios[over < pairs ? over : pairs - 1]) *
+                 sqrt(ratios[least > 0 ? least - 1 : 0]);
     out->by = ASSAY__BY_UNDISTURBED;
     out->p_value = fmin(p_slower(&arms, 1), p_faster(&arms, 1));
-    if (!is_slower(&arms, ratios[0] / 2, level)) return; /* too few launches for any claim */
-    size_t low = count_held(&arms, ratios, pairs, is_slower, level),
-           high = count_held(&arms, ratios, pairs, is_not_faster, level);
+    if (!holds(&arms, IS_SLOWER, ratios[0] / 2, level)) return; /* too few launches for any claim */
+    size_t low = count_held(&arms, ratios, IS_SLOWER, level),
+           high = count_held(&arms, ratios, IS_NOT_FASTER, level);
     if (low == pairs || high == 0) return;
     out->ci = (struct assay__interval){ratios[low], ratios[high - 1], true};
 }
 
 /* --- both ------------------------------------------------------------------------------------- */
 
-static double *sorted_copy(const double *values, size_t count)
+static int check_arms(const double *a, size_t a_count, const double *b, size_t b_count,
+                      size_t *bytes)
 {
-    double *copy = malloc(count * sizeof *copy); /* the pairs' bytes did not overflow */
-    if (!copy) return NULL;
-    memcpy(copy, values, count * sizeof *copy);
-    assay__stats_sort(copy, count);
-    return copy;
+    size_t pairs;
+    if (a_count < LAUNCHES_LEAST || b_count < LAUNCHES_LEAST) return ASSAY_EINVAL;
+    for (size_t i = 0; i < a_count + b_count; i++) {
+        double value = i < a_count ? a[i] : b[i - a_count];
+        if (!isfinite(value) || value <= 0) return ASSAY_EINVAL;
+    }
+    if (assay__mul_overflows(a_count, b_count, &pairs) ||
+        assay__mul_overflows(pairs, sizeof(double), bytes))
+        return ASSAY_ENOMEM;
+    return 0;
 }
 
-static int compare_fastest(const double *a, size_t a_count, const double *b, size_t b_count,
-                           double level, struct assay__ratio *out)
+static int compare(const double *a, size_t a_count, const double *b, size_t b_count, double level,
+                   enum assay__ratio_by by, struct assay__ratio *out)
 {
     size_t bytes;
     *out = (struct assay__ratio)ASSAY__RATIO_UNKNOWN;
     int code = check_arms(a, a_count, b, b_count, &bytes);
     if (code) return code;
-    double *x = sorted_copy(a, a_count), *y = sorted_copy(b, b_count), *ratios = malloc(bytes);
+    double *x = malloc(a_count * sizeof *x), *y = malloc(b_count * sizeof *y);
+    double *ratios = malloc(bytes);
     if (x && y && ratios) {
-        sort_ratios(x, a_count, y, b_count, ratios);
-        assay__ratio_of_fastest(x, a_count, y, b_count, ratios, level, out);
-        out->smallest = smallest_of(out);
+        memcpy(x, a, a_count * sizeof *x);
+        memcpy(y, b, b_count * sizeof *y);
+        assay__stats_sort(x, a_count);
+        assay__stats_sort(y, b_count);
+        for (size_t i = 0; i < a_count; i++)
+            for (size_t j = 0; j < b_count; j++)
+                ratios[i * b_count + j] = y[j] / x[i];
+        assay__stats_sort(ratios, a_count * b_count);
+        out->ratio = assay__stats_median(y, b_count) / assay__stats_median(x, a_count);
+        if (by == ASSAY__BY_UNDISTURBED)
+            assay__ratio_of_fastest(x, a_count, y, b_count, ratios, level, out);
+        else
+            set_interval(out, ratios, a_count, b_count, level);
+        double up = out->ci.high / out->ratio, down = out->ratio / out->ci.low;
+        if (out->ci.known) out->smallest = expm1(SHOWN_WIDTHS * log(fmax(up, down)));
     } else {
         code = ASSAY_ENOMEM;
     }
@@ -394,23 +318,25 @@ static int compare_fastest(const double *a, size_t a_count, const double *b, siz
     return code;
 }
 
+int assay__stats_compare(const double *a, size_t a_count, const double *b, size_t b_count,
+                         struct assay__ratio *out)
+{
+    return compare(a, a_count, b, b_count, 0.05, ASSAY__BY_TYPICAL, out);
+}
+
 /* -1: below 1, 1: above, 0: not distinguishable from 1 */
 static int side_of(const struct assay__ratio *of)
 {
-    if (!of->ci.known) return 0;
-    return (of->ci.low > 1) - (of->ci.high < 1);
-}
-
-static double width_of(const struct assay__ratio *of)
-{
-    return of->ci.known ? log(of->ci.high / of->ci.low) : INFINITY;
+    return of->ci.known ? (of->ci.low > 1) - (of->ci.high < 1) : 0;
 }
 
 static struct assay__ratio decide(const struct assay__ratio *typical,
                                   const struct assay__ratio *fastest)
 {
     int side = side_of(typical), fast_side = side_of(fastest);
-    bool narrower = width_of(fastest) < width_of(typical);
+    bool narrower = fastest->ci.known &&
+                    (!typical->ci.known || log(fastest->ci.high / fastest->ci.low) <
+                                               log(typical->ci.high / typical->ci.low));
     struct assay__ratio made = side != 0 || (fast_side == 0 && !narrower) ? *typical : *fastest;
     made.p_value = fmin(1, 2 * fmin(typical->p_value, fastest->p_value));
     made.smallest = fmin(typical->smallest, fastest->smallest); /* fmin leaves NaN out */
@@ -431,12 +357,13 @@ int assay__stats_compare_launches(const struct assay__launch_times *a,
     if (!a->undisturbed || !b->undisturbed)
         return assay__stats_compare(a->typical, a->count, b->typical, b->count, out);
     *out = (struct assay__ratio)ASSAY__RATIO_UNKNOWN;
-    int code = compare_fastest(a->undisturbed, a->count, b->undisturbed, b->count, 0.025, &fastest);
+    int code = compare(a->undisturbed, a->count, b->undisturbed, b->count, 0.025,
+                       ASSAY__BY_UNDISTURBED, &fastest);
     if (code) return code;
-    if (!fastest.ci
-             .known) /* with five launches the fast ends can show nothing: one question is left */
+    /* With five launches the fast ends can show nothing: one question is left. */
+    if (!fastest.ci.known)
         return assay__stats_compare(a->typical, a->count, b->typical, b->count, out);
-    code = compare_all(a->typical, a->count, b->typical, b->count, 0.025, &typical);
+    code = compare(a->typical, a->count, b->typical, b->count, 0.025, ASSAY__BY_TYPICAL, &typical);
     if (!code) *out = decide(&typical, &fastest);
     return code;
 }
@@ -449,9 +376,6 @@ struct assay__interval assay__stats_launch_interval(const double *sorted, size_t
     if (count < LAUNCHES_LEAST) return interval;
     size_t rank = assay__binomial_half_rank(count, 0.05);
     if (rank == 0) rank = 1; /* five launches: the extremes, 93.75 % */
-    interval.low = sorted[rank - 1];
-    interval.high = sorted[count - rank];
-    interval.known = true;
     if (coverage) *coverage = 1 - 2 * assay__binomial_half_cdf(count, rank - 1);
-    return interval;
+    return (struct assay__interval){sorted[rank - 1], sorted[count - rank], true};
 }

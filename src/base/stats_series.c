@@ -80,14 +80,6 @@ double assay__stats_autocorrelation_time(const double *values, size_t count)
 
 /* --- warm-up ---------------------------------------------------------------------------------- */
 
-static double median_of_5(const double *x)
-{
-    double copy[5];
-    memcpy(copy, x, sizeof copy);
-    assay__stats_sort(copy, 5);
-    return copy[2];
-}
-
 #define BLOCK_SAMPLES 1024
 
 /* Median of a block; of a long block, of evenly spaced samples of it. */
@@ -101,16 +93,10 @@ static double block_median(const double *values, size_t count)
     return assay__stats_median(copy, kept);
 }
 
-#define WARMUP_LEVEL 0.01
-#define WARMUP_RANGES 16
-
 /* Warm-up is another level, not more noise: what is cut must have a median more than 1 % away from
  * the rest. */
-static bool level_differs(const double *values, size_t end, size_t count)
-{
-    double before = block_median(values, end), after = block_median(values + end, count - end);
-    return fabs(before - after) > WARMUP_LEVEL * fabs(after);
-}
+#define WARMUP_LEVEL 0.01
+#define WARMUP_RANGES 16
 
 /* MSER-5 (White 1997): with batches of five, drop the first d that minimise s^2(d) / (k - d), the
  * squared standard error of what remains; d at most half. The batches are medians, not means: one
@@ -126,7 +112,7 @@ size_t assay__stats_warmup_end(const double *values, size_t count)
     for (size_t r = 0; r < WARMUP_RANGES; r++)
         least[r] = INFINITY;
     for (size_t d = batches; d-- > 0;) {
-        double x = median_of_5(values + 5 * d), kept = (double)(batches - d);
+        double x = block_median(values + 5 * d, 5), kept = (double)(batches - d);
         double delta = x - mean;
         mean += delta / kept;
         squares += delta * (x - mean);
@@ -137,8 +123,12 @@ size_t assay__stats_warmup_end(const double *values, size_t count)
             best[r] = d;
         }
     }
-    for (size_t r = 0; r < WARMUP_RANGES; r++)
-        if (best[r] > 0 && level_differs(values, 5 * best[r], count)) return 5 * best[r];
+    for (size_t r = 0; r < WARMUP_RANGES; r++) {
+        size_t end = 5 * best[r];
+        if (end == 0) continue;
+        double before = block_median(values, end), after = block_median(values + end, count - end);
+        if (fabs(before - after) > WARMUP_LEVEL * fabs(after)) return end;
+    }
     return 0;
 }
 
@@ -169,17 +159,6 @@ static double mann_kendall(const double *x, size_t count)
     return erfc((fabs(s) - 1) / sqrt(variance) / 1.41421356237309504880);
 }
 
-static double theil_sen(const double *x, size_t count)
-{
-    double slopes[DRIFT_BLOCKS * (DRIFT_BLOCKS - 1) / 2];
-    size_t used = 0;
-    for (size_t i = 0; i < count; i++)
-        for (size_t j = i + 1; j < count; j++)
-            slopes[used++] = (x[j] - x[i]) / (double)(j - i);
-    assay__stats_sort(slopes, used);
-    return assay__stats_median(slopes, used);
-}
-
 double assay__stats_drift(const double *values, size_t count, double *p_value)
 {
     double medians[DRIFT_BLOCKS], sorted[DRIFT_BLOCKS];
@@ -193,7 +172,13 @@ double assay__stats_drift(const double *values, size_t count, double *p_value)
     if (p_value) *p_value = mann_kendall(medians, blocks);
     assay__stats_sort(sorted, blocks);
     double level = assay__stats_median(sorted, blocks);
-    double change = theil_sen(medians, blocks) * (double)(blocks - 1);
+    double slopes[DRIFT_BLOCKS * (DRIFT_BLOCKS - 1) / 2]; /* Theil-Sen */
+    size_t used = 0;
+    for (size_t i = 0; i < blocks; i++)
+        for (size_t j = i + 1; j < blocks; j++)
+            slopes[used++] = (medians[j] - medians[i]) / (double)(j - i);
+    assay__stats_sort(slopes, used);
+    double change = assay__stats_median(slopes, used) * (double)(blocks - 1);
     return level != 0 ? change / fabs(level) : NAN;
 }
 
@@ -264,30 +249,14 @@ static double grid_of(const double *sorted, size_t count)
     return distinct < GRID_VALUES ? 0 : least;
 }
 
-static double range_of(const double *sorted, size_t count)
-{
-    return assay__stats_percentile(sorted, count, 0.75) -
-           assay__stats_percentile(sorted, count, 0.25);
-}
-
-/* Far enough apart to be two levels: beyond the clock's steps, and by 5 % of the median or by five
- * times the spread of either part. */
-static bool far_apart(const double *sorted, size_t count, size_t split, double distance,
-                      double step)
-{
-    double median = fabs(assay__stats_median(sorted, count));
-    double range = fmax(range_of(sorted, split), range_of(sorted + split, count - split));
-    if (!(distance > MODE_DISTANCE * median) || distance < CLOCK_STEPS * step) return false;
-    return distance >= MODE_APART * median || distance >= MODE_RANGES * range;
-}
-
-/* There are two modes when they are far enough from each other (far_apart) and, between the
- * medians of Otsu's two parts, there is a valley: a window (an eighth of the distance wide) with
- * less than half the samples of the same window at the lesser mode, beyond chance (three standard
- * deviations of a Poisson count). A normal or a uniform distribution has no such valley. On a grid
- * the window is a whole number of steps wide, so that it holds as many grid points wherever it
- * is: else the emptiness between two ticks would be the valley; and one step wider than that,
- * for ticks that are off by a ns fall in or out at its edges. */
+/* There are two modes when they are far enough from each other (beyond the clock's steps, and by
+ * 5 % of the median or by five times the spread of either part) and, between the medians of Otsu's
+ * two parts, there is a valley: a window (an eighth of the distance wide) with less than half the
+ * samples of the same window at the lesser mode, beyond chance (three standard deviations of a
+ * Poisson count). A normal or a uniform distribution has no such valley. On a grid the window is a
+ * whole number of steps wide, so that it holds as many grid points wherever it is: else the
+ * emptiness between two ticks would be the valley; and one step wider than that, for ticks that are
+ * off by a ns fall in or out at its edges. */
 bool assay__stats_bimodal(const double *sorted, size_t count, double step, double *low_mode,
                           double *high_mode, double *high_share)
 {
@@ -297,7 +266,14 @@ bool assay__stats_bimodal(const double *sorted, size_t count, double step, doubl
     double high = assay__stats_median(sorted + split, count - split);
     double distance = high - low, reach = distance / MODE_STEPS;
     step = fmax(step, grid_of(sorted, count)); /* fmax: a NaN does not count */
-    if (!far_apart(sorted, count, split, distance, step)) return false;
+    double median = fabs(assay__stats_median(sorted, count));
+    double range = fmax(assay__stats_percentile(sorted, split, 0.75) -
+                            assay__stats_percentile(sorted, split, 0.25),
+                        assay__stats_percentile(sorted + split, count - split, 0.75) -
+                            assay__stats_percentile(sorted + split, count - split, 0.25));
+    if (!(distance > MODE_DISTANCE * median) || distance < CLOCK_STEPS * step ||
+        (distance < MODE_APART * median && !(distance >= MODE_RANGES * range)))
+        return false;
     const double half = (step > 0 ? (ceil(reach / step) + 1) * step : reach) / 2;
     double valley = INFINITY, threshold = low;
     for (int i = 2; i <= MODE_STEPS - 2; i++) {

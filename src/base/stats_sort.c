@@ -96,19 +96,15 @@ static void quick_sort(key_type *a, size_t count, int depth)
     insertion_sort(a, count);
 }
 
-static bool is_sorted(const key_type *a, size_t count)
-{
-    for (size_t i = 1; i < count; i++)
-        if (a[i - 1] > a[i]) return false;
-    return true;
-}
-
 static void sort_keys(key_type *a, size_t count)
 {
     int depth = 0;
+    size_t sorted = 1; /* the first so many are in order */
     for (size_t n = count; n > 1; n /= 2)
         depth += 2;
-    if (count > 1 && !is_sorted(a, count)) quick_sort(a, count, depth);
+    while (sorted < count && a[sorted - 1] <= a[sorted])
+        sorted++;
+    if (sorted < count) quick_sort(a, count, depth);
 }
 
 void assay__stats_sort_u64(uint64_t *values, size_t count)

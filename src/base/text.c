@@ -78,48 +78,31 @@ size_t assay__text_width(const char *text)
     return columns;
 }
 
-/* Bytes of the longest head that takes at most `columns`; *used gets the columns. */
-static size_t head(const char *text, size_t length, size_t columns, size_t *used)
-{
-    size_t i = 0, size;
-    *used = 0;
-    while (i < length) {
-        size_t wide = columns_of(assay__utf8_decode(text + i, length - i, &size));
-        if (*used + wide > columns) break;
-        *used += wide;
-        i += size;
-    }
-    return i;
-}
-
 void assay__text_fit(struct assay__buf *out, const char *text, size_t columns, int keep_end)
 {
     struct assay__buf safe = {0};
     assay__text_safe(&safe, text);
     if (safe.failed) out->failed = true;
     const char *from = assay__buf_text(&safe);
-    size_t width = assay__text_width(from), used = width;
-    if (width <= columns) {
-        assay__buf_add(out, from, safe.length);
-    } else if (columns == 0) {
-        used = 0;
-    } else if (!keep_end) {
-        size_t bytes = head(from, safe.length, columns - 1, &used);
-        assay__buf_add(out, from, bytes);
-        assay__buf_puts(out, ELLIPSIS);
-        used++;
-    } else {
-        /* Drop characters from the front until the rest fits beside the ellipsis. */
-        size_t at = 0, size;
-        used = width;
-        while (used > columns - 1) {
-            used -= columns_of(assay__utf8_decode(from + at, safe.length - at, &size));
-            at += size;
+    size_t used = assay__text_width(from), at = 0, end = safe.length, size;
+    bool cut = used > columns;
+    if (cut && columns > 0 && !keep_end) { /* the longest head that leaves room for the ellipsis */
+        for (used = end = 0;; end += size) {
+            size_t wide = columns_of(assay__utf8_decode(from + end, safe.length - end, &size));
+            if (used + wide > columns - 1) break;
+            used += wide;
         }
-        assay__buf_puts(out, ELLIPSIS);
-        assay__buf_add(out, from + at, safe.length - at);
-        used++;
+    } else if (cut && columns > 0) { /* the longest tail */
+        for (; used > columns - 1; at += size)
+            used -= columns_of(assay__utf8_decode(from + at, safe.length - at, &size));
+    } else if (cut) {
+        used = end = 0;
     }
+    bool marked = cut && columns > 0;
+    if (marked && keep_end) assay__buf_puts(out, ELLIPSIS);
+    assay__buf_add(out, from + at, end - at);
+    if (marked && !keep_end) assay__buf_puts(out, ELLIPSIS);
+    used += marked;
     if (used < columns) assay__buf_repeat(out, " ", columns - used);
     assay__buf_free(&safe);
 }
@@ -129,15 +112,22 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Optimal string alignment: insert, delete, replace, swap of neighbours; each 1. Three rows
- * suffice. Words longer than the rows are not typing errors of ours: their distance is the longer
- * length. */
+void assay__text_nearest_try(struct assay__text_nearest *nearest, const char *written,
+                             const char *candidate)
+{
+    size_t distance = *candidate ? assay__text_distance(written, candidate) : SIZE_MAX;
+    if (distance < nearest->distance) *nearest = (struct assay__text_nearest){candidate, distance};
+}
+
 bool assay__text_near(const char *written, size_t distance)
 {
     size_t most = strlen(written) / 3;
     return distance <= (most ? most : 1);
 }
 
+/* Optimal string alignment: insert, delete, replace, swap of neighbours; each 1. Three rows
+ * suffice. Words longer than the rows are not typing errors of ours: their distance is the longer
+ * length. */
 size_t assay__text_distance(const char *a, const char *b)
 {
     enum { LONGEST = 128 };

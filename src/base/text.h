@@ -47,6 +47,15 @@ size_t assay__text_distance(const char *a, const char *b);
 /** Is a word at that distance from what was written near enough to be meant: a letter, or a third
  *  of it, is wrong? */
 bool assay__text_near(const char *written, size_t distance);
+/** The candidate nearest to what was written, for "the nearest is"; begin with ASSAY__TEXT_NEAREST.
+ */
+struct assay__text_nearest {
+    const char *word; /* "" before the first candidate */
+    size_t distance;
+};
+#define ASSAY__TEXT_NEAREST ((struct assay__text_nearest){"", SIZE_MAX})
+void assay__text_nearest_try(struct assay__text_nearest *nearest, const char *written,
+                             const char *candidate);
 /** Strict numbers: the whole string or an error (-2 ASSAY_EINVAL). Durations take ns/us/µs/ms/s/m;
  *  sizes k/M/G (decimal) and Ki/Mi/Gi. */
 int assay__text_int64(const char *text, int64_t *value);

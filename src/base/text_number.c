@@ -74,79 +74,66 @@ static void three_digits(char *out, size_t out_size, double magnitude)
     decimal_point(out);
 }
 
-static void scale_family(char *out, size_t out_size, const struct family *family, double value)
+static const struct family *family_of(const char *unit)
 {
-    double magnitude = fabs(value);
-    int power = family->least;
-    double scaled = magnitude * pow(1000, family->stored - power);
-    while (power < family->most && scaled >= 999.5) {
-        power++;
-        scaled = magnitude *
-                 pow(1000, family->stored - power); /* one multiplication: no rounding piles up */
-    }
-    if (magnitude == 0) power = family->stored;
-    char digits[40];
-    bool whole_count = power == 0 && magnitude == floor(magnitude) && magnitude < 1000 &&
-                       (strcmp(family->unit, "B") == 0 || strcmp(family->unit, "FLOP") == 0 ||
-                        strcmp(family->unit, "MAC") == 0);
-    if (whole_count || magnitude == 0)
-        snprintf(digits, sizeof digits, "%.0f", magnitude);
-    else
-        three_digits(digits, sizeof digits, scaled);
-    snprintf(out, out_size, "%s%s %s%s", value < 0 ? "-" : "", digits, prefixes[power + 3],
-             family->behind);
+    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
+        if (strcmp(families[i].unit, unit) == 0) return &families[i];
+    return NULL;
 }
 
-static void scale_count(char *out, size_t out_size, double value)
+/* The power of 1000 in which a value is shown, below 1000 after rounding where there is one. */
+static int power_for(const struct family *family, double magnitude)
 {
-    char digits[48];
-    double magnitude = fabs(value);
-    if (magnitude == floor(magnitude) && magnitude < 1e15)
-        group_thousands(digits, sizeof digits, magnitude);
-    else
-        three_digits(digits, sizeof digits, magnitude);
-    snprintf(out, out_size, "%s%s", value < 0 ? "-" : "", digits);
+    int power = family->least;
+    if (magnitude == 0) return family->stored;
+    while (power < family->most && magnitude * pow(1000, family->stored - power) >= 999.5)
+        power++;
+    return power;
 }
 
 void assay__text_scaled(char *out, size_t out_size, double value, const char *unit)
 {
+    char digits[48];
+    double magnitude = fabs(value);
     if (out_size == 0) return;
     if (!unit) unit = "";
+    const struct family *family = family_of(unit);
+    const char *prefix = "", *behind = strcmp(unit, "points") == 0 ? "" : unit;
+    bool whole = magnitude == floor(magnitude), counted = strcmp(unit, "count") == 0;
     if (!isfinite(value)) {
         snprintf(out, out_size, "—");
         return;
     }
-    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
-        if (strcmp(families[i].unit, unit) != 0) continue;
-        scale_family(out, out_size, &families[i], value);
-        return;
+    if (family) {
+        int power = power_for(family, magnitude);
+        prefix = prefixes[power + 3];
+        behind = family->behind;
+        whole = whole && power == 0 && magnitude < 1000 &&
+                assay__text_is_one_of(unit, "B FLOP MAC");
+        /* One multiplication: no rounding piles up. */
+        if (!whole) magnitude *= pow(1000, family->stored - power);
+    } else if (strcmp(unit, "ratio") == 0) {
+        magnitude *= 100;
+        behind = "%";
+    } else if (counted) {
+        behind = "";
     }
-    char digits[48];
-    if (strcmp(unit, "count") == 0) {
-        scale_count(out, out_size, value);
-        return;
-    }
-    bool percent = strcmp(unit, "ratio") == 0;
-    double shown = percent ? fabs(value) * 100 : fabs(value);
-    if (shown == 0)
-        snprintf(digits, sizeof digits, "0");
+    if (magnitude == 0 || (family && whole))
+        snprintf(digits, sizeof digits, "%.0f", magnitude);
+    else if (counted && whole && magnitude < 1e15)
+        group_thousands(digits, sizeof digits, magnitude);
     else
-        three_digits(digits, sizeof digits, shown);
-    const char *behind = percent ? "%" : strcmp(unit, "points") == 0 ? "" : unit;
-    snprintf(out, out_size, "%s%s%s%s", value < 0 ? "-" : "", digits, behind[0] ? " " : "", behind);
+        three_digits(digits, sizeof digits, magnitude);
+    snprintf(out, out_size, "%s%s%s%s%s", value < 0 ? "-" : "", digits, *behind ? " " : "", prefix,
+             behind);
 }
 
 double assay__text_axis_unit(char *out, size_t out_size, double most, const char *unit)
 {
     if (!unit) unit = "";
-    if (!isfinite(most)) most = 0;
-    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
-        const struct family *family = &families[i];
-        if (strcmp(family->unit, unit) != 0) continue;
-        int power = family->least;
-        while (power < family->most && fabs(most) * pow(1000, family->stored - power) >= 999.5)
-            power++;
-        if (most == 0) power = family->stored;
+    const struct family *family = family_of(unit);
+    if (family) {
+        int power = power_for(family, isfinite(most) ? fabs(most) : 0);
         snprintf(out, out_size, "%s%s", prefixes[power + 3], family->behind);
         return pow(1000, family->stored - power);
     }
@@ -187,20 +174,6 @@ struct assay__digits assay__digits(double value, int digits)
     return made;
 }
 
-/* Three digits of the larger end, and more while an end that is not 1 would read as 1. */
-static int decimals_of(double low, double high, double most)
-{
-    int decimals = 2 - (int)floor(log10(most));
-    if (decimals < 0) decimals = 0;
-    for (; decimals < 5; decimals++) {
-        double scale = pow(10, decimals);
-        bool low_is_one = low != 1 && round(low * scale) == scale,
-             high_is_one = high != 1 && round(high * scale) == scale;
-        if (!low_is_one && !high_is_one) break;
-    }
-    return decimals;
-}
-
 struct assay__digits_pair assay__digits_range(double low, double high)
 {
     struct assay__digits_pair made;
@@ -211,14 +184,22 @@ struct assay__digits_pair assay__digits_range(double low, double high)
                  assay__digits(high, 3).text);
         return made;
     }
-    int decimals = decimals_of(low, high, most);
+    /* Three digits of the larger end, and more while an end that is not 1 would read as 1. */
+    int decimals = 2 - (int)floor(log10(most));
+    if (decimals < 0) decimals = 0;
+    for (; decimals < 5; decimals++) {
+        double scale = pow(10, decimals);
+        bool low_is_one = low != 1 && round(low * scale) == scale,
+             high_is_one = high != 1 && round(high * scale) == scale;
+        if (!low_is_one && !high_is_one) break;
+    }
     char ends[2][40];
     snprintf(ends[0], sizeof ends[0], "%.*f", decimals, low);
     snprintf(ends[1], sizeof ends[1], "%.*f", decimals, high);
     decimal_point(ends[0]);
     decimal_point(ends[1]);
-    for (int left = decimals; decimals > 0 && left >= 0;
-         left--) { /* zeros that both end with say nothing */
+    /* Zeros that both end with say nothing. */
+    for (int left = decimals; decimals > 0 && left >= 0; left--) {
         char *a = ends[0] + strlen(ends[0]) - 1, *b = ends[1] + strlen(ends[1]) - 1;
         if (*a != *b || (*a != '0' && *a != '.')) break;
         *a = *b = '\0';
@@ -304,14 +285,16 @@ static int with_suffix(const char *text, const struct suffix *suffixes, size_t c
 int assay__text_duration_s(const char *text, double *seconds)
 {
     /* µ twice: U+00B5 (micro sign) and U+03BC (Greek mu) */
-    static const struct suffix suffixes[] = {{"", 1},
-                                             {"s", 1},
-                                             {"ms", 1e-3},
-                                             {"us", 1e-6},
-                                             {"\xc2\xb5s", 1e-6},
-                                             {"\xce\xbcs", 1e-6},
-                                             {"ns", 1e-9},
-                                             {"m", 60}};
+    static const struct suffix suffixes[] = {
+        {"", 1},
+        {"s", 1},
+        {"ms", 1e-3},
+        {"us", 1e-6},
+        {"ns", 1e-9},
+        {"\xc2\xb5s", 1e-6},
+        {"\xce\xbcs", 1e-6},
+        {"m", 60},
+    };
     return with_suffix(text, suffixes, sizeof suffixes / sizeof suffixes[0], seconds);
 }
 

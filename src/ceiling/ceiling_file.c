@@ -12,7 +12,6 @@
  *              "clock_after_hz"}]}
  *
  * A number that is not known is null. */
-#include "base/metric_value.h"
 #include "base/file.h"
 #include "base/enum_names.h"
 #include "base/json.h"
@@ -37,13 +36,6 @@
 
 /* --- key and path ----------------------------------------------------------------------------- */
 
-static void add_features(struct assay__buf *buf)
-{
-    unsigned features = assay__cpu_features();
-    for (unsigned bit = 0; bit < 32; bit++)
-        if (features >> bit & 1u) assay__buf_printf(buf, " %s", assay__cpu_feature_name(1u << bit));
-}
-
 const char *assay__ceilings_key(struct assay__arena *arena, const struct assay__machine *machine)
 {
     struct assay__buf buf = {0};
@@ -57,7 +49,10 @@ const char *assay__ceilings_key(struct assay__arena *arena, const struct assay__
     assay__buf_printf(&buf, "caches %llu %llu %llu\nsimd %s\nmeasured with",
                       (unsigned long long)machine->l1d_bytes, (unsigned long long)machine->l2_bytes,
                       (unsigned long long)machine->l3_bytes, machine->simd);
-    add_features(&buf);
+    unsigned features = assay__cpu_features();
+    for (unsigned bit = 0; bit < 32; bit++)
+        if (features >> bit & 1u)
+            assay__buf_printf(&buf, " %s", assay__cpu_feature_name(1u << bit));
     assay__buf_printf(&buf, "\nkernel %s\nmicrocode %s\nvirtualized %s\ncontainer %s\n",
                       machine->kernel, microcode, machine->virtualized, machine->container);
     return assay__buf_keep(&buf, arena);
@@ -125,30 +120,25 @@ static const struct assay__field_table row_table = {
     .size = sizeof(struct assay__ceiling),
 };
 
-static void put_set(struct assay__json_writer *json, const struct assay__ceilings *set)
-{
-    assay__json_object(json);
-    assay__json_put_integer(json, "assay_ceilings", FORMAT);
-    assay__json_put_string(json, "key", set->key);
-    assay__json_put_string(json, "measured_at", set->measured_at);
-    assay__json_put_string(json, "note", set->note);
-    assay__json_put_string(json, "device", set->device ? set->device : "");
-    assay__json_put_string(json, "hardware", set->hardware ? set->hardware : "");
-    assay__json_put_number(json, "duration_s", set->duration_s);
-    assay__json_put_number(json, "steal_share", set->steal_share);
-    assay__json_put_number(json, "other_share", set->other_share);
-    assay__json_put_bool(json, "pinned", set->pinned);
-    assay__fields_json_list(json, "rows", &row_table, set->rows, set->count);
-    assay__json_object_end(json);
-}
-
 int assay__ceilings_save(const struct assay__ceilings *set, const char *path,
                          struct assay_error *error)
 {
     struct assay__buf buf = {0};
-    struct assay__json_writer json;
-    assay__json_start(&json, &buf, true);
-    put_set(&json, set);
+    struct assay__json_writer json, *w = &json;
+    assay__json_start(w, &buf, true);
+    assay__json_object(w);
+    assay__json_put_integer(w, "assay_ceilings", FORMAT);
+    assay__json_put_string(w, "key", set->key);
+    assay__json_put_string(w, "measured_at", set->measured_at);
+    assay__json_put_string(w, "note", set->note);
+    assay__json_put_string(w, "device", set->device ? set->device : "");
+    assay__json_put_string(w, "hardware", set->hardware ? set->hardware : "");
+    assay__json_put_number(w, "duration_s", set->duration_s);
+    assay__json_put_number(w, "steal_share", set->steal_share);
+    assay__json_put_number(w, "other_share", set->other_share);
+    assay__json_put_bool(w, "pinned", set->pinned);
+    assay__fields_json_list(w, "rows", &row_table, set->rows, set->count);
+    assay__json_object_end(w);
     assay__buf_putc(&buf, '\n');
     int code = assay__file_keep(path, &buf, error);
     assay__buf_free(&buf);
@@ -167,16 +157,16 @@ static bool share_or_unknown(double value)
     return isnan(value) || (value >= 0 && value <= 1);
 }
 
-static bool positive_or_unknown(double value)
+/* All names are there; what a measured row must be, and that an unavailable one holds no number. */
+static bool is_valid(const struct assay__ceiling *row)
 {
-    return isnan(value) || positive(value);
-}
-
-/* What a measured row must be, and that an unavailable one holds no number. */
-static bool numbers_hold(const struct assay__ceiling *row)
-{
+    double before = row->clock_before_hz, after = row->clock_after_hz;
+    if (!row->name || !row->name[0] || (int)row->kind < 0 || !row->unit ||
+        strcmp(row->unit, assay__ceiling_unit(row->kind, row->type)) != 0 || !row->source ||
+        !row->note || !row->type || !row->level || !row->pattern || !row->simd || !row->variant)
+        return false;
     if (row->repeats < 0 || row->threads < 0 || row->working_set_bytes < 0 ||
-        !positive_or_unknown(row->clock_before_hz) || !positive_or_unknown(row->clock_after_hz))
+        (!isnan(before) && !positive(before)) || (!isnan(after) && !positive(after)))
         return false;
     if (row->state == ASSAY_UNAVAILABLE)
         return isnan(row->value) && isnan(row->low) && isnan(row->median) && isnan(row->high) &&
@@ -185,13 +175,6 @@ static bool numbers_hold(const struct assay__ceiling *row)
     return row->state == ASSAY_MEASURED && positive(row->value) && positive(row->low) &&
            positive(row->median) && positive(row->high) && row->low <= row->median &&
            row->median <= row->high && row->value == best && row->repeats > 0;
-}
-
-static bool names_are_valid(const struct assay__ceiling *row)
-{
-    return row->name && row->name[0] && (int)row->kind >= 0 && row->unit &&
-           strcmp(row->unit, assay__ceiling_unit(row->kind, row->type)) == 0 && row->source &&
-           row->note && row->type && row->level && row->pattern && row->simd && row->variant;
 }
 
 static bool read_rows(struct assay__arena *arena, const struct assay__json *json,
@@ -203,8 +186,8 @@ static bool read_rows(struct assay__arena *arena, const struct assay__json *json
     if (!set->rows) return false;
     for (const struct assay__json *at = json->first; at; at = at->next) {
         struct assay__ceiling *row = &set->rows[set->count];
-        if (assay__fields_receive(at, &row_table, arena, row) || !names_are_valid(row) ||
-            !numbers_hold(row) || assay__ceilings_find(set, row->name))
+        if (assay__fields_receive(at, &row_table, arena, row) || !is_valid(row) ||
+            assay__ceilings_find(set, row->name))
             return false;
         set->count++;
     }
@@ -270,15 +253,6 @@ int assay__ceilings_load(struct assay__arena *arena, const char *path, const cha
 
 /* --- both ------------------------------------------------------------------------------------- */
 
-/* The machine's key; a part of the rows has a separate file. */
-static const char *key_of(struct assay__arena *arena, const struct assay__machine *machine,
-                          const struct assay__ceiling_options *options)
-{
-    const char *key = assay__ceilings_key(arena, machine);
-    if (!key || !options || !options->only) return key;
-    return assay__arena_printf(arena, "%sonly %s\n", key, options->only);
-}
-
 void assay__ceilings_note(struct assay__arena *arena, struct assay__ceilings *set, const char *what,
                           const char *why)
 {
@@ -296,15 +270,6 @@ int assay__ceilings_kept(struct assay__arena *arena, const struct assay__machine
     if (!key) return assay__no_memory(error);
     int code = assay__ceilings_path(key, path, sizeof path, error);
     return code ? code : assay__ceilings_load(arena, path, key, out, error);
-}
-
-/* Where nothing worked on a device, it is tried again next time. */
-static bool is_worth_keeping(const struct assay__ceilings *set)
-{
-    bool any = !set->device[0] && set->count > 0;
-    for (size_t i = 0; i < set->count; i++)
-        any = any || set->rows[i].state != ASSAY_UNAVAILABLE;
-    return any;
 }
 
 int assay__ceilings_cached(struct assay__arena *arena, const char *key,
@@ -326,12 +291,15 @@ int assay__ceilings_cached(struct assay__arena *arena, const char *key,
     if (code) return code;
     struct assay__ceilings *set = *out;
     set->key = key;
+    bool any = !set->device[0] && set->count > 0; /* nothing worked on a device: not kept */
+    for (size_t i = 0; i < set->count; i++)
+        any = any || set->rows[i].state != ASSAY_UNAVAILABLE;
     if (!set->complete)
         assay__ceilings_note(arena, set, not_kept,
                              "the time was too short for all of it on a machine this busy");
     else if (!kept)
         assay__ceilings_note(arena, set, not_kept, no_path.message);
-    else if (is_worth_keeping(set) && assay__ceilings_save(set, path, &not_saved))
+    else if (any && assay__ceilings_save(set, path, &not_saved))
         assay__ceilings_note(arena, set, not_kept, not_saved.message);
     if (loaded != ASSAY_ENOTFOUND)
         assay__ceilings_note(arena, set,
@@ -356,8 +324,10 @@ int assay__ceilings_get(struct assay__arena *arena, const struct assay__machine 
                         struct assay_error *error)
 {
     struct cpu cpu = {arena, machine, options};
-    return assay__ceilings_cached(arena, key_of(arena, machine, options), options, measure_cpu,
-                                  &cpu, out, error);
+    const char *key = assay__ceilings_key(arena, machine);
+    if (key && options && options->only) /* a part of the rows has a separate file */
+        key = assay__arena_printf(arena, "%sonly %s\n", key, options->only);
+    return assay__ceilings_cached(arena, key, options, measure_cpu, &cpu, out, error);
 }
 
 void assay__ceilings_describe(const struct assay__ceilings *set, const char *device,

@@ -12,8 +12,7 @@
 #include <sys/resource.h>
 
 #define BUDGET_S 17.0
-#define BUSY \
-    3 /* times that, where other work slows the measurement down: better late than partial */
+#define BUSY 3 /* times that, where other work slows it down: better late than partial */
 #define SLOT_MOST_NS 200000000u
 #define SLOT_LEAST_NS 20000000u
 
@@ -175,26 +174,6 @@ static void plan_time(struct assay__survey *survey, uint64_t begin)
     survey->deadline_ns = begin + (uint64_t)((given ? 1 : BUSY) * budget_s * 1e9);
 }
 
-static int complete_set(struct assay__survey *survey, struct assay__ceilings *set, bool stopped)
-{
-    set->key = assay__ceilings_key(survey->arena, survey->machine);
-    set->pinned = assay__thread_team_pinned(survey->teams[0].team) &&
-                  assay__thread_team_pinned(survey->teams[1].team);
-    set->complete = !survey->late && !stopped;
-    if (!set->key || assay__ceilings_take(survey->arena, &survey->rows, stopped, set))
-        return assay__no_memory(survey->error);
-    return 0;
-}
-
-static int run_parts(struct assay__survey *survey)
-{
-    int code = assay__survey_compute(survey);
-    if (!code) code = assay__survey_levels(survey);
-    if (code == ASSAY_EINTERRUPTED)
-        return assay_error_set(survey->error, code, "interrupted while measuring ceilings");
-    return code ? assay__no_memory(survey->error) : 0;
-}
-
 int assay__ceilings_possible(struct assay_error *error)
 {
     const char *root = getenv("ASSAY_FSROOT");
@@ -223,11 +202,19 @@ int assay__ceilings_measure(struct assay__arena *arena, const struct assay__mach
     code = make_teams(&survey);
     if (code) goto out;
     plan_time(&survey, begin);
-    code = run_parts(&survey);
-    if (code && code != ASSAY_EINTERRUPTED) goto out;
-    int finished = complete_set(&survey, set, code == ASSAY_EINTERRUPTED);
-    if (finished) code = finished;
-    if (finished) goto out;
+    code = assay__survey_compute(&survey);
+    if (!code) code = assay__survey_levels(&survey);
+    bool stopped = code == ASSAY_EINTERRUPTED;
+    if (stopped) assay_error_set(error, code, "interrupted while measuring ceilings");
+    set->key = assay__ceilings_key(arena, machine);
+    set->pinned = assay__thread_team_pinned(survey.teams[0].team) &&
+                  assay__thread_team_pinned(survey.teams[1].team);
+    set->complete = !survey.late && !stopped;
+    if ((code && !stopped) || !set->key ||
+        assay__ceilings_take(arena, &survey.rows, stopped, set)) {
+        code = assay__no_memory(error);
+        goto out;
+    }
     assay__disturbance_read(&after);
     note_disturbance(arena, set, &before, &after, own_cpu_s() - own_s);
     if (!set->note[0] && code) set->note = "interrupted: what was measured until then";

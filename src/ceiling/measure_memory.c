@@ -15,7 +15,7 @@
 #define SLICE ((size_t)4 << 20)
 #define WIDEST 2 /* instruction sets to try */
 #define PAGE ((size_t)4096)
-#define SKEW (21 * 64) /* see lay_out */
+#define SKEW (21 * 64) /* see measure_pattern */
 
 struct walk {
     const struct assay__stream_kernel *kernel;
@@ -49,28 +49,26 @@ static void walk_slices(void *context, size_t thread, uint64_t steps)
     walk->offsets[thread] = offset;
 }
 
-static bool usable(const struct assay__survey *survey, const struct assay__stream_kernel *kernel,
-                   enum assay__stream_pattern pattern, size_t level)
-{
-    if (kernel->pattern != pattern) return false;
-    if (kernel->features == 0 && survey->features != 0) return false;
-    if (kernel->non_temporal && level + 1 != ASSAY__LEVELS) return false;
-    return (kernel->features & survey->features) == kernel->features;
-}
+/* Kernels of one pattern at one level, at most WIDEST instruction sets in all. */
+struct choice {
+    enum assay__stream_pattern pattern;
+    size_t level, index, seen;
+    const char *simd;
+};
 
-/* The next kernel of the pattern, at most WIDEST instruction sets in all; *seen and *simd
- * remember. */
 static const struct assay__stream_kernel *next_kernel(const struct assay__survey *survey,
-                                                      enum assay__stream_pattern pattern,
-                                                      size_t level, size_t *index, size_t *seen,
-                                                      const char **simd)
+                                                      struct choice *c)
 {
     const struct assay__stream_kernel *kernel;
-    while ((kernel = assay__stream_at((*index)++))) {
-        if (!usable(survey, kernel, pattern, level)) continue;
-        if (!*simd || strcmp(*simd, kernel->simd) != 0) {
-            if (++*seen > WIDEST) return NULL;
-            *simd = kernel->simd;
+    while ((kernel = assay__stream_at(c->index++))) {
+        bool plain = kernel->features == 0 && survey->features != 0;
+        if (kernel->pattern != c->pattern || plain ||
+            (kernel->non_temporal && c->level + 1 != ASSAY__LEVELS) ||
+            (kernel->features & survey->features) != kernel->features)
+            continue;
+        if (!c->simd || strcmp(c->simd, kernel->simd) != 0) {
+            if (++c->seen > WIDEST) return NULL;
+            c->simd = kernel->simd;
         }
         return kernel;
     }
@@ -81,60 +79,43 @@ size_t assay__survey_memory_slots(const struct assay__survey *survey)
 {
     size_t slots = 0;
     for (size_t level = 0; level < ASSAY__LEVELS; level++)
-        for (int pattern = 0; pattern < ASSAY__STREAM_PATTERNS; pattern++) {
-            size_t index = 0, seen = 0;
-            const char *simd = NULL;
-            while (next_kernel(survey, (enum assay__stream_pattern)pattern, level, &index, &seen,
-                               &simd))
+        for (enum assay__stream_pattern p = 0; p < ASSAY__STREAM_PATTERNS; p++) {
+            struct choice choice = {.pattern = p, .level = level};
+            while (next_kernel(survey, &choice))
                 slots++;
         }
     return slots * ASSAY__SURVEY_TEAMS + ASSAY__LEVELS;
 }
 
-static void set_if_faster(struct assay__ceiling *row, const struct walk *walk,
-                          const struct assay__rate *rate, double per_step)
-{
-    if (row->state == ASSAY_MEASURED && rate->high * per_step <= row->high) return;
-    assay__survey_measured(row, rate, per_step);
-    row->simd = walk->kernel->simd;
-    row->variant = walk->kernel->non_temporal ? "non-temporal stores" : "";
-}
-
-/* Sizes of the arrays of one pattern in `bytes` of memory per thread. Arrays start a third of a
- * page apart, the written one last: a load whose address equals that of an earlier store in its low
- * 12 bits waits for it on some processors. */
-static void lay_out(struct walk *walk, size_t bytes, enum assay__stream_pattern pattern,
-                    size_t level)
-{
-    unsigned arrays = assay__stream_arrays(pattern);
-    size_t each = bytes / arrays & ~(size_t)(ASSAY__STREAM_BLOCK - 1);
-    bool dram = level + 1 == ASSAY__LEVELS;
-    walk->array_bytes = each;
-    walk->array_step = ((each + PAGE - 1) & ~(PAGE - 1)) + SKEW;
-    walk->slice_bytes = dram && each > SLICE ? SLICE : each;
-    memset(walk->offsets, 0, assay__thread_team_size(walk->team->team) * sizeof *walk->offsets);
-}
-
+/* Arrays start a third of a page apart, the written one last: a load whose address equals that of
+ * an earlier store in its low 12 bits waits for it on some processors. */
 static int measure_pattern(struct assay__survey *survey, struct walk *walk,
                            struct assay__ceiling *row, enum assay__stream_pattern pattern,
                            size_t level, size_t bytes)
 {
-    size_t index = 0, seen = 0, threads = assay__thread_team_size(walk->team->team);
+    struct choice choice = {.pattern = pattern, .level = level};
+    size_t threads = assay__thread_team_size(walk->team->team);
     unsigned arrays = assay__stream_arrays(pattern);
-    const char *simd = NULL;
-    lay_out(walk, bytes, pattern, level);
-    if (walk->array_bytes == 0) {
+    size_t each = bytes / arrays & ~(size_t)(ASSAY__STREAM_BLOCK - 1);
+    walk->array_bytes = each;
+    walk->array_step = ((each + PAGE - 1) & ~(PAGE - 1)) + SKEW;
+    walk->slice_bytes = level + 1 == ASSAY__LEVELS && each > SLICE ? SLICE : each;
+    memset(walk->offsets, 0, threads * sizeof *walk->offsets);
+    if (each == 0) {
         row->note = "the level is smaller than one round of the loop";
         return 0;
     }
-    row->working_set_bytes = (int64_t)(walk->array_bytes * arrays * threads);
-    while (!assay__survey_late(survey, row) &&
-           (walk->kernel = next_kernel(survey, pattern, level, &index, &seen, &simd))) {
+    row->working_set_bytes = (int64_t)(each * arrays * threads);
+    double step_bytes = (double)walk->slice_bytes * arrays;
+    while (!assay__survey_late(survey, row) && (walk->kernel = next_kernel(survey, &choice))) {
         struct assay__rate rate;
         int code = assay__thread_team_measure(walk->team->team, walk_slices, walk, survey->slot_ns,
                                               &rate);
         if (code) return code;
-        set_if_faster(row, walk, &rate, (double)walk->slice_bytes * arrays);
+        if (row->state == ASSAY_MEASURED && rate.high * step_bytes <= row->high) continue;
+        assay__survey_measured(row, &rate, step_bytes);
+        row->simd = walk->kernel->simd;
+        row->variant = walk->kernel->non_temporal ? "non-temporal stores" : "";
     }
     return 0;
 }
@@ -142,8 +123,8 @@ static int measure_pattern(struct assay__survey *survey, struct walk *walk,
 static int measure_level(struct assay__survey *survey, struct walk *walk, size_t level,
                          size_t bytes, const char *reason)
 {
-    for (int pattern = 0; pattern < ASSAY__STREAM_PATTERNS; pattern++) {
-        const char *word = assay__stream_pattern_name((enum assay__stream_pattern)pattern);
+    for (enum assay__stream_pattern p = 0; p < ASSAY__STREAM_PATTERNS; p++) {
+        const char *word = assay__stream_pattern_name(p);
         const char *name = assay__arena_printf(survey->arena, "bandwidth.%s.%s.%s",
                                                assay__level_name(level), word, walk->team->name);
         int code = 0;
@@ -155,32 +136,11 @@ static int measure_level(struct assay__survey *survey, struct walk *walk, size_t
             .threads = (int)assay__thread_team_size(walk->team->team)};
         struct assay__ceiling *row = assay__ceiling_row(&survey->rows, survey->options, &what,
                                                         &code);
-        if (!row && code) return code;
-        if (!row) continue;
-        if (!bytes) {
-            row->note = reason;
-            continue;
-        }
-        code = measure_pattern(survey, walk, row, (enum assay__stream_pattern)pattern, level,
-                               bytes);
+        if (row && !bytes) row->note = reason;
+        if (row && bytes) code = measure_pattern(survey, walk, row, p, level, bytes);
         if (code) return code;
     }
     return 0;
-}
-
-/* Whether a row of the level can be among those wanted (assay__ceiling_options.only). */
-static bool level_wanted(const struct assay__survey *survey, size_t level)
-{
-    static const char *const kinds[] = {"bandwidth", "latency"};
-    const char *only = survey->options ? survey->options->only : NULL;
-    if (!only) return true;
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "%s.%s.", kinds[i], assay__level_name(level));
-        size_t shorter = strlen(only) < strlen(name) ? strlen(only) : strlen(name);
-        if (strncmp(name, only, shorter) == 0) return true;
-    }
-    return false;
 }
 
 /* Memory for the team's largest level that is wanted, which is kept for the others too: gigabytes
@@ -189,11 +149,19 @@ static const char *provide(struct assay__survey *survey, struct assay__survey_te
                            size_t *bytes)
 {
     size_t threads = assay__thread_team_size(team->team), most = 0;
-    const char *reason;
+    const char *reason, *only = survey->options ? survey->options->only : NULL;
     for (size_t level = 0; level < ASSAY__LEVELS; level++) {
         bytes[level] = assay__level_bytes(survey->arena, survey->machine, level, threads,
                                           survey->l3_count, &reason);
-        if (!level_wanted(survey, level)) bytes[level] = 0;
+        bool wanted = !only; /* a row of the level may be among those asked for */
+        for (size_t i = 0; i < 2 && only; i++) {
+            char name[32];
+            snprintf(name, sizeof name, i ? "latency.%s." : "bandwidth.%s.",
+                     assay__level_name(level));
+            size_t shorter = strlen(only) < strlen(name) ? strlen(only) : strlen(name);
+            wanted |= strncmp(name, only, shorter) == 0;
+        }
+        if (!wanted) bytes[level] = 0;
         if (bytes[level] > most) most = bytes[level];
     }
     if (!most) return "no level's size is known";
@@ -221,18 +189,6 @@ static void chase(void *context, size_t thread, uint64_t steps)
     *at = assay__chase_follow(*at, steps);
 }
 
-/* A rate of steps becomes seconds per load: the fastest repeat is the lowest latency. */
-static void keep_latency(struct assay__ceiling *row, const struct assay__rate *rate)
-{
-    assay__survey_measured(row, rate, ASSAY__CHASE_HOPS);
-    double low = 1 / row->high;
-    row->high = 1 / row->low;
-    row->low = low;
-    row->median = 1 / row->median;
-    row->value = low;
-    row->variant = "pointer chase";
-}
-
 static int chase_level(struct assay__survey *survey, struct assay__ceiling *row, size_t bytes)
 {
     struct assay__survey_team *team = &survey->teams[0];
@@ -246,8 +202,15 @@ static int chase_level(struct assay__survey *survey, struct assay__ceiling *row,
     void *at = team->memory[0];
     row->working_set_bytes = (int64_t)bytes;
     code = assay__thread_team_measure(team->team, chase, &at, survey->slot_ns, &rate);
-    if (!code) keep_latency(row, &rate);
-    return code;
+    if (code) return code;
+    /* a rate of steps becomes seconds per load: the fastest repeat is the lowest latency */
+    assay__survey_measured(row, &rate, ASSAY__CHASE_HOPS);
+    row->value = 1 / row->high;
+    row->high = 1 / row->low;
+    row->low = row->value;
+    row->median = 1 / row->median;
+    row->variant = "pointer chase";
+    return 0;
 }
 
 static int measure_latency(struct assay__survey *survey, const size_t *bytes, const char *none)
@@ -274,28 +237,24 @@ static int measure_latency(struct assay__survey *survey, const size_t *bytes, co
 
 /* --- both ------------------------------------------------------------------------------------- */
 
-static int measure_team(struct assay__survey *survey, struct assay__survey_team *team)
-{
-    struct walk walk = {.team = team};
-    size_t threads = assay__thread_team_size(team->team), bytes[ASSAY__LEVELS];
-    const char *none = provide(survey, team, bytes);
-    walk.offsets = calloc(threads, sizeof *walk.offsets);
-    walk.sums = calloc(threads, sizeof *walk.sums);
-    int code = walk.offsets && walk.sums ? 0 : ASSAY_ENOMEM;
-    for (size_t level = ASSAY__LEVELS; level-- > 0 && !code;) /* memory matters most */
-        code = measure_level(survey, &walk, level, bytes[level],
-                             bytes[level] ? "" : why_not(survey, level, threads, none));
-    if (!code && team == &survey->teams[0]) code = measure_latency(survey, bytes, none);
-    free(walk.offsets);
-    free(walk.sums);
-    assay__survey_memory_free(team);
-    return code;
-}
-
 int assay__survey_levels(struct assay__survey *survey)
 {
     int code = 0;
-    for (size_t i = ASSAY__SURVEY_TEAMS; i-- > 0 && !code;) /* all cores first */
-        code = measure_team(survey, &survey->teams[i]);
+    for (size_t i = ASSAY__SURVEY_TEAMS; i-- > 0 && !code;) { /* all cores first */
+        struct assay__survey_team *team = &survey->teams[i];
+        size_t threads = assay__thread_team_size(team->team), bytes[ASSAY__LEVELS];
+        const char *none = provide(survey, team, bytes);
+        struct walk walk = {.team = team,
+                            .offsets = calloc(threads, sizeof *walk.offsets),
+                            .sums = calloc(threads, sizeof *walk.sums)};
+        code = walk.offsets && walk.sums ? 0 : ASSAY_ENOMEM;
+        for (size_t level = ASSAY__LEVELS; level-- > 0 && !code;) /* memory matters most */
+            code = measure_level(survey, &walk, level, bytes[level],
+                                 bytes[level] ? "" : why_not(survey, level, threads, none));
+        if (!code && i == 0) code = measure_latency(survey, bytes, none);
+        free(walk.offsets);
+        free(walk.sums);
+        assay__survey_memory_free(team);
+    }
     return code;
 }

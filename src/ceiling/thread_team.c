@@ -188,21 +188,6 @@ static void learn(struct assay__thread_team *team)
     }
 }
 
-/* Doubles the steps until a tenth of a window is filled, which is enough to time a step. */
-static void calibrate(struct assay__thread_team *team, assay__thread_team_work *work, void *context)
-{
-    uint64_t steps = 1, elapsed;
-    for (size_t i = 0; i < team->count; i++)
-        team->members[i].step_ns = INFINITY;
-    do {
-        for (size_t i = 0; i < team->count; i++)
-            team->members[i].steps = steps;
-        elapsed = run_round(team, work, context);
-        steps *= 2;
-    } while (elapsed < WINDOW_NS / 10 && steps < UINT64_C(1) << 40);
-    learn(team);
-}
-
 int assay__thread_team_measure(struct assay__thread_team *team, assay__thread_team_work *work,
                                void *context, uint64_t duration_ns, struct assay__rate *rate)
 {
@@ -211,7 +196,16 @@ int assay__thread_team_measure(struct assay__thread_team *team, assay__thread_te
     size_t count = 0;
     if (!rates) return ASSAY_ENOMEM;
     rate->clock_before_hz = assay__thread_team_clock_hz(team);
-    calibrate(team, work, context);
+    for (size_t i = 0; i < team->count; i++)
+        team->members[i].step_ns = INFINITY;
+    uint64_t steps = 1, first; /* doubled until a tenth of a window times a step well enough */
+    do {
+        for (size_t i = 0; i < team->count; i++)
+            team->members[i].steps = steps;
+        first = run_round(team, work, context);
+        steps *= 2;
+    } while (first < WINDOW_NS / 10 && steps < UINT64_C(1) << 40);
+    learn(team);
     while (count < MOST_REPEATS &&
            (count < LEAST_REPEATS || assay__now_ns() - begin < duration_ns)) {
         double total = 0;

@@ -21,11 +21,6 @@ const char *assay__level_name(size_t level)
     return level < ASSAY__LEVELS ? names[level] : "";
 }
 
-static const char *say(struct assay__arena *arena, const char *text)
-{
-    return text ? text : assay__arena_strdup(arena, "out of memory");
-}
-
 /* The share of a cache that each thread has: all of a private one; of a shared one what is left for
  * it. */
 static size_t share(const struct assay__machine *machine, size_t level, size_t threads,
@@ -37,42 +32,36 @@ static size_t share(const struct assay__machine *machine, size_t level, size_t t
     return machine->l3_bytes * (l3_count ? l3_count : 1) / threads;
 }
 
-/* Three arrays, each four times the last-level caches that the threads use: stores around the
- * caches leave them to the arrays that are read, so each array alone must be too large for them. */
-static size_t dram_bytes(const struct assay__machine *machine, size_t threads, size_t l3_count)
-{
-    size_t last = machine->l3_bytes ? machine->l3_bytes : machine->l2_bytes;
-    size_t total = 3 * 4 * last * (l3_count && threads > 1 ? l3_count : 1);
-    bool roomy = !machine->memory_bytes || DRAM_LEAST <= machine->memory_bytes / 4;
-    if (total < DRAM_LEAST && (roomy || !total)) total = DRAM_LEAST;
-    return total / threads;
-}
-
 size_t assay__level_bytes(struct assay__arena *arena, const struct assay__machine *machine,
                           size_t level, size_t threads, size_t l3_count, const char **reason)
 {
     *reason = "";
     if (level + 1 == ASSAY__LEVELS) {
-        size_t bytes = dram_bytes(machine, threads, l3_count) & ~(PAGE - 1);
+        /* Three arrays, each four times the last-level caches that the threads use: stores around
+           the caches leave them to the arrays that are read, so each array alone must be too large
+           for them. */
+        size_t last = machine->l3_bytes ? machine->l3_bytes : machine->l2_bytes;
+        size_t total = 3 * 4 * last * (l3_count && threads > 1 ? l3_count : 1);
+        bool roomy = !machine->memory_bytes || DRAM_LEAST <= machine->memory_bytes / 4;
+        if (total < DRAM_LEAST && (roomy || !total)) total = DRAM_LEAST;
+        size_t bytes = total / threads & ~(PAGE - 1);
         if (!machine->memory_bytes || bytes <= machine->memory_bytes / 4 / threads) return bytes;
-        *reason = say(arena,
-                      assay__arena_printf(arena, "needs %zu MiB, more than a quarter of the memory",
-                                          bytes * threads >> 20));
+        *reason = assay__arena_text(arena, "needs %zu MiB, more than a quarter of the memory",
+                                    bytes * threads >> 20);
         return 0;
     }
     size_t bytes = share(machine, level, threads, l3_count);
     if (!bytes) {
-        *reason = say(arena, assay__arena_printf(arena, "the system does not report the size of %s",
-                                                 assay__level_name(level)));
+        *reason = assay__arena_text(arena, "the system does not report the size of %s",
+                                    assay__level_name(level));
         return 0;
     }
     size_t before = level ? share(machine, level - 1, threads, l3_count) : 0;
     if (bytes / 2 < 2 * before) {
-        *reason = say(arena,
-                      assay__arena_printf(arena,
-                                          "a core's share of %s (%zu KiB) is not four times the "
-                                          "level before (%zu KiB): the two cannot be separated",
-                                          assay__level_name(level), bytes >> 10, before >> 10));
+        *reason = assay__arena_text(arena,
+                                    "a core's share of %s (%zu KiB) is not four times the level "
+                                    "before (%zu KiB): the two cannot be separated",
+                                    assay__level_name(level), bytes >> 10, before >> 10);
         return 0;
     }
     bytes /= 2;
@@ -90,16 +79,6 @@ static void touch(void *context, size_t thread, uint64_t steps)
     memset(team->memory[thread], 0, team->memory_bytes);
 }
 
-static unsigned char *map(size_t bytes)
-{
-    void *memory = NULL;
-    if (posix_memalign(&memory, HUGE_PAGE, bytes) != 0) return NULL;
-#if defined(MADV_HUGEPAGE)
-    madvise(memory, bytes, MADV_HUGEPAGE); /* only a wish */
-#endif
-    return memory;
-}
-
 int assay__survey_memory(struct assay__survey *survey, struct assay__survey_team *team,
                          size_t bytes)
 {
@@ -110,8 +89,12 @@ int assay__survey_memory(struct assay__survey *survey, struct assay__survey_team
     team->memory_bytes = bytes;
     bool complete = steps && team->memory;
     for (size_t i = 0; complete && i < count; i++) {
-        team->memory[i] = map(bytes);
-        complete = team->memory[i] != NULL;
+        void *memory = NULL;
+        complete = posix_memalign(&memory, HUGE_PAGE, bytes) == 0;
+        if (complete) team->memory[i] = memory;
+#if defined(MADV_HUGEPAGE)
+        if (complete) madvise(memory, bytes, MADV_HUGEPAGE); /* only a wish */
+#endif
     }
     if (complete) assay__thread_team_run(team->team, touch, team, steps, steps + count);
     free(steps);

@@ -79,6 +79,16 @@ const struct assay__shape_entry *assay__check_shape(const struct assay__check *c
     return entry && entry->rank >= 0 ? entry : NULL;
 }
 
+const struct assay__shape_entry *assay__check_in(const struct assay__check *check, size_t index)
+{
+    return assay__check_shape(check, assay__check_input(check->node, index));
+}
+
+const struct assay__shape_entry *assay__check_out(const struct assay__check *check, size_t index)
+{
+    return assay__check_shape(check, assay__check_output(check->node, index));
+}
+
 bool assay__check_is_constant(const struct assay__check *check, const char *value)
 {
     return *value && assay__map_get(check->constants, value) != ASSAY__MAP_NONE;
@@ -87,12 +97,6 @@ bool assay__check_is_constant(const struct assay__check *check, const char *valu
 size_t assay__check_producer(const struct assay__check *check, const char *value)
 {
     return *value ? assay__map_get(check->producers, value) : ASSAY__MAP_NONE;
-}
-
-static bool is_float(enum assay__dtype dtype)
-{
-    return dtype == ASSAY__FLOAT32 || dtype == ASSAY__FLOAT64 || dtype == ASSAY__FLOAT16 ||
-           dtype == ASSAY__BFLOAT16;
 }
 
 double assay__check_bytes(const struct assay__check *check, const char *value, bool half)
@@ -104,21 +108,16 @@ double assay__check_bytes(const struct assay__check *check, const char *value, b
         if (entry->dims[d] < 0) return (double)NAN;
         elements *= (double)entry->dims[d];
     }
-    int bits = half && is_float(entry->dtype) ? 16 : assay__dtype_bits(entry->dtype);
+    enum assay__dtype t = entry->dtype;
+    bool wide = t == ASSAY__FLOAT32 || t == ASSAY__FLOAT64;
+    int bits = half && wide ? 16 : assay__dtype_bits(t);
     return bits ? elements * bits / 8 : (double)NAN;
-}
-
-static void move(struct assay__check *check, size_t node, enum assay__place place)
-{
-    if (node == SIZE_MAX || place == ASSAY__PLACE_ON) return;
-    enum assay__place *own = &check->places[node];
-    if (*own == ASSAY__PLACE_FOLDED || *own == ASSAY__PLACE_OFF) return;
-    *own = place;
 }
 
 static struct assay__check_item *add_item(struct assay__check *check,
                                           const struct assay__check_rule *rule, size_t node,
-                                          const char *chips, const char *reason, va_list args)
+                                          const char *chips, double bytes, const char *reason,
+                                          va_list args)
 {
     char text[1024];
     vsnprintf(text, sizeof text, reason, args);
@@ -129,19 +128,24 @@ static struct assay__check_item *add_item(struct assay__check *check,
     }
     const struct assay__node *at = node == SIZE_MAX ? NULL : &check->model->graph.nodes[node];
     struct assay__check_item *item = &check->items[check->item_count++];
-    *item = (struct assay__check_item){
-        .rule = rule, .severity = rule->severity, .node = node, .fix = rule->fix, .chips = chips};
-    item->name = at ? assay__check_node_name(at) : "";
-    item->op = at ? at->op : "";
-    item->reason = assay__arena_strdup(check->arena, text);
-    item->bytes = (double)NAN;
-    item->index = check->item_count;
-    item->order = check->rules_asked;
+    *item = (struct assay__check_item){.rule = rule,
+                                       .severity = rule->severity,
+                                       .node = node,
+                                       .name = at ? assay__check_node_name(at) : "",
+                                       .op = at ? at->op : "",
+                                       .reason = assay__arena_strdup(check->arena, text),
+                                       .fix = rule->fix,
+                                       .chips = chips,
+                                       .bytes = bytes,
+                                       .index = check->item_count,
+                                       .order = check->rules_asked};
     if (!item->reason) {
         check->failed = true;
         item->reason = "";
     }
-    move(check, node, rule->place);
+    if (at && rule->place != ASSAY__PLACE_ON && check->places[node] != ASSAY__PLACE_FOLDED &&
+        check->places[node] != ASSAY__PLACE_OFF)
+        check->places[node] = rule->place;
     return item;
 }
 
@@ -151,7 +155,7 @@ struct assay__check_item *assay__check_say(struct assay__check *check,
 {
     va_list args;
     va_start(args, reason);
-    struct assay__check_item *item = add_item(check, rule, node, "", reason, args);
+    struct assay__check_item *item = add_item(check, rule, node, "", NAN, reason, args);
     va_end(args);
     return item;
 }
@@ -161,14 +165,21 @@ struct assay__check_item *assay__check_add(struct assay__check *check, const cha
 {
     va_list args;
     va_start(args, reason);
-    struct assay__check_item *item = add_item(check, check->rule, check->at, chips, reason, args);
+    struct assay__check_item *item = add_item(check, check->rule, check->at, chips, NAN, reason,
+                                              args);
     va_end(args);
     return item;
 }
 
-void assay__check_set_bytes(struct assay__check_item *item, double bytes)
+struct assay__check_item *assay__check_add_bytes(struct assay__check *check, const char *chips,
+                                                 double bytes, const char *reason, ...)
 {
-    if (item) item->bytes = bytes;
+    va_list args;
+    va_start(args, reason);
+    struct assay__check_item *item = add_item(check, check->rule, check->at, chips, bytes, reason,
+                                              args);
+    va_end(args);
+    return item;
 }
 
 static void ask(struct assay__check *check, size_t node)
@@ -192,69 +203,35 @@ void assay__check_rules(struct assay__check *check, const struct assay__check_ru
 
 /* --- making a check --------------------------------------------------------------------------- */
 
-static bool chosen(const struct assay__workload_options *o)
-{
-    return o->batch || o->sequence || o->dim_count || o->shape_count || o->file_count;
-}
-
-/* A model whose inputs cannot be planned (a sequence, an unknown rank) is still checked, with the
- * shapes of the file. */
-static int plan(struct assay__check *check, const struct assay__workload_options *options,
-                struct assay_error *error)
-{
-    struct assay_error detail = {0};
-    int code = assay__workload_plan(check->model, options, &check->workload, &detail);
-    check->planned = code == 0;
-    if (!code) return 0;
-    if (code == ASSAY_ENOMEM || chosen(options))
-        return assay_error_set(error, code, "%s", detail.message);
-    check->workload = assay__arena_alloc(check->arena, sizeof *check->workload);
-    check->unplanned = assay__arena_strdup(check->arena, detail.message);
-    if (!check->workload || !check->unplanned) return assay__no_memory(error);
-    check->workload->arena = check->arena;
-    check->workload->batch = check->workload->sequence = -1;
-    return 0;
-}
-
-/* What is made of constants, or whose contents follow from shapes alone, is made once and runs
- * nowhere. */
-static void fold(struct assay__check *check)
-{
-    const struct assay__graph *graph = &check->model->graph;
-    for (size_t i = 0; i < graph->node_count; i++) {
-        const struct assay__node *node = &graph->nodes[i];
-        bool known = node->output_count > 0;
-        for (size_t k = 0; k < node->output_count && known; k++) {
-            size_t count = 0;
-            known = !*node->outputs[k] ||
-                    assay__shapes_values(check->analysis->shapes, node->outputs[k], &count);
-        }
-        bool unpacks = strcmp(node->domain, "coreml") == 0 &&
-                       strncmp(node->op, "constexpr_", 10) == 0; /* by its definition */
-        check->places[i] = known || unpacks || check->analysis->costs[i].constant
-                               ? ASSAY__PLACE_FOLDED
-                               : ASSAY__PLACE_ON;
-    }
-}
-
-static int map_values(struct assay__check *check)
+/* Places every node on the target, but what is made of constants, or whose contents follow from
+ * shapes alone: that is made once and runs nowhere. Maps values to the nodes that make them. */
+static int index_nodes(struct assay__check *check)
 {
     const struct assay__graph *graph = &check->model->graph;
     check->constants = assay__map_over(graph->names);
     check->producers = assay__map_over(graph->names);
-    int code = check->constants && check->producers ? 0 : ASSAY_ENOMEM;
+    check->places = assay__arena_array(check->arena, graph->node_count + 1, sizeof *check->places);
+    int code = check->constants && check->producers && check->places ? 0 : ASSAY_ENOMEM;
     for (size_t i = 0; i < graph->initializer_count && !code; i++)
         code = assay__map_set(check->constants, graph->initializers[i].name, 1);
     for (size_t i = 0; i < graph->sparse_count && graph->sparse_tensors && !code; i++)
         code = assay__map_set(check->constants, graph->sparse_tensors[i].name, 1);
-    for (size_t i = 0; i < graph->node_count && !code; i++)
-        for (size_t k = 0; k < graph->nodes[i].output_count && !code; k++) {
-            const char *value = graph->nodes[i].outputs[k];
-            if (!*value) continue;
-            code = assay__map_set(check->producers, value, i);
-            if (!code && check->places[i] == ASSAY__PLACE_FOLDED)
-                code = assay__map_set(check->constants, value, 1);
+    for (size_t i = 0; i < graph->node_count && !code; i++) {
+        const struct assay__node *node = &graph->nodes[i];
+        bool known = node->output_count > 0;
+        for (size_t k = 0, count = 0; k < node->output_count && known; k++)
+            known = !*node->outputs[k] ||
+                    assay__shapes_values(check->analysis->shapes, node->outputs[k], &count);
+        bool unpacks = strcmp(node->domain, "coreml") == 0 &&
+                       strncmp(node->op, "constexpr_", 10) == 0; /* by its definition */
+        bool folded = known || unpacks || check->analysis->costs[i].constant;
+        check->places[i] = folded ? ASSAY__PLACE_FOLDED : ASSAY__PLACE_ON;
+        for (size_t k = 0; k < node->output_count && !code; k++) {
+            if (!*node->outputs[k]) continue;
+            code = assay__map_set(check->producers, node->outputs[k], i);
+            if (!code && folded) code = assay__map_set(check->constants, node->outputs[k], 1);
         }
+    }
     return code;
 }
 
@@ -270,27 +247,13 @@ static int by_severity(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-static void set_verdict(struct assay__check *check)
-{
-    if (check->item_count)
-        qsort(check->items, check->item_count, sizeof *check->items, by_severity);
-    check->verdict = assay__check_count(check, ASSAY__CHECK_ERROR)     ? ASSAY__CHECK_FAIL
-                     : *check->unasked                                 ? ASSAY__CHECK_NONE
-                     : assay__check_count(check, ASSAY__CHECK_WARNING) ? ASSAY__CHECK_WARN
-                                                                       : ASSAY__CHECK_PASS;
-}
-
 /* The engine reads a file: a model of the zoo, and one whose nodes have no names, is written into a
  * private folder first. It is written before the analysis, which unfolds the model's functions. */
 static int write_model(struct assay__check *check, const struct assay__check_options *options,
                        char *folder, size_t folder_size, char *path, size_t path_size,
                        struct assay_error *error)
 {
-    folder[0] = '\0';
-    if (!assay__model_is_onnx(check->model)) {
-        path[0] = '\0'; /* nothing an engine could read */
-        return 0;
-    }
+    if (!assay__model_is_onnx(check->model)) return 0; /* nothing an engine could read */
     bool named = assay__check_name_nodes(check->model);
     if (!options->zoo && !named) {
         snprintf(path, path_size, "%s", options->name);
@@ -306,34 +269,32 @@ static int write_model(struct assay__check *check, const struct assay__check_opt
     return assay__model_write_until(check->model, path, options->interrupt, error);
 }
 
-static int analyse(struct assay__check *check, const struct assay__check_options *options,
-                   struct assay_error *error)
-{
-    int code = plan(check, options->workload, error);
-    if (!code) code = assay__analyse(check->model, check->workload, &check->analysis, error);
-    if (code) return code;
-    check->places = assay__arena_array(check->arena, check->model->graph.node_count + 1,
-                                       sizeof *check->places);
-    if (!check->places) return assay__no_memory(error);
-    fold(check);
-    return map_values(check) ? assay__no_memory(error) : 0;
-}
-
 static int look(struct assay__check *check, const struct assay__check_options *options,
                 struct assay_error *error)
 {
-    char folder[PATH_MAX] = "", path[PATH_MAX];
+    char folder[PATH_MAX] = "", path[PATH_MAX] = "";
     bool ane = strcmp(options->target, "ane") == 0;
     int code = 0;
     if (!ane) code = write_model(check, options, folder, sizeof folder, path, sizeof path, error);
-    if (!code) code = analyse(check, options, error);
+    if (!code)
+        code = assay__analysis_plan(check->model, options->workload, check->arena, &check->workload,
+                                    &check->unplanned, error);
+    check->planned = !code && !check->unplanned;
+    if (!code) code = assay__analyse(check->model, check->workload, &check->analysis, error);
+    if (!code && index_nodes(check)) code = assay__no_memory(error);
     if (!code)
         code = ane ? assay__check_ane(check, options->chip, error)
                    : assay__check_ort(check, options, path, error);
     if (folder[0]) assay__folder_remove(folder);
     if (!code && check->failed) code = assay__no_memory(error);
-    if (!code) set_verdict(check);
-    return code;
+    if (code) return code;
+    if (check->item_count)
+        qsort(check->items, check->item_count, sizeof *check->items, by_severity);
+    check->verdict = assay__check_count(check, ASSAY__CHECK_ERROR)     ? ASSAY__CHECK_FAIL
+                     : *check->unasked                                 ? ASSAY__CHECK_NONE
+                     : assay__check_count(check, ASSAY__CHECK_WARNING) ? ASSAY__CHECK_WARN
+                                                                       : ASSAY__CHECK_PASS;
+    return 0;
 }
 
 int assay__check_new(struct assay__model *model, const struct assay__check_options *options,
@@ -345,18 +306,18 @@ int assay__check_new(struct assay__model *model, const struct assay__check_optio
         assay__model_free(model);
         return assay__no_memory(error);
     }
-    check->model = model;
-    check->arena = assay__arena_new();
-    check->asked = check->unasked = "";
+    *check = (struct assay__check){.arena = assay__arena_new(),
+                                   .model = model,
+                                   .zoo = options->zoo,
+                                   .asked = "",
+                                   .unasked = ""};
     int code = check->arena ? 0 : assay__no_memory(error);
     if (!code) {
         check->name = assay__arena_strdup(check->arena, options->name);
-        check->zoo = options->zoo;
         check->target = assay__arena_strdup(check->arena, options->target);
         check->chip = assay__arena_strdup(check->arena, options->chip ? options->chip : "");
-        code = check->name && check->target && check->chip ? assay__model_intern(model)
-                                                           : ASSAY_ENOMEM;
-        if (code) assay__no_memory(error);
+        if (!check->name || !check->target || !check->chip || assay__model_intern(model))
+            code = assay__no_memory(error);
     }
     if (!code) code = look(check, options, error);
     if (code) {

@@ -93,7 +93,7 @@ struct assay__check_partitions {
     struct assay__check_segment *segments; /* in the order they can run in; unknown counted as on */
     size_t segment_count;
     size_t merged; /* nodes the engine did not name: it merged them into neighbours */
-    /* nodes the engine names for no provider, counted on the target: check_ort_place.c says why */
+    /* nodes the engine names for no provider, counted on the target: check_ort.c says why */
     size_t inferred;
     /* as the engine cuts it: of a provider that compiles; 0: it did not say */
     size_t engine_pieces;
@@ -110,6 +110,18 @@ struct assay__ane_chip {
     int64_t slice_offset; /* along the width, most; 0: no limit known */
     bool weight_notch;    /* transfers of whole MiB per core are slow */
     double on_chip_bytes; /* NaN: no source */
+};
+
+enum assay__ane_limit {
+    ASSAY__ANE_EXTENT = 1,
+    ASSAY__ANE_KERNEL_WIDTH,
+    ASSAY__ANE_KERNEL_HEIGHT,
+    ASSAY__ANE_SLICE_OFFSET,
+    ASSAY__ANE_ON_CHIP,
+    ASSAY__ANE_LACKS_SAMPLER,
+    ASSAY__ANE_LACKS_SINE,
+    ASSAY__ANE_LACKS_INT8,
+    ASSAY__ANE_WEIGHT_NOTCH
 };
 
 /* What the check means for one family of chips. */
@@ -209,8 +221,10 @@ struct assay__check_item *assay__check_say(struct assay__check *check,
  *  all. */
 struct assay__check_item *assay__check_add(struct assay__check *check, const char *chips,
                                            const char *reason, ...) ASSAY_PRINTF(3, 4);
-/** item NULL is legal. */
-void assay__check_set_bytes(struct assay__check_item *item, double bytes);
+/** The same about memory: bytes that are wasted or moved. */
+struct assay__check_item *assay__check_add_bytes(struct assay__check *check, const char *chips,
+                                                 double bytes, const char *reason, ...)
+    ASSAY_PRINTF(4, 5);
 /** Runs a table of rules that ends with a NULL id: those of the model first, then node by node in
  *  execution order. */
 void assay__check_rules(struct assay__check *check, const struct assay__check_rule *rules);
@@ -227,6 +241,9 @@ const struct assay__shape_entry *assay__check_shape(const struct assay__check *c
 size_t assay__check_producer(const struct assay__check *check, const char *value);
 /** Is it there before the model runs: a weight, or made of weights when the model is loaded? */
 bool assay__check_is_constant(const struct assay__check *check, const char *value);
+/** The shape of an input or output of check->node; NULL: it has none there, or of unknown rank. */
+const struct assay__shape_entry *assay__check_in(const struct assay__check *check, size_t index);
+const struct assay__shape_entry *assay__check_out(const struct assay__check *check, size_t index);
 /** The input or output of a node; "" when it has none there. */
 const char *assay__check_input(const struct assay__node *node, size_t index);
 const char *assay__check_output(const struct assay__node *node, size_t index);
@@ -235,11 +252,9 @@ const char *assay__check_output(const struct assay__node *node, size_t index);
 int assay__check_ane(struct assay__check *check, const char *chip, struct assay_error *error);
 /** Fills check->chips: one family by a chip's name ("M1 Max" is M1), or all. */
 int assay__ane_choose(struct assay__check *check, const char *chip, struct assay_error *error);
-/** Of the chips that were asked of, those for which `fails` holds. NULL: none does; "" all; else
- *  their names in the arena. */
-const char *assay__ane_fails(struct assay__check *check,
-                             bool (*fails)(const struct assay__ane_chip *chip, int64_t value),
-                             int64_t value);
+/** Of the chips that were asked of, those whose limit the value exceeds, or that lack the unit.
+ *  NULL: none; "" all; else their names in the arena. */
+const char *assay__ane_fails(struct assay__check *check, enum assay__ane_limit limit, double value);
 /** Does the item hold for that chip? */
 bool assay__ane_holds(const struct assay__check_item *item, const struct assay__ane_chip *chip);
 /** Fills check->by_chip: verdict, places and pieces for each chip alone (check_ane_chips.c). */
@@ -266,14 +281,13 @@ enum assay__ane_path assay__ane_path_of(const struct assay__node *node);
 
 /* An engine's devices. */
 struct assay__assignment;
-/** Looks for the target, asks the engine for the assignment of the nodes (check_ort.c), puts them
- *  in their places (check_ort_place.c). model_path "": the model is in no format that the engine
- *  reads. */
+/** Looks for the target, asks the engine for the assignment of the nodes and puts them in their
+ *  places. model_path "": the model is in no format that the engine reads. */
 int assay__check_ort(struct assay__check *check, const struct assay__check_options *options,
                      const char *model_path, struct assay_error *error);
 int assay__check_ort_place(struct assay__check *check, const struct assay__assignment *assignment,
                            struct assay_error *error);
-/** The same from the engine's profile of one run: for builds that cannot say it.
+/** The assignment from the engine's profile of one run: for builds that cannot say it.
  *  ASSAY_EUNSUPPORTED: nor does the profile. */
 int assay__check_ort_profile(struct assay__check *check, const struct assay__check_options *options,
                              const char *library, const char *device, const char *model_path,

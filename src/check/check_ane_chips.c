@@ -86,14 +86,28 @@ int assay__ane_choose(struct assay__check *check, const char *chip, struct assay
     return 0;
 }
 
-const char *assay__ane_fails(struct assay__check *check,
-                             bool (*fails)(const struct assay__ane_chip *chip, int64_t value),
-                             int64_t value)
+static bool fails(const struct assay__ane_chip *chip, enum assay__ane_limit limit, double value)
+{
+    switch (limit) {
+    case ASSAY__ANE_EXTENT: return value > (double)chip->extent;
+    case ASSAY__ANE_KERNEL_WIDTH: return value > (double)chip->kernel_width;
+    case ASSAY__ANE_KERNEL_HEIGHT: return value > (double)chip->kernel_height;
+    case ASSAY__ANE_SLICE_OFFSET: return chip->slice_offset && value > (double)chip->slice_offset;
+    case ASSAY__ANE_ON_CHIP: return value > chip->on_chip_bytes; /* false when it is unknown */
+    case ASSAY__ANE_LACKS_SAMPLER: return !chip->sampler;
+    case ASSAY__ANE_LACKS_SINE: return !chip->sine;
+    case ASSAY__ANE_LACKS_INT8: return !chip->int8;
+    case ASSAY__ANE_WEIGHT_NOTCH: return chip->weight_notch;
+    }
+    return false;
+}
+
+const char *assay__ane_fails(struct assay__check *check, enum assay__ane_limit limit, double value)
 {
     char text[256] = "";
     size_t used = 0, count = 0;
     for (size_t i = 0; i < check->chip_count; i++) {
-        if (!fails(check->chips[i], value)) continue;
+        if (!fails(check->chips[i], limit, value)) continue;
         int n = snprintf(text + used, sizeof text - used, "%s%s", count++ ? ", " : "",
                          check->chips[i]->name);
         if (n > 0 && used + (size_t)n < sizeof text) used += (size_t)n;
@@ -119,19 +133,6 @@ bool assay__ane_holds(const struct assay__check_item *item, const struct assay__
 }
 
 /* --- by chip: a newer one may run what an older one does not ---------------------------------- */
-
-static void place_nodes(const struct assay__check *check, const struct assay__ane_chip *chip,
-                        const enum assay__place *all, enum assay__place *places)
-{
-    for (size_t i = 0; i < check->model->graph.node_count; i++)
-        places[i] = all[i] == ASSAY__PLACE_FOLDED ? ASSAY__PLACE_FOLDED : ASSAY__PLACE_ON;
-    for (size_t i = 0; i < check->item_count; i++) {
-        const struct assay__check_item *item = &check->items[i];
-        if (item->node == SIZE_MAX || item->rule->place == ASSAY__PLACE_ON) continue;
-        if (places[item->node] == ASSAY__PLACE_OFF || !assay__ane_holds(item, chip)) continue;
-        places[item->node] = item->rule->place;
-    }
-}
 
 /* The verdict of the items that hold for the chip. Pieces more than one are a warning, as the rule
  * on ping-pong has it. */
@@ -160,7 +161,14 @@ int assay__ane_by_chip(struct assay__check *check, struct assay_error *error)
     int code = 0;
     for (size_t i = 0; i < check->chip_count && !code; i++) {
         const struct assay__ane_chip *chip = check->chips[i];
-        place_nodes(check, chip, all, places);
+        for (size_t n = 0; n < count; n++)
+            places[n] = all[n] == ASSAY__PLACE_FOLDED ? ASSAY__PLACE_FOLDED : ASSAY__PLACE_ON;
+        for (size_t k = 0; k < check->item_count; k++) {
+            const struct assay__check_item *item = &check->items[k];
+            if (item->node != SIZE_MAX && item->rule->place != ASSAY__PLACE_ON &&
+                places[item->node] != ASSAY__PLACE_OFF && assay__ane_holds(item, chip))
+                places[item->node] = item->rule->place;
+        }
         check->places = places;
         code = assay__check_partition(check, "rules", true, error);
         check->places = all;

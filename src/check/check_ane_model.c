@@ -13,8 +13,7 @@
 
 #define GIB 1073741824.0
 #define HALF_MOST 65504.0
-#define CONSTANT_MOST 64 /* numbers of a constant that is looked at */
-#define ENUMERATED_MOST 128
+#define CONSTANT_MOST 64      /* numbers of a constant that is looked at */
 #define SURFACE_BYTES 49152.0 /* "about 49 KB" */
 #define INT4_BITS 4
 
@@ -31,8 +30,8 @@ void assay__ane_conflict(struct assay__check *check)
 
 /* --- size ------------------------------------------------------------------------------------- */
 
-/* Bytes of the weights in the program: floats as float16, what is compressed as it is stored. */
-static double program_bytes(const struct assay__check *check)
+/* The weights in the program: floats as float16, what is compressed as it is stored. */
+void assay__ane_size(struct assay__check *check)
 {
     const struct assay__analysis *a = check->analysis;
     double bytes = 0;
@@ -42,21 +41,12 @@ static double program_bytes(const struct assay__check *check)
         bool dense = strncmp(row->storage, "dense", 5) == 0;
         bytes += wide && dense ? (double)row->elements * 2 : (double)row->bytes;
     }
-    return bytes;
-}
-
-void assay__ane_size(struct assay__check *check)
-{
-    double bytes = program_bytes(check);
     if (bytes <= GIB) return;
-    assay__check_set_bytes(
-        assay__check_add(
-            check, "",
-            "about %s of weights in float16; a compiled model above %s silently runs on the CPU",
-            assay__scaled(bytes, "B").text,
-            bytes > 2 * GIB ? "2 GiB (macOS 26; 1 GiB on macOS 27)"
-                            : "1 GiB (macOS 27, seen on M2)"),
-        bytes);
+    assay__check_add_bytes(
+        check, "", bytes,
+        "about %s of weights in float16; a compiled model above %s silently runs on the CPU",
+        assay__scaled(bytes, "B").text,
+        bytes > 2 * GIB ? "2 GiB (macOS 26; 1 GiB on macOS 27)" : "1 GiB (macOS 27, seen on M2)");
 }
 
 /* --- inputs ----------------------------------------------------------------------------------- */
@@ -130,29 +120,24 @@ void assay__ane_half(struct assay__check *check)
                      (long long)tensors, tensors == 1 ? "" : "s", assay__scaled(bytes, "B").text);
 }
 
-/* A finite number that float16 does not have; NaN none. */
-static double out_of_range(const struct assay__model *model, const struct assay__tensor *tensor)
+/* Reports a finite number that float16 does not have. */
+static void range_of(struct assay__check *check, const struct assay__tensor *tensor,
+                     const char *name)
 {
     float numbers[CONSTANT_MOST];
     bool floats = tensor->dtype == ASSAY__FLOAT32 || tensor->dtype == ASSAY__FLOAT64 ||
                   tensor->dtype == ASSAY__BFLOAT16;
-    if (!floats || tensor->elements < 1 || tensor->elements > CONSTANT_MOST) return (double)NAN;
-    if (tensor->external || (tensor->generator && tensor->generator->deviation > 0))
-        return (double)NAN;
-    if (assay__tensor_floats(model, tensor, numbers, NULL)) return (double)NAN;
-    for (int64_t i = 0; i < tensor->elements; i++)
-        if (isfinite(numbers[i]) && fabs((double)numbers[i]) > HALF_MOST) return (double)numbers[i];
-    return (double)NAN;
-}
-
-static void range_of(struct assay__check *check, const struct assay__tensor *tensor,
-                     const char *name)
-{
-    double value = out_of_range(check->model, tensor);
-    if (!isfinite(value)) return;
+    bool drawn = tensor->generator && tensor->generator->deviation > 0;
+    if (!floats || tensor->elements < 1 || tensor->elements > CONSTANT_MOST || tensor->external ||
+        drawn || assay__tensor_floats(check->model, tensor, numbers, NULL))
+        return;
+    int64_t i = 0;
+    while (i < tensor->elements && !(isfinite(numbers[i]) && fabs((double)numbers[i]) > HALF_MOST))
+        i++;
+    if (i == tensor->elements) return;
     struct assay__check_item *item = assay__check_add(
-        check, "", "the constant '%.100s' holds %g, which float16 turns into %s", name, value,
-        value > 0 ? "infinity" : "minus infinity");
+        check, "", "the constant '%.100s' holds %g, which float16 turns into %s", name,
+        (double)numbers[i], numbers[i] > 0 ? "infinity" : "minus infinity");
     if (item) item->name = name;
 }
 
@@ -163,17 +148,10 @@ void assay__ane_range(struct assay__check *check)
         range_of(check, &graph->initializers[i], graph->initializers[i].name);
     for (size_t i = 0; i < graph->node_count; i++) {
         const struct assay__node *at = &graph->nodes[i];
-        const struct assay__attr *value = strcmp(at->op, "Constant") == 0
-                                              ? assay__node_attr(at, "value")
-                                              : NULL;
-        if (value && value->t) range_of(check, value->t, assay__check_node_name(at));
+        const struct assay__attr *value = assay__node_attr(at, "value");
+        if (strcmp(at->op, "Constant") == 0 && value && value->t)
+            range_of(check, value->t, assay__check_node_name(at));
     }
-}
-
-static bool lacks_int8(const struct assay__ane_chip *chip, int64_t value)
-{
-    (void)value;
-    return !chip->int8;
 }
 
 /* Activations that are quantised: a quantised operator, or QuantizeLinear of what is no weight. */
@@ -182,7 +160,7 @@ void assay__ane_int8(struct assay__check *check)
     static const char ops[] =
         "QuantizeLinear DynamicQuantizeLinear QLinearConv QLinearMatMul MatMulInteger ConvInteger";
     const struct assay__graph *graph = &check->model->graph;
-    const char *chips = assay__ane_fails(check, lacks_int8, 0);
+    const char *chips = assay__ane_fails(check, ASSAY__ANE_LACKS_INT8, 0);
     size_t count = 0;
     for (size_t i = 0; i < graph->node_count; i++)
         count += check->places[i] != ASSAY__PLACE_FOLDED &&
@@ -246,12 +224,10 @@ void assay__ane_surface(struct assay__check *check)
     size_t count = small_values(check, graph->inputs, graph->input_count, &added) +
                    small_values(check, graph->outputs, graph->output_count, &added);
     if (!count) return;
-    assay__check_set_bytes(
-        assay__check_add(
-            check, "",
-            "%zu of %zu inputs and outputs are below the minimum surface of about 49 KB: %s more",
-            count, graph->input_count + graph->output_count, assay__scaled(added, "B").text),
-        added);
+    assay__check_add_bytes(
+        check, "", added,
+        "%zu of %zu inputs and outputs are below the minimum surface of about 49 KB: %s more",
+        count, graph->input_count + graph->output_count, assay__scaled(added, "B").text);
 }
 
 void assay__ane_batch(struct assay__check *check)

@@ -30,18 +30,16 @@ static const struct op_row rows[] = {
     {ASSAY__ANE_CUSTOM, "custom"},
     {ASSAY__ANE_CONTROL, "If Loop Scan cond while_loop branch loop loopBreak loopContinue"},
     {ASSAY__ANE_SAMPLER, "GridSample resample crop_resize cropResize affine AffineGrid RoiAlign"},
-    {ASSAY__ANE_GATHER,
-     "Gather GatherElements GatherND gather gather_along_axis gather_nd gatherND gatherAlongAxis "
-     "embedding embeddingND"},
+    {ASSAY__ANE_GATHER, "Gather GatherElements GatherND gather gather_along_axis gather_nd "
+                        "gatherND gatherAlongAxis embedding embeddingND"},
     {ASSAY__ANE_SORT, "TopK topk topK argsort argSort"},
     {ASSAY__ANE_SINE, "Sin Cos sin cos"},
     {ASSAY__ANE_PLAIN,
      /* ONNX */
      "Abs Add ArgMax ArgMin Atan AveragePool BatchNormalization Cast CastLike Ceil Celu Clip "
-     "Concat "
-     "Constant ConstantOfShape Conv ConvTranspose CumSum DepthToSpace DequantizeLinear Div Dropout "
-     "Einsum Elu Equal Erf Exp Expand Flatten Floor Gelu Gemm GlobalAveragePool GlobalMaxPool "
-     "Greater GreaterOrEqual GroupNormalization HardSigmoid HardSwish Identity "
+     "Concat Constant ConstantOfShape Conv ConvTranspose CumSum DepthToSpace DequantizeLinear Div "
+     "Dropout Einsum Elu Equal Erf Exp Expand Flatten Floor Gelu Gemm GlobalAveragePool "
+     "GlobalMaxPool Greater GreaterOrEqual GroupNormalization HardSigmoid HardSwish Identity "
      "InstanceNormalization LRN LayerNormalization LeakyRelu Less LessOrEqual Log LogSoftmax "
      "LpNormalization LpPool MatMul Max MaxPool Mean MeanVarianceNormalization Min Mish Mul Neg "
      "Not PRelu Pad Pow QuantizeLinear RMSNormalization Range Reciprocal ReduceL1 ReduceL2 "
@@ -52,17 +50,16 @@ static const struct op_row rows[] = {
      /* Core ML programs */
      "abs add avg_pool batch_norm batch_to_space cast ceil clamped_relu classify clip concat conv "
      "conv_quantized conv_transpose const constexpr_* coreml_update_state crop cumsum "
-     "depth_to_space dequantize einsum elu equal erf exp exp2 expand_dims fill fill_like "
-     "flatten2d floor floor_div gelu greater greater_equal identity instance_norm inverse l2_norm "
-     "l2_pool layer_norm leaky_relu less less_equal linear linear_activation local_response_norm "
-     "log logical_not matmul max_pool maximum minimum mul not_equal pad pixel_shuffle "
-     "pixel_unshuffle pow prelu quantize range_1d read_state real_div reduce_* relu relu6 reshape "
-     "reshape_like resize resize_bilinear resize_nearest_neighbor reverse round rsqrt "
+     "depth_to_space dequantize einsum elu equal erf exp exp2 expand_dims fill fill_like flatten2d "
+     "floor floor_div gelu greater greater_equal identity instance_norm inverse l2_norm l2_pool "
+     "layer_norm leaky_relu less less_equal linear linear_activation local_response_norm log "
+     "logical_not matmul max_pool maximum minimum mul not_equal pad pixel_shuffle pixel_unshuffle "
+     "pow prelu quantize range_1d read_state real_div reduce_* relu relu6 reshape reshape_like "
+     "resize resize_bilinear resize_nearest_neighbor reverse round rsqrt "
      "scaled_dot_product_attention scaled_tanh select sigmoid sigmoid_hard sign silu "
-     "slice_by_index "
-     "slice_by_size slice_update softmax softplus softplus_parametric softsign space_to_batch "
-     "space_to_depth split sqrt square squeeze stack sub tanh thresholded_relu threshold tile "
-     "transpose upsample_bilinear upsample_nearest_neighbor write_state "
+     "slice_by_index slice_by_size slice_update softmax softplus softplus_parametric softsign "
+     "space_to_batch space_to_depth split sqrt square squeeze stack sub tanh thresholded_relu "
+     "threshold tile transpose upsample_bilinear upsample_nearest_neighbor write_state "
      /* layers of Core ML networks */
      "convolution pooling activation innerProduct batchnorm mvn l2normalize lrn padding upsample "
      "resizeBilinear unary multiply average scale bias max min dot reduce* flatten permute "
@@ -76,20 +73,15 @@ static enum assay__ane_path path_named(const char *name)
     return ASSAY__ANE_UNKNOWN;
 }
 
-/* A name of another domain that happens to be one of ONNX's is another operator. */
-static bool is_known_domain(const struct assay__node *node)
-{
-    return !*node->domain || strcmp(node->domain, "ai.onnx") == 0 ||
-           strcmp(node->domain, "coreml") == 0 ||
-           (strcmp(node->domain, "com.microsoft") == 0 && strcmp(node->op, "FusedMatMul") == 0);
-}
-
 enum assay__ane_path assay__ane_path_of(const struct assay__node *node)
 {
     enum assay__ane_path path = ASSAY__ANE_UNKNOWN;
     if (node->source_op && *node->source_op) path = path_named(node->source_op);
-    if (path == ASSAY__ANE_UNKNOWN && is_known_domain(node)) path = path_named(node->op);
-    return path;
+    /* a name of another domain that happens to be one of ONNX's is another operator */
+    bool known = !*node->domain || assay__text_is_one_of(node->domain, "ai.onnx coreml") ||
+                 (strcmp(node->domain, "com.microsoft") == 0 &&
+                  strcmp(node->op, "FusedMatMul") == 0);
+    return path == ASSAY__ANE_UNKNOWN && known ? path_named(node->op) : path;
 }
 
 /* --- rules ------------------------------------------------------------------------------------ */
@@ -99,35 +91,24 @@ static const char *shown(const struct assay__node *node)
     return node->source_op && *node->source_op ? node->source_op : node->op;
 }
 
-static bool lacks_sampler(const struct assay__ane_chip *chip, int64_t value)
-{
-    (void)value;
-    return !chip->sampler;
-}
-
-static bool lacks_sine(const struct assay__ane_chip *chip, int64_t value)
-{
-    (void)value;
-    return !chip->sine;
-}
-
 /* A rule that the path alone decides: on chips that lack the unit, or on all. */
 void assay__ane_by_path(struct assay__check *check)
 {
     static const struct {
         const char *rule;
         enum assay__ane_path path;
-        bool (*lacks)(const struct assay__ane_chip *chip, int64_t value); /* NULL: all chips */
-        const char *reason; /* a format that may take the operator */
+        enum assay__ane_limit lacks; /* the unit that some chips lack; 0: all do */
+        const char *reason;          /* a format that may take the operator */
     } paths[] = {
-        {"recurrent", ASSAY__ANE_RECURRENT, NULL, "the engine has no path for %s"},
-        {"no-path", ASSAY__ANE_NO_PATH, NULL, "no engine of any chip has a path for %s"},
-        {"custom-layer", ASSAY__ANE_CUSTOM, NULL, "a layer of the application's own code"},
-        {"control-flow", ASSAY__ANE_CONTROL, NULL,
+        {"recurrent", ASSAY__ANE_RECURRENT, 0, "the engine has no path for %s"},
+        {"no-path", ASSAY__ANE_NO_PATH, 0, "no engine of any chip has a path for %s"},
+        {"custom-layer", ASSAY__ANE_CUSTOM, 0, "a layer of the application's own code"},
+        {"control-flow", ASSAY__ANE_CONTROL, 0,
          "%s decides at run time what runs; its bodies were not examined"},
-        {"gather", ASSAY__ANE_GATHER, lacks_sampler, "a gather in hardware came with M2"},
-        {"sort", ASSAY__ANE_SORT, lacks_sampler, "top-k and sorting came with M2"},
-        {"sine", ASSAY__ANE_SINE, lacks_sine, "sine and cosine came with M3"},
+        {"gather", ASSAY__ANE_GATHER, ASSAY__ANE_LACKS_SAMPLER,
+         "a gather in hardware came with M2"},
+        {"sort", ASSAY__ANE_SORT, ASSAY__ANE_LACKS_SAMPLER, "top-k and sorting came with M2"},
+        {"sine", ASSAY__ANE_SINE, ASSAY__ANE_LACKS_SINE, "sine and cosine came with M3"},
     };
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
         if (check->paths[check->at] != paths[i].path) continue;
@@ -144,8 +125,8 @@ static bool samples(const struct assay__check *check)
     if (check->paths[check->at] == ASSAY__ANE_SAMPLER) return true;
     if (strcmp(node->op, "Resize") != 0) return false;
     const struct assay__attr *mode = assay__node_attr(node, "mode");
-    const struct assay__shape_entry *in = assay__check_shape(check, assay__check_input(node, 0)),
-                                    *out = assay__check_shape(check, assay__check_output(node, 0));
+    const struct assay__shape_entry *in = assay__check_in(check, 0),
+                                    *out = assay__check_out(check, 0);
     bool nearest = !mode || !mode->s || strcmp(mode->s, "nearest") == 0;
     if (!nearest && strcmp(mode->s, "linear") != 0) return true; /* cubic */
     if (!in || !out || in->rank != out->rank) return false;
@@ -156,17 +137,11 @@ static bool samples(const struct assay__check *check)
 
 void assay__ane_sampler(struct assay__check *check)
 {
-    const char *chips = samples(check) ? assay__ane_fails(check, lacks_sampler, 0) : NULL;
+    const char *chips = samples(check) ? assay__ane_fails(check, ASSAY__ANE_LACKS_SAMPLER, 0)
+                                       : NULL;
     if (chips)
         assay__check_add(check, chips, "%s needs the texture unit, which came with M2",
                          shown(check->node));
-}
-
-static bool is_constant(const struct assay__check *check, const char *value)
-{
-    size_t count = 0;
-    return !*value || assay__shapes_values(check->analysis->shapes, value, &count) ||
-           assay__check_is_constant(check, value);
 }
 
 void assay__ane_dynamic_slice(struct assay__check *check)
@@ -174,9 +149,13 @@ void assay__ane_dynamic_slice(struct assay__check *check)
     const struct assay__node *node = check->node;
     bool slice = assay__text_is_one_of(node->op, "Slice slice_by_index slice_by_size");
     bool moves = false;
-    for (size_t i = 1; slice && i < node->input_count && i < 3; i++)
-        moves |= !is_constant(check, node->inputs[i]);
-    const char *chips = moves ? assay__ane_fails(check, lacks_sampler, 0) : NULL;
+    for (size_t i = 1; slice && i < node->input_count && i < 3; i++) {
+        const char *bound = node->inputs[i];
+        size_t count = 0;
+        moves |= *bound && !assay__shapes_values(check->analysis->shapes, bound, &count) &&
+                 !assay__check_is_constant(check, bound);
+    }
+    const char *chips = moves ? assay__ane_fails(check, ASSAY__ANE_LACKS_SAMPLER, 0) : NULL;
     if (chips)
         assay__check_add(check, chips, "its bounds are computed at run time; that came with M2");
 }
@@ -205,29 +184,22 @@ void assay__ane_unknown_operator(struct assay__check *check)
                          node->domain, *node->domain ? "." : "", shown(node));
 }
 
-static bool is_integer(enum assay__dtype dtype)
-{
-    return dtype == ASSAY__INT32 || dtype == ASSAY__INT64 || dtype == ASSAY__UINT32 ||
-           dtype == ASSAY__UINT64;
-}
-
 void assay__ane_integer_math(struct assay__check *check)
 {
     static const char ops[] = "Add Sub Mul Div CumSum Pow Range ReduceSum ReduceMax Max Min Equal "
                               "Less Greater Where Abs Concat Expand";
-    const struct assay__node *node = check->node;
-    const struct assay__shape_entry *in = assay__check_shape(check, assay__check_input(node, 0));
-    if (assay__text_is_one_of(node->op, ops) && in && is_integer(in->dtype))
-        assay__check_add(check, "", "calculates with %s", assay__dtype_name(in->dtype));
+    const struct assay__shape_entry *in = assay__check_in(check, 0);
+    enum assay__dtype t = in ? in->dtype : ASSAY__UNDEFINED;
+    if (assay__text_is_one_of(check->node->op, ops) &&
+        (t == ASSAY__INT32 || t == ASSAY__INT64 || t == ASSAY__UINT32 || t == ASSAY__UINT64))
+        assay__check_add(check, "", "calculates with %s", assay__dtype_name(t));
 }
 
 void assay__ane_data_type(struct assay__check *check)
 {
-    const struct assay__node *node = check->node;
-    for (size_t i = 0; i < node->output_count; i++) {
-        const struct assay__shape_entry *out = assay__check_shape(check, node->outputs[i]);
-        if (!out) continue;
-        enum assay__dtype t = out->dtype;
+    for (size_t i = 0; i < check->node->output_count; i++) {
+        const struct assay__shape_entry *out = assay__check_out(check, i);
+        enum assay__dtype t = out ? out->dtype : ASSAY__UNDEFINED;
         if (t != ASSAY__STRING && t != ASSAY__COMPLEX64 && t != ASSAY__COMPLEX128 &&
             t != ASSAY__FLOAT64 && t != ASSAY__BFLOAT16)
             continue;

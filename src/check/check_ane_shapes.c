@@ -27,7 +27,7 @@ static const struct assay__shape_entry *conv_weight(const struct assay__check *c
 {
     const struct assay__node *node = check->node;
     if (!is(node, "Conv ConvTranspose QLinearConv ConvInteger conv_quantized")) return NULL;
-    return assay__check_shape(check, assay__check_input(node, is(node, "QLinearConv") ? 3 : 1));
+    return assay__check_in(check, is(node, "QLinearConv") ? 3 : 1);
 }
 
 /* The inputs of a node, then its outputs. */
@@ -52,11 +52,6 @@ void assay__ane_rank(struct assay__check *check)
     }
 }
 
-static bool beyond_extent(const struct assay__ane_chip *chip, int64_t value)
-{
-    return value > chip->extent;
-}
-
 /* Reports the first axis that is too long. */
 static bool extent_of(struct assay__check *check, const char *name,
                       const struct assay__shape_entry *shape)
@@ -64,7 +59,7 @@ static bool extent_of(struct assay__check *check, const char *name,
     static const char *const words[] = {"width", "height"};
     for (int d = 0; d < 2 && shape->rank >= 3; d++) {
         int64_t size = shape->dims[shape->rank - 1 - d];
-        const char *chips = size > 0 ? assay__ane_fails(check, beyond_extent, size) : NULL;
+        const char *chips = assay__ane_fails(check, ASSAY__ANE_EXTENT, (double)size);
         if (!chips) continue;
         assay__check_add(check, chips, "the %s of '%.100s' is %" PRId64 "; the max is %d%s",
                          words[d], name, size, 16384,
@@ -100,56 +95,40 @@ void assay__ane_extent(struct assay__check *check)
 
 /* --- convolutions ----------------------------------------------------------------------------- */
 
-static bool beyond_width(const struct assay__ane_chip *chip, int64_t value)
-{
-    return value > chip->kernel_width;
-}
-
-static bool beyond_height(const struct assay__ane_chip *chip, int64_t value)
-{
-    return value > chip->kernel_height;
-}
-
 void assay__ane_kernel(struct assay__check *check)
 {
     const struct assay__shape_entry *w = conv_weight(check);
     if (!w || w->rank < 3) return;
     int64_t width = w->dims[w->rank - 1], height = w->rank >= 4 ? w->dims[w->rank - 2] : 1;
-    const char *chips = assay__ane_fails(check, beyond_width, width);
-    if (chips) {
-        assay__check_add(check, chips,
+    const char *wide = assay__ane_fails(check, ASSAY__ANE_KERNEL_WIDTH, (double)width);
+    const char *high = assay__ane_fails(check, ASSAY__ANE_KERNEL_HEIGHT, (double)height);
+    if (wide)
+        assay__check_add(check, wide,
                          "a kernel %" PRId64 " wide; the max in float16 is 13 on M1, 16 later",
                          width);
-        return;
-    }
-    chips = assay__ane_fails(check, beyond_height, height);
-    if (chips)
-        assay__check_add(check, chips, "a kernel %" PRId64 " high; the max is 29 on M1, 32 later",
+    else if (high)
+        assay__check_add(check, high, "a kernel %" PRId64 " high; the max is 29 on M1, 32 later",
                          height);
 }
 
 void assay__ane_kernel_memory(struct assay__check *check)
 {
-    const struct assay__node *node = check->node;
     const struct assay__shape_entry *w = conv_weight(check);
     double bytes = 2;
-    if (!w || is(node, "ConvTranspose")) return;
+    if (!w || is(check->node, "ConvTranspose")) return;
     for (int d = 1; d < w->rank; d++)
         bytes *= w->dims[d] > 0 ? (double)w->dims[d] : 0;
     if (bytes <= KERNEL_MEMORY_BYTES) return;
-    assay__check_set_bytes(
-        assay__check_add(check, "",
-                         "one filter takes %.0f bytes in float16, the kernel memory holds 65536 "
-                         "(the source does not say how it is filled)",
-                         bytes),
-        bytes);
+    assay__check_add_bytes(check, "", bytes,
+                           "one filter takes %.0f bytes in float16, the kernel memory holds 65536 "
+                           "(the source does not say how it is filled)",
+                           bytes);
 }
 
 void assay__ane_groups(struct assay__check *check)
 {
     const struct assay__node *node = check->node;
-    const struct assay__shape_entry *w = conv_weight(check),
-                                    *x = assay__check_shape(check, assay__check_input(node, 0));
+    const struct assay__shape_entry *w = conv_weight(check), *x = assay__check_in(check, 0);
     int64_t group = assay__node_int(node, "group", 1);
     if (!w || group <= 1 || w->rank < 3) return;
     int64_t out = is(node, "ConvTranspose") ? w->dims[1] * group : w->dims[0];
@@ -163,10 +142,9 @@ void assay__ane_groups(struct assay__check *check)
 
 void assay__ane_dilated(struct assay__check *check)
 {
-    const struct assay__node *node = check->node;
-    const struct assay__attr *dilations = conv_weight(check) ? assay__node_attr(node, "dilations")
-                                                             : NULL;
-    for (size_t i = 0; dilations && dilations->ints && i < dilations->count; i++) {
+    const struct assay__attr *dilations = assay__node_attr(check->node, "dilations");
+    for (size_t i = 0; conv_weight(check) && dilations && dilations->ints && i < dilations->count;
+         i++) {
         if (dilations->ints[i] <= 1) continue;
         assay__check_add(check, "",
                          "a dilation of %" PRId64
@@ -206,10 +184,9 @@ void assay__ane_pool(struct assay__check *check)
 
 void assay__ane_upsample(struct assay__check *check)
 {
-    const struct assay__node *node = check->node;
-    if (!is(node, "Resize Upsample")) return;
-    const struct assay__shape_entry *in = assay__check_shape(check, assay__check_input(node, 0)),
-                                    *out = assay__check_shape(check, assay__check_output(node, 0));
+    if (!is(check->node, "Resize Upsample")) return;
+    const struct assay__shape_entry *in = assay__check_in(check, 0),
+                                    *out = assay__check_out(check, 0);
     for (int d = 0; in && out && in->rank == out->rank && d < in->rank; d++) {
         if (in->dims[d] <= 0 || out->dims[d] <= in->dims[d] * UPSAMPLE_MOST) continue;
         assay__check_add(check, "",
@@ -222,7 +199,7 @@ void assay__ane_upsample(struct assay__check *check)
 void assay__ane_arg_axis(struct assay__check *check)
 {
     const struct assay__node *node = check->node;
-    const struct assay__shape_entry *in = assay__check_shape(check, assay__check_input(node, 0));
+    const struct assay__shape_entry *in = assay__check_in(check, 0);
     if (!is(node, "ArgMax ArgMin") || !in) return;
     int64_t axis = assay__node_int(node, "axis", 0);
     if (axis < 0) axis += in->rank;
@@ -233,11 +210,9 @@ void assay__ane_arg_axis(struct assay__check *check)
 
 void assay__ane_matmul_depth(struct assay__check *check)
 {
-    const struct assay__node *node = check->node;
-    if (!is(node, "MatMul FusedMatMul MatMulInteger")) return;
+    if (!is(check->node, "MatMul FusedMatMul MatMulInteger")) return;
     for (size_t i = 0; i < 2; i++) {
-        const struct assay__shape_entry *in = assay__check_shape(check,
-                                                                 assay__check_input(node, i));
+        const struct assay__shape_entry *in = assay__check_in(check, i);
         if (!in || in->rank != 5 || in->dims[2] <= 1) continue;
         assay__check_add(check, "",
                          "a product over five axes whose depth is %" PRId64 "; only 1 is possible",
@@ -246,30 +221,24 @@ void assay__ane_matmul_depth(struct assay__check *check)
     }
 }
 
-static bool beyond_offset(const struct assay__ane_chip *chip, int64_t value)
-{
-    return chip->slice_offset > 0 && value > chip->slice_offset;
-}
-
 /* Slice: data, starts, ends, axes, steps (opset 10 on). */
 void assay__ane_width_slice(struct assay__check *check)
 {
     const struct assay__node *node = check->node;
-    const struct assay__shape_entry *in = assay__check_shape(check, assay__check_input(node, 0));
+    const struct assay__shape_entry *in = assay__check_in(check, 0);
     size_t count = 0, axis_count = 0;
     if (!is(node, "Slice") || !in || in->rank < 3) return;
-    const int64_t *starts = assay__shapes_values(check->analysis->shapes,
-                                                 assay__check_input(node, 1), &count),
-                  *axes = assay__shapes_values(check->analysis->shapes, assay__check_input(node, 3),
-                                               &axis_count);
+    const struct assay__shapes *shapes = check->analysis->shapes;
+    const int64_t *starts = assay__shapes_values(shapes, assay__check_input(node, 1), &count);
+    const int64_t *axes = assay__shapes_values(shapes, assay__check_input(node, 3), &axis_count);
+    int64_t width = in->dims[in->rank - 1];
     for (size_t i = 0; starts && i < count; i++) {
         int64_t axis = axes && i < axis_count ? axes[i] : (int64_t)i, start = starts[i];
-        int64_t width = in->dims[in->rank - 1];
         if (axis < 0) axis += in->rank;
         if (axis != in->rank - 1 || width < 0) continue;
         if (start < 0) start += width;
         if (start > width) start = width;
-        const char *chips = assay__ane_fails(check, beyond_offset, start);
+        const char *chips = assay__ane_fails(check, ASSAY__ANE_SLICE_OFFSET, (double)start);
         if (chips)
             assay__check_add(check, chips,
                              "begins at %" PRId64
@@ -280,44 +249,40 @@ void assay__ane_width_slice(struct assay__check *check)
 
 /* --- shapes that data decides ----------------------------------------------------------------- */
 
-static bool open_shape(const struct assay__check *check, const struct assay__node *node)
+static bool is_open(const struct assay__shape_entry *shape)
 {
-    for (size_t i = 0; i < node->output_count; i++) {
-        const struct assay__shape_entry *out = assay__check_shape(check, node->outputs[i]);
-        for (int d = 0; out && d < out->rank; d++)
-            if (out->dims[d] < 0) return true;
-    }
+    for (int d = 0; d < shape->rank; d++)
+        if (shape->dims[d] < 0) return true;
     return false;
 }
 
-static bool inputs_fixed(const struct assay__check *check, const struct assay__node *node)
+/* Are all inputs' shapes fixed, and an output's is not? */
+static bool data_decides(const struct assay__check *check)
 {
-    for (size_t i = 0; i < node->input_count; i++) {
-        if (!*node->inputs[i]) continue;
-        const struct assay__shape_entry *in = assay__check_shape(check, node->inputs[i]);
-        if (!in) return false;
-        for (int d = 0; d < in->rank; d++)
-            if (in->dims[d] < 0) return false;
+    const struct assay__node *node = check->node;
+    bool open = false;
+    for (size_t i = 0; i < node->output_count; i++) {
+        const struct assay__shape_entry *out = assay__check_out(check, i);
+        open |= out && is_open(out);
     }
-    return true;
+    for (size_t i = 0; i < node->input_count && open; i++) {
+        const struct assay__shape_entry *in = assay__check_in(check, i);
+        if (*node->inputs[i] && (!in || is_open(in))) return false;
+    }
+    return open && check->planned;
 }
 
-static bool reshapes(const struct assay__node *node)
-{
-    return is(node, "Reshape reshape reshape_like");
-}
+#define RESHAPES "Reshape reshape reshape_like"
 
 void assay__ane_dynamic_reshape(struct assay__check *check)
 {
-    const struct assay__node *node = check->node;
-    if (check->planned && reshapes(node) && open_shape(check, node) && inputs_fixed(check, node))
+    if (is(check->node, RESHAPES) && data_decides(check))
         assay__check_add(check, "",
                          "the new shape is computed at run time, although the inputs' are fixed");
 }
 
 void assay__ane_data_shape(struct assay__check *check)
 {
-    const struct assay__node *node = check->node;
-    if (check->planned && !reshapes(node) && open_shape(check, node) && inputs_fixed(check, node))
+    if (!is(check->node, RESHAPES) && data_decides(check))
         assay__check_add(check, "", "the size of its result is not known before it runs");
 }

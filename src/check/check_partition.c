@@ -58,35 +58,23 @@ static void set_sides(struct cutting *cut, bool unknown_leaves)
                        (unknown_leaves && check->places[n] == ASSAY__PLACE_UNKNOWN);
 }
 
-/* Segments that hold nodes; an even layer is elsewhere. */
-static size_t count_on(const struct cutting *cut, bool *used)
-{
-    size_t count = 0;
-    memset(used, 0, cut->layers * sizeof *used);
-    for (size_t n = 0; n < cut->check->model->graph.node_count; n++)
-        if (cut->layer[n] != NOWHERE) used[cut->layer[n]] = true;
-    for (size_t i = 1; i < cut->layers; i += 2)
-        count += used[i];
-    return count;
-}
-
 static void count_nodes(struct assay__check *check)
 {
     struct assay__check_partitions *p = &check->partitions;
+    size_t *nodes[] = {[ASSAY__PLACE_ON] = &p->on,
+                       [ASSAY__PLACE_OFF] = &p->off,
+                       [ASSAY__PLACE_UNKNOWN] = &p->unknown,
+                       [ASSAY__PLACE_FOLDED] = &p->folded};
+    double *sums[] = {[ASSAY__PLACE_ON] = &p->on_flops,
+                      [ASSAY__PLACE_OFF] = &p->off_flops,
+                      [ASSAY__PLACE_UNKNOWN] = &p->unknown_flops};
     for (size_t n = 0; n < check->model->graph.node_count; n++) {
         double flops = check->analysis->costs[n].flops;
         enum assay__place place = check->places[n];
-        size_t *nodes = place == ASSAY__PLACE_ON        ? &p->on
-                        : place == ASSAY__PLACE_OFF     ? &p->off
-                        : place == ASSAY__PLACE_UNKNOWN ? &p->unknown
-                                                        : &p->folded;
-        double *sum = place == ASSAY__PLACE_ON    ? &p->on_flops
-                      : place == ASSAY__PLACE_OFF ? &p->off_flops
-                                                  : &p->unknown_flops;
-        (*nodes)++;
+        ++*nodes[place];
         if (place == ASSAY__PLACE_FOLDED) continue;
         if (isfinite(flops))
-            *sum += flops;
+            *sums[place] += flops;
         else
             p->uncosted++;
     }
@@ -171,7 +159,10 @@ int assay__check_partition(struct assay__check *check, const char *method, bool 
     count_nodes(check);
     set_sides(&cut, true);
     number_layers(&cut);
-    check->partitions.on_segments_most = count_on(&cut, used);
+    for (size_t n = 0; n < count; n++)
+        if (cut.layer[n] != NOWHERE) used[cut.layer[n]] = true;
+    for (size_t i = 1; i < cut.layers; i += 2) /* even layers are elsewhere */
+        check->partitions.on_segments_most += used[i];
     set_sides(&cut, false);
     number_layers(&cut);
     code = fill_segments(&cut, arena);

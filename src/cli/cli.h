@@ -58,6 +58,8 @@ struct assay__option {
     {name, letter, ASSAY__OPTION_FLAG, AT(member), NULL, help, NULL, NULL, 0, 0, false}
 #define ASSAY__STRING_ROW(name, letter, member, argument, help)                                   \
     {name, letter, ASSAY__OPTION_STRING, AT(member), argument, help, NULL, NULL, 0, 0, false}
+#define ASSAY__ONCE_ROW(name, member, argument, help)                                             \
+    {name, 0, ASSAY__OPTION_ONCE, AT(member), argument, help, NULL, NULL, 0, 0, false}
 #define ASSAY__CHOICE_ROW(name, letter, member, argument, help, choices)                          \
     {name, letter, ASSAY__OPTION_CHOICE, AT(member), argument, help, choices, NULL, 0, 0, false}
 #define ASSAY__LIST_ROW(name, member, argument, help)                                             \
@@ -99,10 +101,10 @@ struct assay__command {
     bool hidden;
 };
 
-/** The option after `previous` (NULL: the first) of a command, its own before the shared ones;
- *  NULL: no more. */
-const struct assay__option *assay__option_next(const struct assay__command *command,
-                                               const struct assay__option *previous);
+/** The options of a command, its own before the shared ones; NULL past the end. */
+const struct assay__option *assay__option_at(const struct assay__command *command, size_t index);
+/** Is the word one of "a|b|c"? */
+bool assay__is_choice(const char *choices, const char *word);
 
 /** The table; NULL past the end. */
 const struct assay__command *assay__command_at(size_t index);
@@ -133,6 +135,17 @@ void assay__say(const char *format, ...) ASSAY_PRINTF(1, 2);
 int assay__refuse(const char *format, ...) ASSAY_PRINTF(1, 2);
 /** Says what went wrong and returns the exit status for the code. */
 int assay__fail(int code, const struct assay_error *error);
+/** What the library names by concept, in the words of the command line: the flag of an option that
+ *  was refused. NULL: no flag sets it. option NULL legal. */
+struct assay__option_hint {
+    const char *option; /* member of the library's options (error.option) */
+    const char *flag;   /* "--warmup" */
+    const char *hint;   /* what else to say; NULL: nothing */
+};
+const struct assay__option_hint *assay__option_hint(const char *option);
+/** What would make a metric known, or how to do what a report asks for: "assay run --power"; NULL:
+ *  nothing on the command line. For struct assay_report_options. */
+const char *assay__metric_hint(const char *metric);
 /** All of it to stdout; a closed or full stdout is reported. ASSAY__EXIT_DONE or
  *  ASSAY__EXIT_FAILED. */
 int assay__write_stdout(const char *data, size_t size);

@@ -36,6 +36,12 @@ static const struct assay__option options[] = {
                     "launches of 0.3 s a side; --launches, --time)."),
     ASSAY__CHOICE_ROW("table", 0, run.render.table, "TABLE",
                       "Table of the CSV format (default findings).", ASSAY__ADVICE_TABLES),
+    ASSAY__DURATION_ROW("time", run.time_s,
+                        "Measure for TIME per launch (default 1s; of --verify 300ms).", 1e-3,
+                        86400),
+    ASSAY__INTEGER_ROW("launches", run.launches, "N",
+                       "Worker processes, one after the other (default 1; of --verify 10 a side).",
+                       1, 1000),
     ASSAY__DURATION_ROW("verify-budget", budget_s, "How long --verify may take (default: 120s).",
                         0.001, 1e6),
     {0},
@@ -46,22 +52,6 @@ static int usage(const char *what)
     return assay__refuse("advise: %s", what);
 }
 
-static int check_rules(const struct advise_options *o)
-{
-    for (size_t i = 0; i < o->rules.count; i++) {
-        struct assay__nearest nearest = {.word = o->rules.items[i]};
-        const struct assay__rule *rule;
-        if (assay__rule_find(o->rules.items[i])) continue;
-        for (size_t k = 0; (rule = assay__rule_at(k)); k++)
-            assay__nearest_try(&nearest, rule->id);
-        const char *best = assay__nearest_get(&nearest);
-        return assay__refuse(best ? "advise: there is no rule '%s'; did you mean '%s'?"
-                                  : "advise: there is no rule '%s' (--list shows them)",
-                             o->rules.items[i], best);
-    }
-    return 0;
-}
-
 /* What only a run takes is refused beside a profile: it would be ignored without a word. */
 static int check_profile(const struct assay__invocation *invocation)
 {
@@ -69,8 +59,8 @@ static int check_profile(const struct assay__invocation *invocation)
         "|rule|model|trial|json|format|table|top|full|columns|ascii|no-color|quiet|verify|report|",
                       tried[] = "|verify-budget|launches|time|iters|timeout|power|library|";
     const struct advise_options *o = invocation->options;
-    const struct assay__option *option = NULL;
-    while ((option = assay__option_next(invocation->command, option))) {
+    const struct assay__option *option;
+    for (size_t i = 0; (option = assay__option_at(invocation->command, i)); i++) {
         char name[48];
         snprintf(name, sizeof name, "|%s|", option->name);
         bool known = strstr(fits, name) || (o->verify && strstr(tried, name));
@@ -85,11 +75,20 @@ static int check(const struct assay__invocation *invocation, bool profile)
 {
     const struct advise_options *o = invocation->options;
     const char *format = o->run.render.format;
-    int status = check_rules(o);
-    if (status) return status;
+    for (size_t i = 0; i < o->rules.count; i++) {
+        struct assay__nearest nearest = {.word = o->rules.items[i]};
+        const struct assay__rule *rule;
+        if (assay__rule_find(o->rules.items[i])) continue;
+        for (size_t k = 0; (rule = assay__rule_at(k)); k++)
+            assay__nearest_try(&nearest, rule->id);
+        const char *best = assay__nearest_get(&nearest);
+        return assay__refuse(best ? "advise: there is no rule '%s'; did you mean '%s'?"
+                                  : "advise: there is no rule '%s' (--list shows them)",
+                             o->rules.items[i], best);
+    }
     if (format && !assay__format_find(format)->walk && strcmp(format, "json") != 0)
         return usage("the formats junit and model-explorer are for reports");
-    status = assay__render_check("advise", &o->run.render);
+    int status = assay__render_check("advise", &o->run.render);
     if (status) return status;
     if (!o->verify && assay__option_given(invocation, "verify-budget"))
         return usage("--verify-budget belongs to --verify");
@@ -112,7 +111,7 @@ static int print_advice(const struct advise_options *o, const struct assay__advi
     struct assay__doc *doc = NULL;
     if (assay__wants_json(&o->run.render))
         assay__json_advice(&out, advice);
-    else if (assay__advice_document(advice, &doc))
+    else if (assay__advice_document(advice, assay__metric_hint, &doc))
         return assay__fail(ASSAY_ENOMEM, NULL);
     int status = assay__print_document(&o->run.render, doc, &out);
     int written = profile ? assay__report_file_write(profile, &o->run.render, o->run.report,
@@ -121,83 +120,44 @@ static int print_advice(const struct advise_options *o, const struct assay__advi
     return status ? status : written;
 }
 
-/* What Ctrl-C has left behind, in one line. */
-static int say_interrupted(const struct assay_profile *profile, const char *output)
-{
-    bool sampled = false;
-    for (size_t t = 0; profile && t < profile->trial_count; t++)
-        for (size_t i = 0; i < profile->trials[t].launch_count; i++)
-            sampled = sampled || profile->trials[t].launches[i].sample_count > 0;
-    assay__say(!sampled ? "interrupted before anything was measured"
-               : output ? "interrupted; what was measured is kept in %s"
-                        : "interrupted; nothing is kept without -o FILE",
-               output);
-    return ASSAY__EXIT_INTERRUPTED;
-}
-
 /* --- a kept profile, a model ------------------------------------------------------------------ */
 
-static struct assay_advise_options advise_options_of(const struct advise_options *o)
-{
-    return (struct assay_advise_options){.rules = o->rules.items,
-                                         .rule_count = o->rules.count,
-                                         .trial = (int)o->trial,
-                                         .model = o->model,
-                                         .verify = o->verify,
-                                         .budget_s = o->budget_s};
-}
-
-static int advise_profile(const struct assay__invocation *invocation)
+/* kept: the argument is a profile, not a model to run. */
+static int advise(const struct assay__invocation *invocation, bool kept)
 {
     const struct advise_options *o = invocation->options;
-    const struct assay_advise_options wanted = advise_options_of(o);
+    const struct assay_advise_options wanted = {.rules = o->rules.items,
+                                                .rule_count = o->rules.count,
+                                                .trial = (int)o->trial,
+                                                .model = o->model,
+                                                .verify = o->verify,
+                                                .budget_s = o->budget_s};
     struct assay__run_options run = assay__run_options_of(invocation);
     struct assay_profile *profile = NULL;
     struct assay__advice *advice = NULL;
     struct assay_error error = {0};
     struct assay__bar bar;
-    int status = ASSAY__EXIT_FAILED;
+    int status = ASSAY__EXIT_DONE, code;
     run.watching.power = o->power;
     run.callbacks = assay__bar_start(&bar, "advise", o->run.quiet);
-    if (o->verify) assay__catch_interrupts();
-    int code = assay_profile_open(invocation->arguments[0], &profile, &error);
-    if (code == 0) code = assay__advise_kept(&run, &wanted, profile, &advice, &error);
+    if (!kept || o->verify) assay__catch_interrupts();
+    if (kept) {
+        code = assay_profile_open(invocation->arguments[0], &profile, &error);
+        if (!code) code = assay__advise_kept(&run, &wanted, profile, &advice, &error);
+    } else {
+        code = assay__advise_model(&run, &wanted, &profile, &advice, &error);
+    }
     assay__bar_erase(&bar);
-    if (code)
-        assay__fail(code, error.message[0] ? &error : NULL);
-    else
-        status = print_advice(o, advice, profile);
-    if (!code && !status && assay__interrupted) {
+    bool interrupted = !kept && code == ASSAY_EINTERRUPTED;
+    if (advice && profile && (!code || interrupted)) status = print_advice(o, advice, profile);
+    if (interrupted) {
+        status = assay__run_interrupted(&o->run, profile);
+    } else if (code) {
+        status = assay__fail(code, &error);
+        if (profile || kept) status = ASSAY__EXIT_FAILED;
+    } else if (kept && !status && assay__interrupted) {
         assay__say("interrupted");
         status = ASSAY__EXIT_INTERRUPTED;
-    }
-    assay__advice_free(advice);
-    assay_profile_close(profile);
-    return status;
-}
-
-static int advise_model(struct assay__invocation *invocation)
-{
-    const struct advise_options *o = invocation->options;
-    const struct assay_advise_options wanted = advise_options_of(o);
-    struct assay__run_options run = assay__run_options_of(invocation);
-    struct assay_profile *profile = NULL;
-    struct assay__advice *advice = NULL;
-    struct assay_error error = {0};
-    struct assay__bar bar;
-    int status = ASSAY__EXIT_DONE;
-    run.watching.power = o->power;
-    assay__catch_interrupts();
-    run.callbacks = assay__bar_start(&bar, "advise", o->run.quiet);
-    int code = assay__advise_model(&run, &wanted, &profile, &advice, &error);
-    assay__bar_erase(&bar);
-    if (advice && profile && (!code || code == ASSAY_EINTERRUPTED))
-        status = print_advice(o, advice, profile);
-    if (code == ASSAY_EINTERRUPTED) {
-        status = say_interrupted(profile, o->run.output);
-    } else if (code) {
-        status = assay__fail(code, error.message[0] ? &error : NULL);
-        if (profile) status = ASSAY__EXIT_FAILED;
     }
     if (!status && o->run.output && !o->run.quiet)
         assay__say("profile with its findings kept in %s", o->run.output);
@@ -218,14 +178,13 @@ static int advise_on_argument(struct assay__invocation *invocation)
     if (status) return status;
     if (!invocation->argument_count && !o->run.script)
         return usage("PROFILE or MODEL is missing: assay advise [options] PROFILE|MODEL");
-    return profile ? advise_profile(invocation) : advise_model(invocation);
+    return advise(invocation, profile);
 }
 
 const struct assay__command assay__command_advise = {
     .name = "advise",
     .summary = "what to change: rules over a profile, each finding with its evidence and potential",
     .arguments = "PROFILE|MODEL",
-    .min_arguments = 0,
     .max_arguments = 1,
     .description =
         "Evaluates a table of rules over a kept profile, or over a short run of MODEL that is made "

@@ -43,22 +43,6 @@ static const struct assay__option options[] = {
     {0},
 };
 
-static int usage(const char *text)
-{
-    return assay__refuse("check: %s", text);
-}
-
-static int check_usage(const struct check_options *o)
-{
-    int status = assay__shape_check("check", &o->model.dims, &o->model.shapes);
-    if (status) return status;
-    if (!o->target || !*o->target)
-        return usage("--target is missing: ane, or a device ('assay devices' lists them)");
-    if (o->chip && strcmp(o->target, "ane") != 0)
-        return usage("--chip is for --target ane: other targets are asked");
-    return 0;
-}
-
 static int status_of(const struct assay__check *check, bool strict)
 {
     switch (check->verdict) {
@@ -76,7 +60,12 @@ static int check_model(struct assay__invocation *invocation)
     struct assay_error error = {0};
     struct assay__buf out = {0};
     struct assay_report_options view;
-    int status = check_usage(o);
+    int status = assay__shape_check("check", &o->model.dims, &o->model.shapes);
+    if (!status && (!o->target || !*o->target))
+        status = assay__refuse(
+            "check: --target is missing: ane, or a device ('assay devices' lists them)");
+    if (!status && o->chip && strcmp(o->target, "ane") != 0)
+        status = assay__refuse("check: --chip is for --target ane: other targets are asked");
     if (!status) status = assay__model_view(invocation, FORMATS, &view);
     if (status) return status;
     view.full |= o->all;

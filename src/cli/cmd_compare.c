@@ -14,8 +14,10 @@ struct compare_options {
 
 static const struct assay__option options[] = {
     ASSAY__STRING_ROW("devices", 0, devices, "LIST",
-                      "Devices, separated by commas: names ('assay devices') or the classes cpu, "
-                      "gpu, npu (default: all that are usable)."),
+                      "For one model: devices, separated by commas: names ('assay devices') or the "
+                      "classes cpu, gpu, npu (default: all that are usable)."),
+    ASSAY__STRING_ROW("device", 0, run.device, "NAME",
+                      "For several models: the device that they run on (default cpu)."),
     ASSAY__FLAG_ROW("no-power", 0, no_power, "Do not read the sensors."),
     ASSAY__FLAG_ROW("no-drift", 0, no_drift, "Do not compare the outputs."),
     ASSAY__FLAG_ROW("no-placement", 0, no_placement,
@@ -35,37 +37,31 @@ static const struct assay__option options[] = {
     {0},
 };
 
-/* Rows that could be judged, and of them those that lost a launch. */
-static int count_rows(const struct assay_profile *profile, size_t *usable, size_t *lost)
-{
-    struct assay__arena *arena = assay__arena_new();
-    struct assay__comparison all = {.count = 0};
-    int code = arena ? assay__comparison(profile, arena, &all) : ASSAY_ENOMEM;
-    *usable = *lost = 0;
-    for (size_t i = 0; i < all.count && !code; i++) {
-        *usable += all.rows[i].judged.usable;
-        *lost += all.rows[i].judged.usable && profile->trials[i].state == ASSAY__TRIAL_FAILED;
-    }
-    assay__arena_free(arena);
-    return code ? assay__fail(code, NULL) : 0;
-}
-
 static int show_comparison(const struct compare_options *o, struct assay_profile *profile, int code,
                            const struct assay_error *error)
 {
-    size_t usable = 0, lost = 0;
-    int status = assay__run_show(&o->run, profile, code, error, &usable);
-    if (!status) status = count_rows(profile, &usable, &lost);
-    if (!status && usable < profile->trial_count) {
+    struct assay__comparison all = {.count = 0};
+    size_t usable = 0, lost = 0; /* rows that could be judged; of them those that lost a launch */
+    int status = assay__run_show(&o->run, profile, code, error);
+    if (status) return status;
+    struct assay__arena *arena = assay__arena_new();
+    code = arena ? assay__comparison(profile, arena, &all) : ASSAY_ENOMEM;
+    for (size_t i = 0; i < all.count && !code; i++) {
+        usable += all.rows[i].judged.usable;
+        lost += all.rows[i].judged.usable && profile->trials[i].state == ASSAY__TRIAL_FAILED;
+    }
+    assay__arena_free(arena);
+    if (code) return assay__fail(code, NULL);
+    if (usable < profile->trial_count) {
         assay__say("compare: %zu of %zu could not be measured; the report says why",
                    profile->trial_count - usable, profile->trial_count);
         return ASSAY__EXIT_FAILED;
     }
-    if (!status && lost)
+    if (lost)
         assay__say("compare: %zu of %zu lost a launch; the report says which", lost,
                    profile->trial_count);
-    if (!status && o->run.output && !o->run.quiet) assay__say("profile kept in %s", o->run.output);
-    return status;
+    if (o->run.output && !o->run.quiet) assay__say("profile kept in %s", o->run.output);
+    return 0;
 }
 
 static int compare_devices(struct assay__invocation *invocation)

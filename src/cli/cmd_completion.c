@@ -57,16 +57,15 @@ static bool takes_profile(const struct assay__command *command)
 
 static void bash_command(struct assay__buf *out, const struct assay__command *command)
 {
+    const struct assay__option *o;
+    bool any = false;
     assay__buf_printf(out, "    %s)\n        options='--help", command->name);
-    for (const struct assay__option *o = assay__option_next(command, NULL); o;
-         o = assay__option_next(command, o))
+    for (size_t i = 0; (o = assay__option_at(command, i)); i++)
         if (!o->hidden) assay__buf_printf(out, " --%s%s", o->name, o->bare ? "=" : "");
     assay__buf_puts(out, "'\n");
     put_words(out, "        words='", command, "'\n");
     if (takes_profile(command)) assay__buf_puts(out, "        profiles=yes\n");
-    bool any = false;
-    for (const struct assay__option *o = assay__option_next(command, NULL); o;
-         o = assay__option_next(command, o)) {
+    for (size_t i = 0; (o = assay__option_at(command, i)); i++) {
         if (o->hidden || !o->choices) continue;
         if (!any) assay__buf_puts(out, "        case $previous in\n");
         any = true;
@@ -165,25 +164,24 @@ static void put_zsh(struct assay__buf *out)
     assay__buf_puts(out,
                     "#compdef assay\n# zsh completion for assay, made by 'assay completion zsh'\n"
                     "_assay() {\n    local -a commands\n    commands=(\n");
-    for (size_t i = 0; assay__command_at(i); i++) {
-        const struct assay__command *command = assay__command_at(i);
+    const struct assay__command *command;
+    for (size_t i = 0; (command = assay__command_at(i)); i++) {
         if (command->hidden) continue;
         assay__buf_printf(out, "        '%s:", command->name);
         zsh_text(out, command->summary);
         assay__buf_puts(out, "'\n");
     }
     assay__buf_puts(out,
-                    "    )\n    if (( CURRENT == 2 )); then\n        _describe command commands\n  "
-                    "      return\n"
+                    "    )\n    if (( CURRENT == 2 )); then\n        _describe command commands\n"
+                    "        return\n"
                     "    fi\n    local command=$words[2]\n    shift words\n    (( CURRENT-- ))\n"
                     "    case $command in\n");
-    for (size_t i = 0; assay__command_at(i); i++) {
-        const struct assay__command *command = assay__command_at(i);
+    for (size_t i = 0; (command = assay__command_at(i)); i++) {
         if (command->hidden) continue;
         assay__buf_printf(out, "    %s)\n        _arguments '(- *)'{-h,--help}'[Show this page.]'",
                           command->name);
-        for (const struct assay__option *o = assay__option_next(command, NULL); o;
-             o = assay__option_next(command, o))
+        const struct assay__option *o;
+        for (size_t k = 0; (o = assay__option_at(command, k)); k++)
             if (!o->hidden) zsh_option(out, o);
         if (!put_words(out, " \\\n            '1:argument:(", command, ")'") &&
             command->max_arguments)
@@ -201,20 +199,19 @@ static void put_zsh(struct assay__buf *out)
 
 static void put_fish(struct assay__buf *out)
 {
+    const struct assay__command *command;
     assay__buf_puts(out, "# fish completion for assay, made by 'assay completion fish'\n");
-    for (size_t i = 0; assay__command_at(i); i++) {
-        const struct assay__command *command = assay__command_at(i);
+    for (size_t i = 0; (command = assay__command_at(i)); i++) {
         if (command->hidden) continue;
         assay__buf_printf(out, "complete -c assay -n __fish_use_subcommand -f -a %s -d '",
                           command->name);
         put_quoted(out, command->summary);
         assay__buf_puts(out, "'\n");
     }
-    for (size_t i = 0; assay__command_at(i); i++) {
-        const struct assay__command *command = assay__command_at(i);
+    for (size_t i = 0; (command = assay__command_at(i)); i++) {
         if (command->hidden) continue;
-        for (const struct assay__option *o = assay__option_next(command, NULL); o;
-             o = assay__option_next(command, o)) {
+        const struct assay__option *o;
+        for (size_t k = 0; (o = assay__option_at(command, k)); k++) {
             if (o->hidden) continue;
             assay__buf_printf(out, "complete -c assay -n '__fish_seen_subcommand_from %s' -l %s",
                               command->name, o->name);

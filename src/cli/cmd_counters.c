@@ -3,9 +3,12 @@
 #include "cli/run_command.h"
 
 #define TIME_S 2.0
+#define AT(member) offsetof(struct assay__run_flags, member)
 
-struct counters_options {
-    struct assay__run_flags run; /* first: the shared rows write it */
+static const struct assay__option options[] = {
+    ASSAY__DURATION_ROW("time", time_s, "Measure for TIME per launch, such as 5s (default 2s).",
+                        1e-3, 86400),
+    {0},
 };
 
 static int measure_counters(struct assay__invocation *invocation)
@@ -24,8 +27,6 @@ const struct assay__command assay__command_counters = {
     .name = "counters",
     .summary = "what the processor counted: cycles, instructions, caches, per layer class",
     .arguments = "MODEL",
-    .min_arguments =
-        0, /* a script of the fake engine needs no model; else measure_counters() insists */
     .max_arguments = 1,
     .description =
         "Runs MODEL and reads the processor's counters (cycles, instructions, cache and branch "
@@ -38,7 +39,8 @@ const struct assay__command assay__command_counters = {
     .examples = "  assay counters resnet50\n"
                 "  assay counters model.onnx --threads 1 -o model.assay\n"
                 "  assay counters model.onnx --layers=off --json\n",
+    .options = options,
     .shared = assay__run_rows,
-    .options_size = sizeof(struct counters_options),
+    .options_size = sizeof(struct assay__run_flags),
     .run = measure_counters,
 };

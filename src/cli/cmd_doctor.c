@@ -38,10 +38,9 @@ static void check_virtual(const struct assay__patient *p, struct assay__diagnosi
 {
     const char *kind = p->machine.virtualized;
     if (!kind || !*kind)
-        assay__diagnose(d, ASSAY__HEALTH_UNKNOWN, NULL,
-                        "it is unknown whether this is a virtual machine");
+        ASSAY__UNKNOWN(d, "it is unknown whether this is a virtual machine");
     else if (strcmp(kind, "none") == 0)
-        assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL, "this is not a virtual machine");
+        ASSAY__GOOD(d, "this is not a virtual machine");
     else
         assay__diagnose(
             d, ASSAY__HEALTH_WARNING,
@@ -53,13 +52,12 @@ static void check_virtual(const struct assay__patient *p, struct assay__diagnosi
 
 static void check_container(const struct assay__patient *p, struct assay__diagnosis *d)
 {
-    const char *container = p->machine.container;
-    if (!container || !*container)
-        assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL, "no container was detected");
-    else
-        assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL,
-                        "this runs in a container (%s): fine for timing, but limits may apply",
-                        container);
+    const char *kind = p->machine.container;
+    ASSAY__GOOD(d,
+                kind && *kind
+                    ? "this runs in a container (%s): fine for timing, but limits may apply"
+                    : "no container was detected",
+                kind);
 }
 
 static void check_governor(const struct assay__patient *p, struct assay__diagnosis *d)
@@ -70,7 +68,7 @@ static void check_governor(const struct assay__patient *p, struct assay__diagnos
                         "on a virtual machine the host decides; else load the cpufreq driver",
                         "the CPU's frequency governor cannot be read: clock changes stay unseen");
     else if (strcmp(governor, "performance") == 0)
-        assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL, "the frequency governor is 'performance'");
+        ASSAY__GOOD(d, "the frequency governor is 'performance'");
     else
         assay__diagnose(d, ASSAY__HEALTH_WARNING,
                         "sudo cpupower frequency-set -g performance; or a longer warm-up",
@@ -82,7 +80,7 @@ static void check_load(const struct assay__patient *p, struct assay__diagnosis *
     int threads = p->machine.threads > 0 ? p->machine.threads : 1;
     bool busy = p->after.load_1min > 0.25 * threads;
     if (!p->after.load_known) {
-        assay__diagnose(d, ASSAY__HEALTH_UNKNOWN, NULL, "the load of this machine cannot be read");
+        ASSAY__UNKNOWN(d, "the load of this machine cannot be read");
         return;
     }
     assay__diagnose(d, busy ? ASSAY__HEALTH_WARNING : ASSAY__HEALTH_GOOD,
@@ -103,10 +101,9 @@ static void check_steal(const struct assay__patient *p, struct assay__diagnosis 
            share = steal / total;
     if (!p->before.steal_known || !p->after.steal_known || !p->before.cpu_known ||
         !p->after.cpu_known)
-        assay__diagnose(d, ASSAY__HEALTH_UNKNOWN, NULL, "steal time cannot be read");
+        ASSAY__UNKNOWN(d, "steal time cannot be read");
     else if (!(total > 0))
-        assay__diagnose(d, ASSAY__HEALTH_UNKNOWN, NULL,
-                        "steal time is unknown: the counters of CPU time do not move");
+        ASSAY__UNKNOWN(d, "steal time is unknown: the counters of CPU time do not move");
     else
         assay__diagnose(
             d, share > 0.01 ? ASSAY__HEALTH_WARNING : ASSAY__HEALTH_GOOD,
@@ -119,15 +116,12 @@ static void check_quota(const struct assay__patient *p, struct assay__diagnosis 
 {
     double throttled_s = (double)p->after.cgroup_throttled_ns / 1e9;
     if (!p->after.cgroup_known)
-        assay__diagnose(d, ASSAY__HEALTH_UNKNOWN, NULL,
-                        "CPU limits of the control group cannot be read");
+        ASSAY__UNKNOWN(d, "CPU limits of the control group cannot be read");
     else if (throttled_s == 0)
-        assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL,
-                        "the control group was never throttled by a CPU limit");
+        ASSAY__GOOD(d, "the control group was never throttled by a CPU limit");
     else if (throttled_s < 0.05)
-        assay__diagnose(
-            d, ASSAY__HEALTH_GOOD, NULL,
-            "the control group was throttled for less than 0.1 s so far by its CPU limit");
+        ASSAY__GOOD(d,
+                    "the control group was throttled for less than 0.1 s so far by its CPU limit");
     else
         assay__diagnose(d, ASSAY__HEALTH_WARNING, "raise or remove the CPU limit: see the limits",
                         "the control group was throttled for %.1f s so far by its CPU limit",
@@ -138,10 +132,9 @@ static void check_cpus(const struct assay__patient *p, struct assay__diagnosis *
 {
     int threads = p->machine.threads, cores = p->machine.cores;
     if (*p->allowed)
-        assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL, "this process may use CPU %s", p->allowed);
+        ASSAY__GOOD(d, "this process may use CPU %s", p->allowed);
     else
-        assay__diagnose(d, ASSAY__HEALTH_UNKNOWN, NULL,
-                        "which CPUs this process may use cannot be read");
+        ASSAY__UNKNOWN(d, "which CPUs this process may use cannot be read");
     if (cores > 0 && threads > cores)
         assay__diagnose(d, d->health, "--cpus with one CPU per core keeps sibling threads apart",
                         "; %d hardware threads share %d cores", threads, cores);
@@ -205,7 +198,7 @@ static void check_engine(const struct assay__patient *p, struct assay__diagnosis
         .engine = "ort", .only = "cpu", .interrupt = &assay__interrupted};
     int code = assay__devices_list(&only, on_device, &cpu, &error);
     if (!code && cpu.available)
-        assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL, "ONNX Runtime is %s", cpu.library);
+        ASSAY__GOOD(d, "ONNX Runtime is %s", cpu.library);
     else
         assay__diagnose(d, ASSAY__HEALTH_MISSING,
                         "'make' fetches it; or set ASSAY_ORT_LIBRARY to the path of libonnxruntime",
@@ -221,7 +214,7 @@ static void check_worker(const struct assay__patient *p, struct assay__diagnosis
     char path[4096];
     struct assay_error error = {0};
     if (assay__worker_locate(path, sizeof path, &error) == 0)
-        assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL, "the worker is %s", path);
+        ASSAY__GOOD(d, "the worker is %s", path);
     else
         assay__diagnose(d, ASSAY__HEALTH_MISSING,
                         "keep assay-worker beside assay, or set ASSAY_WORKER to its path",
@@ -235,12 +228,10 @@ static void check_memory(const struct assay__patient *p, struct assay__diagnosis
     memset(&memory, 0, sizeof memory);
     assay__memory_read(&memory);
     if (memory.pss_known)
-        assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL,
-                        "memory of the worker is read as proportional set size");
+        ASSAY__GOOD(d, "memory of the worker is read as proportional set size");
     else if (memory.rss_known)
-        assay__diagnose(
-            d, ASSAY__HEALTH_GOOD, NULL,
-            "memory of the worker is read as resident set size (shared pages count fully)");
+        ASSAY__GOOD(d,
+                    "memory of the worker is read as resident set size (shared pages count fully)");
     else
         assay__diagnose(d, ASSAY__HEALTH_MISSING, "sudo mount -t proc proc /proc",
                         "memory of a process cannot be read: memory metrics will be unavailable");
@@ -280,35 +271,10 @@ static void read_allowed(struct assay__patient *patient)
         return;
     }
     const char *text = assay__sysfs_text(patient->arena, "/proc/self/status");
-    const char *list = text ? assay__sysfs_field(text, "Cpus_allowed_list") : NULL;
+    const char *list = text ? assay__fs_field(text, "Cpus_allowed_list") : NULL;
     if (list)
         snprintf(patient->allowed, sizeof patient->allowed, "%.*s",
                  (int)strspn(list, "0123456789,-"), list);
-}
-
-static int examine(struct assay__arena *arena, struct assay__patient *patient)
-{
-    patient->arena = arena;
-    int code = assay__machine_read(arena, &patient->machine);
-    if (code) return code;
-    assay__disturbance_read(&patient->before);
-    assay__sleep_ns(OBSERVE_NS);
-    assay__disturbance_read(&patient->after);
-    read_allowed(patient);
-    return assay__doctor_probes_open(patient);
-}
-
-static int show(const struct assay__patient *patient, const struct assay__diagnosis *all,
-                const struct assay__render_options *render)
-{
-    struct assay__checkup checkup = {all, CHECK_COUNT, patient->probes, patient->probe_count};
-    struct assay__buf out = {0};
-    struct assay__doc *doc = NULL;
-    if (assay__wants_json(render))
-        assay__doctor_json(&out, &checkup);
-    else if (assay__doctor_document(&checkup, &doc))
-        out.failed = true;
-    return assay__print_document(render, doc, &out);
 }
 
 /* Writes this machine's files into a folder and says what it wrote, and what it could not. */
@@ -320,16 +286,11 @@ static int write_capture(const char *folder, const struct assay__render_options 
     struct assay__buf out = {0};
     struct assay__doc *doc = NULL;
     int code = arena ? assay__capture_write(arena, folder, &capture, &error) : ASSAY_ENOMEM;
-    int status;
-    if (code) {
-        status = assay__fail(code, &error);
-    } else {
-        if (assay__wants_json(render))
-            assay__capture_json(&out, &capture, folder);
-        else if (assay__capture_document(&capture, folder, &doc))
-            out.failed = true;
-        status = assay__print_document(render, doc, &out);
-    }
+    if (!code && assay__wants_json(render))
+        assay__capture_json(&out, &capture, folder);
+    else if (!code && assay__capture_document(&capture, folder, &doc))
+        out.failed = true;
+    int status = code ? assay__fail(code, &error) : assay__print_document(render, doc, &out);
     assay__arena_free(arena);
     return status;
 }
@@ -339,23 +300,37 @@ static int examine_machine(struct assay__invocation *invocation)
     struct doctor_options *o = invocation->options;
     struct assay__patient patient = {0};
     struct assay__diagnosis all[CHECK_COUNT] = {0};
+    struct assay__buf out = {0};
+    struct assay__doc *doc = NULL;
     int status = assay__render_check("doctor", &o->render);
     if (status) return status;
     assay__render_top(invocation, &o->render);
     if (o->capture) return write_capture(o->capture, &o->render);
-    struct assay__arena *arena = assay__arena_new();
-    int code = arena ? examine(arena, &patient) : ASSAY_ENOMEM;
+    patient.arena = assay__arena_new();
+    int code = patient.arena ? assay__machine_read(patient.arena, &patient.machine) : ASSAY_ENOMEM;
+    if (!code) {
+        assay__disturbance_read(&patient.before);
+        assay__sleep_ns(OBSERVE_NS);
+        assay__disturbance_read(&patient.after);
+        read_allowed(&patient);
+        code = assay__doctor_probes_open(&patient);
+    }
     for (size_t i = 0; i < CHECK_COUNT && !code; i++) {
         all[i].id = checks[i].id;
         checks[i].check(&patient, &all[i]);
     }
-    status = code ? assay__fail(code, NULL) : show(&patient, all, &o->render);
+    const struct assay__checkup checkup = {all, CHECK_COUNT, patient.probes, patient.probe_count};
+    if (!code && assay__wants_json(&o->render))
+        assay__doctor_json(&out, &checkup);
+    else if (!code && assay__doctor_document(&checkup, &doc))
+        out.failed = true;
+    status = code ? assay__fail(code, NULL) : assay__print_document(&o->render, doc, &out);
     for (size_t i = 0; i < CHECK_COUNT; i++) {
         assay__buf_free(&all[i].says);
         assay__buf_free(&all[i].advice);
     }
     assay__doctor_probes_close(&patient);
-    assay__arena_free(arena);
+    assay__arena_free(patient.arena);
     return status;
 }
 
@@ -379,8 +354,7 @@ const struct assay__command assay__command_doctor = {
         "be read here, and what reading it costs. It changes nothing and its exit status is 0.\n\n"
         "--capture copies the files of /proc and /sys that assay reads, for a report about a "
         "machine: ASSAY_FSROOT=DIR then replaces this machine by it. The host's name is replaced; "
-        "no "
-        "environment, no command line and no serial number is in it.",
+        "no environment, no command line and no serial number is in it.",
     .examples = "  assay doctor\n  assay doctor --capture machine\n"
                 "  ASSAY_FSROOT=machine assay doctor\n",
     .options = options,

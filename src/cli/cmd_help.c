@@ -4,14 +4,13 @@
 static int print_help(struct assay__invocation *invocation)
 {
     struct assay__buf out = {0};
-    if (!invocation->argument_count) {
+    const char *name = invocation->argument_count ? invocation->arguments[0] : NULL;
+    const struct assay__command *command = name ? assay__command_find(name) : NULL;
+    if (name && !command) return assay__unknown_command(name);
+    if (command)
+        assay__help_command(&out, command);
+    else
         assay__help_overview(&out);
-        return assay__print(&out);
-    }
-    const char *name = invocation->arguments[0];
-    const struct assay__command *command = assay__command_find(name);
-    if (!command) return assay__unknown_command(name);
-    assay__help_command(&out, command);
     return assay__print(&out);
 }
 

@@ -41,51 +41,26 @@ static int exclude(const char *one, const char *other)
     return assay__refuse("inspect: %s and %s exclude each other", one, other);
 }
 
-static int check(const struct assay__invocation *invocation)
+/* How it is shown; 0 or ASSAY__EXIT_USAGE. */
+static int view_of(struct assay__invocation *invocation, struct assay_report_options *view)
 {
-    const struct inspect_options *o = invocation->options;
-    const struct assay__render_options *render = &o->model.render;
+    struct inspect_options *o = invocation->options;
+    struct assay__render_options *render = &o->model.render;
+    bool two = invocation->argument_count == 2, top = assay__option_given(invocation, "top");
     int status = assay__shape_check("inspect", &o->model.dims, &o->model.shapes);
     if (status) return status;
     if (render->json && o->dot) return exclude("--json", "--dot");
     if (o->dot && render->format && strcmp(render->format, "dot") != 0)
         return exclude("--dot", "another --format");
-    if (o->layers && assay__option_given(invocation, "top") && render->top)
-        return exclude("--layers", "--top");
-    return 0;
-}
-
-/* How it is shown; 0 or ASSAY__EXIT_USAGE. */
-static int view_of(struct assay__invocation *invocation, struct assay_report_options *view)
-{
-    struct inspect_options *o = invocation->options;
-    bool two = invocation->argument_count == 2;
-    if (o->dot) o->model.render.format = "dot";
-    if (!assay__option_given(invocation, "top")) o->model.render.top = o->layers ? -1 : TOP_DEFAULT;
-    int status = assay__model_view(invocation, two ? FORMATS_OF_TWO : FORMATS, view);
+    if (o->layers && top && render->top) return exclude("--layers", "--top");
+    if (o->dot) render->format = "dot";
+    if (!top) render->top = o->layers ? -1 : TOP_DEFAULT;
+    status = assay__model_view(invocation, two ? FORMATS_OF_TWO : FORMATS, view);
     if (status) return status;
     view->sort = o->sort;
     if (two && strcmp(view->format, "dot") == 0)
         return assay__refuse("inspect: the graph for Graphviz is of one model, not of two");
     return 0;
-}
-
-static int check_owned(const struct assay__invocation *invocation,
-                       struct assay__inspect *const *models)
-{
-    const struct inspect_options *o = invocation->options;
-    int status = 0;
-    for (size_t i = 0; i < invocation->argument_count && !status; i++)
-        status = assay__model_output_check("inspect", &o->model, models[i]->model,
-                                           invocation->arguments[i], models[i]->zoo);
-    return status;
-}
-
-static int open_model(const struct inspect_options *o, const char *name,
-                      struct assay__inspect **inspect, struct assay_error *error)
-{
-    const struct assay_workload_options workload = assay__model_workload(&o->model, name);
-    return assay__inspect_model(&workload, inspect, error);
 }
 
 static int inspect_model(struct assay__invocation *invocation)
@@ -95,12 +70,16 @@ static int inspect_model(struct assay__invocation *invocation)
     struct assay_report_options view;
     struct assay_error error = {0};
     struct assay__buf out = {0};
-    int status = check(invocation), code = 0;
-    if (!status) status = view_of(invocation, &view);
+    int status = view_of(invocation, &view), code = 0;
     if (status) return status;
-    for (size_t i = 0; i < invocation->argument_count && !code; i++)
-        code = open_model(o, invocation->arguments[i], &models[i], &error);
-    if (!code) status = check_owned(invocation, models);
+    for (size_t i = 0; i < invocation->argument_count && !code; i++) {
+        const struct assay_workload_options workload = assay__model_workload(
+            &o->model, invocation->arguments[i]);
+        code = assay__inspect_model(&workload, &models[i], &error);
+    }
+    for (size_t i = 0; i < invocation->argument_count && !code && !status; i++)
+        status = assay__model_output_check("inspect", &o->model, models[i]->model,
+                                           invocation->arguments[i], models[i]->zoo);
     if (status) goto out;
     if (!code && models[1])
         code = assay__inspect_diff_report(models[0], models[1], &view, &out, &error);

@@ -43,18 +43,11 @@ struct make_options {
 /* " --fix-dim --extract …" */
 #define REWRITE_NAME(NAME, kind, option, ...) " --" option
 #define REWRITE_NAMES ASSAY__REWRITES(REWRITE_NAME)
-#define REWRITE_OPTION(NAME, kind, option, argument, choices, bare, help) \
-    {option,                                                              \
-     0,                                                                   \
-     ASSAY__OPTION_##kind,                                                \
-     AT(rewrites[ASSAY__REWRITE_AT_##NAME]),                              \
-     argument,                                                            \
-     help,                                                                \
-     choices,                                                             \
-     bare,                                                                \
-     0,                                                                   \
-     0,                                                                   \
-     false},
+/* clang-format off */
+#define REWRITE_OPTION(NAME, kind, option, argument, choices, bare, help)                         \
+    {option, 0, ASSAY__OPTION_##kind, AT(rewrites[ASSAY__REWRITE_AT_##NAME]), argument, help,     \
+     choices, bare, 0, 0, false},
+/* clang-format on */
 
 static const struct assay__option options[] = {
     ASSAY__STRING_ROW("output", 'o', output, "FILE", "The ONNX file to write."),
@@ -133,49 +126,43 @@ static struct assay__drift_options engine_of(struct making *make)
                                          .progress_context = &make->bar};
 }
 
-/* Which values go beyond float16 on the inputs of this seed. If that is unknown, a note says so; it
- * is no failure. */
-static int look_at_ranges(struct making *make, struct assay__activation_ranges *ranges)
+/* Applies a rewrite that wants to know which values go beyond float16 on the inputs of this seed.
+ * If that is unknown, a note says so; it is no failure. */
+static int apply_within_ranges(struct making *make, const struct assay__rewriter *rewriter,
+                               struct assay__rewrite_request *request)
 {
     const struct make_options *o = make->options;
     struct assay__workload_options workload = {.seed = (uint64_t)o->seed};
     struct assay__drift_options engine = engine_of(make);
+    struct assay__activation_ranges ranges = {0};
     struct assay_error detail = {0};
+    struct assay__map *large = assay__map_new();
     const char *reason = o->rewrites[ASSAY__REWRITE_AT_strip].text ? "the weights are taken out"
                          : o->no_drift                             ? "nothing is run (--no-drift)"
                                                                    : NULL;
-    int code = assay__model_inline(make->model, &make->error); /* their values have names then */
-    if (code) return code;
-    if (!reason) {
+    /* inlined first: their values have names then */
+    int code = large ? assay__model_inline(make->model, &make->error) : ASSAY_ENOMEM;
+    if (!code && !reason) {
         show_phase(make, "looking at ranges");
-        code = assay__activation_ranges(make->model, ASSAY__HALF_LARGEST, &workload, &engine,
-                                        ranges, &detail);
-        if (code == ASSAY_EINTERRUPTED || assay__interrupted)
-            return assay_error_set(&make->error, ASSAY_EINTERRUPTED,
+        int lost = assay__activation_ranges(make->model, ASSAY__HALF_LARGEST, &workload, &engine,
+                                            &ranges, &detail);
+        if (lost) reason = detail.message;
+        if (lost == ASSAY_EINTERRUPTED || assay__interrupted)
+            code = assay_error_set(&make->error, ASSAY_EINTERRUPTED,
                                    "interrupted; nothing was written");
-        if (code) reason = detail.message;
     }
-    if (reason)
-        return assay__rewrite_note(&make->notes, "whether values overflow float16 is unknown: %s",
+    if (!code && reason)
+        code = assay__rewrite_note(&make->notes, "whether values overflow float16 is unknown: %s",
                                    reason);
-    return assay__rewrite_note(&make->notes,
-                               "%zu float32 values looked at on the inputs of seed %" PRId64
-                               " (measured): the largest reaches %.3g%s",
-                               ranges->looked_at, o->seed, ranges->largest,
-                               ranges->bodies ? "; those inside of bodies were not seen" : "");
-}
-
-/* Applies a rewrite that wants to know which values go beyond float16. */
-static int apply_within_ranges(struct making *make, const struct assay__rewriter *rewriter,
-                               struct assay__rewrite_request *request)
-{
-    struct assay__activation_ranges ranges = {0};
-    struct assay__map *large = assay__map_new();
-    int code = large ? look_at_ranges(make, &ranges) : ASSAY_ENOMEM;
+    else if (!code)
+        code = assay__rewrite_note(&make->notes,
+                                   "%zu float32 values looked at on the inputs of seed %" PRId64
+                                   " (measured): the largest reaches %.3g%s",
+                                   ranges.looked_at, o->seed, ranges.largest,
+                                   ranges.bodies ? "; those inside of bodies were not seen" : "");
     for (size_t i = 0; i < ranges.count && !code; i++) {
         code = assay__map_set(large, ranges.values[i].name, i);
-        if (ranges.values[i].largest > request->largest)
-            request->largest = ranges.values[i].largest;
+        request->largest = fmax(request->largest, ranges.values[i].largest);
     }
     if (code == ASSAY_ENOMEM) assay_error_set(&make->error, code, "out of memory");
     request->large = large;
@@ -211,21 +198,6 @@ static int rewrite_model(struct making *make)
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-static int check_output(const struct make_options *o, const char *source)
-{
-    struct stat out;
-    if (!o->output)
-        return assay__refuse(
-            "make: -o FILE is missing, for example: assay make %s%s%s -o model.onnx",
-            o->from ? "--from " : "", source, o->from ? " …" : "");
-    if (stat(o->output, &out)) return 0;
-    if (S_ISDIR(out.st_mode)) {
-        assay__say("make: cannot write '%s': it is a folder", o->output);
-        return ASSAY__EXIT_FAILED; /* as any path that cannot be written */
-    }
-    return 0;
-}
-
 /* Nothing the model is made of may be replaced: not by the file, nor by the FILE.data that a large
  * one gets. */
 static int check_owned(struct making *make, const char *source)
@@ -245,22 +217,10 @@ static int check_owned(struct making *make, const char *source)
                : 0;
 }
 
-static int check_rewrites(const struct make_options *o)
-{
-    for (size_t i = 0; i < ASSAY__REWRITE_COUNT; i++) {
-        const struct assay__rewriter *rewriter = assay__rewriter_at(i);
-        struct assay__rewrite_request request = {0};
-        struct assay_error error = {0};
-        if (!rewrite_asked(o, i, &request) || !rewriter->check) continue;
-        if (!rewriter->check(request.arguments, request.argument_count, &error)) continue;
-        return assay__refuse("make: --%s: %s", assay__rewrite_option(i), error.message);
-    }
-    return 0;
-}
-
 static int check(const struct assay__invocation *invocation, const char **source)
 {
     const struct make_options *o = invocation->options;
+    struct stat out;
     *source = o->from ? o->from : invocation->argument_count ? invocation->arguments[0] : NULL;
     if (!*source)
         return assay__refuse("make: no model given: assay make NAME -o FILE builds a model of "
@@ -271,27 +231,25 @@ static int check(const struct assay__invocation *invocation, const char **source
         return assay__refuse("make: %s is a file; to rewrite it: assay make --from %s …", *source,
                              *source);
     int status = assay__render_check("make", &o->render);
-    if (!status) status = check_rewrites(o);
+    for (size_t i = 0; i < ASSAY__REWRITE_COUNT && !status; i++) {
+        const struct assay__rewriter *rewriter = assay__rewriter_at(i);
+        struct assay__rewrite_request request = {0};
+        struct assay_error error = {0};
+        if (rewrite_asked(o, i, &request) && rewriter->check &&
+            rewriter->check(request.arguments, request.argument_count, &error))
+            status = assay__refuse("make: --%s: %s", assay__rewrite_option(i), error.message);
+    }
     if (status) return status;
     if (o->from && !rewrites(o))
         return assay__refuse(
             "make: --from %s: nothing to do; these change a model: --batch" REWRITE_NAMES, *source);
-    return check_output(o, *source);
-}
-
-static int open_source(struct making *make, const char *source)
-{
-    uint64_t start = assay__now_ns();
-    show_phase(make, "reading");
-    int code = assay__model_open(source, &make->model, &make->made.zoo, &make->error);
-    make->made.build_s = (double)(assay__now_ns() - start) / 1e9;
-    if (code) return code;
-    if (!assay__model_is_onnx(make->model))
-        return assay_error_set(&make->error, ASSAY_EUNSUPPORTED,
-                               "%.200s is a %s: it can be inspected, but its operators are read by "
-                               "meaning and not converted, so it cannot be written as ONNX",
-                               source, make->model->format);
-    return make->made.zoo ? 0 : assay__model_check(make->model, &make->error);
+    if (!o->output)
+        return assay__refuse(
+            "make: -o FILE is missing, for example: assay make %s%s%s -o model.onnx",
+            o->from ? "--from " : "", *source, o->from ? " …" : "");
+    if (stat(o->output, &out) || !S_ISDIR(out.st_mode)) return 0;
+    assay__say("make: cannot write '%s': it is a folder", o->output);
+    return ASSAY__EXIT_FAILED; /* as any path that cannot be written */
 }
 
 static size_t count_nodes(const struct assay__graph *graph)
@@ -303,20 +261,11 @@ static size_t count_nodes(const struct assay__graph *graph)
     return count;
 }
 
-/* A model beyond protobuf's limit has its weights in FILE.data: bytes of that one, when it was
- * written just now. */
-static uint64_t data_bytes(const char *path, time_t began)
-{
-    char data[PATH_MAX];
-    struct stat file;
-    if (snprintf(data, sizeof data, "%s.data", path) >= (int)sizeof data) return 0;
-    return stat(data, &file) == 0 && file.st_mtime >= began ? (uint64_t)file.st_size : 0;
-}
-
 static int write_model(struct making *make)
 {
     struct assay__made *made = &make->made;
     struct stat file;
+    char data[PATH_MAX];
     uint64_t start = assay__now_ns();
     time_t began = time(NULL);
     show_phase(make, "writing");
@@ -324,7 +273,10 @@ static int write_model(struct making *make)
     made->write_s = (double)(assay__now_ns() - start) / 1e9;
     if (code) return code;
     if (stat(made->path, &file) == 0) made->bytes = (uint64_t)file.st_size;
-    made->bytes += data_bytes(made->path, began);
+    /* beyond protobuf's limit the weights are in FILE.data: when that was written just now */
+    if (snprintf(data, sizeof data, "%s.data", made->path) < (int)sizeof data &&
+        stat(data, &file) == 0 && file.st_mtime >= began)
+        made->bytes += (uint64_t)file.st_size;
     made->parameters_known = assay__model_parameters(make->model, &made->parameters,
                                                      &made->parameter_bytes);
     made->nodes = count_nodes(&make->model->graph);
@@ -387,7 +339,16 @@ static int make_model(struct making *make, const char *source)
 {
     struct assay__buf out = {0};
     struct assay__doc *doc = NULL;
-    int code = open_source(make, source);
+    uint64_t start = assay__now_ns();
+    show_phase(make, "reading");
+    int code = assay__model_open(source, &make->model, &make->made.zoo, &make->error);
+    make->made.build_s = (double)(assay__now_ns() - start) / 1e9;
+    if (!code && !assay__model_is_onnx(make->model))
+        code = assay_error_set(&make->error, ASSAY_EUNSUPPORTED,
+                               "%.200s is a %s: it can be inspected, but its operators are read by "
+                               "meaning and not converted, so it cannot be written as ONNX",
+                               source, make->model->format);
+    if (!code && !make->made.zoo) code = assay__model_check(make->model, &make->error);
     if (!code) code = check_owned(make, source);
     if (!code) code = rewrite_model(make);
     if (!code) code = write_model(make);
@@ -406,28 +367,21 @@ static int make_model(struct making *make, const char *source)
     return status ? status : printed;
 }
 
-static int list_zoo(const struct assay__invocation *invocation)
-{
-    const struct make_options *o = invocation->options;
-    if (!invocation->argument_count && !o->output && !o->from && !rewrites(o))
-        return assay__print_list("make", &o->render, assay__zoo_json, assay__zoo_document);
-    return assay__refuse("make: --list shows the zoo and makes nothing: no model, no -o");
-}
-
 static int make_or_list(struct assay__invocation *invocation)
 {
     struct make_options *o = invocation->options;
     const char *source = NULL;
     assay__render_top(invocation, &o->render);
-    if (o->list) return list_zoo(invocation);
+    if (o->list && (invocation->argument_count || o->output || o->from || rewrites(o)))
+        return assay__refuse("make: --list shows the zoo and makes nothing: no model, no -o");
+    if (o->list) return assay__print_list("make", &o->render, assay__zoo_json, assay__zoo_document);
     int status = check(invocation, &source);
     if (status) return status;
     struct making *make = calloc(1, sizeof *make);
     if (make) make->arena = assay__arena_new();
     if (!make || !make->arena) {
         free(make);
-        assay__say("out of memory");
-        return ASSAY__EXIT_FAILED;
+        return assay__fail(ASSAY_ENOMEM, NULL);
     }
     make->options = o;
     make->notes.arena = make->arena;

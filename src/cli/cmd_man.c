@@ -10,15 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* One character that is not ASCII; returns the bytes it took. */
-static size_t put_wide(struct assay__buf *out, const char *text, size_t length)
-{
-    size_t size;
-    uint32_t code = assay__utf8_decode(text, length, &size);
-    assay__buf_printf(out, "\\[u%04X]", code == ASSAY__UTF8_INVALID ? 0xfffdu : (unsigned)code);
-    return size;
-}
-
 /* Text in roff: backslashes and dashes are escaped, a line may not begin with a dot or an
  * apostrophe, and what is not ASCII is written by its number, which every roff reads whatever the
  * locale. */
@@ -35,8 +26,13 @@ static void put_roff(struct assay__buf *out, const char *text, size_t length)
             assay__buf_puts(out, "\\-");
         else if ((unsigned char)c < 0x80)
             assay__buf_putc(out, c);
-        else
-            i += put_wide(out, text + i, length - i) - 1;
+        else {
+            size_t size;
+            uint32_t code = assay__utf8_decode(text + i, length - i, &size);
+            assay__buf_printf(out, "\\[u%04X]",
+                              code == ASSAY__UTF8_INVALID ? 0xfffdu : (unsigned)code);
+            i += size - 1;
+        }
     }
 }
 
@@ -64,23 +60,6 @@ static void put_head(struct assay__buf *out, const char *page, const char *summa
     assay__buf_putc(out, '\n');
 }
 
-/* A line may end after each bar: a long list is wider than the page. */
-static void put_choices(struct assay__buf *out, const char *choices)
-{
-    struct assay__buf word = {0};
-    for (const char *at = choices; *at;) {
-        size_t length = strcspn(at, "|");
-        assay__buf_clear(&word);
-        assay__buf_add(&word, at, length);
-        puts_text(out, assay__buf_text(&word));
-        at += length;
-        if (*at == '|') assay__buf_puts(out, "|\\:");
-        at += *at == '|';
-    }
-    if (word.failed) out->failed = true;
-    assay__buf_free(&word);
-}
-
 static void put_option(struct assay__buf *out, const struct assay__option *option)
 {
     struct assay__buf label = {0};
@@ -91,7 +70,13 @@ static void put_option(struct assay__buf *out, const struct assay__option *optio
     puts_text(out, option->help);
     if (option->choices) {
         assay__buf_puts(out, " (");
-        put_choices(out, option->choices);
+        for (const char *at = option->choices; *at;) { /* a line may end after each bar */
+            size_t length = strcspn(at, "|");
+            put_roff(out, at, length);
+            at += length;
+            if (*at == '|') assay__buf_puts(out, "|\\:");
+            at += *at == '|';
+        }
         assay__buf_putc(out, ')');
     }
     assay__buf_putc(out, '\n');
@@ -129,8 +114,8 @@ static void command_page(struct assay__buf *out, const struct assay__command *co
             at++;
     }
     assay__buf_puts(out, ".SH OPTIONS\n");
-    for (const struct assay__option *o = assay__option_next(command, NULL); o;
-         o = assay__option_next(command, o))
+    const struct assay__option *o;
+    for (size_t i = 0; (o = assay__option_at(command, i)); i++)
         if (!o->hidden) put_option(out, o);
     static const struct assay__option help = {
         .name = "help", .letter = 'h', .help = "Show the help of this command."};
@@ -143,27 +128,6 @@ static void command_page(struct assay__buf *out, const struct assay__command *co
     put_status(out);
     assay__buf_puts(out, ".SH SEE ALSO\n.BR assay (1)\n");
     assay__buf_free(&usage);
-}
-
-static void main_page(struct assay__buf *out)
-{
-    put_head(out, "assay", "show where a neural network's time and memory go");
-    assay__buf_puts(out, ".SH SYNOPSIS\n.B assay\n.I command\n.RI [ options ]\n.SH DESCRIPTION\n"
-                         "assay profiles neural networks on this machine. What it cannot measure "
-                         "it reports as unavailable, with the reason.\n.SH COMMANDS\n");
-    for (size_t i = 0; assay__command_at(i); i++) {
-        const struct assay__command *command = assay__command_at(i);
-        if (command->hidden) continue;
-        assay__buf_printf(out, ".TP\n.BR assay\\-%s (1)\n", command->name);
-        puts_text(out, command->summary);
-        assay__buf_putc(out, '\n');
-    }
-    put_status(out);
-    assay__buf_puts(
-        out,
-        ".SH ENVIRONMENT\n.TP\n.B ASSAY_ORT_LIBRARY\nPath of the ONNX Runtime library to use.\n"
-        ".TP\n.B ASSAY_WORKER\nPath of the worker program.\n"
-        ".TP\n.B NO_COLOR\nWhen set and not empty, no colours are used.\n");
 }
 
 static int write_page(const char *folder, const char *name, struct assay__buf *page)
@@ -184,16 +148,31 @@ static int write_page(const char *folder, const char *name, struct assay__buf *p
 static int write_pages(struct assay__invocation *invocation)
 {
     const char *folder = invocation->arguments[0];
+    const struct assay__command *command;
     struct assay__buf page = {0};
     char name[80];
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
         assay__say("man: cannot make the folder '%s': %s", folder, strerror(errno));
         return ASSAY__EXIT_FAILED;
     }
-    main_page(&page);
+    put_head(&page, "assay", "show where a neural network's time and memory go");
+    assay__buf_puts(&page, ".SH SYNOPSIS\n.B assay\n.I command\n.RI [ options ]\n.SH DESCRIPTION\n"
+                           "assay profiles neural networks on this machine. What it cannot measure "
+                           "it reports as unavailable, with the reason.\n.SH COMMANDS\n");
+    for (size_t i = 0; (command = assay__command_at(i)); i++) {
+        if (command->hidden) continue;
+        assay__buf_printf(&page, ".TP\n.BR assay\\-%s (1)\n", command->name);
+        puts_text(&page, command->summary);
+        assay__buf_putc(&page, '\n');
+    }
+    put_status(&page);
+    assay__buf_puts(
+        &page,
+        ".SH ENVIRONMENT\n.TP\n.B ASSAY_ORT_LIBRARY\nPath of the ONNX Runtime library to use.\n"
+        ".TP\n.B ASSAY_WORKER\nPath of the worker program.\n"
+        ".TP\n.B NO_COLOR\nWhen set and not empty, no colours are used.\n");
     int status = write_page(folder, "assay.1", &page);
-    for (size_t i = 0; assay__command_at(i) && !status; i++) {
-        const struct assay__command *command = assay__command_at(i);
+    for (size_t i = 0; (command = assay__command_at(i)) && !status; i++) {
         if (command->hidden) continue;
         command_page(&page, command);
         snprintf(name, sizeof name, "assay-%s.1", command->name);

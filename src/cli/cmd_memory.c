@@ -9,10 +9,15 @@ struct memory_options {
     double interval_s;
 };
 
+#define AT(member) offsetof(struct memory_options, member)
+
 static const struct assay__option options[] = {
-    {"interval", 0, ASSAY__OPTION_DURATION, offsetof(struct memory_options, interval_s), "TIME",
-     "Time between two readings of the worker's memory, from 1ms on (default 20ms).", NULL, NULL,
-     1e-3, 3600, false},
+    ASSAY__DURATION_ROW(
+        "interval", interval_s,
+        "Time between two readings of the worker's memory, from 1ms on (default 20ms).", 1e-3,
+        3600),
+    ASSAY__DURATION_ROW("time", run.time_s, "Measure for TIME per launch, such as 5s (default 2s).",
+                        1e-3, 86400),
     {0},
 };
 
@@ -34,7 +39,6 @@ const struct assay__command assay__command_memory = {
     .name = "memory",
     .summary = "where the memory of a model goes: weights, activations, allocations, growth",
     .arguments = "MODEL",
-    .min_arguments = 0,
     .max_arguments = 1,
     .description =
         "Runs MODEL for 2 s and follows the worker's memory meanwhile: resident memory over time, "

@@ -12,10 +12,10 @@ struct power_options {
 #define AT(member) offsetof(struct power_options, member)
 
 static const struct assay__option options[] = {
-    ASSAY__DURATION_ROW(
-        "duration", duration_s,
-        "Measure for TIME per launch, such as 30s or 2m (default 30s); --time is the same.", 1e-3,
-        86400),
+    ASSAY__DURATION_ROW("duration", duration_s,
+                        "Measure for TIME per launch, such as 30s or 2m (default 30s).", 1e-3,
+                        86400),
+    ASSAY__DURATION_ROW("time", run.time_s, "The same as --duration.", 1e-3, 86400),
     ASSAY__DURATION_ROW("interval", interval_s,
                         "Time between two readings of the sensors, from 1ms on (default 100ms).",
                         1e-3, 3600),
@@ -54,7 +54,6 @@ const struct assay__command assay__command_power = {
     .name = "power",
     .summary = "where the energy of a model goes: power, temperature and clocks over time",
     .arguments = "MODEL",
-    .min_arguments = 0,
     .max_arguments = 1,
     .description = "Runs MODEL and meanwhile reads what this machine reports about power, energy, "
                    "temperature, clocks and throttling: RAPL, sensor chips, thermal zones, NVML, "

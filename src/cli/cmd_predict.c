@@ -66,14 +66,6 @@ static int finish(const struct predict_options *o, int code, struct assay__buf *
 
 /* --- a model ---------------------------------------------------------------------------------- */
 
-/* 3 when no unit could be predicted. */
-static int outcome(const struct assay_profile *profile)
-{
-    for (size_t i = 0; i < profile->trial_count; i++)
-        if (profile->trials[i].state == ASSAY__TRIAL_OK) return ASSAY__EXIT_DONE;
-    return ASSAY__EXIT_FAILED;
-}
-
 static int predict_model(const struct assay__invocation *invocation,
                          struct assay_report_options *view)
 {
@@ -96,29 +88,16 @@ static int predict_model(const struct assay__invocation *invocation,
     if (!status) {
         code = assay__prediction_report(p->profile, p->targets.fits, layers, view, &out, &error);
         status = finish(o, code, &out, &error);
-        if (!status) status = outcome(p->profile);
+        bool any = false; /* unit could be predicted */
+        for (size_t i = 0; i < p->profile->trial_count; i++)
+            any |= p->profile->trials[i].state == ASSAY__TRIAL_OK;
+        if (!status && !any) status = ASSAY__EXIT_FAILED;
     }
     assay_prediction_free(p);
     return status;
 }
 
 /* --- validation and calibration --------------------------------------------------------------- */
-
-static int load_calibration(struct assay__arena *arena, const char *chip, const char *key,
-                            struct assay__calibration *out, struct assay_error *error)
-{
-    char path[4096];
-    size_t length = strlen(chip);
-    if (length > 5 && strcmp(chip + length - 5, ".json") == 0)
-        return assay__calibration_load(arena, chip, NULL, out, error);
-    int code = assay__calibration_path(key, path, sizeof path, error);
-    if (!code) code = assay__calibration_load(arena, path, key, out, error);
-    if (code == ASSAY_ENOTFOUND)
-        return assay_error_set(
-            error, code,
-            "this machine was not calibrated: assay predict --calibrate does it (about a minute)");
-    return code;
-}
 
 static int validate(const struct assay__invocation *invocation, struct assay__arena *arena,
                     const struct assay_report_options *view)
@@ -129,13 +108,27 @@ static int validate(const struct assay__invocation *invocation, struct assay__ar
     struct assay__predict_target target;
     struct assay_error error = {0};
     struct assay__buf out = {0};
-    const char *key = NULL;
+    int code;
+    const char *key = NULL, *from = o->chip;
+    char path[4096];
     bool published = o->chip == NULL;
-    int code = published ? assay__validate_published(arena, &validation, &error)
-                         : assay__predict_this(arena, NULL, &target, &key, &error);
-    if (!code && !published) code = load_calibration(arena, o->chip, key, &kept, &error);
-    if (!code && !published)
-        code = assay__validate_calibration(&kept, &target, arena, &validation, &error);
+    if (published) {
+        code = assay__validate_published(arena, &validation, &error);
+    } else {
+        size_t length = strlen(o->chip);
+        bool file = length > 5 && strcmp(o->chip + length - 5, ".json") == 0;
+        code = assay__predict_this(arena, NULL, &target, &key, &error);
+        if (!code && !file) {
+            from = path;
+            code = assay__calibration_path(key, path, sizeof path, &error);
+        }
+        if (!code) code = assay__calibration_load(arena, from, file ? NULL : key, &kept, &error);
+        if (code == ASSAY_ENOTFOUND && !file)
+            assay_error_set(&error, code,
+                            "this machine was not calibrated: assay predict --calibrate does it "
+                            "(about a minute)");
+        if (!code) code = assay__validate_calibration(&kept, &target, arena, &validation, &error);
+    }
     if (!code) code = assay__validation_report(&validation, published, view, &out, &error);
     return finish(o, code, &out, &error);
 }
@@ -184,16 +177,6 @@ static int calibrate(const struct assay__invocation *invocation, struct assay__a
     return ASSAY__EXIT_DONE;
 }
 
-/* --- the list --------------------------------------------------------------------------------- */
-
-static int list_chips(const struct predict_options *o, const struct assay_report_options *view)
-{
-    struct assay_error error = {0};
-    struct assay__buf out = {0};
-    int code = assay__chips_report(view, &out, &error);
-    return finish(o, code, &out, &error);
-}
-
 /* --- the command ------------------------------------------------------------------------------ */
 
 static int misuse(const char *text)
@@ -231,15 +214,17 @@ static int choose_task(struct assay__invocation *invocation)
 {
     const struct predict_options *o = invocation->options;
     struct assay_report_options view;
+    struct assay_error error = {0};
+    struct assay__buf out = {0};
     int status = check(invocation);
     if (!status) status = assay__model_view(invocation, FORMATS, &view);
     if (status) return status;
-    if (o->chips) return list_chips(o, &view);
-    struct assay__arena *arena = assay__arena_new();
-    if (!arena) {
-        assay__say("out of memory");
-        return ASSAY__EXIT_FAILED;
+    if (o->chips) {
+        int code = assay__chips_report(&view, &out, &error);
+        return finish(o, code, &out, &error);
     }
+    struct assay__arena *arena = assay__arena_new();
+    if (!arena) return assay__fail(ASSAY_ENOMEM, NULL);
     status = o->validate    ? validate(invocation, arena, &view)
              : o->calibrate ? calibrate(invocation, arena)
                             : predict_model(invocation, &view);
@@ -251,7 +236,6 @@ const struct assay__command assay__command_predict = {
     .name = "predict",
     .summary = "estimate a model on a chip that is not here, with the estimate's error",
     .arguments = "[MODEL]",
-    .min_arguments = 0,
     .max_arguments = 256,
     .description = "Estimates how long MODEL takes on a chip: an analytic model per operator with "
                    "the chip's published numbers. Every value is an estimate, shown with the "

@@ -44,15 +44,10 @@ static bool is_number(int type)
     return type == TYPE_INTEGER || type == TYPE_FLOAT;
 }
 
-static int fail(struct result *r)
-{
-    assay__say("out of memory");
-    return r->status = ASSAY__EXIT_FAILED;
-}
-
 static int flush(struct result *r, size_t least)
 {
-    if (r->out.failed) return r->status ? r->status : fail(r);
+    if (r->out.failed && !r->status) r->status = assay__fail(ASSAY_ENOMEM, NULL);
+    if (r->out.failed) return r->status;
     if (r->out.length < least) return 0;
     if (!r->status && r->out.length) r->status = assay__write_stdout(r->out.data, r->out.length);
     assay__buf_clear(&r->out);
@@ -114,7 +109,7 @@ static void start_table(struct result *r, int count, const char *const *names)
                                                .unit = ASSAY__UNIT_PLAIN,
                                                .flags = ASSAY__COLUMN_KEEP};
     }
-    r->table = assay__doc_table(r->doc, NULL, "Rows", r->columns, (size_t)count);
+    r->table = assay__doc_add_table(r->doc, NULL, "Rows", r->columns, (size_t)count);
 }
 
 static void table_row(struct result *r, int count, const char *const *values, const int *types)
@@ -144,7 +139,7 @@ static int on_row(void *context, int columns, const char *const *names, const ch
     if (r->csv) csv_row(&r->out, columns, values, types);
     if (r->json) json_row(&r->writer, columns, values, types);
     if (r->doc) table_row(r, columns, values, types);
-    if (r->doc && r->doc->failed) return fail(r);
+    if (r->doc && r->doc->failed) return r->status = assay__fail(ASSAY_ENOMEM, NULL);
     if (r->doc && r->row_count == ROWS_HELD) {
         assay__say("the first %d rows are shown; CSV and JSON have them all", ROWS_HELD);
         return 1;
@@ -174,23 +169,6 @@ static int end_output(struct result *r, const struct assay__render_options *rend
     return code ? assay__fail(code, error) : ASSAY__EXIT_DONE;
 }
 
-/* The terminal shows the rows alone; a page also names the query. */
-static int begin_output(struct result *r, const struct assay__render_options *render,
-                        const char *path, const char *sql)
-{
-    if (r->json) {
-        assay__json_start(&r->writer, &r->out, false);
-        assay__json_object(&r->writer);
-        assay__json_put_array(&r->writer, "columns");
-    }
-    if (r->json || r->csv) return 0;
-    if (!assay__doc_open(&r->doc, "query", path)) return fail(r);
-    bool text = !render->format || strcmp(render->format, "text") == 0;
-    if (text) r->doc->title = ""; /* the terminal shows what was typed: rows alone */
-    if (sql && !text) assay__doc_code(r->doc, "sql", NULL, sql);
-    return 0;
-}
-
 static int query_profile(struct assay__invocation *invocation)
 {
     struct query_options *o = invocation->options;
@@ -206,8 +184,17 @@ static int query_profile(struct assay__invocation *invocation)
     struct result r = {.json = assay__wants_json(render),
                        .csv = render->format && strcmp(render->format, "csv") == 0};
     int status = assay__render_check("query", render);
-    if (!status) status = begin_output(&r, render, path, sql);
     if (status) return status;
+    if (r.json) {
+        assay__json_start(&r.writer, &r.out, false);
+        assay__json_object(&r.writer);
+        assay__json_put_array(&r.writer, "columns");
+    } else if (!r.csv) {
+        if (!assay__doc_open(&r.doc, "query", path)) return assay__fail(ASSAY_ENOMEM, NULL);
+        bool text = !render->format || strcmp(render->format, "text") == 0;
+        if (text) r.doc->title = ""; /* the terminal shows what was typed: rows alone */
+        if (sql && !text) assay__doc_code(r.doc, "sql", NULL, sql);
+    }
     assay__catch_interrupts();
     int code = assay__query(path, sql, on_row, &r, &assay__interrupted, &error);
     return end_output(&r, render, r.status ? 0 : code, &error);

@@ -47,42 +47,7 @@ static const struct assay__option options[] = {
     {0},
 };
 
-/* What was asked for: the report, or one figure. */
-static int produce(const struct assay_profile *profile, const struct report_options *o,
-                   struct assay__buf *out, struct assay_error *error)
-{
-    bool to_file = o->output != NULL;
-    if (o->svg) return assay__report_figure(profile, o->svg, NULL, to_file, out, error);
-    if (o->chart) return assay__report_figure(profile, o->chart, &o->render, to_file, out, error);
-    return assay__render(profile, &o->render, to_file, out, error);
-}
-
-/* A figure shows one profile and is a format by itself. True after one line about what does not go
- * together. */
-static bool conflicts(const struct assay__invocation *invocation, const struct report_options *o)
-{
-    const char *name = o->svg ? "--svg" : "--chart";
-    if (!o->svg && !o->chart) return false;
-    if (o->svg && o->chart)
-        assay__say("report: --svg and --chart exclude each other");
-    else if (o->render.json || o->render.format || o->render.table || o->render.detail)
-        assay__say("report: %s draws one figure: no --json, --format, --table or --detail", name);
-    else if (invocation->argument_count > 1)
-        assay__say("report: %s draws a figure of one profile", name);
-    else
-        return false;
-    return true;
-}
-
 /* --- one profile ------------------------------------------------------------------------------ */
-
-/* What the file's name says, where nothing else does. */
-static void choose_format(struct report_options *o)
-{
-    if (o->render.format || o->render.json || o->svg || o->chart || !o->output) return;
-    const struct assay__format *format = assay__format_of_path(o->output);
-    if (format) o->render.format = format->name;
-}
 
 /* -o x.svg without --svg: the figure that the profile is about. */
 static bool is_figure_file(const struct report_options *o)
@@ -109,7 +74,12 @@ static int show(const char *path, struct report_options *o,
         code = assay__require_conclude((void *)(uintptr_t)table, profile, i);
     if (code) assay_error_set(&error, code, "out of memory");
     if (!code && is_figure_file(o)) o->svg = assay__report_figure_of(profile, o->output);
-    if (!code) code = produce(profile, o, &out, &error);
+    bool to_file = o->output != NULL;
+    if (!code && (o->svg || o->chart))
+        code = assay__report_figure(profile, o->svg ? o->svg : o->chart, o->svg ? NULL : &o->render,
+                                    to_file, &out, &error);
+    else if (!code)
+        code = assay__render(profile, &o->render, to_file, &out, &error);
     bool absent = code == ASSAY_ENOTFOUND; /* of no such figure, nothing to show on a graph */
     bool made = !code;
     if (!code && o->output) code = assay__file_write(o->output, out.data, out.length, &error);
@@ -163,56 +133,36 @@ static int check_several(const struct assay__invocation *invocation,
     return 0;
 }
 
-static int open_all(const struct assay__invocation *invocation, struct assay_profile **profiles,
-                    struct assay_error *error)
-{
-    int code = 0;
-    for (size_t i = 0; i < invocation->argument_count && !code; i++) {
-        code = assay_profile_open(invocation->arguments[i], &profiles[i], error);
-        if (!code && assay__profile_recover(profiles[i]))
-            code = assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-    }
-    return code;
-}
-
-static int render_diff(const struct assay__invocation *invocation, struct assay_profile **profiles,
-                       const struct assay__option_list *trials,
-                       const struct assay_report_options *view, struct assay__buf *out,
-                       struct assay_error *error)
-{
-    struct assay__diff_input inputs[ASSAY__DIFF_MOST] = {{0}};
-    struct assay__arena *arena = assay__arena_new();
-    struct assay__diff diff;
-    size_t count = invocation->argument_count;
-    int code = arena ? 0 : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-    for (size_t i = 0; i < count; i++)
-        inputs[i] = (struct assay__diff_input){profiles[i], invocation->arguments[i],
-                                               trial_of(trials, i)};
-    if (!code) code = assay__diff(inputs, count, arena, &diff, error);
-    if (!code) code = assay__diff_report(&diff, view, out, error);
-    assay__arena_free(arena);
-    return code;
-}
-
-static int report_diff(const struct assay__invocation *invocation,
-                       const struct assay__render_options *render,
-                       const struct assay__option_list *trials, const char *output)
+static int report_diff(const struct assay__invocation *invocation, const struct report_options *o)
 {
     struct assay_profile *profiles[ASSAY__DIFF_MOST] = {0};
-    struct assay_report_options view = assay__report_options_of(render, output != NULL);
+    struct assay__diff_input inputs[ASSAY__DIFF_MOST] = {{0}};
+    struct assay_report_options view = assay__report_options_of(&o->render, o->output != NULL);
     struct assay_error error = {0};
     struct assay__buf out = {0};
-    int status = check_several(invocation, render, trials);
+    struct assay__diff diff;
+    size_t count = invocation->argument_count;
+    int status = check_several(invocation, &o->render, &o->trials);
     if (status) return status;
-    int code = open_all(invocation, profiles, &error);
-    if (!code) code = render_diff(invocation, profiles, trials, &view, &out, &error);
-    if (!code && output) code = assay__file_write(output, out.data, out.length, &error);
+    struct assay__arena *arena = assay__arena_new();
+    int code = arena ? 0 : assay_error_set(&error, ASSAY_ENOMEM, "out of memory");
+    for (size_t i = 0; i < count && !code; i++) {
+        const char *path = invocation->arguments[i];
+        code = assay_profile_open(path, &profiles[i], &error);
+        if (!code && assay__profile_recover(profiles[i]))
+            code = assay_error_set(&error, ASSAY_ENOMEM, "out of memory");
+        inputs[i] = (struct assay__diff_input){profiles[i], path, trial_of(&o->trials, i)};
+    }
+    if (!code) code = assay__diff(inputs, count, arena, &diff, &error);
+    if (!code) code = assay__diff_report(&diff, &view, &out, &error);
+    if (!code && o->output) code = assay__file_write(o->output, out.data, out.length, &error);
     if (code) {
         assay__fail(code, &error);
         status = ASSAY__EXIT_FAILED;
-    } else if (!output) {
+    } else if (!o->output) {
         status = assay__write_stdout(out.data, out.length);
     }
+    assay__arena_free(arena);
     assay__buf_free(&out);
     for (size_t i = 0; i < ASSAY__DIFF_MOST; i++)
         assay_profile_close(profiles[i]);
@@ -226,15 +176,6 @@ static int usage(const char *what)
     return assay__refuse("report: %s", what);
 }
 
-/* The formats and figures there are; what the list would ignore is refused. */
-static int list(const struct assay__invocation *invocation, const struct report_options *o)
-{
-    if (invocation->argument_count || o->output || o->svg || o->chart || o->require ||
-        o->trials.count || o->render.table || o->render.detail)
-        return usage("--list goes with --format, --json and the options of the text's look only");
-    return assay__print_list("report", &o->render, assay__formats_json, assay__formats_document);
-}
-
 static int report_profile(struct assay__invocation *invocation)
 {
     struct report_options *o = invocation->options;
@@ -242,11 +183,24 @@ static int report_profile(struct assay__invocation *invocation)
     const struct assay__require_table *table = NULL;
     bool several = invocation->argument_count > 1;
     int status = 0;
-    if (o->list) return list(invocation, o);
-    if (conflicts(invocation, o)) return ASSAY__EXIT_USAGE;
+    if (o->list && (invocation->argument_count || o->output || o->svg || o->chart || o->require ||
+                    o->trials.count || o->render.table || o->render.detail))
+        return usage("--list goes with --format, --json and the options of the text's look only");
+    if (o->list)
+        return assay__print_list("report", &o->render, assay__formats_json,
+                                 assay__formats_document);
+    /* a figure shows one profile and is a format by itself */
+    const char *figure = o->svg ? "--svg" : o->chart ? "--chart" : NULL;
+    if (o->svg && o->chart) return usage("--svg and --chart exclude each other");
+    if (figure && (o->render.json || o->render.format || o->render.table || o->render.detail))
+        return assay__refuse(
+            "report: %s draws one figure: no --json, --format, --table or --detail", figure);
+    if (figure && several) return assay__refuse("report: %s draws a figure of one profile", figure);
     if (!invocation->argument_count)
         return usage("PROFILE is missing: assay report [options] PROFILE...");
-    choose_format(o);
+    bool named = o->render.format || o->render.json || figure; /* what it is to be */
+    const struct assay__format *format = named ? NULL : assay__format_of_path(o->output);
+    if (format) o->render.format = format->name;
     if (several && is_figure_file(o)) return usage("a figure (*.svg) is of one profile");
     if (is_figure_file(o) && (o->render.table || o->render.detail))
         return usage("a figure (*.svg) has no --table and no --detail");
@@ -256,7 +210,7 @@ static int report_profile(struct assay__invocation *invocation)
         status = assay__report_file_ending("report", "--output", o->output);
     if (status) return status;
     assay__render_top(invocation, &o->render);
-    if (several && !o->require) return report_diff(invocation, &o->render, &o->trials, o->output);
+    if (several && !o->require) return report_diff(invocation, o);
     if (several) return usage("--require judges one profile");
     if (o->trials.count) return usage("--trial chooses what is compared of several profiles");
     if (o->require) status = assay__require_option("report", o->require, &arena, &table);

@@ -3,6 +3,8 @@
 #include "cli/require_option.h"
 #include "cli/run_command.h"
 
+#include <math.h>
+
 struct run_options {
     struct assay__run_flags run; /* first: the shared rows write it */
     bool power, memory, counters;
@@ -35,17 +37,6 @@ static const struct assay__option options[] = {
     {0},
 };
 
-/* Options of sampling without anything that samples are a mistake. */
-static int check_sampling(const struct assay__invocation *invocation, bool power, bool memory)
-{
-    if (assay__option_given(invocation, "idle") && !power)
-        return assay__refuse("run: --idle needs --power: without it nothing is sampled");
-    if (assay__option_given(invocation, "interval") && !power && !memory)
-        return assay__refuse(
-            "run: --interval needs --power or --memory: without it nothing is sampled");
-    return 0;
-}
-
 static int run_model(struct assay__invocation *invocation)
 {
     struct run_options *o = invocation->options;
@@ -54,9 +45,15 @@ static int run_model(struct assay__invocation *invocation)
     if (!status && o->require)
         status = assay__require_option("run", o->require, &arena, &o->run.table);
     /* what the table asks for is measured */
-    bool power = o->power || (!status && o->run.table &&
-                              assay__require_asks(o->run.table, ASSAY__REQUIRE_POWER));
-    if (!status) status = check_sampling(invocation, power, o->memory);
+    const struct assay__require_table *table = status ? NULL : o->run.table;
+    bool power = o->power || (table && (isfinite(table->minimum[ASSAY__REQUIRE_POWER]) ||
+                                        isfinite(table->target[ASSAY__REQUIRE_POWER])));
+    /* options of sampling without anything that samples are a mistake */
+    if (!status && assay__option_given(invocation, "idle") && !power)
+        status = assay__refuse("run: --idle needs --power: without it nothing is sampled");
+    if (!status && assay__option_given(invocation, "interval") && !power && !o->memory)
+        status = assay__refuse(
+            "run: --interval needs --power or --memory: without it nothing is sampled");
     if (!status) {
         struct assay__run_options library = assay__run_options_of(invocation);
         library.watching = (struct assay_watching_options){
@@ -77,7 +74,7 @@ const struct assay__command assay__command_run = {
     .name = "run",
     .summary = "profile a model: latency, throughput, layers, memory",
     .arguments = "MODEL",
-    .min_arguments = 0, /* a script of the fake engine needs no model; else run_model() insists */
+    .min_arguments = 0, /* a script of the fake engine needs no model; assay__run_go() insists */
     .max_arguments = 1,
     .description = "Runs MODEL on a device of this machine and reports where its time goes. MODEL "
                    "is an ONNX file or the name of a built-in model such as resnet50 (with "

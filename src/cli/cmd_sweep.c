@@ -10,47 +10,49 @@
 
 struct sweep_options {
     struct assay__run_flags run; /* first: the shared rows write it */
-    const char *batch, *seq, *threads, *opt, *precision, *spinning, *devices, *goal, *slo, *memory,
-        *preset;
-    bool power, resume, confirm, allow_drift;
+    struct assay_sweep_options sweep;
+    const char *preset;
+    bool power;
 };
 
 #define AT(member) offsetof(struct sweep_options, member)
 /* Lists and limits take one value: given twice, the first were lost unsaid. */
-#define ONCE(name, member, argument, help)                                               \
-    {                                                                                    \
-        name, 0, ASSAY__OPTION_ONCE, AT(member), argument, help, NULL, NULL, 0, 0, false \
-    }
-#define FLAG(name, member, help)                                                     \
-    {                                                                                \
-        name, 0, ASSAY__OPTION_FLAG, AT(member), NULL, help, NULL, NULL, 0, 0, false \
-    }
+#define LIST(name, member, help) ASSAY__ONCE_ROW(name, sweep.grid.member, "LIST", help)
 
 static const struct assay__option options[] = {
-    ONCE("batch", batch, "LIST", "Batch sizes, such as 1,2,4,8,16,32."),
-    ONCE("seq", seq, "LIST", "Lengths of the sequence axis."),
-    ONCE("threads", threads, "LIST", "Threads of the engine."),
-    ONCE("opt", opt, "LIST", "Graph optimisation: none, basic, extended, all."),
-    ONCE("precision", precision, "LIST",
+    LIST("batch", batch, "Batch sizes, such as 1,2,4,8,16,32."),
+    LIST("seq", sequence, "Lengths of the sequence axis."),
+    LIST("threads", threads, "Threads of the engine."),
+    LIST("opt", optimization, "Graph optimisation: none, basic, extended, all."),
+    LIST("precision", precision,
          ASSAY__PRECISION_NAMES "; others than float32 are rewritten copies."),
-    ONCE("spinning", spinning, "LIST", "on, off: whether the engine's idle threads spin."),
-    ONCE("devices", devices, "LIST",
+    LIST("spinning", spinning, "on, off: whether the engine's idle threads spin."),
+    LIST("devices", devices,
          "Devices: names ('assay devices') or the classes cpu, gpu, npu; with --opt the "
          "configuration matrix."),
+    ASSAY__INTEGER_ROW("launches", run.launches, "N",
+                       "Worker processes of each point, taking turns (default 3).", 1, 1000),
+    ASSAY__DURATION_ROW("time", run.time_s,
+                        "Measure for TIME per launch, such as 2s (default 500ms).", 1e-3, 86400),
     ASSAY__CHOICE_ROW(
         "preset", 0, preset, "CHIP",
         "Batch size, and backbone units of the model 'cfc', from the requirement table of a chip.",
         "m1|m1-pro|m1-max|m1-ultra"),
-    ASSAY__CHOICE_ROW("goal", 0, goal, "GOAL", "What is best (default throughput).",
+    ASSAY__CHOICE_ROW("goal", 0, sweep.goal.goal, "GOAL", "What is best (default throughput).",
                       "throughput|latency|energy"),
-    ONCE("slo", slo, "PERCENTILE=TIME", "Only points within a latency, such as p99=20ms."),
-    ONCE("memory-budget", memory, "SIZE",
-         "Only points whose worker takes at most so much, such as 500MB."),
-    FLAG("allow-drift", allow_drift,
-         "Points whose outputs differ by more than 1 % from the CPU's at float32 may be the best."),
-    FLAG("confirm", confirm, "Run the best two again with 10 launches each and test them."),
-    FLAG("resume", resume, "Go on with the interrupted sweep in the file of --output."),
-    FLAG("power", power, "Also read power and energy while it runs (--goal energy does)."),
+    ASSAY__ONCE_ROW("slo", sweep.goal.slo, "PERCENTILE=TIME",
+                    "Only points within a latency, such as p99=20ms."),
+    ASSAY__ONCE_ROW("memory-budget", sweep.goal.memory_budget, "SIZE",
+                    "Only points whose worker takes at most so much, such as 500MB."),
+    ASSAY__FLAG_ROW(
+        "allow-drift", 0, sweep.goal.allow_drift,
+        "Points whose outputs differ by more than 1 % from the CPU's at float32 may be the best."),
+    ASSAY__FLAG_ROW("confirm", 0, sweep.confirm,
+                    "Run the best two again with 10 launches each and test them."),
+    ASSAY__FLAG_ROW("resume", 0, sweep.resume,
+                    "Go on with the interrupted sweep in the file of --output."),
+    ASSAY__FLAG_ROW("power", 0, power,
+                    "Also read power and energy while it runs (--goal energy does)."),
     {0},
 };
 
@@ -59,38 +61,31 @@ static const struct assay__option options[] = {
 static int apply_preset(struct sweep_options *o, struct assay__arena *arena, const char **model)
 {
     const struct assay__require_table *table = o->preset ? assay__require_preset(o->preset) : NULL;
+    struct assay_grid_options *grid = &o->sweep.grid;
     if (!table) return 0;
-    bool varies = o->batch || o->seq || o->threads || o->opt || o->precision || o->spinning ||
-                  o->devices;
-    if (!varies) o->opt = "none,all";
-    if (!o->batch) o->batch = assay__arena_printf(arena, "%lld", (long long)table->batch);
+    bool varies = grid->batch || grid->sequence || grid->threads || grid->optimization ||
+                  grid->precision || grid->spinning || grid->devices;
+    if (!varies) grid->optimization = "none,all";
+    if (!grid->batch) grid->batch = assay__arena_printf(arena, "%lld", (long long)table->batch);
     if (strcmp(*model, "cfc") == 0 && !assay__file_exists(*model))
         *model = assay__arena_printf(arena, "cfc:backbone_units=%lld",
                                      (long long)table->backbone_units);
-    return o->batch && *model ? 0 : assay__fail(ASSAY_ENOMEM, NULL);
-}
-
-/* Points that ran, and of them those that lost a launch. */
-static size_t measured(const struct assay_profile *profile, size_t *lost)
-{
-    size_t good = 0;
-    *lost = 0;
-    for (size_t i = 0; i < profile->trial_count; i++) {
-        const struct assay__trial *trial = &profile->trials[i];
-        good += trial->state == ASSAY__TRIAL_OK;
-        *lost += trial->state == ASSAY__TRIAL_FAILED &&
-                 assay__trial_went_on(trial, ASSAY__SWEEP_LAUNCHES);
-    }
-    return good + *lost;
+    return grid->batch && *model ? 0 : assay__fail(ASSAY_ENOMEM, NULL);
 }
 
 static int show_sweep(const struct sweep_options *o, struct assay_profile *profile, int code,
                       const struct assay_error *error)
 {
-    size_t usable = 0, lost = 0;
-    int status = assay__run_show(&o->run, profile, code, error, &usable);
+    size_t usable = 0, lost = 0; /* points that ran; of them those that lost a launch */
+    int status = assay__run_show(&o->run, profile, code, error);
     if (status) return status;
-    usable = measured(profile, &lost);
+    for (size_t i = 0; i < profile->trial_count; i++) {
+        const struct assay__trial *trial = &profile->trials[i];
+        bool went_on = trial->state == ASSAY__TRIAL_FAILED &&
+                       assay__trial_went_on(trial, ASSAY__SWEEP_LAUNCHES);
+        usable += trial->state == ASSAY__TRIAL_OK || went_on;
+        lost += went_on;
+    }
     if (lost && !o->run.quiet)
         assay__say("sweep: %zu of %zu points lost a launch: judged by what is left%s", lost,
                    profile->trial_count, o->run.output ? "; --resume measures it again" : "");
@@ -102,25 +97,6 @@ static int show_sweep(const struct sweep_options *o, struct assay_profile *profi
     }
     if (usable && o->run.output && !o->run.quiet) assay__say("profile kept in %s", o->run.output);
     return status;
-}
-
-static struct assay_sweep_options sweep_options_of(const struct sweep_options *o)
-{
-    return (struct assay_sweep_options){
-        .grid = {.devices = o->devices,
-                 .precision = o->precision,
-                 .optimization = o->opt,
-                 .threads = o->threads,
-                 .sequence = o->seq,
-                 .batch = o->batch,
-                 .spinning = o->spinning},
-        .goal = {.goal = o->goal,
-                 .slo = o->slo,
-                 .memory_budget = o->memory,
-                 .allow_drift = o->allow_drift},
-        .confirm = o->confirm,
-        .resume = o->resume,
-    };
 }
 
 static int sweep_model(struct assay__invocation *invocation)
@@ -139,9 +115,8 @@ static int sweep_model(struct assay__invocation *invocation)
     run.watching.power = o->power;
     if (!assay__option_given(invocation, "layers")) run.measuring.layers = ASSAY_LAYERS_OFF;
     run.callbacks = assay__bar_start(&bar, "sweep", o->run.quiet);
-    const struct assay_sweep_options sweep = sweep_options_of(o);
     assay__catch_interrupts();
-    int code = assay__sweep_model(&run, &sweep, &profile, &error);
+    int code = assay__sweep_model(&run, &o->sweep, &profile, &error);
     assay__bar_erase(&bar);
     status = show_sweep(o, profile, code, &error);
     assay_profile_close(profile);

@@ -13,96 +13,77 @@
 
 struct tune_options {
     struct assay__run_flags run; /* first: the shared rows write it */
-    const char *batch, *threads, *opt, *precision, *spinning, *devices, *goal, *slo, *memory,
-        *budget;
+    struct assay_tune_options tune;
+    const char *budget;
     int64_t trials;
-    bool allow_drift;
 };
 
 #define AT(member) offsetof(struct tune_options, member)
 /* Lists and limits take one value: given twice, the first were lost unsaid. */
-#define ONCE(name, member, argument, help)                                               \
-    {                                                                                    \
-        name, 0, ASSAY__OPTION_ONCE, AT(member), argument, help, NULL, NULL, 0, 0, false \
-    }
+#define LIST(name, member, help) ASSAY__ONCE_ROW(name, tune.grid.member, "LIST", help)
 
 static const struct assay__option options[] = {
-    ASSAY__CHOICE_ROW("goal", 0, goal, "GOAL", "What is best (default latency).",
+    ASSAY__CHOICE_ROW("goal", 0, tune.goal.goal, "GOAL", "What is best (default latency).",
                       "latency|throughput|energy"),
-    ONCE("budget", budget, "TIME", "How long it may take in all, such as 60s (default)."),
-    ONCE("slo", slo, "PERCENTILE=TIME", "Advise only what is within a latency, such as p99=20ms."),
-    ONCE("memory-budget", memory, "SIZE", "Advise only what takes at most so much, such as 500MB."),
-    ONCE("devices", devices, "LIST",
+    ASSAY__ONCE_ROW("budget", budget, "TIME",
+                    "How long it may take in all, such as 60s (default)."),
+    ASSAY__ONCE_ROW("slo", tune.goal.slo, "PERCENTILE=TIME",
+                    "Advise only what is within a latency, such as p99=20ms."),
+    ASSAY__ONCE_ROW("memory-budget", tune.goal.memory_budget, "SIZE",
+                    "Advise only what takes at most so much, such as 500MB."),
+    LIST("devices", devices,
          "Devices: names ('assay devices') or the classes cpu, gpu, npu (default: cpu)."),
-    ONCE("batch", batch, "LIST",
+    LIST("batch", batch,
          "Batch sizes (default with --goal throughput: 1 to 32, where the model leaves it free)."),
-    ONCE("threads", threads, "LIST", "Threads (default: 1, 2, 4 … to the cores)."),
-    ONCE("opt", opt, "LIST", "Graph optimisation: none, basic, extended, all (default: all four)."),
-    ONCE("precision", precision, "LIST",
-         ASSAY__PRECISION_NAMES " (default: those that can be made)."),
-    ONCE("spinning", spinning, "LIST",
-         "Whether idle threads spin: on, off (default: both on the CPU)."),
+    LIST("threads", threads, "Threads (default: 1, 2, 4 … to the cores)."),
+    LIST("opt", optimization,
+         "Graph optimisation: none, basic, extended, all (default: all four)."),
+    LIST("precision", precision, ASSAY__PRECISION_NAMES " (default: those that can be made)."),
+    LIST("spinning", spinning, "Whether idle threads spin: on, off (default: both on the CPU)."),
+    ASSAY__DURATION_ROW("time", run.time_s,
+                        "Measure for TIME per launch of the search (default 150ms; of --goal "
+                        "energy 1s).",
+                        1e-3, 86400),
+    /* shared by the other commands; here it is refused with a reason */
+    {"launches", 0, ASSAY__OPTION_INTEGER, AT(run.launches), "N", "", NULL, NULL, 1, 1000, true},
     ASSAY__INTEGER_ROW("trials", trials, "N",
                        "Configurations to try at most (default: a quarter of them, 16 at least).",
                        1, ASSAY__GRID_POINTS),
-    ASSAY__FLAG_ROW("allow-drift", 0, allow_drift,
+    ASSAY__FLAG_ROW("allow-drift", 0, tune.goal.allow_drift,
                     "Advise a precision or a device whatever it does to the outputs."),
     {0},
 };
 
-static int usage(const char *format, const char *text)
+static int show_tune(const struct tune_options *o, const struct assay_profile *profile,
+                     uint64_t begin_ns, struct assay__arena *arena, int code,
+                     const struct assay_error *error)
 {
-    return assay__refuse(format, text);
-}
-
-static int tune_options_of(const struct assay__invocation *invocation,
-                           struct assay_tune_options *tune)
-{
-    const struct tune_options *o = invocation->options;
-    double budget_s = 0;
-    if (assay__option_given(invocation, "launches"))
-        return usage("tune: it decides by itself how many launches; give %s instead", "--budget");
-    if (o->budget && (assay__text_duration_s(o->budget, &budget_s) || !(budget_s > 0)))
-        return usage("tune: --budget: '%s' is not a time such as 60s", o->budget);
-    *tune = (struct assay_tune_options){.grid = {.devices = o->devices,
-                                                 .precision = o->precision,
-                                                 .optimization = o->opt,
-                                                 .threads = o->threads,
-                                                 .batch = o->batch,
-                                                 .spinning = o->spinning},
-                                        .goal = {.goal = o->goal,
-                                                 .slo = o->slo,
-                                                 .memory_budget = o->memory,
-                                                 .allow_drift = o->allow_drift},
-                                        .budget_s = budget_s,
-                                        .configurations = (size_t)o->trials};
-    return 0;
-}
-
-static size_t measured(const struct assay_profile *profile)
-{
-    size_t good = 0;
-    for (size_t t = 0; t < profile->trial_count; t++)
-        for (size_t i = 0; i < profile->trials[t].launch_count; i++)
-            good += profile->trials[t].launches[i].state == ASSAY__TRIAL_OK;
-    return good;
-}
-
-static bool knows_energy(const struct assay_profile *profile)
-{
-    for (size_t t = 0; t < profile->trial_count; t++)
-        if (isfinite(assay__trial_value(&profile->trials[t], "energy.inference.gross")))
-            return true;
-    return false;
-}
-
-/* What was tried and did not run, be the rest found: how many, and the first of them, the usual
- * settings before others. */
-static void say_failed(const struct assay_profile *profile, struct assay__arena *arena)
-{
+    size_t good = 0; /* launches */
+    bool energy = false;
+    int status = assay__run_show(&o->run, profile, code, error);
+    if (status) return status;
+    for (size_t t = 0; t < profile->trial_count; t++) {
+        good += assay__trial_good_launches(&profile->trials[t]);
+        energy |= isfinite(assay__trial_value(&profile->trials[t], "energy.inference.gross"));
+    }
+    if (!good) {
+        assay__say("tune: no configuration could be measured; the report says why");
+        return ASSAY__EXIT_FAILED;
+    }
+    if (good < 2) {
+        bool late = (double)(assay__now_ns() - begin_ns) / 1e9 > profile->plan.budget_s / 2;
+        assay__say(late ? "tune: the budget of %.3g s was spent on one launch: there is nothing to "
+                          "choose from; give more"
+                        : "tune: one launch went well within %.3g s, no other: there is nothing to "
+                          "choose from",
+                   profile->plan.budget_s);
+        return ASSAY__EXIT_FAILED;
+    }
+    /* what was tried and did not run, be the rest found: how many, and the first of them, the usual
+     * settings before others */
     struct assay__tune_result result;
-    if (assay__tune_result(profile, arena, &result) || !result.failed) return;
     const struct assay__tune_row *first = NULL;
+    if (assay__tune_result(profile, arena, &result)) return assay__fail(ASSAY_ENOMEM, NULL);
     for (size_t i = 0; i < result.count; i++)
         if (result.rows[i].searched && result.rows[i].fate == ASSAY__FATE_FAILED &&
             (!first || result.rows[i].start))
@@ -112,30 +93,7 @@ static void say_failed(const struct assay_profile *profile, struct assay__arena 
                    result.configurations, first->judged.label,
                    first->start ? " (the usual settings)" : "", first->judged.reason,
                    result.failed > 1 ? "; the report has the others" : "");
-}
-
-static int show_tune(const struct tune_options *o, const struct assay_profile *profile,
-                     uint64_t begin_ns, struct assay__arena *arena, int code,
-                     const struct assay_error *error)
-{
-    size_t usable = 0;
-    int status = assay__run_show(&o->run, profile, code, error, &usable);
-    if (status) return status;
-    if (!measured(profile)) {
-        assay__say("tune: no configuration could be measured; the report says why");
-        return ASSAY__EXIT_FAILED;
-    }
-    if (measured(profile) < 2) {
-        bool late = (double)(assay__now_ns() - begin_ns) / 1e9 > profile->plan.budget_s / 2;
-        assay__say(late ? "tune: the budget of %.3g s was spent on one launch: there is nothing to "
-                          "choose from; give more"
-                        : "tune: one launch went well within %.3g s, no other: there is nothing to "
-                          "choose from",
-                   profile->plan.budget_s);
-        return ASSAY__EXIT_FAILED;
-    }
-    say_failed(profile, arena);
-    if (profile->plan.goal == ASSAY__PLAN_ENERGY && !knows_energy(profile)) {
+    if (profile->plan.goal == ASSAY__PLAN_ENERGY && !energy) {
         assay__say("tune: energy per inference cannot be measured here ('assay doctor' says what "
                    "would); try --goal latency");
         return ASSAY__EXIT_FAILED;
@@ -148,20 +106,25 @@ static int tune_model(struct assay__invocation *invocation)
 {
     struct tune_options *o = invocation->options;
     struct assay__arena *arena = assay__arena_new();
-    struct assay_tune_options tune;
     struct assay_profile *profile = NULL;
     struct assay_error error = {0};
     struct assay__bar bar;
     uint64_t begin_ns = assay__now_ns();
     int status = arena ? assay__run_check(invocation) : assay__fail(ASSAY_ENOMEM, NULL);
-    if (!status) status = tune_options_of(invocation, &tune);
+    if (!status && assay__option_given(invocation, "launches"))
+        status = assay__refuse("tune: it decides by itself how many launches; give --budget "
+                               "instead");
+    if (!status && o->budget &&
+        (assay__text_duration_s(o->budget, &o->tune.budget_s) || !(o->tune.budget_s > 0)))
+        status = assay__refuse("tune: --budget: '%s' is not a time such as 60s", o->budget);
     if (status) goto out;
+    o->tune.configurations = (size_t)o->trials;
     assay__render_top(invocation, &o->run.render);
     struct assay__run_options run = assay__run_options_of(invocation);
     if (!assay__option_given(invocation, "layers")) run.measuring.layers = ASSAY_LAYERS_OFF;
     run.callbacks = assay__bar_start(&bar, "tune", o->run.quiet);
     assay__catch_interrupts();
-    int code = assay__tune_model(&run, &tune, &profile, &error);
+    int code = assay__tune_model(&run, &o->tune, &profile, &error);
     assay__bar_erase(&bar);
     status = show_tune(o, profile, begin_ns, arena, code, &error);
     assay_profile_close(profile);

@@ -25,9 +25,10 @@ static int print_version(struct assay__invocation *invocation)
     return assay__print(&out);
 }
 
+#define AT(member) offsetof(struct version_options, member)
+
 static const struct assay__option options[] = {
-    {"json", 0, ASSAY__OPTION_FLAG, offsetof(struct version_options, json), NULL, "Print JSON.",
-     NULL, NULL, 0, 0, false},
+    ASSAY__FLAG_ROW("json", 0, json, "Print JSON."),
     {0},
 };
 

@@ -22,13 +22,6 @@ static void name_item(struct assay__buf *out, const struct assay__hardware *item
     if (*item->pci) assay__buf_printf(out, " (%s)", item->pci);
 }
 
-/* The commands, each once. */
-static void add_help(struct assay__buf *advice, const char *help)
-{
-    if (!*help || (advice->data && strstr(advice->data, help))) return;
-    assay__buf_printf(advice, "%s%s", advice->length ? "; " : "", help);
-}
-
 struct listing {
     struct assay__arena *arena;
     const struct assay__hardware *items;
@@ -50,29 +43,6 @@ static void drop_listing(void *context)
     free(listing);
 }
 
-static void describe(struct assay__diagnosis *d, const struct listing *listing)
-{
-    size_t wrong = 0;
-    for (size_t i = 0; i < listing->count; i++) {
-        const struct assay__hardware *item = &listing->items[i];
-        if (!*item->help) continue;
-        assay__buf_puts(&d->says, wrong++ ? "; " : "");
-        name_item(&d->says, item);
-        assay__buf_printf(&d->says, ": %s", item->note);
-        add_help(&d->advice, item->help);
-    }
-    if (wrong) {
-        d->health = ASSAY__HEALTH_MISSING;
-        return;
-    }
-    if (!listing->count) assay__buf_puts(&d->says, "the operating system lists no GPU and no NPU");
-    for (size_t i = 0; i < listing->count; i++) {
-        assay__buf_puts(&d->says, i ? "; " : "found: ");
-        name_item(&d->says, &listing->items[i]);
-        if (*listing->items[i].note) assay__buf_printf(&d->says, ", %s", listing->items[i].note);
-    }
-}
-
 void assay__check_drivers(const struct assay__patient *p, struct assay__diagnosis *d)
 {
     (void)p;
@@ -83,10 +53,25 @@ void assay__check_drivers(const struct assay__patient *p, struct assay__diagnosi
                    : ASSAY_ENOMEM;
     if (!code) code = listing->code;
     if (code)
-        assay__diagnose(d, ASSAY__HEALTH_UNKNOWN, NULL, "GPUs and NPUs cannot be listed: %s",
-                        code == ASSAY_ETIMEOUT ? "a driver did not answer within 20 s"
-                                               : assay_error_text(code));
-    else
-        describe(d, listing);
+        ASSAY__UNKNOWN(d, "GPUs and NPUs cannot be listed: %s",
+                       code == ASSAY_ETIMEOUT ? "a driver did not answer within 20 s"
+                                              : assay_error_text(code));
+    for (size_t i = 0; !code && i < listing->count; i++) {
+        const struct assay__hardware *item = &listing->items[i];
+        if (!*item->help) continue;
+        d->health = ASSAY__HEALTH_MISSING;
+        assay__buf_puts(&d->says, d->says.length ? "; " : "");
+        name_item(&d->says, item);
+        assay__buf_printf(&d->says, ": %s", item->note);
+        if (!strstr(assay__buf_text(&d->advice), item->help)) /* each command once */
+            assay__buf_printf(&d->advice, "%s%s", d->advice.length ? "; " : "", item->help);
+    }
+    if (!code && !listing->count)
+        assay__buf_puts(&d->says, "the operating system lists no GPU and no NPU");
+    for (size_t i = 0; !code && i < listing->count && d->health != ASSAY__HEALTH_MISSING; i++) {
+        assay__buf_puts(&d->says, i ? "; " : "found: ");
+        name_item(&d->says, &listing->items[i]);
+        if (*listing->items[i].note) assay__buf_printf(&d->says, ", %s", listing->items[i].note);
+    }
     if (code != ASSAY_ETIMEOUT) drop_listing(listing); /* else it is the lost thread's */
 }

@@ -15,23 +15,6 @@
 #define READS 20
 #define READS_MOST_NS 200000000u /* of one probe: a slow one is read less often */
 
-static void time_reads(struct assay__examined *e)
-{
-    uint64_t times[READS], begin = assay__now_ns();
-    e->ops->read(e->probe, e->readings);
-    while (e->reads < READS && assay__now_ns() - begin < READS_MOST_NS) {
-        uint64_t before = assay__now_ns();
-        e->ops->read(e->probe, e->readings);
-        times[e->reads++] = assay__now_ns() - before;
-    }
-    if (!e->reads) return; /* the first took all the time */
-    assay__stats_sort_u64(times, (size_t)e->reads);
-    size_t middle = (size_t)e->reads / 2;
-    e->read_ns = e->reads % 2 ? (double)times[middle]
-                              : ((double)times[middle - 1] + (double)times[middle]) / 2;
-    e->slowest_ns = (double)times[e->reads - 1];
-}
-
 /* One probe: opened, asked for its channels and read, all by one thread, which owns everything
  * until it is done. */
 struct examination {
@@ -58,12 +41,22 @@ static void examine(void *context)
     for (size_t i = 0; i < e->channel_count; i++)
         e->available_count += e->channels[i].available;
     e->readings = assay__arena_array(arena, e->channel_count + 1, sizeof *e->readings);
-    if (!e->readings)
-        examination->code = ASSAY_ENOMEM;
-    else if (e->available_count)
-        time_reads(e);
-    else
-        e->reason = e->ops->reason(e->probe);
+    if (!e->readings) examination->code = ASSAY_ENOMEM;
+    if (!e->available_count) e->reason = e->ops->reason(e->probe);
+    if (!e->readings || !e->available_count) return;
+    uint64_t times[READS], begin = assay__now_ns();
+    e->ops->read(e->probe, e->readings);
+    while (e->reads < READS && assay__now_ns() - begin < READS_MOST_NS) {
+        uint64_t before = assay__now_ns();
+        e->ops->read(e->probe, e->readings);
+        times[e->reads++] = assay__now_ns() - before;
+    }
+    if (!e->reads) return; /* the first took all the time */
+    assay__stats_sort_u64(times, (size_t)e->reads);
+    size_t middle = (size_t)e->reads / 2;
+    e->read_ns = e->reads % 2 ? (double)times[middle]
+                              : ((double)times[middle - 1] + (double)times[middle]) / 2;
+    e->slowest_ns = (double)times[e->reads - 1];
 }
 
 static void drop(void *context)
@@ -74,53 +67,43 @@ static void drop(void *context)
     free(examination);
 }
 
-/* Into patient->probes[index]. A driver that does not answer costs its limit, and the rest goes
- * on. */
-static int examine_probe(struct assay__patient *patient, size_t index,
-                         const struct assay__probe_ops *ops)
-{
-    struct assay__examined *e = &patient->probes[index];
-    struct examination *made = calloc(1, sizeof *made);
-    if (made) made->arena = assay__arena_new();
-    if (!made || !made->arena) {
-        free(made);
-        return ASSAY_ENOMEM;
-    }
-    made->result = (struct assay__examined){
-        .ops = ops, .reason = "", .read_ns = NAN, .slowest_ns = NAN};
-    *e = made->result;
-    uint64_t limit_ns = assay__probe_open_limit_ns(ops) + READS_MOST_NS;
-    int code = 0;
-    if (ops->own_thread)
-        examine(made);
-    else
-        code = assay__guard_run(examine, drop, made, limit_ns);
-    if (code) { /* what it holds is the thread's now */
-        const char *reason = assay__arena_printf(
-            patient->arena, "it did not answer within %.3g s: given up", (double)limit_ns * 1e-9);
-        e->reason = reason ? reason : "it did not answer: given up";
-        return 0;
-    }
-    *e = made->result;
-    e->arena = made->arena;
-    code = made->code;
-    free(made);
-    return code;
-}
-
 int assay__doctor_probes_open(struct assay__patient *patient)
 {
+    const struct assay__probe_ops *ops;
     size_t count = 0;
+    int code = 0;
     while (assay__probe_at(count))
         count++;
     patient->probes = assay__arena_array(patient->arena, count + 1, sizeof *patient->probes);
     if (!patient->probes) return ASSAY_ENOMEM;
-    for (size_t i = 0; i < count; i++) {
-        patient->probe_count++;
-        int code = examine_probe(patient, i, assay__probe_at(i));
-        if (code) return code;
+    for (size_t i = 0; (ops = assay__probe_at(i)) && !code; i++) {
+        struct assay__examined *e = &patient->probes[patient->probe_count++];
+        struct examination *made = calloc(1, sizeof *made);
+        *e = (struct assay__examined){.ops = ops, .reason = "", .read_ns = NAN, .slowest_ns = NAN};
+        if (made) made->arena = assay__arena_new();
+        if (!made || !made->arena) {
+            free(made);
+            return ASSAY_ENOMEM;
+        }
+        made->result = *e;
+        uint64_t limit_ns = assay__probe_open_limit_ns(ops) + READS_MOST_NS;
+        bool answered = true;
+        if (ops->own_thread)
+            examine(made);
+        else
+            answered = assay__guard_run(examine, drop, made, limit_ns) == 0;
+        if (!answered) { /* what it holds is the thread's now; the rest goes on */
+            e->reason = assay__arena_text(patient->arena,
+                                          "it did not answer within %.3g s: given up",
+                                          (double)limit_ns * 1e-9);
+            continue;
+        }
+        *e = made->result;
+        e->arena = made->arena;
+        code = made->code;
+        free(made);
     }
-    return 0;
+    return code;
 }
 
 void assay__doctor_probes_close(struct assay__patient *patient)

@@ -34,51 +34,41 @@ static void lift(const struct assay__patient *p, struct assay__diagnosis *d, con
             source);
 }
 
-/* Version 1 keeps its limits in other files: microseconds of each period, -1 for none; bytes, about
- * 2^63 for none. */
-static void limits_of_version_1(double *cpus, double *bytes, bool *cpu_known, bool *memory_known)
-{
-    double quota, period;
-    *cpu_known = assay__sysfs_value(&quota, GROUP_1 "/cpu/cpu.cfs_quota_us") &&
-                 assay__sysfs_value(&period, GROUP_1 "/cpu/cpu.cfs_period_us") && period > 0;
-    *cpus = *cpu_known && quota > 0 ? quota / period : NAN;
-    *memory_known = assay__sysfs_value(bytes, GROUP_1 "/memory/memory.limit_in_bytes");
-    if (!*memory_known || *bytes >= 4e18) *bytes = NAN;
-}
-
 void assay__check_limits(const struct assay__patient *p, struct assay__diagnosis *d)
 {
     const char *cpu_file, *memory_file;
-    char scaled[64];
     bool cpu_known, memory_known;
     double cpus = assay__doctor_limit(p, "limit.cpus", &cpu_file, &cpu_known);
     double bytes = assay__doctor_limit(p, "memory.limit", &memory_file, &memory_known);
-    if (!cpu_known && !memory_known) {
-        limits_of_version_1(&cpus, &bytes, &cpu_known, &memory_known);
+    if (!cpu_known && !memory_known) { /* version 1 keeps its limits in other files: microseconds of
+                                          each period, -1 for none; bytes, about 2^63 for none */
+        double quota, period;
         cpu_file = GROUP_1 "/cpu/cpu.cfs_quota_us";
         memory_file = GROUP_1 "/memory/memory.limit_in_bytes";
+        cpu_known = assay__sysfs_value(&quota, "%s", cpu_file) &&
+                    assay__sysfs_value(&period, GROUP_1 "/cpu/cpu.cfs_period_us") && period > 0;
+        cpus = cpu_known && quota > 0 ? quota / period : NAN;
+        memory_known = assay__sysfs_value(&bytes, "%s", memory_file);
+        if (!memory_known || bytes >= 4e18) bytes = NAN;
     }
     if (!isnan(cpus)) {
         assay__buf_printf(&d->says, "limited to %.3g CPUs", cpus);
         lift(p, d, "--cpus 0", cpu_file);
     }
     if (!isnan(bytes)) {
-        assay__text_scaled(scaled, sizeof scaled, bytes, "B");
         assay__buf_printf(&d->says, "%s %s of memory", d->says.length ? " and" : "limited to",
-                          scaled);
+                          assay__scaled(bytes, "B").text);
         lift(p, d, "--memory 0 --memory-swap 0", memory_file);
     }
     if (d->says.length)
         assay__diagnose(d, ASSAY__HEALTH_WARNING, NULL, " by the control group");
     else if (cpu_known && memory_known)
-        assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL,
-                        "no CPU or memory limit of a control group applies");
+        ASSAY__GOOD(d, "no CPU or memory limit of a control group applies");
     else
-        assay__diagnose(d, ASSAY__HEALTH_UNKNOWN, NULL,
-                        "%s limit of the control group cannot be read",
-                        cpu_known      ? "no CPU limit applies; the memory"
-                        : memory_known ? "no memory limit applies; the CPU"
-                                       : "the CPU and memory");
+        ASSAY__UNKNOWN(d, "%s limit of the control group cannot be read",
+                       cpu_known      ? "no CPU limit applies; the memory"
+                       : memory_known ? "no memory limit applies; the CPU"
+                                      : "the CPU and memory");
 }
 
 /* --- hardware threads, turbo ------------------------------------------------------------------ */
@@ -102,15 +92,13 @@ void assay__check_smt(const struct assay__patient *p, struct assay__diagnosis *d
     int threads = p->machine.threads, cores = p->machine.cores;
     if (!assay__sysfs_value(&active, CPU "/smt/active")) {
         if (threads <= 0 || cores <= 0) {
-            assay__diagnose(d, ASSAY__HEALTH_UNKNOWN, NULL,
-                            "it is unknown whether cores have several hardware threads (SMT)");
+            ASSAY__UNKNOWN(d, "it is unknown whether cores have several hardware threads (SMT)");
             return;
         }
         active = threads > cores;
     }
     if (active == 0) {
-        assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL,
-                        "one hardware thread per core (SMT is off or absent)");
+        ASSAY__GOOD(d, "one hardware thread per core (SMT is off or absent)");
         return;
     }
     struct assay__buf list = {0};
@@ -139,8 +127,7 @@ void assay__check_turbo(const struct assay__patient *p, struct assay__diagnosis 
             "acpi-cpufreq",
             "whether the clock may rise above its nominal rate (turbo, boost) cannot be read");
     else if (intel ? off != 0 : boost == 0)
-        assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL,
-                        "turbo (boost) is off: the clock stays at its nominal rate");
+        ASSAY__GOOD(d, "turbo (boost) is off: the clock stays at its nominal rate");
     else
         assay__diagnose(
             d, ASSAY__HEALTH_WARNING, commands[!intel],
@@ -151,7 +138,7 @@ void assay__check_turbo(const struct assay__patient *p, struct assay__diagnosis 
 
 static bool kib_of(const char *text, const char *key, double *kib)
 {
-    const char *reason, *at = text ? assay__sysfs_field(text, key) : NULL;
+    const char *reason, *at = text ? assay__fs_field(text, key) : NULL;
     return at && assay__sysfs_leading(at, kib, &reason);
 }
 
@@ -159,24 +146,22 @@ void assay__check_swap(const struct assay__patient *p, struct assay__diagnosis *
 {
     const char *text = assay__sysfs_text(p->arena, "/proc/meminfo");
     double total, unused;
-    char size[64], used[64];
     if (!kib_of(text, "SwapTotal", &total) || !kib_of(text, "SwapFree", &unused)) {
-        assay__diagnose(d, ASSAY__HEALTH_UNKNOWN, NULL,
-                        "whether memory is swapped out cannot be read");
+        ASSAY__UNKNOWN(d, "whether memory is swapped out cannot be read");
         return;
     }
-    assay__text_scaled(size, sizeof size, total * 1024, "B");
-    assay__text_scaled(used, sizeof used, (total - unused) * 1024, "B");
+    struct assay__digits size = assay__scaled(total * 1024, "B"),
+                         used = assay__scaled((total - unused) * 1024, "B");
     if (total == 0)
-        assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL, "there is no swap");
+        ASSAY__GOOD(d, "there is no swap");
     else if (total - unused <= 0)
-        assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL, "%s of swap, none in use", size);
+        ASSAY__GOOD(d, "%s of swap, none in use", size.text);
     else
         assay__diagnose(
             d, ASSAY__HEALTH_WARNING,
             "sudo swapoff -a (when free memory holds what is swapped out)",
-            "%s of swap, %s in use: memory was short, and pages may have to be read back", size,
-            used);
+            "%s of swap, %s in use: memory was short, and pages may have to be read back",
+            size.text, used.text);
 }
 
 /* --- counters of the processor ---------------------------------------------------------------- */
@@ -186,11 +171,9 @@ void assay__check_perf_events(const struct assay__patient *p, struct assay__diag
     double level;
     (void)p;
     if (!assay__sysfs_value(&level, "/proc/sys/kernel/perf_event_paranoid"))
-        assay__diagnose(d, ASSAY__HEALTH_UNKNOWN, NULL,
-                        "no perf_event_paranoid: this system has no perf events, or hides them");
+        ASSAY__UNKNOWN(d, "no perf_event_paranoid: this system has no perf events, or hides them");
     else if (level <= 2)
-        assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL,
-                        "perf_event_paranoid is %.0f: a process may read its own counters", level);
+        ASSAY__GOOD(d, "perf_event_paranoid is %.0f: a process may read its own counters", level);
     else
         assay__diagnose(d, ASSAY__HEALTH_MISSING, "sudo sysctl kernel.perf_event_paranoid=2",
                         "perf_event_paranoid is %.0f: only root may read counters", level);
@@ -202,8 +185,7 @@ void assay__check_pmu(const struct assay__patient *p, struct assay__diagnosis *d
     static const char *const cores[] = {"cpu", "arm", "apple"};
     const char **units = assay__sysfs_list(p->arena, "/sys/bus/event_source/devices", "");
     if (!units) {
-        assay__diagnose(d, ASSAY__HEALTH_UNKNOWN, NULL,
-                        "the processor's counters (PMU) cannot be listed");
+        ASSAY__UNKNOWN(d, "the processor's counters (PMU) cannot be listed");
         return;
     }
     for (const char **unit = units; *unit; unit++)
@@ -212,8 +194,7 @@ void assay__check_pmu(const struct assay__patient *p, struct assay__diagnosis *d
                                : strncmp(*unit, cores[i], strlen(cores[i])) == 0 &&
                                      strstr(*unit, "pmu") != NULL;
             if (!core) continue;
-            assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL,
-                            "the processor's counters are there (PMU '%s')", *unit);
+            ASSAY__GOOD(d, "the processor's counters are there (PMU '%s')", *unit);
             return;
         }
     const char *virtualized = p->machine.virtualized;

@@ -8,7 +8,7 @@
 
 void assay__usage(struct assay__buf *out, const struct assay__command *command)
 {
-    bool options = assay__option_next(command, NULL) != NULL;
+    bool options = assay__option_at(command, 0) != NULL;
     assay__buf_printf(out, "assay %s%s%s%s", command->name, options ? " [options]" : "",
                       *command->arguments ? " " : "", command->arguments);
 }
@@ -58,20 +58,6 @@ static void wrap(struct assay__buf *out, const char *text, size_t length, size_t
 
 enum { HELP_AT = 26 };
 
-/* "(a|b|c)", or as words that can be wrapped when they do not fit a line. */
-static void put_choices(struct assay__buf *text, const char *choices)
-{
-    bool fits = strlen(choices) + 2 <= HELP_COLUMNS - HELP_AT;
-    assay__buf_puts(text, " (");
-    for (const char *c = choices; *c; c++) {
-        if (*c == '|' && !fits)
-            assay__buf_puts(text, ", ");
-        else
-            assay__buf_putc(text, *c);
-    }
-    assay__buf_putc(text, ')');
-}
-
 static void put_option(struct assay__buf *out, const struct assay__option *option)
 {
     struct assay__buf label = {0}, text = {0};
@@ -85,7 +71,17 @@ static void put_option(struct assay__buf *out, const struct assay__option *optio
     }
     assay__buf_repeat(out, " ", HELP_AT - width);
     assay__buf_puts(&text, option->help);
-    if (option->choices) put_choices(&text, option->choices);
+    if (option->choices) { /* "(a|b|c)", or as words that can be wrapped where they do not fit */
+        bool fits = strlen(option->choices) + 2 <= HELP_COLUMNS - HELP_AT;
+        assay__buf_puts(&text, " (");
+        for (const char *c = option->choices; *c; c++) {
+            if (*c == '|' && !fits)
+                assay__buf_puts(&text, ", ");
+            else
+                assay__buf_putc(&text, *c);
+        }
+        assay__buf_putc(&text, ')');
+    }
     wrap(out, assay__buf_text(&text), text.length, HELP_AT, HELP_AT);
     assay__buf_free(&label);
     assay__buf_free(&text);
@@ -106,8 +102,8 @@ void assay__help_command(struct assay__buf *out, const struct assay__command *co
             at++;
     }
     assay__buf_puts(out, "options:\n");
-    for (const struct assay__option *o = assay__option_next(command, NULL); o;
-         o = assay__option_next(command, o))
+    const struct assay__option *o;
+    for (size_t i = 0; (o = assay__option_at(command, i)); i++)
         if (!o->hidden) put_option(out, o);
     static const struct assay__option help = {
         .name = "help", .letter = 'h', .help = "Show this page."};

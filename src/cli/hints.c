@@ -1,5 +1,5 @@
 /* hints.c - the tables from the library's names to the flags. */
-#include "cli/hints.h"
+#include "cli/cli.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -49,21 +49,25 @@ static const struct assay__option_hint options[] = {
     {"warmup", "--warmup", NULL},
 };
 
-/* By the beginning of the name. */
+/* By the beginning of a metric's name, or by what a report calls the thing to do. */
 static const struct {
     const char *prefix, *hint;
 } metrics[] = {
+    {"budget", "--budget"},
     {"cache.", "assay run --counters"},
     {"compute.utilization", "assay devices --ceilings"},
     {"efficiency.", "assay run --power"},
     {"energy.", "assay run --power"},
     {"hardware.", "assay run --counters"},
     {"latency.p", "--time, --iters"},
+    {"llm.", "--time, --iters"},
     {"memory.bandwidth_utilization", "assay devices --ceilings"},
     {"memory.bandwidth", "assay run --counters"},
     {"memory.peak.device", "assay run --memory"},
     {"power.", "assay run --power"},
     {"roofline.", "assay devices --ceilings"},
+    {"target", "assay check --target ane"},
+    {"verification", "assay advise --verify"},
     {"workload", "--batch, --seq, --dim, --shape, --input, --seed"},
 };
 

@@ -40,8 +40,9 @@ int assay__unknown_command(const char *name)
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
         assay__nearest_try(&nearest, commands[i]->name);
     const char *best = assay__nearest_get(&nearest);
-    if (best) return assay__refuse("unknown command '%s'; did you mean '%s'?", name, best);
-    return assay__refuse("unknown command '%s'; 'assay help' lists them", name);
+    return assay__refuse(best ? "unknown command '%s'; did you mean '%s'?"
+                              : "unknown command '%s'; 'assay help' lists them",
+                         name, best);
 }
 
 static int run_command(const struct assay__command *command, int argc, char **argv, int first)
@@ -49,18 +50,16 @@ static int run_command(const struct assay__command *command, int argc, char **ar
     struct assay__invocation invocation = {.command = command};
     struct assay__buf line = {0};
     bool help = false;
-    int status = ASSAY__EXIT_FAILED;
+    int status;
     invocation.options = calloc(1, command->options_size ? command->options_size : 1);
     for (int i = 0; i < argc; i++) {
         if (i) assay__buf_putc(&line, ' ');
         assay__shell_quote(&line, i ? argv[i] : "assay");
     }
-    if (!invocation.options || line.failed) {
-        assay__say("out of memory");
-        goto out;
-    }
     invocation.command_line = line.data;
-    status = assay__options_parse(&invocation, argc, argv, first, &help);
+    status = !invocation.options || line.failed
+                 ? assay__fail(ASSAY_ENOMEM, NULL)
+                 : assay__options_parse(&invocation, argc, argv, first, &help);
     if (!status && help) {
         struct assay__buf text = {0};
         assay__help_command(&text, command);
@@ -68,7 +67,6 @@ static int run_command(const struct assay__command *command, int argc, char **ar
     } else if (!status) {
         status = command->run(&invocation);
     }
-out:
     assay__invocation_free(&invocation);
     assay__buf_free(&line);
     return status;

@@ -41,33 +41,20 @@ struct assay_workload_options assay__model_workload(const struct assay__model_fl
     };
 }
 
-/* Is the name one of "a|b|c"? */
-static bool is_among(const char *choices, const char *name, size_t length)
-{
-    for (const char *at = choices; *at; at += strspn(at, "|")) {
-        size_t own = strcspn(at, "|");
-        if (own == length && strncmp(at, name, own) == 0) return true;
-        at += own;
-    }
-    return false;
-}
-
-/* By the end of the file's name: an extension of a format, or its name (graph.dot). */
-static const char *format_of(const char *path, const char *formats)
-{
-    const char *extension = assay__path_extension(path);
-    const struct assay__format *format = assay__format_of_path(path);
-    if (format && is_among(formats, format->name, strlen(format->name))) return format->name;
-    return extension && is_among(formats, extension, strlen(extension)) ? extension : "text";
-}
-
 int assay__model_view(const struct assay__invocation *invocation, const char *formats,
                       struct assay_report_options *view)
 {
     const struct assay__model_flags *flags = invocation->options; /* the first member */
     struct assay__render_options render = flags->render;
-    if (!render.format && !render.json && flags->output)
-        render.format = format_of(flags->output, formats);
+    if (!render.format && !render.json && flags->output) {
+        /* an extension of a format, or its name (graph.dot) */
+        const char *extension = assay__path_extension(flags->output);
+        const struct assay__format *format = assay__format_of_path(flags->output);
+        if (format && assay__is_choice(formats, format->name))
+            render.format = format->name;
+        else if (extension && assay__is_choice(formats, extension))
+            render.format = extension;
+    }
     if (!render.format) render.format = render.json ? "json" : "text";
     assay__render_top(invocation, &render);
     *view = assay__report_options_of(&render, flags->output != NULL);
@@ -85,10 +72,7 @@ int assay__model_output_check(const char *command, const struct assay__model_fla
 int assay__model_finish(const struct assay__model_flags *flags, const struct assay__buf *out,
                         struct assay_error *error)
 {
-    if (out->failed) {
-        assay__say("out of memory");
-        return ASSAY__EXIT_FAILED;
-    }
+    if (out->failed) return assay__fail(ASSAY_ENOMEM, NULL);
     if (!flags->output) return assay__write_stdout(assay__buf_text(out), out->length);
     int code = assay__file_write(flags->output, out->data, out->length, error);
     return code ? assay__fail(code, error) : ASSAY__EXIT_DONE;

@@ -11,15 +11,13 @@
  *  of `batch`, `seq`, `dims`, `shapes`. */
 /* clang-format off */
 #define ASSAY__SHAPE_ROWS                                                                         \
-    {"batch", 0, ASSAY__OPTION_INTEGER, AT(batch), "N",                                           \
-     "Size of the batch axis of every input.", NULL, NULL, 1, 1e9, false},                        \
-    {"seq", 0, ASSAY__OPTION_INTEGER, AT(seq), "N",                                               \
-     "Length of the sequence axis, where the model has one.", NULL, NULL, 1, 1e9, false},         \
-    {"dim", 0, ASSAY__OPTION_LIST, AT(dims), "NAME=N",                                            \
-     "Set a symbolic dimension; may be given again. Unset ones become 1.", NULL, NULL, 0, 0,      \
-     false},                                                                                      \
-    {"shape", 0, ASSAY__OPTION_LIST, AT(shapes), "INPUT=AxBxC",                                   \
-     "Set the whole shape of an input; may be given again.", NULL, NULL, 0, 0, false}
+    ASSAY__INTEGER_ROW("batch", batch, "N", "Size of the batch axis of every input.", 1, 1e9),    \
+    ASSAY__INTEGER_ROW("seq", seq, "N",                                                           \
+                       "Length of the sequence axis, where the model has one.", 1, 1e9),          \
+    ASSAY__LIST_ROW("dim", dims, "NAME=N",                                                        \
+                    "Set a symbolic dimension; may be given again. Unset ones become 1."),        \
+    ASSAY__LIST_ROW("shape", shapes, "INPUT=AxBxC",                                               \
+                    "Set the whole shape of an input; may be given again.")
 /* clang-format on */
 
 struct assay__model_flags {

@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,88 +59,65 @@ static const struct assay__option *row_of(const struct assay__option *rows, cons
     return NULL;
 }
 
-/* The first row from `o` on that the command has no own one for. */
-static const struct assay__option *not_shadowed(const struct assay__command *command,
-                                                const struct assay__option *o)
+const struct assay__option *assay__option_at(const struct assay__command *command, size_t index)
 {
-    while (o && o->name && row_of(command->options, o->name))
-        o++;
-    return o && o->name ? o : NULL;
-}
-
-const struct assay__option *assay__option_next(const struct assay__command *command,
-                                               const struct assay__option *previous)
-{
-    const struct assay__option *own = command->options, *shared = command->shared;
-    if (!previous) return own && own->name ? own : not_shadowed(command, shared);
-    if (shared && row_of(shared, previous->name) == previous)
-        return not_shadowed(command, previous + 1);
-    return previous[1].name ? previous + 1 : not_shadowed(command, shared);
-}
-
-static size_t index_of(const struct assay__command *command, const struct assay__option *wanted)
-{
-    size_t index = 0;
-    for (const struct assay__option *o = assay__option_next(command, NULL); o && o != wanted;
-         o = assay__option_next(command, o))
-        index++;
-    return index;
-}
-
-static const struct assay__option *find_long(const struct assay__command *command, const char *name,
-                                             size_t length)
-{
-    for (const struct assay__option *o = assay__option_next(command, NULL); o;
-         o = assay__option_next(command, o))
-        if (strlen(o->name) == length && strncmp(o->name, name, length) == 0) return o;
+    for (const struct assay__option *o = command->options; o && o->name; o++)
+        if (index-- == 0) return o;
+    for (const struct assay__option *o = command->shared; o && o->name; o++)
+        if (!row_of(command->options, o->name) && index-- == 0) return o;
     return NULL;
 }
 
-static const struct assay__option *find_letter(const struct assay__command *command, char letter)
+/* The number of an option, by its name or (name NULL) its letter; SIZE_MAX: there is none. */
+static size_t find(const struct assay__command *command, const char *name, size_t length,
+                   char letter)
 {
-    for (const struct assay__option *o = assay__option_next(command, NULL); o;
-         o = assay__option_next(command, o))
-        if (o->letter && o->letter == letter) return o;
-    return NULL;
+    const struct assay__option *o;
+    for (size_t i = 0; (o = assay__option_at(command, i)); i++)
+        if (name ? strlen(o->name) == length && strncmp(o->name, name, length) == 0
+                 : letter && o->letter == letter)
+            return i;
+    return SIZE_MAX;
 }
 
 static int unknown_option(const struct assay__command *command, const char *given, const char *name,
                           size_t length)
 {
     struct assay__buf word = {0};
+    const struct assay__option *o;
+    int shown = (int)(length + (size_t)(name - given));
     assay__buf_add(&word, name, length);
     struct assay__nearest nearest = {.word = assay__buf_text(&word)};
-    for (const struct assay__option *o = assay__option_next(command, NULL); o;
-         o = assay__option_next(command, o))
+    for (size_t i = 0; (o = assay__option_at(command, i)); i++)
         if (!o->hidden) assay__nearest_try(&nearest, o->name);
     assay__nearest_try(&nearest, "help");
     const char *best = assay__nearest_get(&nearest);
-    if (best)
-        assay__say("%s: unknown option '%.*s'; did you mean '--%s'?", command->name,
-                   (int)(length + (size_t)(name - given)), given, best);
-    else
-        assay__say("%s: unknown option '%.*s'; 'assay help %s' lists them", command->name,
-                   (int)(length + (size_t)(name - given)), given, command->name);
+    assay__say(best ? "%s: unknown option '%.*s'; did you mean '--%s'?"
+                    : "%s: unknown option '%.*s'; 'assay help %s' lists them",
+               command->name, shown, given, best ? best : command->name);
     assay__buf_free(&word);
     return ASSAY__EXIT_USAGE;
 }
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-static bool is_choice(const char *choices, const char *value)
+bool assay__is_choice(const char *choices, const char *word)
 {
-    size_t length = strlen(value);
+    size_t length = strlen(word);
     for (const char *at = choices; at; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL)
-        if (strcspn(at, "|") == length && strncmp(at, value, length) == 0 && length) return true;
+        if (strcspn(at, "|") == length && strncmp(at, word, length) == 0 && length) return true;
     return false;
 }
 
 static int set_choice(const struct assay__command *command, const struct assay__option *o,
                       const char *value, const char **member)
 {
-    if (is_choice(o->choices, value)) {
+    if (assay__is_choice(o->choices, value)) {
+        const char *before = *member;
         *member = value;
-        return 0;
+        if (!before || strcmp(before, value) == 0) return 0;
+        return assay__refuse("%s: --%s is given twice, as '%s' and as '%s'", command->name, o->name,
+                             before, value);
     }
     char word[64];
     struct assay__nearest nearest = {.word = value};
@@ -157,19 +135,13 @@ static int set_choice(const struct assay__command *command, const struct assay__
                          o->choices);
 }
 
-/* "-123…": a whole number, however long */
-static bool is_digits(const char *value)
-{
-    if (*value == '-' || *value == '+') value++;
-    return *value && value[strspn(value, "0123456789")] == '\0';
-}
-
 static int set_integer(const struct assay__command *command, const struct assay__option *o,
                        const char *value, int64_t *member)
 {
     int64_t number = 0;
     if (assay__text_int64(value, &number)) {
-        if (is_digits(value))
+        const char *digits = value + (*value == '-' || *value == '+');
+        if (*digits && digits[strspn(digits, "0123456789")] == '\0') /* however long */
             return assay__refuse("%s: --%s: %s is out of range (%.0f to %.0f)", command->name,
                                  o->name, value, o->low, o->high);
         return assay__refuse("%s: --%s: '%s' is not a whole number", command->name, o->name, value);
@@ -181,75 +153,52 @@ static int set_integer(const struct assay__command *command, const struct assay_
     return 0;
 }
 
-static int set_duration(const struct assay__command *command, const struct assay__option *o,
-                        const char *value, double *member)
-{
-    double seconds = 0;
-    if (assay__text_duration_s(value, &seconds) || !isfinite(seconds))
-        return assay__refuse("%s: --%s: '%s' is not a duration such as 2s, 500ms or 1.5",
-                             command->name, o->name, value);
-    if (seconds < o->low || seconds > o->high)
-        return assay__refuse("%s: --%s: %g s is not between %g and %g s", command->name, o->name,
-                             seconds, o->low, o->high);
-    *member = seconds;
-    return 0;
-}
-
 static int append(const char ***items, size_t *count, size_t *capacity, const char *value)
 {
-    if (assay__vec_grow((void **)items, capacity, *count + 1, sizeof **items)) {
-        assay__say("out of memory");
-        return ASSAY__EXIT_FAILED;
-    }
+    if (assay__vec_grow((void **)items, capacity, *count + 1, sizeof **items))
+        return assay__fail(ASSAY_ENOMEM, NULL);
     (*items)[(*count)++] = value;
     return 0;
 }
 
-static int set_string(const struct assay__command *command, const struct assay__option *o,
-                      const char *value, const char **member)
+static int set_value(struct assay__invocation *invocation, size_t index, const char *value)
 {
-    if (!*value) return assay__refuse("%s: --%s: the value is empty", command->name, o->name);
-    if (o->kind == ASSAY__OPTION_ONCE && *member && strcmp(*member, value) != 0)
-        return assay__refuse("%s: --%s is given twice, as '%s' and as '%s'; it takes one value",
-                             command->name, o->name, *member, value);
-    *member = value;
-    return 0;
-}
-
-static int set_value(struct assay__invocation *invocation, const struct assay__option *o,
-                     const char *value)
-{
-    char *member = (char *)invocation->options + o->offset;
-    size_t index = index_of(invocation->command, o);
+    const struct assay__option *o = assay__option_at(invocation->command, index);
+    const char *command = invocation->command->name;
+    void *member = (char *)invocation->options + o->offset;
+    struct assay__option_list *list = member;
+    const char **text = member;
+    double seconds = 0;
     if (index < 64) invocation->given |= (uint64_t)1 << index;
     switch (o->kind) {
-    case ASSAY__OPTION_FLAG: *(bool *)(void *)member = true; return 0;
+    case ASSAY__OPTION_FLAG: *(bool *)member = true; return 0;
     case ASSAY__OPTION_STRING:
     case ASSAY__OPTION_ONCE:
-        return set_string(invocation->command, o, value, (const char **)(void *)member);
-    case ASSAY__OPTION_CHOICE: {
-        const char **choice = (const char **)(void *)member, *before = *choice;
-        int status = set_choice(invocation->command, o, value, choice);
-        if (status || !before || strcmp(before, *choice) == 0) return status;
-        return assay__refuse("%s: --%s is given twice, as '%s' and as '%s'",
-                             invocation->command->name, o->name, before, *choice);
-    }
-    case ASSAY__OPTION_INTEGER:
-        return set_integer(invocation->command, o, value, (int64_t *)(void *)member);
+        if (!*value) return assay__refuse("%s: --%s: the value is empty", command, o->name);
+        if (o->kind == ASSAY__OPTION_ONCE && *text && strcmp(*text, value) != 0)
+            return assay__refuse("%s: --%s is given twice, as '%s' and as '%s'; it takes one value",
+                                 command, o->name, *text, value);
+        *text = value;
+        return 0;
+    case ASSAY__OPTION_CHOICE: return set_choice(invocation->command, o, value, text);
+    case ASSAY__OPTION_INTEGER: return set_integer(invocation->command, o, value, member);
     case ASSAY__OPTION_DURATION:
-        return set_duration(invocation->command, o, value, (double *)(void *)member);
-    case ASSAY__OPTION_LIST: {
-        struct assay__option_list *list = (struct assay__option_list *)(void *)member;
-        return append(&list->items, &list->count, &list->capacity, value);
-    }
+        if (assay__text_duration_s(value, &seconds) || !isfinite(seconds))
+            return assay__refuse("%s: --%s: '%s' is not a duration such as 2s, 500ms or 1.5",
+                                 command, o->name, value);
+        if (seconds < o->low || seconds > o->high)
+            return assay__refuse("%s: --%s: %g s is not between %g and %g s", command, o->name,
+                                 seconds, o->low, o->high);
+        *(double *)member = seconds;
+        return 0;
+    case ASSAY__OPTION_LIST: return append(&list->items, &list->count, &list->capacity, value);
     }
     return ASSAY__EXIT_USAGE;
 }
 
 bool assay__option_given(const struct assay__invocation *invocation, const char *name)
 {
-    const struct assay__option *o = find_long(invocation->command, name, strlen(name));
-    size_t index = o ? index_of(invocation->command, o) : 64;
+    size_t index = find(invocation->command, name, strlen(name), 0);
     return index < 64 && (invocation->given >> index & 1);
 }
 
@@ -257,18 +206,19 @@ bool assay__option_given(const struct assay__invocation *invocation, const char 
 
 /* One option; *at moves over a value that is its own word. `attached` is the value after '=' or
  * after the letter. */
-static int take(struct assay__invocation *invocation, const struct assay__option *o,
-                const char *attached, int argc, char **argv, int *at)
+static int take(struct assay__invocation *invocation, size_t index, const char *attached, int argc,
+                char **argv, int *at)
 {
+    const struct assay__option *o = assay__option_at(invocation->command, index);
     const char *command = invocation->command->name;
     if (o->kind == ASSAY__OPTION_FLAG) {
         if (attached) return assay__refuse("%s: --%s takes no value", command, o->name);
-        return set_value(invocation, o, NULL);
+        return set_value(invocation, index, NULL);
     }
-    if (!attached && o->bare) return set_value(invocation, o, o->bare);
+    if (!attached && o->bare) return set_value(invocation, index, o->bare);
     if (!attached && *at + 1 >= argc)
         return assay__refuse("%s: --%s needs a value (%s)", command, o->name, o->argument);
-    return set_value(invocation, o, attached ? attached : argv[++*at]);
+    return set_value(invocation, index, attached ? attached : argv[++*at]);
 }
 
 static int take_word(struct assay__invocation *invocation, int argc, char **argv, int *at,
@@ -276,21 +226,19 @@ static int take_word(struct assay__invocation *invocation, int argc, char **argv
 {
     const struct assay__command *command = invocation->command;
     const char *word = argv[*at];
-    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
-        *help = true;
-        return 0;
-    }
+    *help = strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+    if (*help) return 0;
     if (word[1] == '-') {
         const char *name = word + 2;
-        size_t length = strcspn(name, "=");
-        const struct assay__option *o = find_long(command, name, length);
-        if (!o) return unknown_option(command, word, name, length);
-        return take(invocation, o, name[length] ? name + length + 1 : NULL, argc, argv, at);
+        size_t length = strcspn(name, "="), index = find(command, name, length, 0);
+        if (index == SIZE_MAX) return unknown_option(command, word, name, length);
+        return take(invocation, index, name[length] ? name + length + 1 : NULL, argc, argv, at);
     }
-    const struct assay__option *o = find_letter(command, word[1]);
-    if (!o || (o->kind == ASSAY__OPTION_FLAG && word[2]))
+    size_t index = find(command, NULL, 0, word[1]);
+    if (index == SIZE_MAX ||
+        (assay__option_at(command, index)->kind == ASSAY__OPTION_FLAG && word[2]))
         return unknown_option(command, word, word + 1, strlen(word + 1));
-    return take(invocation, o, word[2] ? word + 2 : NULL, argc, argv, at);
+    return take(invocation, index, word[2] ? word + 2 : NULL, argc, argv, at);
 }
 
 static int check_arguments(const struct assay__invocation *invocation)
@@ -337,12 +285,10 @@ int assay__options_parse(struct assay__invocation *invocation, int argc, char **
 
 void assay__invocation_free(struct assay__invocation *invocation)
 {
-    const struct assay__command *command = invocation->command;
-    for (const struct assay__option *o = assay__option_next(command, NULL);
-         o && invocation->options; o = assay__option_next(command, o)) {
-        if (o->kind != ASSAY__OPTION_LIST) continue;
-        char *member = (char *)invocation->options + o->offset;
-        free(((struct assay__option_list *)(void *)member)->items);
+    const struct assay__option *o;
+    for (size_t i = 0; invocation->options && (o = assay__option_at(invocation->command, i)); i++) {
+        void *member = (char *)invocation->options + o->offset;
+        if (o->kind == ASSAY__OPTION_LIST) free(((struct assay__option_list *)member)->items);
     }
     free(invocation->options);
     free(invocation->arguments);

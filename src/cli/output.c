@@ -1,7 +1,6 @@
 /* output.c - data goes to stdout, talk to stderr. Data is written whole and checked: a closed pipe
  * or a full disk is an error with a line, never a silent success. */
 #include "cli/cli.h"
-#include "cli/hints.h"
 
 #include "base/clock.h"
 #include "base/text.h"
@@ -85,11 +84,8 @@ int assay__write_stdout(const char *data, size_t size)
 
 int assay__print(struct assay__buf *out)
 {
-    int status = ASSAY__EXIT_FAILED;
-    if (out->failed)
-        assay__say("out of memory");
-    else
-        status = assay__write_stdout(assay__buf_text(out), out->length);
+    int status = out->failed ? assay__fail(ASSAY_ENOMEM, NULL)
+                             : assay__write_stdout(assay__buf_text(out), out->length);
     assay__buf_free(out);
     return status;
 }

@@ -1,8 +1,6 @@
 /* print_report.c - a profile on stdout or into a file, for the commands that end in a report. */
 #include "cli/render_options.h"
 
-#include "cli/hints.h"
-
 #include <assay/report.h>
 #include <stdlib.h>
 #include <string.h>

@@ -10,34 +10,29 @@
 /* clang-format off */
 #define ASSAY__RENDER_ROWS(formats, tables)                                                       \
     ASSAY__FORMAT_ROWS(formats),                                                                  \
-    {"table", 0, ASSAY__OPTION_CHOICE, AT(render.table), "TABLE",                                 \
-     "Table of the CSV format.", tables, NULL, 0, 0, false},                                      \
+    ASSAY__CHOICE_ROW("table", 0, render.table, "TABLE", "Table of the CSV format.", tables),     \
     ASSAY__TEXT_ROWS
 
 #define ASSAY__FORMAT_ROWS(formats)                                                               \
-    {"format", 'f', ASSAY__OPTION_CHOICE, AT(render.format), "FORMAT",                            \
-     "Format of the report (default text).", formats, NULL, 0, 0, false},                         \
-    {"json", 0, ASSAY__OPTION_FLAG, AT(render.json), NULL,                                        \
-     "Print JSON; the same as --format json.", NULL, NULL, 0, 0, false}
+    ASSAY__CHOICE_ROW("format", 'f', render.format, "FORMAT",                                     \
+                      "Format of the report (default text).", formats),                           \
+    ASSAY__FLAG_ROW("json", 0, render.json, "Print JSON; the same as --format json.")
 
 /** The same for a command without a choice of formats. */
 #define ASSAY__TEXT_ROWS                                                                          \
-    {"top", 0, ASSAY__OPTION_INTEGER, AT(render.top), "N",                                        \
-     "Rows of long tables in text and Markdown (default 20; 0 shows all).", NULL, NULL, 0, 1e6,   \
-     false},                                                                                      \
-    {"full", 0, ASSAY__OPTION_FLAG, AT(render.full), NULL,                                        \
-     "Show every detail and every row in the text.", NULL, NULL, 0, 0, false},                    \
+    ASSAY__INTEGER_ROW("top", render.top, "N",                                                    \
+                       "Rows of long tables in text and Markdown (default 20; 0 shows all).", 0,  \
+                       1e6),                                                                      \
+    ASSAY__FLAG_ROW("full", 0, render.full, "Show every detail and every row in the text."),      \
     ASSAY__LOOK_ROWS
 
 /** The same for a command that always shows every row. */
 #define ASSAY__LOOK_ROWS                                                                          \
-    {"columns", 0, ASSAY__OPTION_INTEGER, AT(render.columns), "N",                                \
-     "Width of the text (default: the terminal's, else 80).", NULL, NULL, 40, 1000, false},       \
-    {"ascii", 0, ASSAY__OPTION_FLAG, AT(render.ascii), NULL,                                      \
-     "Draw with ASCII characters only (as without a UTF-8 locale).", NULL, NULL, 0, 0,     \
-     false},                                                                                      \
-    {"no-color", 0, ASSAY__OPTION_FLAG, AT(render.no_color), NULL,                                \
-     "No colours (NO_COLOR does the same).", NULL, NULL, 0, 0, false}
+    ASSAY__INTEGER_ROW("columns", render.columns, "N",                                            \
+                       "Width of the text (default: the terminal's, else 80).", 40, 1000),        \
+    ASSAY__FLAG_ROW("ascii", 0, render.ascii,                                                     \
+                    "Draw with ASCII characters only (as without a UTF-8 locale)."),              \
+    ASSAY__FLAG_ROW("no-color", 0, render.no_color, "No colours (NO_COLOR does the same).")
 /* clang-format on */
 
 /** --top 0 shows every row; without it the format's default holds. */

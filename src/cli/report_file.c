@@ -45,24 +45,6 @@ static bool same_place(const char *a, const char *b)
            assay__same_file(folder_a, folder_b);
 }
 
-/* What SQLite keeps beside a database: the report must not take its place. `kept`: a profile that
- * is to be, or NULL. */
-static bool is_companion(const char *path, const char *kept)
-{
-    static const char *const ends[] = {"-wal", "-shm", "-journal"};
-    size_t length = strlen(path);
-    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
-        char stem[4096];
-        size_t tail = strlen(ends[i]);
-        if (length <= tail || length - tail >= sizeof stem || strcmp(path + length - tail, ends[i]))
-            continue;
-        memcpy(stem, path, length - tail);
-        stem[length - tail] = '\0';
-        if ((kept && same_place(stem, kept)) || assay__report_file_is_database(stem)) return true;
-    }
-    return false;
-}
-
 int assay__report_file_ending(const char *command, const char *option, const char *path)
 {
     const char *extension = assay__path_extension(path);
@@ -84,13 +66,23 @@ int assay__report_file_ending(const char *command, const char *option, const cha
 
 int assay__report_file_check(const char *command, const char *path, const char *kept)
 {
+    static const char *const ends[] = {"-wal", "-shm",
+                                       "-journal"}; /* beside a database of SQLite */
     struct assay_error error = {0};
     if (!path) return 0;
     if (kept && same_place(path, kept))
         return assay__refuse("%s: --report and --output name the same file '%s'", command, path);
-    if (is_companion(path, kept))
-        return assay__refuse("%s: '%s' is where the profile's own log stands; give another name",
-                             command, path);
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        char stem[4096];
+        size_t length = strlen(path), tail = strlen(ends[i]);
+        if (length <= tail || length - tail >= sizeof stem || strcmp(path + length - tail, ends[i]))
+            continue;
+        memcpy(stem, path, length - tail);
+        stem[length - tail] = '\0';
+        if ((kept && same_place(stem, kept)) || assay__report_file_is_database(stem))
+            return assay__refuse(
+                "%s: '%s' is where the profile's own log stands; give another name", command, path);
+    }
     if (assay__report_file_is_database(path))
         return assay__refuse("%s: '%s' is a profile or another database, so the report does not "
                              "replace it; give another name",
@@ -151,19 +143,6 @@ int assay__report_file_write(const struct assay_profile *profile,
 
 /* --- figures ---------------------------------------------------------------------------------- */
 
-static void put_text(const struct assay__figure *figures, size_t count,
-                     const struct assay__render_options *render, bool to_file,
-                     struct assay__buf *out)
-{
-    struct assay_report_options options = assay__report_options_of(render, to_file);
-    struct assay__doc *doc = NULL;
-    int code = assay__doc_new(&doc);
-    for (size_t i = 0; i < count && !code; i++)
-        assay__doc_figure(doc, &figures[i], 0);
-    if (code || assay__doc_view(doc, &options, out, NULL)) out->failed = true;
-    assay__doc_free(doc);
-}
-
 int assay__report_figure(const struct assay_profile *profile, const char *name,
                          const struct assay__render_options *render, bool to_file,
                          struct assay__buf *out, struct assay_error *error)
@@ -177,10 +156,17 @@ int assay__report_figure(const struct assay_profile *profile, const char *name,
     int code = arena && row && !assay__study_new(profile, &study)
                    ? assay__figures_of(study, row, arena, &figures, &count, &left_out, &reason)
                    : assay_error_set(&reason, ASSAY_ENOMEM, "out of memory");
-    if (!code && render)
-        put_text(figures, count, render, to_file, out);
-    else if (!code)
+    if (!code && render) {
+        struct assay_report_options options = assay__report_options_of(render, to_file);
+        struct assay__doc *doc = NULL;
+        out->failed = assay__doc_new(&doc) != 0;
+        for (size_t i = 0; i < count && doc; i++)
+            assay__doc_figure(doc, &figures[i], 0);
+        if (doc && assay__doc_view(doc, &options, out, NULL)) out->failed = true;
+        assay__doc_free(doc);
+    } else if (!code) {
         assay__figures_svg(out, figures, count);
+    }
     if (!code && left_out)
         assay__say("report: %zu more trials have such a figure; the first %zu are drawn", left_out,
                    count);

@@ -10,7 +10,6 @@
  *  stderr (then there is no arena). */
 int assay__require_option(const char *command, const char *name, struct assay__arena **arena,
                           const struct assay__require_table **table);
-bool assay__require_asks(const struct assay__require_table *table, enum assay__require_kind kind);
 /** An assay_conclude_fn; context is the table. */
 int assay__require_conclude(void *context, struct assay_profile *profile, size_t trial);
 /** The exit status by the tables that the trials keep, said on stderr when it is not 0: a minimum

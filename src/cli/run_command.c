@@ -16,102 +16,69 @@
 #include <sys/stat.h>
 
 #define AT(member) offsetof(struct assay__run_flags, member)
-#define INTEGER(name, member, argument, low, high, help)                                         \
-    {                                                                                            \
-        name, 0, ASSAY__OPTION_INTEGER, AT(member), argument, help, NULL, NULL, low, high, false \
-    }
-#define STRING(name, letter, member, argument, help)                                            \
-    {                                                                                           \
-        name, letter, ASSAY__OPTION_STRING, AT(member), argument, help, NULL, NULL, 0, 0, false \
-    }
-#define FLAG(name, letter, member, help)                                                  \
-    {                                                                                     \
-        name, letter, ASSAY__OPTION_FLAG, AT(member), NULL, help, NULL, NULL, 0, 0, false \
-    }
-#define LIST(name, member, argument, help)                                               \
-    {                                                                                    \
-        name, 0, ASSAY__OPTION_LIST, AT(member), argument, help, NULL, NULL, 0, 0, false \
-    }
 
 const struct assay__option assay__run_rows[] = {
-    STRING("output", 'o', output, "FILE", "Keep the profile as FILE (*.assay)."),
-    STRING("report", 0, report, "FILE",
-           "Also write the report to FILE: an HTML page, or what its name ends in (.md, .csv, "
-           ".json, .xml, .txt, .svg)."),
+    ASSAY__STRING_ROW("output", 'o', output, "FILE", "Keep the profile as FILE (*.assay)."),
+    ASSAY__STRING_ROW(
+        "report", 0, report, "FILE",
+        "Also write the report to FILE: an HTML page, or what its name ends in (.md, .csv, "
+        ".json, .xml, .txt, .svg)."),
     ASSAY__SHAPE_ROWS,
-    LIST("input", inputs, "INPUT=FILE.npy", "Use real values for an input; may be given again."),
-    INTEGER("generate", generate, "N", 1, 1e6,
-            "An inference is a whole generation of N tokens: the prompt, then token by token with "
-            "the model's cache."),
-    INTEGER("prompt", prompt, "N", 1, 1e9,
-            "Tokens of the prompt of --generate (default 32); --seq is the same."),
-    INTEGER("seed", seed, "N", 0, 9e18, "Seed of the synthetic inputs (default 0)."),
-    INTEGER("warmup", warmup, "N", 0, 1e9,
-            "Iterations dropped as warm-up (default: found in the data, at least 10)."),
-    INTEGER("iters", iters, "N", 1, 1e9, "Exactly N iterations per launch."),
+    ASSAY__LIST_ROW("input", inputs, "INPUT=FILE.npy",
+                    "Use real values for an input; may be given again."),
+    ASSAY__INTEGER_ROW(
+        "generate", generate, "N",
+        "An inference is a whole generation of N tokens: the prompt, then token by token with "
+        "the model's cache.",
+        1, 1e6),
+    ASSAY__INTEGER_ROW("prompt", prompt, "N",
+                       "Tokens of the prompt of --generate (default 32); --seq is the same.", 1,
+                       1e9),
+    ASSAY__INTEGER_ROW("seed", seed, "N", "Seed of the synthetic inputs (default 0).", 0, 9e18),
+    ASSAY__INTEGER_ROW("warmup", warmup, "N",
+                       "Iterations dropped as warm-up (default: found in the data, at least 10).",
+                       0, 1e9),
+    ASSAY__INTEGER_ROW("iters", iters, "N", "Exactly N iterations per launch.", 1, 1e9),
     ASSAY__DURATION_ROW("time", time_s,
                         "Measure for TIME per launch, such as 5s or 500ms (default: 1 s and 1,000 "
                         "iterations, until the median is known to 1 %, at most 10 s).",
                         1e-3, 86400),
-    INTEGER("launches", launches, "N", 1, 1000,
-            "Worker processes, one after the other (default 1; 5 or more give an interval between "
-            "runs)."),
-    INTEGER("streams", streams, "N", 1, 1024, "Requests in flight (default 1)."),
-    INTEGER("threads", threads, "N", 1, 4096, "Threads of the engine (default: the engine's)."),
-    STRING("cpus", 0, cpus, "LIST", "Pin the worker to these CPUs, such as 0-3,8."),
+    ASSAY__INTEGER_ROW(
+        "launches", launches, "N",
+        "Worker processes, one after the other (default 1; 5 or more give an interval between "
+        "runs).",
+        1, 1000),
+    ASSAY__INTEGER_ROW("streams", streams, "N", "Requests in flight (default 1).", 1, 1024),
+    ASSAY__INTEGER_ROW("threads", threads, "N", "Threads of the engine (default: the engine's).", 1,
+                       4096),
+    ASSAY__STRING_ROW("cpus", 0, cpus, "LIST", "Pin the worker to these CPUs, such as 0-3,8."),
     ASSAY__CHOICE_ROW("opt", 0, opt, "LEVEL", "Graph optimisation of the engine (default all).",
                       "none|basic|extended|all"),
-    STRING("device", 0, device, "NAME",
-           "Device to run on (default cpu); 'assay devices' lists them."),
-    STRING("engine", 0, engine, "NAME", "Engine that runs the model (default ort: ONNX Runtime)."),
-    STRING("library", 0, library, "FILE",
-           "The engine's library (default: $ASSAY_ORT_LIBRARY, else the one set up here)."),
-    FLAG("no-spinning", 0, no_spinning, "Do not let the engine's idle threads spin."),
+    ASSAY__STRING_ROW("device", 0, device, "NAME",
+                      "Device to run on (default cpu); 'assay devices' lists them."),
+    ASSAY__STRING_ROW("engine", 0, engine, "NAME",
+                      "Engine that runs the model (default ort: ONNX Runtime)."),
+    ASSAY__STRING_ROW(
+        "library", 0, library, "FILE",
+        "The engine's library (default: $ASSAY_ORT_LIBRARY, else the one set up here)."),
+    ASSAY__FLAG_ROW("no-spinning", 0, no_spinning, "Do not let the engine's idle threads spin."),
     {"layers", 0, ASSAY__OPTION_CHOICE, AT(layers), "METHOD",
      "How layers are timed (default auto).", "auto|markers|isolated|engine|off", "auto", 0, 0,
      false},
     ASSAY__DURATION_ROW("timeout", timeout_s,
                         "Kill a worker that is silent for longer (default 300s).", 0.1, 604800),
-    FLAG("ceilings", 0, ceilings,
-         "Measure the device's ceilings first, unless they are kept already (the CPU: about "
-         "17 s)."),
-    FLAG("hash", 0, hash, "Record the SHA-256 of the model file."),
+    ASSAY__FLAG_ROW(
+        "ceilings", 0, ceilings,
+        "Measure the device's ceilings first, unless they are kept already (the CPU: about "
+        "17 s)."),
+    ASSAY__FLAG_ROW("hash", 0, hash, "Record the SHA-256 of the model file."),
     ASSAY__RENDER_ROWS(ASSAY__FORMAT_NAMES, ASSAY__TABLE_NAMES),
-    FLAG("quiet", 'q', quiet, "No progress and no remarks on stderr; errors are still printed."),
+    ASSAY__FLAG_ROW("quiet", 'q', quiet,
+                    "No progress and no remarks on stderr; errors are still printed."),
     {"script", 0, ASSAY__OPTION_STRING, AT(script), "SCRIPT", "Script of the fake engine.", NULL,
      NULL, 0, 0, true},
     {0},
 };
-
-static int usage(const char *command, const char *option, const char *value, const char *expected)
-{
-    return assay__refuse("%s: --%s: '%s' is not %s", command, option, value, expected);
-}
-
-static int check_output(const char *command, const char *path)
-{
-    struct stat status;
-    if (path && stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
-        assay__say("%s: cannot write '%s': it is a folder; give the name of a file", command, path);
-        return ASSAY__EXIT_FAILED; /* as any path that cannot be written */
-    }
-    if (!assay__format_of_path(path) && !assay__path_is_svg(path)) return 0;
-    return assay__refuse(
-        "%s: --output keeps the profile (*.assay), not a report; for a report use --report %s",
-        command, path);
-}
-
-static int check_engine(const char *command, const char *name)
-{
-    if (!name || assay__engine_find(name)) return 0;
-    struct assay__nearest nearest = {.word = name};
-    for (size_t i = 0; assay__engine_at(i); i++)
-        assay__nearest_try(&nearest, assay__engine_at(i)->name);
-    const char *best = assay__nearest_get(&nearest);
-    return assay__refuse(best ? "%s: --engine: there is no engine '%s'; did you mean '%s'?"
-                              : "%s: --engine: there is no engine '%s'",
-                         command, name, best);
-}
 
 static int check_generation(const char *command, const struct assay__run_flags *o,
                             bool layers_given)
@@ -134,40 +101,53 @@ int assay__run_check(const struct assay__invocation *invocation)
 {
     const struct assay__run_flags *o = invocation->options;
     const char *command = invocation->command->name;
-    bool layers_given = assay__option_given(invocation, "layers");
+    struct assay_error error = {0};
+    struct stat file;
     int status = assay__shape_check(command, &o->dims, &o->shapes);
     if (!status)
         status = assay__option_pairs(command, "input", &o->inputs, "of the form INPUT=FILE.npy");
-    if (!status) status = check_output(command, o->output);
-    if (!status) status = check_engine(command, o->engine);
-    if (!status && o->cpus &&
-        (!isdigit((unsigned char)o->cpus[0]) || o->cpus[strspn(o->cpus, "0123456789,-")]))
-        status = usage(command, "cpus", o->cpus, "a list of CPUs such as 0-3,8");
-    if (!status && o->iters && o->time_s > 0) {
-        assay__say("%s: --iters and --time exclude each other", command);
-        status = ASSAY__EXIT_USAGE;
+    if (status) return status;
+    if (o->output && stat(o->output, &file) == 0 && S_ISDIR(file.st_mode)) {
+        assay__say("%s: cannot write '%s': it is a folder; give the name of a file", command,
+                   o->output);
+        return ASSAY__EXIT_FAILED; /* as any path that cannot be written */
     }
-    struct assay_error error = {0};
-    if (!status && assay__config_check_thread_count((long)o->threads, &error))
-        status = assay__fail(error.code, &error);
-    if (!status) status = check_generation(command, o, layers_given);
+    if (assay__format_of_path(o->output) || assay__path_is_svg(o->output))
+        return assay__refuse(
+            "%s: --output keeps the profile (*.assay), not a report; for a report use --report %s",
+            command, o->output);
+    if (o->engine && !assay__engine_find(o->engine)) {
+        struct assay__nearest nearest = {.word = o->engine};
+        for (size_t i = 0; assay__engine_at(i); i++)
+            assay__nearest_try(&nearest, assay__engine_at(i)->name);
+        const char *best = assay__nearest_get(&nearest);
+        return assay__refuse(best ? "%s: --engine: there is no engine '%s'; did you mean '%s'?"
+                                  : "%s: --engine: there is no engine '%s'",
+                             command, o->engine, best);
+    }
+    if (o->cpus &&
+        (!isdigit((unsigned char)o->cpus[0]) || o->cpus[strspn(o->cpus, "0123456789,-")]))
+        return assay__refuse("%s: --cpus: '%s' is not a list of CPUs such as 0-3,8", command,
+                             o->cpus);
+    if (o->iters && o->time_s > 0)
+        return assay__refuse("%s: --iters and --time exclude each other", command);
+    if (assay__config_check_thread_count((long)o->threads, &error))
+        return assay__fail(error.code, &error);
+    status = check_generation(command, o, assay__option_given(invocation, "layers"));
     if (!status) status = assay__render_check(command, &o->render);
     if (!status) status = assay__report_file_check(command, o->report, o->output);
-    if (!status) status = assay__report_file_ending(command, "--report", o->report);
-    return status;
+    return status ? status : assay__report_file_ending(command, "--report", o->report);
 }
 
 static enum assay_layer_method layer_method(const char *name)
 {
-    static const struct {
-        const char *name;
-        enum assay_layer_method method;
-    } methods[] = {{"off", ASSAY_LAYERS_OFF},
-                   {"markers", ASSAY_LAYERS_MARKERS},
-                   {"isolated", ASSAY_LAYERS_ISOLATED},
-                   {"engine", ASSAY_LAYERS_ENGINE}};
-    for (size_t i = 0; name && i < sizeof methods / sizeof methods[0]; i++)
-        if (strcmp(methods[i].name, name) == 0) return methods[i].method;
+    static const char *const names[] = {[ASSAY_LAYERS_AUTO] = "auto",
+                                        [ASSAY_LAYERS_OFF] = "off",
+                                        [ASSAY_LAYERS_MARKERS] = "markers",
+                                        [ASSAY_LAYERS_ISOLATED] = "isolated",
+                                        [ASSAY_LAYERS_ENGINE] = "engine"};
+    for (size_t i = 0; name && i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(names[i], name) == 0) return (enum assay_layer_method)i;
     return ASSAY_LAYERS_AUTO;
 }
 
@@ -209,46 +189,6 @@ struct assay__run_options assay__run_options_of(const struct assay__invocation *
     };
 }
 
-static bool has_samples(const struct assay_profile *profile)
-{
-    for (size_t t = 0; profile && t < profile->trial_count; t++)
-        for (size_t i = 0; i < profile->trials[t].launch_count; i++)
-            if (profile->trials[t].launches[i].sample_count) return true;
-    return false;
-}
-
-/* The report is printed even of a failed or interrupted run: what was measured is there, and says
- * so. */
-static int show_run(const struct assay__run_flags *o, int code, struct assay_profile *profile,
-                    const struct assay_error *run_error)
-{
-    struct assay__buf out = {0};
-    struct assay_error error = {0};
-    int status = ASSAY__EXIT_DONE;
-    if (profile) {
-        int rendered = assay__render(profile, &o->render, false, &out, &error);
-        status = rendered ? assay__fail(rendered, &error) : assay__print(&out);
-        int written = assay__report_file_write(profile, &o->render, o->report, o->quiet);
-        if (!status) status = written;
-        for (size_t i = 0; i < profile->trial_count && !code; i++)
-            if (profile->trials[i].state == ASSAY__TRIAL_FAILED) code = ASSAY_EENGINE;
-    }
-    bool sampled = has_samples(profile);
-    if (code == ASSAY_EINTERRUPTED) {
-        assay__say(sampled && o->output ? "interrupted; what was measured is kept in %s"
-                                        : "interrupted before anything was measured",
-                   o->output);
-        return ASSAY__EXIT_INTERRUPTED;
-    }
-    if (code) {
-        int failed = assay__fail(code, run_error);
-        return profile ? ASSAY__EXIT_FAILED
-                       : failed; /* what was wrong once the run had begun is no wrong usage */
-    }
-    if (!status && o->output && !o->quiet) assay__say("profile kept in %s", o->output);
-    return status || !o->table ? status : assay__require_status(profile);
-}
-
 int assay__run_go(struct assay__invocation *invocation, const struct assay__run_options *library)
 {
     struct assay__run_flags *o = invocation->options;
@@ -268,28 +208,47 @@ int assay__run_go(struct assay__invocation *invocation, const struct assay__run_
     }
     int code = assay__run_with_ceilings(&asked, &profile, &error);
     assay__bar_erase(&bar);
-    int status = show_run(o, code, profile, &error);
+    for (size_t i = 0; profile && i < profile->trial_count && !code; i++)
+        if (profile->trials[i].state == ASSAY__TRIAL_FAILED) code = ASSAY_EENGINE;
+    int status = assay__run_show(o, profile, code, &error);
+    if (!status && o->output && !o->quiet) assay__say("profile kept in %s", o->output);
+    if (!status && o->table) status = assay__require_status(profile);
     assay_profile_close(profile);
     return status;
 }
 
+int assay__run_interrupted(const struct assay__run_flags *flags,
+                           const struct assay_profile *profile)
+{
+    bool sampled = false, sweep = profile && profile->kind == ASSAY__PROFILE_SWEEP;
+    for (size_t t = 0; profile && t < profile->trial_count; t++)
+        for (size_t i = 0; i < profile->trials[t].launch_count; i++)
+            sampled |= profile->trials[t].launches[i].sample_count > 0;
+    if (!sampled)
+        assay__say("interrupted before anything was measured");
+    else if (!flags->output)
+        assay__say("interrupted; nothing is kept without -o FILE");
+    else
+        assay__say("interrupted; what was measured is kept in %s%s", flags->output,
+                   sweep ? "; the same command with --resume goes on" : "");
+    return ASSAY__EXIT_INTERRUPTED;
+}
+
 int assay__run_show(const struct assay__run_flags *flags, const struct assay_profile *profile,
-                    int code, const struct assay_error *error, size_t *usable)
+                    int code, const struct assay_error *error)
 {
     struct assay__buf out = {0};
     struct assay_error failed = {0};
-    *usable = 0;
-    if (!profile) return assay__fail(code, error);
-    int rendered = assay__render(profile, &flags->render, false, &out, &failed);
-    int status = rendered ? assay__fail(rendered, &failed) : assay__print(&out);
-    int written = assay__report_file_write(profile, &flags->render, flags->report, flags->quiet);
-    if (!status) status = written;
-    for (size_t i = 0; i < profile->trial_count; i++)
-        *usable += profile->trials[i].state == ASSAY__TRIAL_OK;
-    if (code == ASSAY_EINTERRUPTED) {
-        assay__say(flags->output ? "interrupted; what was measured is kept in %s" : "interrupted",
-                   flags->output);
-        return ASSAY__EXIT_INTERRUPTED;
+    int status = ASSAY__EXIT_DONE;
+    if (profile) {
+        int rendered = assay__render(profile, &flags->render, false, &out, &failed);
+        status = rendered ? assay__fail(rendered, &failed) : assay__print(&out);
+        int written = assay__report_file_write(profile, &flags->render, flags->report,
+                                               flags->quiet);
+        if (!status) status = written;
     }
-    return code ? assay__fail(code, error) : status;
+    if (code == ASSAY_EINTERRUPTED) return assay__run_interrupted(flags, profile);
+    if (!code) return status;
+    status = assay__fail(code, error);
+    return profile ? ASSAY__EXIT_FAILED : status; /* what the run met is no wrong usage */
 }

@@ -1,6 +1,6 @@
-/* run_command.h - what the commands that run a model share: run, power, memory, counters. Each has
- * a structure of options whose first member is struct assay__run_flags, its own rows, and these
- * rows as `shared`. */
+/* run_command.h - what the commands that run a model share. Each has a structure of options whose
+ * first member is struct assay__run_flags, its own rows, and these rows as `shared`; where its
+ * defaults are others, its own rows of the same name say so. */
 #ifndef ASSAY_CLI_RUN_COMMAND_H
 #define ASSAY_CLI_RUN_COMMAND_H
 
@@ -29,9 +29,12 @@ struct assay__run_options assay__run_options_of(const struct assay__invocation *
 /** Runs with a progress bar, prints the report, says what went wrong. The exit status. */
 int assay__run_go(struct assay__invocation *invocation, const struct assay__run_options *library);
 
-/** For commands of several trials: prints the report of what there is, says what went wrong or that
- *  it was interrupted. The exit status; *usable is the number of trials that ended well. */
+/** Prints the report of what there is and writes that of --report, also of a failed or interrupted
+ *  run: what was measured is there, and says so. Says what went wrong. The exit status. */
 int assay__run_show(const struct assay__run_flags *flags, const struct assay_profile *profile,
-                    int code, const struct assay_error *error, size_t *usable);
+                    int code, const struct assay_error *error);
+/** What Ctrl-C has left behind, in one line. ASSAY__EXIT_INTERRUPTED. */
+int assay__run_interrupted(const struct assay__run_flags *flags,
+                           const struct assay_profile *profile);
 
 #endif

@@ -5,10 +5,8 @@
 #include "cost/cost_walk.h"
 
 #include "base/checked.h"
-#include "base/vec.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,69 +16,44 @@
 
 struct tally {
     struct assay__analysis *analysis;
-    /* op -> index, of ONNX's own domain: most nodes, without making a key */
-    struct assay__map *plain;
-    struct assay__map *ops, *unknown; /* "domain:op" and "domain:op:why" -> index */
-    size_t op_capacity, unknown_capacity;
+    struct assay__map *plain; /* op -> index, of ONNX's own domain: most nodes need no scan */
 };
 
-/* The index of a key, a new one when it is not there yet (*fresh). SIZE_MAX: out of memory. */
-static size_t find_or_add(struct tally *tally, struct assay__map *map, const char *op,
-                          const char *domain, const char *why, size_t count, bool *fresh)
+/* Few kinds: a scan. NULL: out of memory. */
+static struct assay__unknown_op *unknown_op(struct assay__analysis *all,
+                                            const struct assay__node *node, const char *why)
 {
-    char text[256];
-    int length = snprintf(text, sizeof text, "%s:%s:%s", domain, op, why);
-    char *key = text;
-    *fresh = false;
-    if (length < 0 || (size_t)length >= sizeof text)
-        key = assay__arena_printf(tally->analysis->arena, "%s:%s:%s", domain, op, why);
-    if (!key) return SIZE_MAX;
-    size_t at = assay__map_get(map, key);
-    if (at != ASSAY__MAP_NONE) return at;
-    if (key == text) key = assay__arena_strdup(tally->analysis->arena, text);
-    if (!key || assay__map_set(map, key, count)) return SIZE_MAX;
-    *fresh = true;
-    return count;
-}
-
-static int add_unknown(struct tally *tally, const struct assay__node *node, const char *why,
-                       bool no_flops, bool no_bytes)
-{
-    struct assay__analysis *analysis = tally->analysis;
-    bool fresh;
-    size_t at = find_or_add(tally, tally->unknown, node->op, node->domain, why,
-                            analysis->unknown_count, &fresh);
-    if (at == SIZE_MAX) return ASSAY_ENOMEM;
-    if (fresh) {
-        if (assay__vec_grow((void **)&analysis->unknown, &tally->unknown_capacity, at + 1,
-                            sizeof *analysis->unknown))
-            return ASSAY_ENOMEM;
-        analysis->unknown[at] = (struct assay__unknown_op){
-            .op = node->op, .domain = node->domain, .why = why};
-        analysis->unknown_count++;
+    for (size_t i = 0; i < all->unknown_count; i++) {
+        struct assay__unknown_op *own = &all->unknown[i];
+        if (strcmp(own->op, node->op) == 0 && strcmp(own->domain, node->domain) == 0 &&
+            strcmp(own->why, why) == 0)
+            return own;
     }
-    analysis->unknown[at].count++;
-    analysis->unknown[at].without_flops += no_flops;
-    analysis->unknown[at].without_bytes += no_bytes;
-    return 0;
+    size_t at = all->unknown_count;
+    all->unknown = assay__arena_grow(all->arena, all->unknown, at, sizeof *all->unknown);
+    if (!all->unknown) return NULL;
+    all->unknown_count++;
+    all->unknown[at] = (struct assay__unknown_op){
+        .op = node->op, .domain = node->domain, .why = why};
+    return &all->unknown[at];
 }
 
 static struct assay__op_total *op_total(struct tally *tally, const struct assay__node *node)
 {
-    struct assay__analysis *analysis = tally->analysis;
-    bool plain = !*node->domain, fresh = false;
-    size_t at = plain ? assay__map_get(tally->plain, node->op) : SIZE_MAX;
-    if (at != SIZE_MAX) return &analysis->ops[at];
-    at = find_or_add(tally, tally->ops, node->op, node->domain, "", analysis->op_count, &fresh);
-    if (at == SIZE_MAX || (plain && assay__map_set(tally->plain, node->op, at))) return NULL;
-    if (fresh) {
-        if (assay__vec_grow((void **)&analysis->ops, &tally->op_capacity, at + 1,
-                            sizeof *analysis->ops))
-            return NULL;
-        analysis->ops[at] = (struct assay__op_total){node->op, node->domain, 0, 0, NAN, NAN, NAN};
-        analysis->op_count++;
-    }
-    return &analysis->ops[at];
+    struct assay__analysis *all = tally->analysis;
+    bool plain = !*node->domain;
+    size_t at = plain ? assay__map_get(tally->plain, node->op) : 0;
+    while (
+        !plain && at < all->op_count &&
+        (strcmp(all->ops[at].op, node->op) != 0 || strcmp(all->ops[at].domain, node->domain) != 0))
+        at++;
+    if (at < all->op_count) return &all->ops[at];
+    at = all->op_count;
+    all->ops = assay__arena_grow(all->arena, all->ops, at, sizeof *all->ops);
+    if (!all->ops || (plain && assay__map_set(tally->plain, node->op, at))) return NULL;
+    all->op_count++;
+    all->ops[at] = (struct assay__op_total){node->op, node->domain, 0, 0, NAN, NAN, NAN};
+    return &all->ops[at];
 }
 
 /* NaN is "none known yet". */
@@ -128,11 +101,13 @@ static int visit(void *context, const struct assay__node *node, const struct ass
     analysis->unknown_bytes += isnan(bytes);
     if (!isnan(flops + bytes)) return 0;
     total->unknown++;
-    return add_unknown(tally, node,
-                       own->why ? own->why
-                       : why    ? why
-                                : "shape unknown",
-                       isnan(flops), isnan(bytes));
+    if (own->why) why = own->why;
+    struct assay__unknown_op *unknown = unknown_op(analysis, node, why ? why : "shape unknown");
+    if (!unknown) return ASSAY_ENOMEM;
+    unknown->count++;
+    unknown->without_flops += isnan(flops);
+    unknown->without_bytes += isnan(bytes);
+    return 0;
 }
 
 /* Unknown last. */
@@ -161,35 +136,18 @@ static int by_count(const void *left, const void *right)
     return order ? order : strcmp(a->why, b->why);
 }
 
-/* Into the arena, sorted; the growing array is freed. */
-static void *keep_sorted(struct assay__arena *arena, void *list, size_t count, size_t size,
-                         int (*compare)(const void *, const void *))
-{
-    void *kept = assay__arena_array(arena, count, size);
-    if (count) qsort(list, count, size, compare);
-    if (kept && count) memcpy(kept, list, count * size);
-    free(list);
-    return kept;
-}
-
 static int total_operators(struct assay__analysis *analysis, struct assay_error *error)
 {
-    struct tally tally = {.analysis = analysis,
-                          .plain = assay__map_over(analysis->model->names),
-                          .ops = assay__map_new(),
-                          .unknown = assay__map_new()};
-    int code = tally.plain && tally.ops && tally.unknown ? 0 : ASSAY_ENOMEM;
+    struct tally tally = {analysis, assay__map_over(analysis->model->names)};
+    int code = tally.plain ? 0 : ASSAY_ENOMEM;
     if (!code)
         code = assay__cost_walk(analysis->model, analysis->shapes, analysis->costs, visit, &tally,
                                 error);
-    analysis->ops = keep_sorted(analysis->arena, analysis->ops, analysis->op_count,
-                                sizeof *analysis->ops, by_flops);
-    analysis->unknown = keep_sorted(analysis->arena, analysis->unknown, analysis->unknown_count,
-                                    sizeof *analysis->unknown, by_count);
-    if (!analysis->ops || !analysis->unknown) code = ASSAY_ENOMEM;
+    if (!code && analysis->op_count)
+        qsort(analysis->ops, analysis->op_count, sizeof *analysis->ops, by_flops);
+    if (!code && analysis->unknown_count)
+        qsort(analysis->unknown, analysis->unknown_count, sizeof *analysis->unknown, by_count);
     assay__map_free(tally.plain);
-    assay__map_free(tally.ops);
-    assay__map_free(tally.unknown);
     return code;
 }
 
@@ -199,47 +157,40 @@ struct parameters {
     struct assay__analysis *analysis;
     struct assay__map *rows;    /* operator -> its first row of `unpackers` */
     struct assay__map *storage; /* name -> row of `unpackers` of the node that reads it */
-    size_t capacity;
 };
 
-/* Who reads a stored form of weights, at which inputs (bit mask), and what it is called. */
+enum storage { DENSE, SPARSE, QUANTISED, PALETTISED };
+
+/* Who reads a stored form of weights, at which inputs (bit mask), and what form that is. */
 static const struct unpacker {
     const char *op, *domain;
     unsigned inputs;
-    const char *storage;
+    enum storage storage;
 } unpackers[] = {
-    {"DequantizeLinear", "", 1, "quantised"},
-    {"DequantizeLinear", "com.microsoft", 1, "quantised"},
-    {"QLinearConv", "", 1u << 3, "quantised"},
-    {"QLinearMatMul", "", 1u << 3, "quantised"},
-    {"ConvInteger", "", 1u << 1, "quantised"},
-    {"MatMulInteger", "", 1u << 1, "quantised"},
-    {"MatMulIntegerToFloat", "com.microsoft", 1u << 1, "quantised"},
-    {"DynamicQuantizeMatMul", "com.microsoft", 1u << 1, "quantised"},
-    {"DynamicQuantizeLSTM", "com.microsoft", 3u << 1, "quantised"},
-    {"QAttention", "com.microsoft", 1u << 1, "quantised"},
-    {"QGemm", "com.microsoft", 1u << 3, "quantised"},
-    {"MatMulNBits", "com.microsoft", 1u << 1, "quantised"},
-    {"MatMulBnb4", "com.microsoft", 1u << 1, "quantised"},
-    {"GatherBlockQuantized", "com.microsoft", 1, "quantised"},
-    {"QMoE", "com.microsoft", 1u << 2 | 1u << 5 | 1u << 8, "quantised"},
-    {"constexpr_affine_dequantize", "coreml", 1, "quantised"},
-    {"constexpr_blockwise_shift_scale", "coreml", 1, "quantised"},
-    {"constexpr_lut_to_dense", "coreml", 1, "palettised"},
-    {"constexpr_lut_to_sparse", "coreml", 3, "palettised"},
-    {"constexpr_sparse_to_dense", "coreml", 3, "sparse"},
-    {"constexpr_sparse_blockwise_shift_scale", "coreml", 3, "quantised"},
+    {"DequantizeLinear", "", 1, QUANTISED},
+    {"DequantizeLinear", "com.microsoft", 1, QUANTISED},
+    {"QLinearConv", "", 1u << 3, QUANTISED},
+    {"QLinearMatMul", "", 1u << 3, QUANTISED},
+    {"ConvInteger", "", 1u << 1, QUANTISED},
+    {"MatMulInteger", "", 1u << 1, QUANTISED},
+    {"MatMulIntegerToFloat", "com.microsoft", 1u << 1, QUANTISED},
+    {"DynamicQuantizeMatMul", "com.microsoft", 1u << 1, QUANTISED},
+    {"DynamicQuantizeLSTM", "com.microsoft", 3u << 1, QUANTISED},
+    {"QAttention", "com.microsoft", 1u << 1, QUANTISED},
+    {"QGemm", "com.microsoft", 1u << 3, QUANTISED},
+    {"MatMulNBits", "com.microsoft", 1u << 1, QUANTISED},
+    {"MatMulBnb4", "com.microsoft", 1u << 1, QUANTISED},
+    {"GatherBlockQuantized", "com.microsoft", 1, QUANTISED},
+    {"QMoE", "com.microsoft", 1u << 2 | 1u << 5 | 1u << 8, QUANTISED},
+    {"constexpr_affine_dequantize", "coreml", 1, QUANTISED},
+    {"constexpr_blockwise_shift_scale", "coreml", 1, QUANTISED},
+    {"constexpr_lut_to_dense", "coreml", 1, PALETTISED},
+    {"constexpr_lut_to_sparse", "coreml", 3, PALETTISED},
+    {"constexpr_sparse_to_dense", "coreml", 3, SPARSE},
+    {"constexpr_sparse_blockwise_shift_scale", "coreml", 3, QUANTISED},
 };
 
 enum { UNPACKERS = sizeof unpackers / sizeof unpackers[0] };
-
-static int index_unpackers(struct assay__map *rows)
-{
-    int code = 0;
-    for (size_t i = UNPACKERS; i-- > 0 && !code;)
-        code = assay__map_set(rows, unpackers[i].op, i);
-    return code;
-}
 
 static int mark_unpackers(struct parameters *all, const struct assay__graph *graph, int depth)
 {
@@ -259,55 +210,47 @@ static int mark_unpackers(struct parameters *all, const struct assay__graph *gra
     return code;
 }
 
-static const char *storage_of(const struct parameters *all, const struct assay__tensor *tensor,
-                              const char *name)
-{
-    size_t row = assay__map_get(all->storage, name);
-    const char *storage = !isnan(assay__cost_sparse_bytes(tensor)) ? "sparse"
-                          : row != ASSAY__MAP_NONE                 ? unpackers[row].storage
-                                                                   : "dense";
-    if (!tensor->external) return storage;
-    return *storage == 's'   ? "sparse, external"
-           : *storage == 'q' ? "quantised, external"
-           : *storage == 'p' ? "palettised, external"
-                             : "dense, external";
-}
-
 static int add_stored(struct parameters *all, const struct assay__tensor *tensor,
                       const char *storage, size_t size)
 {
     struct assay__analysis *analysis = all->analysis;
-    size_t at = 0; /* few kinds: a scan */
-    for (; at < analysis->parameter_type_count; at++)
-        if (analysis->parameters_by_type[at].dtype == tensor->dtype &&
-            strcmp(analysis->parameters_by_type[at].storage, storage) == 0)
-            break;
-    if (at == analysis->parameter_type_count) {
-        if (assay__vec_grow((void **)&analysis->parameters_by_type, &all->capacity, at + 1,
-                            sizeof *analysis->parameters_by_type))
-            return ASSAY_ENOMEM;
-        analysis->parameters_by_type[at] = (struct assay__parameter_total){.dtype = tensor->dtype,
-                                                                           .storage = storage};
+    struct assay__parameter_total *totals = analysis->parameters_by_type;
+    size_t at = 0, count = analysis->parameter_type_count; /* few kinds: a scan */
+    while (at < count &&
+           (totals[at].dtype != tensor->dtype || strcmp(totals[at].storage, storage) != 0))
+        at++;
+    if (at == count) {
+        totals = assay__arena_grow(analysis->arena, totals, count, sizeof *totals);
+        if (!totals) return ASSAY_ENOMEM;
+        totals[at] = (struct assay__parameter_total){.dtype = tensor->dtype, .storage = storage};
+        analysis->parameters_by_type = totals;
         analysis->parameter_type_count++;
     }
-    struct assay__parameter_total *total = &analysis->parameters_by_type[at];
     int64_t bytes, elements;
-    if (size > INT64_MAX || assay__add_i64_overflows(total->bytes, (int64_t)size, &bytes) ||
-        assay__add_i64_overflows(total->elements, tensor->elements, &elements))
+    if (size > INT64_MAX || assay__add_i64_overflows(totals[at].bytes, (int64_t)size, &bytes) ||
+        assay__add_i64_overflows(totals[at].elements, tensor->elements, &elements))
         return ASSAY_ELIMIT;
-    total->tensors++;
-    total->bytes = bytes;
-    total->elements = elements;
+    totals[at].tensors++;
+    totals[at].bytes = bytes;
+    totals[at].elements = elements;
     return 0;
 }
 
 static int add_parameter(struct parameters *all, const struct assay__tensor *tensor,
                          const char *name)
 {
-    double sparse = assay__cost_sparse_bytes(tensor);
-    size_t size = isnan(sparse) ? assay__dtype_bytes(tensor->dtype, tensor->elements)
-                                : (size_t)tensor->sparse_bytes;
-    return add_stored(all, tensor, storage_of(all, tensor, name), size);
+    static const char *const names[][2] = {{"dense", "dense, external"},
+                                           {"sparse", "sparse, external"},
+                                           {"quantised", "quantised, external"},
+                                           {"palettised", "palettised, external"}};
+    bool sparse = !isnan(assay__cost_sparse_bytes(tensor));
+    size_t row = assay__map_get(all->storage, name);
+    enum storage storage = sparse                   ? SPARSE
+                           : row != ASSAY__MAP_NONE ? unpackers[row].storage
+                                                    : DENSE;
+    size_t size = sparse ? (size_t)tensor->sparse_bytes
+                         : assay__dtype_bytes(tensor->dtype, tensor->elements);
+    return add_stored(all, tensor, names[storage][tensor->external], size);
 }
 
 /* Made by ConstantOfShape: the file holds one number. Absurd shapes are left out; the number of
@@ -351,16 +294,17 @@ static int total_parameters(struct assay__analysis *analysis, struct assay_error
     struct parameters all = {.analysis = analysis,
                              .rows = assay__map_over(analysis->model->names),
                              .storage = assay__map_over(analysis->model->names)};
-    int code = all.rows && all.storage ? index_unpackers(all.rows) : ASSAY_ENOMEM;
+    int code = all.rows && all.storage ? 0 : ASSAY_ENOMEM;
+    for (size_t i = UNPACKERS; i-- > 0 && !code;)
+        code = assay__map_set(all.rows, unpackers[i].op, i);
     if (!code) code = mark_unpackers(&all, &analysis->model->graph, 0);
     if (!code) code = add_parameters(&all, &analysis->model->graph, 0);
     if (!code) code = assay__model_filled(analysis->model, add_filled, &all);
     if (code == ASSAY_ELIMIT)
         assay_error_set(error, code, "the sizes of the initializers overflow when added up");
-    analysis->parameters_by_type = keep_sorted(analysis->arena, analysis->parameters_by_type,
-                                               analysis->parameter_type_count,
-                                               sizeof *analysis->parameters_by_type, by_bytes);
-    if (!analysis->parameters_by_type) code = ASSAY_ENOMEM;
+    if (!code && analysis->parameter_type_count)
+        qsort(analysis->parameters_by_type, analysis->parameter_type_count,
+              sizeof *analysis->parameters_by_type, by_bytes);
     if (!assay__model_parameters(analysis->model, &analysis->parameters,
                                  &analysis->parameter_bytes))
         analysis->parameters = analysis->parameter_bytes = -1;
@@ -369,25 +313,39 @@ static int total_parameters(struct assay__analysis *analysis, struct assay_error
     return code;
 }
 
+int assay__analysis_plan(const struct assay__model *model,
+                         const struct assay__workload_options *options, struct assay__arena *arena,
+                         struct assay__workload **workload, const char **unplanned,
+                         struct assay_error *error)
+{
+    const struct assay__workload_options *o = options;
+    bool chosen = o->batch || o->sequence || o->dim_count || o->shape_count || o->file_count;
+    struct assay_error detail = {0};
+    int code = assay__workload_plan(model, options, workload, &detail);
+    *unplanned = NULL;
+    if (!code) return 0;
+    if (code == ASSAY_ENOMEM || chosen) return assay_error_set(error, code, "%s", detail.message);
+    *workload = assay__arena_alloc(arena, sizeof **workload);
+    *unplanned = assay__arena_strdup(arena, detail.message);
+    if (!*workload || !*unplanned) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    (*workload)->arena = arena;
+    (*workload)->batch = (*workload)->sequence = -1;
+    return 0;
+}
+
 /* --- all of it -------------------------------------------------------------------------------- */
 
-static int infer(struct assay__analysis *analysis, struct assay_error *error)
+static int fill(struct assay__analysis *analysis, struct assay_error *error)
 {
     const struct assay__workload *workload = analysis->workload;
     size_t count = workload ? workload->input_count : 0;
     struct assay__value *fixed = NULL;
-    if (assay__workload_values(workload ? workload->inputs : NULL, count, analysis->arena, &fixed))
-        return ASSAY_ENOMEM;
-    return assay__shapes_infer(analysis->model, fixed, count, &analysis->shapes, error);
-}
-
-static int fill(struct assay__analysis *analysis, struct assay_error *error)
-{
-    const struct assay__graph *graph = &analysis->model->graph;
-    analysis->costs = assay__arena_array(analysis->arena, graph->node_count,
+    analysis->costs = assay__arena_array(analysis->arena, analysis->model->graph.node_count,
                                          sizeof *analysis->costs);
-    if (!analysis->costs) return ASSAY_ENOMEM;
-    int code = infer(analysis, error);
+    if (!analysis->costs ||
+        assay__workload_values(workload ? workload->inputs : NULL, count, analysis->arena, &fixed))
+        return ASSAY_ENOMEM;
+    int code = assay__shapes_infer(analysis->model, fixed, count, &analysis->shapes, error);
     if (!code) analysis->order = assay__shapes_order(analysis->shapes);
     if (!code) code = total_operators(analysis, error);
     if (!code)

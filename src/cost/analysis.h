@@ -58,6 +58,14 @@ struct assay__analysis {
     size_t conflict_count;
 };
 
+/** Plans the inputs. A model whose inputs cannot be planned (a sequence, an unknown rank) is still
+ *  analysed, with the shapes of its file: *unplanned then says why, and *workload lies in the
+ *  arena; it is NULL where the workload is the caller's to free. Where the options ask for sizes,
+ *  a failure is one. */
+int assay__analysis_plan(const struct assay__model *model,
+                         const struct assay__workload_options *options, struct assay__arena *arena,
+                         struct assay__workload **workload, const char **unplanned,
+                         struct assay_error *error);
 /** Inlines the model's functions, fixes the inputs as the workload says (NULL: as the file has
  *  them), and fills the rest. Model and workload are borrowed and must outlive the analysis. */
 int assay__analyse(struct assay__model *model, const struct assay__workload *workload,

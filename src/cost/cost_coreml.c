@@ -27,20 +27,11 @@ static void count_gelu(const struct assay__cost_call *call, struct assay__cost_w
     work->other = each * assay__cost_out_elements(call);
 }
 
-/* linear x […, D], weight [N, D], bias */
-static void count_linear(const struct assay__cost_call *call, struct assay__cost_work *work)
-{
-    double outputs = assay__cost_out_elements(call);
-    work->multiply_adds = outputs * assay__cost_dim(assay__cost_in(call, 0), -1);
-    work->bias_adds = assay__cost_has(call, 2) ? outputs : 0;
-}
-
 /* matmul x, y: the inner axis is the last of x, the one before when transpose_x. */
 static void count_matmul(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
     int axis = assay__node_int(call->node, "transpose_x", 0) ? -2 : -1;
-    work->multiply_adds = assay__cost_out_elements(call) *
-                          assay__cost_dim(assay__cost_in(call, 0), axis);
+    work->multiply_adds = assay__cost_out_elements(call) * assay__cost_in_dim(call, 0, axis);
 }
 
 /* scaled_dot_product_attention query […, L, E], key […, S, E], value […, S, V], attn_mask: as
@@ -92,36 +83,24 @@ static void count_affine(const struct assay__cost_call *call, struct assay__cost
 static void count_resample(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
     double taps = assay__cost_attr_is(call, "sampling_mode", "nearest") ? 0 : 8;
-    work->other = taps * assay__cost_out_elements(call) +
-                  3 * assay__cost_elements(assay__cost_in(call, 1));
+    work->other = taps * assay__cost_out_elements(call) + 3 * assay__cost_in_elements(call, 1);
 }
 
-static void count_linear_resize(const struct assay__cost_call *call, struct assay__cost_work *work)
-{
-    assay__cost_resize(call, "linear", work);
-}
-
+/* Linear unless interpolation_mode, which only resize has, says otherwise. */
 static void count_resize(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
     bool nearest = assay__cost_attr_is(call, "interpolation_mode", "NEAREST_NEIGHBOR");
     assay__cost_resize(call, nearest ? "nearest" : "linear", work);
 }
 
-/* Sorting along an axis of n: n × ⌈log₂ n⌉ comparisons. */
+/* argsort along an axis of n: n × ⌈log₂ n⌉ comparisons; topk: as TopK, n × ⌈log₂ k⌉. */
 static void count_sort(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
     const struct assay__shape_entry *in = assay__cost_in(call, 0);
-    double n = assay__cost_dim(in, assay__cost_axis(call, -1));
-    work->other = assay__cost_elements(in) * (isnan(n) ? NAN : n > 2 ? ceil(log2(n)) : 1);
-}
-
-/* topk: as TopK, n × ⌈log₂ k⌉. */
-static void count_top_k(const struct assay__cost_call *call, struct assay__cost_work *work)
-{
-    double k = assay__cost_dim(assay__cost_out(call, 0), assay__cost_axis(call, -1));
-    work->other = assay__cost_elements(assay__cost_in(call, 0)) * (isnan(k) ? NAN
-                                                                   : k > 2  ? ceil(log2(k))
-                                                                            : 1);
+    const struct assay__shape_entry *kept = call->node->op[0] == 'a' ? in
+                                                                     : assay__cost_out(call, 0);
+    double n = assay__cost_dim(kept, assay__cost_axis(call, -1));
+    work->other = assay__cost_elements(in) * assay__cost_sort_depth(n);
 }
 
 const struct assay__cost_row assay__cost_rows_coreml[] = {
@@ -132,10 +111,10 @@ const struct assay__cost_row assay__cost_rows_coreml[] = {
     UNPACK("constexpr_lut_to_dense", 0), /* a look-up per number */
     EACH_IN("quantize", 2),
     /* products */
-    WORK("conv conv_quantized", assay__cost_plain_conv),
-    WORK("conv_transpose", assay__cost_plain_conv_transpose),
+    ASSAY__COST_PRODUCT("conv conv_quantized", D, assay__cost_conv, 1, 2),
+    ASSAY__COST_PRODUCT("conv_transpose", D, assay__cost_conv_transpose, 1, 2),
     WORK("gru lstm rnn", count_recurrent),
-    WORK("linear", count_linear),
+    ASSAY__COST_PRODUCT("linear", D, assay__cost_matmul, 1, 2), /* x […, D], weight [N, D], bias */
     WORK("matmul", count_matmul),
     WORK("scaled_dot_product_attention", count_attention),
     /* activations */
@@ -173,15 +152,12 @@ const struct assay__cost_row assay__cost_rows_coreml[] = {
     EACH_IN("reduce_l1_norm reduce_l2_norm reduce_log_sum_exp reduce_sum_square", 2),
     /* images */
     WORK("affine", count_affine),
-    WORK("crop_resize", count_resample), /* 4 neighbours per output element, 3 per region number */
-    WORK("resample", count_resample),
-    WORK("resize", count_resize),
-    WORK("resize_bilinear upsample_bilinear", count_linear_resize),
+    WORK("crop_resize resample", count_resample), /* crop_resize: 3 per region number */
+    WORK("resize resize_bilinear upsample_bilinear", count_resize),
     MOVE("resize_nearest_neighbor upsample_nearest_neighbor"),
     /* order, detection */
-    WORK("argsort", count_sort),
+    WORK("argsort topk", count_sort),
     WORK("non_maximum_suppression", assay__cost_by_data),
-    WORK("topk", count_top_k),
     /* states: read by name, written by a copy of the size of the state */
     {.ops = "coreml_update_state", .domain = D, .moves = ASSAY__MOVES_OUTPUT},
     NAME("read_state"),

@@ -49,24 +49,12 @@ double assay__cost_inner(const struct assay__shape_entry *entry, int from)
 
 bool assay__cost_is_float(enum assay__dtype dtype)
 {
-    switch (dtype) {
-    case ASSAY__UINT8:
-    case ASSAY__INT8:
-    case ASSAY__UINT16:
-    case ASSAY__INT16:
-    case ASSAY__INT32:
-    case ASSAY__INT64:
-    case ASSAY__STRING:
-    case ASSAY__BOOL:
-    case ASSAY__UINT32:
-    case ASSAY__UINT64:
-    case ASSAY__UINT4:
-    case ASSAY__INT4:
-    case ASSAY__UINT2:
-    case ASSAY__INT2: return false;
-    default:
-        return true; /* unknown types count: the result is NaN when the shape is unknown, too */
-    }
+    const unsigned others = 1u << ASSAY__UINT8 | 1u << ASSAY__INT8 | 1u << ASSAY__UINT16 |
+                            1u << ASSAY__INT16 | 1u << ASSAY__INT32 | 1u << ASSAY__INT64 |
+                            1u << ASSAY__STRING | 1u << ASSAY__BOOL | 1u << ASSAY__UINT32 |
+                            1u << ASSAY__UINT64 | 1u << ASSAY__UINT4 | 1u << ASSAY__INT4 |
+                            1u << ASSAY__UINT2 | 1u << ASSAY__INT2;
+    return (unsigned)dtype >= 32 || !(others >> dtype & 1);
 }
 
 /* --- the node --------------------------------------------------------------------------------- */
@@ -85,6 +73,16 @@ const struct assay__shape_entry *assay__cost_out(const struct assay__cost_call *
 {
     if (i >= call->node->output_count || !*call->node->outputs[i]) return NULL;
     return assay__shapes_get(call->shapes, call->node->outputs[i]);
+}
+
+double assay__cost_in_elements(const struct assay__cost_call *call, size_t i)
+{
+    return assay__cost_elements(assay__cost_in(call, i));
+}
+
+double assay__cost_in_dim(const struct assay__cost_call *call, size_t i, int axis)
+{
+    return assay__cost_dim(assay__cost_in(call, i), axis);
 }
 
 double assay__cost_out_elements(const struct assay__cost_call *call)
@@ -152,65 +150,40 @@ static double activation(const struct assay__cost_call *call)
     return some ? assay__cost_out_elements(call) : 0;
 }
 
-/* Output elements × (C / group) × kernel elements multiply-adds; W is [M, C / group, k…]. A bias
- * adds one per output element. */
-void assay__cost_conv(const struct assay__cost_call *call, size_t w, size_t bias,
-                      struct assay__cost_work *work)
+/* A bias adds one per output element. */
+static double bias_adds(const struct assay__cost_call *call)
 {
-    double outputs = assay__cost_out_elements(call);
-    work->multiply_adds = outputs * assay__cost_inner(assay__cost_in(call, w), 1);
-    work->bias_adds = assay__cost_has(call, bias) ? outputs : 0;
+    size_t bias = call->row->bias;
+    return bias && assay__cost_has(call, bias) ? assay__cost_out_elements(call) : 0;
+}
+
+/* Output elements × (C / group) × kernel elements multiply-adds; W is [M, C / group, k…]. */
+void assay__cost_conv(const struct assay__cost_call *call, struct assay__cost_work *work)
+{
+    const struct assay__shape_entry *weights = assay__cost_in(call, call->row->weights);
+    work->multiply_adds = assay__cost_out_elements(call) * assay__cost_inner(weights, 1);
+    work->bias_adds = bias_adds(call);
     work->other = activation(call);
 }
 
 /* Each input element meets (M / group) × kernel weights; W is [C, M / group, k…]. */
-void assay__cost_conv_transpose(const struct assay__cost_call *call, size_t w, size_t bias,
-                                struct assay__cost_work *work)
+void assay__cost_conv_transpose(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
-    work->multiply_adds = assay__cost_elements(assay__cost_in(call, 0)) *
-                          assay__cost_inner(assay__cost_in(call, w), 1);
-    if (assay__cost_has(call, bias)) work->bias_adds = assay__cost_out_elements(call);
+    const struct assay__shape_entry *weights = assay__cost_in(call, call->row->weights);
+    work->multiply_adds = assay__cost_in_elements(call, 0) * assay__cost_inner(weights, 1);
+    work->bias_adds = bias_adds(call);
 }
 
-/* K is the last axis of A (the one before it when A is transposed). */
+/* K is the last axis of A (the one before it when A is transposed). Every engine folds Gemm's alpha
+ * and beta into the weights: not counted. */
 void assay__cost_matmul(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
     const struct assay__shape_entry *a = assay__cost_in(call, 0);
     bool transposed = assay__node_int(call->node, "transA", 0) != 0;
     double inner = assay__cost_dim(a, transposed && a && a->rank > 1 ? -2 : -1);
     work->multiply_adds = assay__cost_out_elements(call) * inner;
+    work->bias_adds = bias_adds(call);
     work->other = activation(call);
-}
-
-/* M × N × K; C adds one per output element. alpha and beta are folded into the weights by every
- * engine: not counted. */
-void assay__cost_gemm(const struct assay__cost_call *call, size_t bias,
-                      struct assay__cost_work *work)
-{
-    double outputs = assay__cost_out_elements(call);
-    bool trans_a = assay__node_int(call->node, "transA", 0) != 0;
-    work->multiply_adds = outputs * assay__cost_dim(assay__cost_in(call, 0), trans_a ? 0 : -1);
-    work->bias_adds = assay__cost_has(call, bias) ? outputs : 0;
-    work->other = activation(call);
-}
-
-/* Conv: X, W, B */
-void assay__cost_plain_conv(const struct assay__cost_call *call, struct assay__cost_work *work)
-{
-    assay__cost_conv(call, 1, 2, work);
-}
-
-/* ConvTranspose: X, W, B */
-void assay__cost_plain_conv_transpose(const struct assay__cost_call *call,
-                                      struct assay__cost_work *work)
-{
-    assay__cost_conv_transpose(call, 1, 2, work);
-}
-
-/* Gemm: A, B, C */
-void assay__cost_plain_gemm(const struct assay__cost_call *call, struct assay__cost_work *work)
-{
-    assay__cost_gemm(call, 2, work);
 }
 
 /* MaxPool: k - 1 comparisons; AveragePool: k - 1 additions and a division: counted as k per output
@@ -258,6 +231,11 @@ void assay__cost_recurrent(const struct assay__cost_call *call, struct assay__co
     work->multiply_adds = steps * directions * gates_hidden * (input + hidden);
     work->bias_adds = assay__cost_has(call, 3) ? 2 * steps * directions * gates_hidden : 0;
     work->other = steps * directions * hidden * pointwise;
+}
+
+double assay__cost_sort_depth(double n)
+{
+    return isnan(n) ? NAN : n > 2 ? ceil(log2(n)) : 1;
 }
 
 /* Interpolation over the d axes whose size changes: t taps per axis (nearest 1, linear 2, cubic 4),

@@ -9,7 +9,9 @@
 #define EACH_IN ASSAY__COST_EACH_IN
 #define MOVE ASSAY__COST_MOVE
 #define PICK ASSAY__COST_PICK
+#define EACH_AND ASSAY__COST_EACH_AND
 #define WORK ASSAY__COST_WORK
+#define PRODUCT ASSAY__COST_PRODUCT
 
 static const char by_past[] = "the length of the past is data";
 
@@ -26,32 +28,22 @@ static void count_by_data(const struct assay__cost_call *call, struct assay__cos
 /* FusedConv X, W, B, Z: Z is added to each output; an activation is one more operation. */
 static void count_fused_conv(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
-    assay__cost_conv(call, 1, 2, work);
+    assay__cost_conv(call, work);
     if (assay__cost_has(call, 3)) work->other += assay__cost_out_elements(call);
-}
-
-/* ConvTransposeWithDynamicPads X, W, Pads, B */
-static void count_conv_transpose_pads(const struct assay__cost_call *call,
-                                      struct assay__cost_work *work)
-{
-    assay__cost_conv_transpose(call, 1, 3, work);
 }
 
 /* GemmFastGelu X, W, bias: the product, the bias, FastGelu 8. */
 static void count_gemm_gelu(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
     assay__cost_matmul(call, work);
-    double outputs = assay__cost_out_elements(call);
-    work->bias_adds = assay__cost_has(call, 2) ? outputs : 0;
-    work->other = 8 * outputs;
+    work->other = 8 * assay__cost_out_elements(call);
 }
 
 /* CDist A [m, k], B [n, k]: (a - b)² summed: 3 k per pair, a root unless it is squared. */
 static void count_cdist(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
     double root = assay__cost_attr_is(call, "metric", "sqeuclidean") ? 0 : 1;
-    work->other = assay__cost_out_elements(call) *
-                  (3 * assay__cost_dim(assay__cost_in(call, 0), -1) + root);
+    work->other = assay__cost_out_elements(call) * (3 * assay__cost_in_dim(call, 0, -1) + root);
 }
 
 /* Inverse by Gauss-Jordan elimination: n³ multiply-adds per matrix. */
@@ -66,9 +58,10 @@ static void count_inverse(const struct assay__cost_call *call, struct assay__cos
 /* Attention input [B, S, D], weights [D, q + k + v], bias, mask_index, past [2, B, H, P, Dh],
  * attention_bias, past_sequence_length; QAttention has its past at 8, its bias at 2. The
  * projections B S D (q + k + v) and bias; then heads × S × (S + P) scores. */
-static void attention(const struct assay__cost_call *call, size_t past, size_t mask,
-                      struct assay__cost_work *work)
+static void count_attention(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
+    bool quantised = call->node->op[0] == 'Q';
+    size_t past = quantised ? 8 : 4, mask = quantised ? SIZE_MAX : 5;
     const struct assay__shape_entry *x = assay__cost_in(call, 0), *w = assay__cost_in(call, 1);
     const struct assay__attr *sizes = assay__node_attr(call->node, "qkv_hidden_sizes");
     double batch = assay__cost_dim(x, 0), length = assay__cost_dim(x, 1), keys = length;
@@ -80,24 +73,13 @@ static void attention(const struct assay__cost_call *call, size_t past, size_t m
     }
     if (assay__cost_has(call, past)) {
         bool shared = assay__node_int(call->node, "past_present_share_buffer", 0) != 0;
-        keys += shared ? assay__cost_value(call, 6)
-                       : assay__cost_dim(assay__cost_in(call, past), 3);
+        keys += shared ? assay__cost_value(call, 6) : assay__cost_in_dim(call, past, 3);
         if (shared && isnan(keys)) work->why = by_past;
     }
     work->multiply_adds = batch * length * assay__cost_dim(x, 2) * all;
     work->bias_adds = assay__cost_has(call, 2) ? batch * length * all : 0;
     assay__cost_attend(batch * heads, length, keys, q / heads, v / heads,
                        1 + (double)assay__cost_has(call, mask), work);
-}
-
-static void count_attention(const struct assay__cost_call *call, struct assay__cost_work *work)
-{
-    attention(call, 4, 5, work);
-}
-
-static void count_qattention(const struct assay__cost_call *call, struct assay__cost_work *work)
-{
-    attention(call, 8, SIZE_MAX, work);
 }
 
 /* MultiHeadAttention query, key, value, bias, key_padding_mask, attention_bias, past_key,
@@ -114,7 +96,7 @@ static void count_multi_head(const struct assay__cost_call *call, struct assay__
     double value_width = !v             ? width
                          : v->rank == 4 ? assay__cost_dim(v, 3)
                                         : assay__cost_dim(v, 2) / heads;
-    if (assay__cost_has(call, 6)) keys += assay__cost_dim(assay__cost_in(call, 6), 2);
+    if (assay__cost_has(call, 6)) keys += assay__cost_in_dim(call, 6, 2);
     if (assay__cost_has(call, 8)) { /* the past lies in a buffer of the largest length */
         keys = NAN;
         work->why = by_past;
@@ -160,31 +142,11 @@ static void count_by_past(const struct assay__cost_call *call, struct assay__cos
  * of emb. */
 static void count_gemma_rotary(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
-    work->other = 2 * assay__cost_elements(assay__cost_in(call, 0)) +
-                  3 * (assay__cost_elements(assay__cost_in(call, 1)) +
-                       assay__cost_elements(assay__cost_in(call, 3)));
+    work->other = 2 * assay__cost_in_elements(call, 0) +
+                  3 * (assay__cost_in_elements(call, 1) + assay__cost_in_elements(call, 3));
 }
 
 /* --- norms, embeddings, activations ----------------------------------------------------------- */
-
-/* EmbedLayerNormalization: two or three embeddings added, then a layer norm (8). */
-static void count_embed_norm(const struct assay__cost_call *call, struct assay__cost_work *work)
-{
-    double sums = assay__cost_has(call, 1) ? 2 : 1;
-    work->other = assay__cost_out_elements(call) * (sums + 8);
-}
-
-/* SkipLayerNormalization input, skip, gamma, beta, bias: the sums, then 8. */
-static void count_skip_norm(const struct assay__cost_call *call, struct assay__cost_work *work)
-{
-    work->other = assay__cost_out_elements(call) * (9 + (double)assay__cost_has(call, 4));
-}
-
-/* SkipSimplifiedLayerNormalization input, skip, gamma, bias: the sums, then 5. */
-static void count_skip_rms(const struct assay__cost_call *call, struct assay__cost_work *work)
-{
-    work->other = assay__cost_out_elements(call) * (6 + (double)assay__cost_has(call, 3));
-}
 
 /* GroupNorm X, gamma, beta: 8, and Swish (5) when activation is 1. SkipGroupNorm adds skip (3) and
  * bias (4) first. */
@@ -194,18 +156,6 @@ static void count_group_norm(const struct assay__cost_call *call, struct assay__
     if (call->node->op[0] == 'S')
         each += (double)assay__cost_has(call, 3) + (double)assay__cost_has(call, 4);
     work->other = each * assay__cost_out_elements(call);
-}
-
-/* FastGelu X, bias: 0.5 x (1 + tanh(c (x + 0.044715 x³))): 8, the bias 1. */
-static void count_fast_gelu(const struct assay__cost_call *call, struct assay__cost_work *work)
-{
-    work->other = (8 + (double)assay__cost_has(call, 1)) * assay__cost_out_elements(call);
-}
-
-/* BiasDropout (inference), BiasAdd data, bias, residual: one or two additions. */
-static void count_bias(const struct assay__cost_call *call, struct assay__cost_work *work)
-{
-    work->other = (1 + (double)assay__cost_has(call, 2)) * assay__cost_out_elements(call);
 }
 
 /* CropAndResize: 4 neighbours of each output element, a multiplication and an addition each. */
@@ -220,84 +170,73 @@ static void count_crop_resize(const struct assay__cost_call *call, struct assay_
 /* MoE input […, D], router_probs [rows, E], fc1 [E, I1, D], bias, fc2 [E, D, I], bias, fc3, bias:
  * each row passes k experts: I1 D + D I (+ I D with fc3) multiply-adds, the biases, an activation
  * of I1 (1 each), the weighted sum of k outputs (2 D k); routing is a softmax. All experts' weights
- * are taken as read: which ones are is in the data. */
+ * are taken as read: the data decides which ones are. QMoE has scales before each bias, and 8 /
+ * expert_weight_bits numbers in a byte of weights; the bias of its fc3 is not counted. */
 static void count_moe(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
-    const struct assay__shape_entry *x = assay__cost_in(call, 0), *one = assay__cost_in(call, 2),
-                                    *two = assay__cost_in(call, 4),
-                                    *three = assay__cost_in(call, 6);
-    double width = assay__cost_dim(x, -1), rows = assay__cost_elements(x) / width;
-    double k = (double)assay__node_int(call->node, "k", 1), wide = assay__cost_dim(one, 1);
-    double passes = rows * k, third = assay__cost_has(call, 6) ? assay__cost_inner(three, 1) : 0;
-    work->multiply_adds = passes * (assay__cost_inner(one, 1) + assay__cost_inner(two, 1) + third);
-    if (assay__cost_has(call, 3)) work->bias_adds += passes * wide;
-    if (assay__cost_has(call, 5)) work->bias_adds += passes * width;
-    if (assay__cost_has(call, 7)) work->bias_adds += passes * assay__cost_dim(three, 1);
-    work->other = passes * (wide + 2 * width) + 5 * assay__cost_elements(assay__cost_in(call, 1));
-}
-
-/* QMoE input, router_probs, fc1 [E, I1, D / pack], scales, bias, fc2 [E, D, I / pack], scales,
- * bias, fc3, scales, bias: as MoE, with 8 / expert_weight_bits numbers in a byte. */
-static void count_qmoe(const struct assay__cost_call *call, struct assay__cost_work *work)
-{
-    const struct assay__shape_entry *x = assay__cost_in(call, 0), *one = assay__cost_in(call, 2),
-                                    *two = assay__cost_in(call, 5),
-                                    *three = assay__cost_in(call, 8);
-    double width = assay__cost_dim(x, -1), rows = assay__cost_elements(x) / width;
-    double bits = (double)assay__node_int(call->node, "expert_weight_bits", 4);
-    double pack = bits > 0 ? 8 / bits : NAN, wide = assay__cost_dim(one, 1);
+    bool quantised = call->node->op[0] == 'Q';
+    size_t step = quantised ? 3 : 2, first = 2, second = first + step, third = second + step;
+    double bits = (double)assay__node_int(call->node, "expert_weight_bits", 4), pack = 1;
+    if (quantised) pack = bits > 0 ? 8 / bits : NAN;
+    double width = assay__cost_in_dim(call, 0, -1), wide = assay__cost_in_dim(call, first, 1);
+    double rows = assay__cost_in_elements(call, 0) / width;
     double passes = rows * (double)assay__node_int(call->node, "k", 1);
-    double third = assay__cost_has(call, 8) ? pack * assay__cost_inner(three, 1) : 0;
-    work->multiply_adds = passes * (pack * assay__cost_inner(one, 1) +
-                                    pack * assay__cost_inner(two, 1) + third);
-    if (assay__cost_has(call, 4)) work->bias_adds += passes * wide;
-    if (assay__cost_has(call, 7)) work->bias_adds += passes * width;
-    work->other = passes * (wide + 2 * width) + 5 * assay__cost_elements(assay__cost_in(call, 1));
+    double products = assay__cost_inner(assay__cost_in(call, first), 1) +
+                      assay__cost_inner(assay__cost_in(call, second), 1);
+    if (assay__cost_has(call, third)) products += assay__cost_inner(assay__cost_in(call, third), 1);
+    work->multiply_adds = passes * pack * products;
+    if (assay__cost_has(call, second - 1)) work->bias_adds += passes * wide;
+    if (assay__cost_has(call, third - 1)) work->bias_adds += passes * width;
+    if (!quantised && assay__cost_has(call, third + 1))
+        work->bias_adds += passes * assay__cost_in_dim(call, third, 1);
+    work->other = passes * (wide + 2 * width) + 5 * assay__cost_in_elements(call, 1);
 }
 
 const struct assay__cost_row assay__cost_rows_fused[] = {
     /* convolutions, products */
     WORK("CDist", "ms", count_cdist),
-    WORK("ConvTransposeWithDynamicPads", "ms", count_conv_transpose_pads),
-    WORK("FusedConv NhwcFusedConv", "ms", count_fused_conv),
-    WORK("FusedGemm GemmFloat8", "ms", assay__cost_plain_gemm),
+    /* X, W, Pads, B */
+    PRODUCT("ConvTransposeWithDynamicPads", "ms", assay__cost_conv_transpose, 1, 3),
+    PRODUCT("FusedConv NhwcFusedConv", "ms", count_fused_conv, 1, 2),
+    PRODUCT("FusedGemm GemmFloat8", "ms", assay__cost_matmul, 1, 2),
     WORK("FusedMatMul FusedMatMulActivation TransposeMatMul", "ms", assay__cost_matmul),
-    WORK("GemmFastGelu", "ms", count_gemm_gelu),
+    PRODUCT("GemmFastGelu", "ms", count_gemm_gelu, 1, 2),
     WORK("Inverse", "ms", count_inverse),
     WORK("SparseToDenseMatMul", "ms", count_by_data), /* how many numbers are stored is data */
     /* attention */
-    WORK("Attention DecoderMaskedSelfAttention", "ms", count_attention),
+    WORK("Attention DecoderMaskedSelfAttention QAttention", "ms", count_attention),
     WORK("DecoderMaskedMultiHeadAttention", "ms", count_by_past),
     WORK("GroupQueryAttention", "ms", count_group_query),
     WORK("LongformerAttention", "ms", count_by_data), /* which tokens are global is data */
     WORK("MultiHeadAttention", "ms", count_multi_head),
     WORK("PackedAttention", "ms", count_by_data), /* the sequences' lengths are data */
     WORK("PackedMultiHeadAttention PagedAttention", "ms", count_by_data),
-    WORK("QAttention", "ms", count_qattention),
     WORK("SparseAttention", "ms", count_by_data), /* which blocks are there is data */
     WORK("GemmaRotaryEmbedding", "ms", count_gemma_rotary),
     {.ops = "MRotaryEmbedding", .domain = "ms", .partial = 3u << 2, .count = assay__cost_rotary},
     {.ops = "RotaryEmbedding", .domain = "ms", .partial = 3u << 2, .count = assay__cost_rotary},
     PICK("RelativePositionBias", "ms", 1),
     /* mixture of experts */
-    WORK("MoE", "ms", count_moe),
-    WORK("QMoE", "ms", count_qmoe),
+    WORK("MoE QMoE", "ms", count_moe),
     /* norms, embeddings */
+    /* two or three tables, looked up and added, then a layer norm (8) */
     {.ops = "EmbedLayerNormalization",
-     /* three tables, looked up */ .domain = "ms",
-     .partial = 1u << 2 | 1u << 3 | 1u << 4,
-     .count = count_embed_norm},
+     .domain = "ms",
+     .partial = 7u << 2,
+     .flops = 9,
+     .optional = 1},
     EACH("GatedRMSNorm", "ms", 11), /* RMSNormalization 5, Swish of the gate 5, × */
     WORK("GroupNorm SkipGroupNorm", "ms", count_group_norm),
-    WORK("SkipLayerNormalization", "ms", count_skip_norm),
-    WORK("SkipSimplifiedLayerNormalization", "ms", count_skip_rms),
+    EACH_AND("SkipLayerNormalization", "ms", 9, 4), /* input, skip, gamma, beta, bias: sums and 8 */
+    EACH_AND("SkipSimplifiedLayerNormalization", "ms", 6, 3), /* input, skip, gamma, bias: and 5 */
     PICK("TorchEmbedding", "ms", 1),
     /* activations */
-    WORK("BiasAdd BiasDropout", "ms", count_bias),
-    EACH("BiasGelu", "ms", 6),      /* + bias, then Gelu */
-    EACH("BiasSoftmax", "ms", 6),   /* + bias, then Softmax */
+    EACH_AND("BiasAdd BiasDropout", "ms", 1, 2), /* + bias, + residual; BiasDropout in inference */
+    EACH("BiasGelu", "ms", 6),                   /* + bias, then Gelu */
+    EACH("BiasSoftmax", "ms", 6),                /* + bias, then Softmax */
     EACH("BiasSplitGelu", "ms", 8), /* per output: two biases, Gelu of one half, × the other */
-    WORK("FastGelu", "ms", count_fast_gelu),
+    /* X, bias: 0.5 x (1 + tanh(c (x + 0.044715 x³))) */
+    EACH_AND("FastGelu", "ms", 8, 1),
     EACH("GatedAdd", "ms", 6),  /* x + σ(gate) y */
     EACH("Gelu", "ms", 5),      /* 0.5 x (1 + erf(x / √2)) */
     EACH("QuickGelu", "ms", 6), /* x σ(1.702 x) */

@@ -75,7 +75,7 @@ const struct assay__cost_row *assay__cost_find(const struct assay__cost_index *i
     size_t at = kept ? assay__map_get(index->found, op) : ASSAY__MAP_NONE;
     if (at == ASSAY__MAP_NONE) {
         at = assay__op_index_find(&rows, op, domain, domain_matches);
-        /* Out of memory it is only not remembered. */
+        /* Without memory it is looked up again next time. */
         if (kept) (void)assay__map_set(index->found, op, at);
     }
     return at < ASSAY__OP_SLOTS ? rows.slots[at].row : NULL;

@@ -11,10 +11,6 @@
 #define EACH_IN ASSAY__COST_EACH_IN
 #define MOVE ASSAY__COST_MOVE
 #define WORK ASSAY__COST_WORK
-#define MANY(name)                                              \
-    {                                                           \
-        .ops = name, .domain = "", .flops = 1, .variadic = true \
-    }
 
 /* Gelu: 0.5 x (1 + erf(x / √2)): 5; the tanh form 0.5 x (1 + tanh(c (x + 0.044715 x³))): 8. */
 static void count_gelu(const struct assay__cost_call *call, struct assay__cost_work *work)
@@ -23,7 +19,7 @@ static void count_gelu(const struct assay__cost_call *call, struct assay__cost_w
     work->other = (tanh_form ? 8 : 5) * assay__cost_out_elements(call);
 }
 
-/* Mean over all but some axes, or one input: an addition per further input and the division. */
+/* Mean of n inputs: n - 1 additions and a division per element; of one input nothing. */
 static void count_mean(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
     double inputs = (double)call->node->input_count;
@@ -54,8 +50,7 @@ static void count_reduce_mean(const struct assay__cost_call *call, struct assay_
 static void count_reduce_then(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
     double each = strcmp(call->node->op, "ReduceLogSum") == 0 ? 1 : 2;
-    work->other = each * assay__cost_elements(assay__cost_in(call, 0)) +
-                  assay__cost_out_elements(call);
+    work->other = each * assay__cost_in_elements(call, 0) + assay__cost_out_elements(call);
 }
 
 /* The k largest of n by a heap: n × ⌈log₂ k⌉ comparisons, at least one each. */
@@ -64,8 +59,7 @@ static void count_top_k(const struct assay__cost_call *call, struct assay__cost_
     const struct assay__shape_entry *in = assay__cost_in(call, 0);
     double k = assay__cost_dim(assay__cost_out(call, 0), assay__cost_axis(call, -1));
     bool counts = !in || assay__cost_is_float(in->dtype);
-    double depth = isnan(k) ? NAN : k > 2 ? ceil(log2(k)) : 1;
-    work->other = counts ? assay__cost_elements(in) * depth : 0;
+    work->other = counts ? assay__cost_elements(in) * assay__cost_sort_depth(k) : 0;
 }
 
 /* Sorting n numbers: n × ⌈log₂ n⌉ comparisons. */
@@ -74,7 +68,7 @@ static void count_unique(const struct assay__cost_call *call, struct assay__cost
     const struct assay__shape_entry *in = assay__cost_in(call, 0);
     double n = assay__cost_elements(in);
     bool counts = !in || assay__cost_is_float(in->dtype);
-    work->other = counts ? n * (n > 2 ? ceil(log2(n)) : 1) : 0;
+    work->other = counts ? n * assay__cost_sort_depth(n) : 0;
 }
 
 /* Determinant by elimination, per n × n matrix: n (n - 1) (2 n - 1) / 6 multiply-adds,
@@ -132,13 +126,13 @@ const struct assay__cost_row assay__cost_rows_math[] = {
          "Floor Greater GreaterOrEqual Less LessOrEqual Log Mod Mul Neg Pow Reciprocal "
          "Round Sign Sin Sinh Sqrt Sub Tan",
          "", 1),
-    EACH("Bernoulli", "", 1),   /* a comparison with a random number */
-    EACH("IsInf IsNaN", "", 1), /* a comparison */
+    EACH("Bernoulli IsInf IsNaN", "", 1),                                         /* a comparison */
     EACH("RandomNormal RandomNormalLike RandomUniform RandomUniformLike", "", 1), /* one function */
     EACH("Range", "", 2),           /* start + i × delta */
     EACH("TfIdfVectorizer", "", 1), /* a count × its weight */
-    MANY("Max Min Sum"),            /* n - 1 operations for n inputs */
-    WORK("Mean", "", count_mean),   /* n - 1 additions and a division */
+    /* n - 1 operations for n inputs */
+    {.ops = "Max Min Sum", .domain = "", .flops = 1, .variadic = true},
+    WORK("Mean", "", count_mean), /* n - 1 additions and a division */
     /* activations, per element */
     EACH("Celu", "", 5), /* max, exp, /, -, ×, min: at most one side is taken; 5 as written */
     WORK("Clip", "", count_clip),

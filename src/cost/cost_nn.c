@@ -8,6 +8,7 @@
 #define EACH ASSAY__COST_EACH
 #define EACH_IN ASSAY__COST_EACH_IN
 #define WORK ASSAY__COST_WORK
+#define PRODUCT ASSAY__COST_PRODUCT
 
 /* --- products --------------------------------------------------------------------------------- */
 
@@ -17,7 +18,7 @@
 static void count_deform_conv(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
     const struct assay__shape_entry *x = assay__cost_in(call, 0), *w = assay__cost_in(call, 1);
-    assay__cost_conv(call, 1, 3, work);
+    assay__cost_conv(call, work);
     double samples = assay__cost_out_elements(call) / assay__cost_dim(w, 0) *
                      assay__cost_dim(x, 1) * assay__cost_inner(w, 2);
     double axes = x && x->rank > 2 ? x->rank - 2 : NAN;
@@ -36,8 +37,7 @@ static void count_attention(const struct assay__cost_call *call, struct assay__c
     double kv_heads = flat ? assay__cost_attr(call, "kv_num_heads") : assay__cost_dim(k, 1);
     double width = assay__cost_dim(q, -1) / (flat ? heads : 1);
     double value_width = assay__cost_dim(v, -1) / (flat ? kv_heads : 1);
-    double keys = assay__cost_dim(k, -2);
-    if (flat) keys = assay__cost_dim(k, 1);
+    double keys = assay__cost_dim(k, flat ? 1 : -2);
     if (assay__cost_has(call, 4)) keys += assay__cost_dim(past, 2);
     double capped = assay__node_float(call->node, "softcap", 0) > 0 ? 3 : 0;
     assay__cost_attend(assay__cost_dim(q, 0) * heads, assay__cost_dim(q, flat ? 1 : 2), keys, width,
@@ -48,8 +48,7 @@ static void count_attention(const struct assay__cost_call *call, struct assay__c
  * key-value head a state of Dk × Dv: + k vᵀ (a multiply-add per element), × decay when there is
  * one, read by each query head (a multiply-add per element); the delta rules first read it with k
  * (one more) and correct v (2 per value). */
-static void count_linear_attention(const struct assay__cost_call *call,
-                                   struct assay__cost_work *work)
+static void count_linear(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
     const struct assay__shape_entry *q = assay__cost_in(call, 0), *v = assay__cost_in(call, 2);
     double heads = assay__cost_attr(call, "q_num_heads"),
@@ -105,11 +104,10 @@ static void count_grid_sample(const struct assay__cost_call *call, struct assay_
 static void count_roi_align(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
     double ratio = (double)assay__node_int(call->node, "sampling_ratio", 0);
-    if (ratio > 0) {
+    if (ratio > 0)
         work->other = 9 * ratio * ratio * assay__cost_out_elements(call);
-    } else {
+    else
         assay__cost_by_data(call, work);
-    }
 }
 
 /* AffineGrid theta [N, d, d + 1]: each coordinate is a row of d + 1 numbers × (x, y, …, 1): d
@@ -117,7 +115,7 @@ static void count_roi_align(const struct assay__cost_call *call, struct assay__c
 static void count_affine_grid(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
     double outputs = assay__cost_out_elements(call);
-    work->multiply_adds = outputs * assay__cost_dim(assay__cost_in(call, 0), 1);
+    work->multiply_adds = outputs * assay__cost_in_dim(call, 0, 1);
     work->bias_adds = outputs;
 }
 
@@ -126,32 +124,27 @@ static void count_affine_grid(const struct assay__cost_call *call, struct assay_
 /* SoftmaxCrossEntropyLoss scores, labels: LogSoftmax 6 per score; weight and sum 2 per label. */
 static void count_cross_entropy(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
-    work->other = 6 * assay__cost_elements(assay__cost_in(call, 0)) +
-                  2 * assay__cost_elements(assay__cost_in(call, 1));
+    work->other = 6 * assay__cost_in_elements(call, 0) + 2 * assay__cost_in_elements(call, 1);
 }
 
 /* NegativeLogLikelihoodLoss input, target: weight and sum 2 per label. */
 static void count_nll(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
-    work->other = 2 * assay__cost_elements(assay__cost_in(call, 1));
+    work->other = 2 * assay__cost_in_elements(call, 1);
 }
 
 const struct assay__cost_row assay__cost_rows_nn[] = {
     /* products */
     WORK("AffineGrid", "", count_affine_grid),
     WORK("Attention", "", count_attention),
-    WORK("CausalConvWithState", "*", assay__cost_plain_conv), /* X, W [C, 1, k], B: as Conv */
-    WORK("Conv", "*", assay__cost_plain_conv),
-    WORK("ConvTranspose", "*", assay__cost_plain_conv_transpose),
-    WORK("DeformConv", "", count_deform_conv),
+    PRODUCT("CausalConvWithState Conv", "*", assay__cost_conv, 1, 2), /* X, W, B */
+    PRODUCT("ConvTranspose", "*", assay__cost_conv_transpose, 1, 2),
+    PRODUCT("DeformConv", "", count_deform_conv, 1, 3),
     WORK("GRU LSTM RNN", "", assay__cost_recurrent),
-    WORK("Gemm", "", assay__cost_plain_gemm),
-    WORK("LinearAttention", "*", count_linear_attention),
+    PRODUCT("Gemm", "", assay__cost_matmul, 1, 2), /* A, B, C */
+    WORK("LinearAttention", "*", count_linear),
     WORK("MatMul", "", assay__cost_matmul), /* output elements × the inner axis */
-    {.ops = "RotaryEmbedding",
-     .domain = "",
-     .partial = 1u << 1 | 1u << 2,
-     .count = assay__cost_rotary},
+    {.ops = "RotaryEmbedding", .domain = "", .partial = 3u << 1, .count = assay__cost_rotary},
     /* pools */
     WORK("AveragePool MaxPool", "*", assay__cost_pool),
     EACH_IN("GlobalAveragePool", "*", 1), /* an addition per input element */
@@ -162,11 +155,10 @@ const struct assay__cost_row assay__cost_rows_nn[] = {
     ASSAY__COST_MOVE("MaxUnpool", ""),           /* puts numbers back where they came from */
     /* norms */
     WORK("BatchNormalization", "", count_batch_norm),
-    EACH("GroupNormalization", "", 8),    /* as LayerNormalization */
-    EACH("InstanceNormalization", "", 8), /* as LayerNormalization */
+    EACH("GroupNormalization InstanceNormalization", "", 8), /* as LayerNormalization */
     WORK("LRN", "", assay__cost_lrn),
-    EACH("LayerNormalization", "*",
-         8), /* mean 1, deviation 1, square 1, sum 1, × 1/σ 1, scale 1, shift 1, + ε and root ≈ 1 */
+    /* mean 1, deviation 1, square 1, sum 1, × 1/σ 1, scale 1, shift 1, + ε and root ≈ 1 */
+    EACH("LayerNormalization", "*", 8),
     EACH("LpNormalization", "", 3),               /* power, sum, division */
     EACH("MeanVarianceNormalization", "", 6),     /* mean, deviation, square, sum, division, root */
     EACH("RMSNormalization", "", 5),              /* square, sum, × 1/rms, scale, root */
@@ -179,8 +171,7 @@ const struct assay__cost_row assay__cost_rows_nn[] = {
     WORK("ImageDecoder", "", assay__cost_by_data), /* how large a picture is */
     /* losses, detection */
     WORK("NegativeLogLikelihoodLoss", "", count_nll),
-    WORK("NonMaxSuppression", "",
-         assay__cost_by_data), /* how many boxes are compared is in the data */
+    WORK("NonMaxSuppression", "", assay__cost_by_data), /* how many boxes are compared */
     WORK("SoftmaxCrossEntropyLoss", "", count_cross_entropy),
     {.ops = NULL},
 };

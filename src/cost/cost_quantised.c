@@ -1,7 +1,7 @@
 /* cost_quantised.c - costs of quantised operators, of ai.onnx and com.microsoft. An integer product
  * counts like a floating-point one. Scaling the sums back to integers is folded into the product,
- * as engines do; where numbers are made real or integer one by one, that is 2 each ((x - zero) ×
- * scale; x / scale, rounded). */
+ * as engines do; where numbers are quantised or dequantised one by one, that is 2 each ((x - zero)
+ * × scale; x / scale, rounded). */
 #include "cost/cost_table.h"
 
 #define EACH ASSAY__COST_EACH
@@ -9,72 +9,27 @@
 #define QUANT ASSAY__COST_QUANT
 #define QUANT_IN ASSAY__COST_QUANT_IN
 #define WORK ASSAY__COST_WORK
+#define PRODUCT ASSAY__COST_PRODUCT
 
-/* ConvInteger x, w, zero points: no bias. */
-static void count_conv_integer(const struct assay__cost_call *call, struct assay__cost_work *work)
-{
-    assay__cost_conv(call, 1, SIZE_MAX, work);
-}
-
-/* QLinearConv x, s, z, w, s, z, s, z, B */
-static void count_qlinear_conv(const struct assay__cost_call *call, struct assay__cost_work *work)
-{
-    assay__cost_conv(call, 3, 8, work);
-}
-
-static void count_qlinear_conv_transpose(const struct assay__cost_call *call,
-                                         struct assay__cost_work *work)
-{
-    assay__cost_conv_transpose(call, 3, 8, work);
-}
-
-/* QGemm A, s, z, B, s, z, C */
-static void count_qgemm(const struct assay__cost_call *call, struct assay__cost_work *work)
-{
-    assay__cost_gemm(call, 6, work);
-}
-
-static void matmul_bias(const struct assay__cost_call *call, size_t bias,
-                        struct assay__cost_work *work)
-{
-    assay__cost_matmul(call, work);
-    if (assay__cost_has(call, bias)) work->bias_adds = assay__cost_out_elements(call);
-}
-
-/* DynamicQuantizeMatMul A, B, b_scale, b_zero_point, bias: A made integer (4: minimum, maximum,
- * x / scale, round), each output made real (1). */
+/* DynamicQuantizeMatMul A, B, b_scale, b_zero_point, bias: A quantised (4: minimum, maximum,
+ * x / scale, round), each output dequantised (1). */
 static void count_dynamic_matmul(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
-    matmul_bias(call, 4, work);
-    work->other = 4 * assay__cost_elements(assay__cost_in(call, 0)) +
-                  assay__cost_out_elements(call);
+    assay__cost_matmul(call, work);
+    work->other = 4 * assay__cost_in_elements(call, 0) + assay__cost_out_elements(call);
 }
 
-/* MatMulIntegerToFloat A, B, scales, zero points, bias: each output made real (1). */
-static void count_matmul_to_float(const struct assay__cost_call *call,
-                                  struct assay__cost_work *work)
+/* MatMulIntegerToFloat A, B, scales, zero points, bias: each output dequantised (1). */
+static void count_to_float(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
-    matmul_bias(call, 6, work);
+    assay__cost_matmul(call, work);
     work->other = assay__cost_out_elements(call);
 }
 
-/* MatMulNBits A […, K], B, scales, zero_points, g_idx, bias */
-static void count_matmul_nbits(const struct assay__cost_call *call, struct assay__cost_work *work)
-{
-    matmul_bias(call, 5, work);
-}
-
-/* MatMulBlockQuantizedFp8Weight A, B, b_scale, a_scale, bias */
-static void count_matmul_fp8(const struct assay__cost_call *call, struct assay__cost_work *work)
-{
-    matmul_bias(call, 4, work);
-}
-
 /* QOrderedMatMul A, s, B, s, s, bias, C */
-static void count_qordered_matmul(const struct assay__cost_call *call,
-                                  struct assay__cost_work *work)
+static void count_qordered(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
-    matmul_bias(call, 5, work);
+    assay__cost_matmul(call, work);
     if (assay__cost_has(call, 6)) work->other += assay__cost_out_elements(call);
 }
 
@@ -84,28 +39,28 @@ static void count_nbits_mlp(const struct assay__cost_call *call, struct assay__c
 {
     double outputs = assay__cost_out_elements(call);
     double before = (double)assay__cost_has(call, 1) + 5 * (double)assay__cost_has(call, 2);
-    work->multiply_adds = 2 * outputs * assay__cost_dim(assay__cost_in(call, 0), -1);
+    work->multiply_adds = 2 * outputs * assay__cost_in_dim(call, 0, -1);
     work->bias_adds = outputs *
                       ((double)assay__cost_has(call, 5) + (double)assay__cost_has(call, 8));
-    work->other = 6 * outputs + before * assay__cost_elements(assay__cost_in(call, 0));
+    work->other = 6 * outputs + before * assay__cost_in_elements(call, 0);
 }
 
 /* MatMulNBitsQkv A […, K], skip, norm_scale, q B, scales, bias, k …, v …: three products of K ×
  * (Nq, Nkv, Nkv); before it the sum and an RMS norm (5). */
 static void count_nbits_qkv(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
-    double inner = assay__cost_dim(assay__cost_in(call, 0), -1);
+    double inner = assay__cost_in_dim(call, 0, -1);
     double before = (double)assay__cost_has(call, 1) + 5 * (double)assay__cost_has(call, 2);
     for (size_t i = 0; i < 3; i++) {
         double outputs = assay__cost_elements(assay__cost_out(call, i));
         work->multiply_adds += outputs * inner;
         if (assay__cost_has(call, 5 + 3 * i)) work->bias_adds += outputs;
     }
-    work->other = before * assay__cost_elements(assay__cost_in(call, 0));
+    work->other = before * assay__cost_in_elements(call, 0);
 }
 
 /* DynamicQuantizeLSTM X [S, B, I], W [D, I, 4 H], R [D, H, 4 H], B: as LSTM with transposed
- * weights; X made integer (4 each). */
+ * weights; X quantised (4 each). */
 static void count_dynamic_lstm(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
     const struct assay__shape_entry *x = assay__cost_in(call, 0), *w = assay__cost_in(call, 1);
@@ -118,29 +73,28 @@ static void count_dynamic_lstm(const struct assay__cost_call *call, struct assay
 
 /* QOrderedAttention input [B, S, D], …, Q_weight [D, q] (5), K_weight, V_weight, …, Q_bias (11): as
  * Attention. */
-static void count_qordered_attention(const struct assay__cost_call *call,
-                                     struct assay__cost_work *work)
+static void count_attention(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
     const struct assay__shape_entry *x = assay__cost_in(call, 0);
-    double q = assay__cost_dim(assay__cost_in(call, 5), 1),
-           k = assay__cost_dim(assay__cost_in(call, 6), 1),
-           v = assay__cost_dim(assay__cost_in(call, 7), 1);
+    double q = assay__cost_in_dim(call, 5, 1), v = assay__cost_in_dim(call, 7, 1);
+    double all = q + assay__cost_in_dim(call, 6, 1) + v;
     double batch = assay__cost_dim(x, 0), length = assay__cost_dim(x, 1);
     double heads = assay__cost_attr(call, "num_heads");
-    work->multiply_adds = batch * length * assay__cost_dim(x, 2) * (q + k + v);
-    work->bias_adds = assay__cost_has(call, 11) ? batch * length * (q + k + v) : 0;
+    work->multiply_adds = batch * length * assay__cost_dim(x, 2) * all;
+    work->bias_adds = assay__cost_has(call, 11) ? batch * length * all : 0;
     assay__cost_attend(batch * heads, length, length, q / heads, v / heads, 1, work);
 }
 
-/* QLinearAveragePool: k additions per output, in and out of integers 4. */
+/* QLinearAveragePool: k additions per output, dequantising and quantising 4. */
 static void count_qlinear_pool(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
     work->other = assay__cost_out_elements(call) *
                   (assay__cost_attr_product(call, "kernel_shape") + 4);
 }
 
-/* QEmbedLayerNormalization: as EmbedLayerNormalization, each number of each table made real (2). */
-static void count_qembed_norm(const struct assay__cost_call *call, struct assay__cost_work *work)
+/* QEmbedLayerNormalization: as EmbedLayerNormalization, each number of each table dequantised (2).
+ */
+static void count_qembed(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
     double tables = assay__cost_has(call, 1) ? 3 : 2;
     work->other = assay__cost_out_elements(call) * (3 * tables - 1 + 8);
@@ -154,23 +108,25 @@ const struct assay__cost_row assay__cost_rows_quantised[] = {
     ASSAY__COST_UNPACK("DequantizeWithOrder", "ms", 2),
     EACH_IN("QuantizeBFP QuantizeWithOrder", "ms", 2),
     /* products */
-    WORK("ConvInteger", "", count_conv_integer),
+    PRODUCT("ConvInteger", "", assay__cost_conv, 1, 0),
     WORK("DynamicQuantizeLSTM", "ms", count_dynamic_lstm),
-    WORK("DynamicQuantizeMatMul", "ms", count_dynamic_matmul),
-    WORK("MatMulBlockQuantizedFp4Weight MatMulNBits", "ms", count_matmul_nbits),
-    WORK("MatMulBlockQuantizedFp8Weight", "ms", count_matmul_fp8),
+    PRODUCT("DynamicQuantizeMatMul", "ms", count_dynamic_matmul, 1, 4),
+    /* A […, K], B, scales, zero_points, g_idx, bias */
+    PRODUCT("MatMulBlockQuantizedFp4Weight MatMulNBits", "ms", assay__cost_matmul, 1, 5),
+    /* A, B, b_scale, a_scale, bias */
+    PRODUCT("MatMulBlockQuantizedFp8Weight", "ms", assay__cost_matmul, 1, 4),
     WORK("MatMulBnb4 MatMulFpQ4 MatMulInteger16", "ms", assay__cost_matmul),
     WORK("MatMulInteger", "", assay__cost_matmul),
-    WORK("MatMulIntegerToFloat", "ms", count_matmul_to_float),
+    PRODUCT("MatMulIntegerToFloat", "ms", count_to_float, 1, 6),
     WORK("MatMulNBitsMlp", "ms", count_nbits_mlp),
     WORK("MatMulNBitsQkv", "ms", count_nbits_qkv),
-    WORK("QGemm", "ms", count_qgemm),
-    WORK("QLinearConv", "*", count_qlinear_conv),
-    WORK("QLinearConvTranspose", "ms", count_qlinear_conv_transpose),
+    PRODUCT("QGemm", "ms", assay__cost_matmul, 3, 6),    /* A, s, z, B, s, z, C */
+    PRODUCT("QLinearConv", "*", assay__cost_conv, 3, 8), /* x, s, z, w, s, z, s, z, B */
+    PRODUCT("QLinearConvTranspose", "ms", assay__cost_conv_transpose, 3, 8),
     WORK("QLinearMatMul", "", assay__cost_matmul), /* output elements × the inner axis of A */
-    WORK("QOrderedAttention", "ms", count_qordered_attention),
-    WORK("QOrderedMatMul", "ms", count_qordered_matmul),
-    /* element by element: into reals 2 per operand, the operation, out of reals 2 */
+    WORK("QOrderedAttention", "ms", count_attention),
+    PRODUCT("QOrderedMatMul", "ms", count_qordered, 2, 5),
+    /* element by element: dequantising 2 per operand, the operation, quantising 2 */
     QUANT("MulInteger", "ms", 1),
     QUANT("QLinearAdd QLinearMul", "ms", 7),
     WORK("QLinearAveragePool", "ms", count_qlinear_pool),
@@ -184,9 +140,6 @@ const struct assay__cost_row assay__cost_rows_quantised[] = {
     QUANT("QOrderedLayerNormalization", "ms", 12), /* LayerNormalization 8 */
     /* look-ups of quantised tables */
     {.ops = "GatherBlockQuantized", .domain = "ms", .flops = 2, .partial = 1},
-    {.ops = "QEmbedLayerNormalization",
-     .domain = "ms",
-     .partial = 1u << 2 | 1u << 3 | 1u << 4,
-     .count = count_qembed_norm},
+    {.ops = "QEmbedLayerNormalization", .domain = "ms", .partial = 7u << 2, .count = count_qembed},
     {.ops = NULL},
 };

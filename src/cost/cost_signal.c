@@ -1,7 +1,6 @@
 /* cost_signal.c - costs of signal processing. A Fourier transform of N complex numbers counts as
  * 5 N log₂ N operations, of N real ones as half of that (the convention of FFT benchmarks, exact
- * for radix 2): no library runs the direct N² sum, so here the fast algorithm is the textbook one.
- */
+ * for radix 2): no library runs the direct N² sum, so the fast algorithm is the textbook one. */
 #include "cost/cost_table.h"
 
 #include <limits.h>
@@ -46,7 +45,7 @@ static void count_stft(const struct assay__cost_call *call, struct assay__cost_w
 {
     const struct assay__shape_entry *in = assay__cost_in(call, 0), *out = assay__cost_out(call, 0);
     bool window = assay__cost_has(call, 2);
-    double n = window ? assay__cost_dim(assay__cost_in(call, 2), 0) : assay__cost_value(call, 3);
+    double n = window ? assay__cost_in_dim(call, 2, 0) : assay__cost_value(call, 3);
     double parts = in && in->rank == 3 ? assay__cost_dim(in, -1) : in && in->rank == 2 ? 1 : NAN;
     double frames = assay__cost_dim(out, 0) * assay__cost_dim(out, 1);
     work->other = frames * (fft(n, parts == 1) + (window ? n * parts : 0));
@@ -66,12 +65,14 @@ static void count_rfft(const struct assay__cost_call *call, struct assay__cost_w
 }
 
 const struct assay__cost_row assay__cost_rows_signal[] = {
-    EACH("BlackmanWindow", "", 8), /* a0 - a1 cos(2πi/N) + a2 cos(4πi/N): two cosines of a product
-                                    */
-    EACH("ComplexMul", "ms", 3),   /* 4 × and 2 + per complex number, which is two elements */
-    EACH("ComplexMulConj", "ms", 3), WORK("DFT", "", count_dft),
-    EACH("HammingWindow", "", 4), /* a0 - a1 cos(c i): ×, cos, ×, - */
-    EACH("HannWindow", "", 4),       WORK("Irfft Rfft", "ms", count_rfft),
+    /* a0 - a1 cos(2πi/N) + a2 cos(4πi/N): two cosines of a product */
+    EACH("BlackmanWindow", "", 8),
+    /* 4 × and 2 + per complex number, which is two elements */
+    EACH("ComplexMul ComplexMulConj", "ms", 3),
+    WORK("DFT", "", count_dft),
+    EACH("HammingWindow HannWindow", "", 4), /* a0 - a1 cos(c i): ×, cos, ×, - */
+    WORK("Irfft Rfft", "ms", count_rfft),
     EACH("MelWeightMatrix", "", 4), /* a triangle: -, /, minimum, maximum */
-    WORK("STFT", "", count_stft),    {.ops = NULL},
+    WORK("STFT", "", count_stft),
+    {.ops = NULL},
 };

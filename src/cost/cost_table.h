@@ -6,9 +6,11 @@
 #include "cost/cost.h"
 #include "model/op_words.h"
 
+struct assay__cost_row;
 struct assay__cost_call {
     const struct assay__node *node;
     const struct assay__shapes *shapes;
+    const struct assay__cost_row *row;
 };
 
 /** NaN unknown. */
@@ -38,9 +40,11 @@ struct assay__cost_row {
     unsigned partial; /* bit i: of input i only as much is read as output 0 holds (look-ups) */
     void (*count)(const struct assay__cost_call *call,
                   struct assay__cost_work *work); /* instead of flops */
-    bool any_type; /* counts for integers too: quantised numbers stand for real ones */
-    bool unpacks;  /* makes weights from stored ones: charged though all its inputs are constant */
-    bool by_data;  /* how large its outputs are is in the data */
+    size_t weights, bias; /* of a product: which inputs these are; bias 0: none */
+    size_t optional;      /* input that costs one more per element when it is there; 0: none */
+    bool any_type;        /* counts for integers too: quantised numbers stand for real ones */
+    bool unpacks; /* makes weights from stored ones: charged though all its inputs are constant */
+    bool by_data; /* how large its outputs are is in the data */
 };
 
 /* X(FAMILY): the rows at the end of cost_FAMILY.c; each table ends with a NULL op. */
@@ -58,46 +62,26 @@ struct assay__cost_row {
 ASSAY__COST_FAMILIES(ASSAY__COST_DECLARE)
 
 /* Short forms of the rows. */
-#define ASSAY__COST_EACH(name, where, each)         \
-    {                                               \
-        .ops = name, .domain = where, .flops = each \
-    }
-#define ASSAY__COST_EACH_IN(name, where, each)                               \
-    {                                                                        \
-        .ops = name, .domain = where, .flops = each, .per = ASSAY__PER_INPUT \
-    }
-#define ASSAY__COST_MOVE(name, where) \
-    {                                 \
-        .ops = name, .domain = where  \
-    }
-#define ASSAY__COST_PICK(name, where, inputs)           \
-    {                                                   \
-        .ops = name, .domain = where, .partial = inputs \
-    }
-#define ASSAY__COST_NAME(name, where)                            \
-    {                                                            \
-        .ops = name, .domain = where, .moves = ASSAY__MOVES_NAME \
-    }
-#define ASSAY__COST_SHAPE(name, where)                            \
-    {                                                             \
-        .ops = name, .domain = where, .moves = ASSAY__MOVES_SHAPE \
-    }
-#define ASSAY__COST_WORK(name, where, function)         \
-    {                                                   \
-        .ops = name, .domain = where, .count = function \
-    }
-#define ASSAY__COST_QUANT(name, where, each)                          \
-    {                                                                 \
-        .ops = name, .domain = where, .flops = each, .any_type = true \
-    }
-#define ASSAY__COST_QUANT_IN(name, where, each)                                                \
-    {                                                                                          \
-        .ops = name, .domain = where, .flops = each, .per = ASSAY__PER_INPUT, .any_type = true \
-    }
-#define ASSAY__COST_UNPACK(name, where, each)                        \
-    {                                                                \
-        .ops = name, .domain = where, .flops = each, .unpacks = true \
-    }
+/* clang-format off */
+#define ASSAY__COST_EACH(name, where, each) {.ops = name, .domain = where, .flops = each}
+#define ASSAY__COST_EACH_IN(name, where, each) \
+    {.ops = name, .domain = where, .flops = each, .per = ASSAY__PER_INPUT}
+#define ASSAY__COST_MOVE(name, where) {.ops = name, .domain = where}
+#define ASSAY__COST_PICK(name, where, inputs) {.ops = name, .domain = where, .partial = inputs}
+#define ASSAY__COST_NAME(name, where) {.ops = name, .domain = where, .moves = ASSAY__MOVES_NAME}
+#define ASSAY__COST_SHAPE(name, where) {.ops = name, .domain = where, .moves = ASSAY__MOVES_SHAPE}
+#define ASSAY__COST_WORK(name, where, function) {.ops = name, .domain = where, .count = function}
+#define ASSAY__COST_PRODUCT(name, where, function, w, b) \
+    {.ops = name, .domain = where, .count = function, .weights = w, .bias = b}
+#define ASSAY__COST_EACH_AND(name, where, each, input) \
+    {.ops = name, .domain = where, .flops = each, .optional = input}
+#define ASSAY__COST_QUANT(name, where, each) \
+    {.ops = name, .domain = where, .flops = each, .any_type = true}
+#define ASSAY__COST_QUANT_IN(name, where, each) \
+    {.ops = name, .domain = where, .flops = each, .per = ASSAY__PER_INPUT, .any_type = true}
+#define ASSAY__COST_UNPACK(name, where, each) \
+    {.ops = name, .domain = where, .flops = each, .unpacks = true}
+/* clang-format on */
 
 /* All rows by operator and domain. */
 struct assay__cost_index;
@@ -121,6 +105,8 @@ bool assay__cost_is_float(enum assay__dtype dtype); /* true for an unknown type 
 bool assay__cost_has(const struct assay__cost_call *call, size_t i);
 const struct assay__shape_entry *assay__cost_in(const struct assay__cost_call *call, size_t i);
 const struct assay__shape_entry *assay__cost_out(const struct assay__cost_call *call, size_t i);
+double assay__cost_in_elements(const struct assay__cost_call *call, size_t i);
+double assay__cost_in_dim(const struct assay__cost_call *call, size_t i, int axis);
 double assay__cost_out_elements(const struct assay__cost_call *call); /* of output 0 */
 /** The attribute as a number; NaN when it is absent or negative. */
 double assay__cost_attr(const struct assay__cost_call *call, const char *name);
@@ -132,26 +118,21 @@ bool assay__cost_attr_is(const struct assay__cost_call *call, const char *name, 
 /** First element of input i when it is a known small integer; NaN otherwise. */
 double assay__cost_value(const struct assay__cost_call *call, size_t i);
 
+/** Comparisons per number when n are sorted (or the n largest kept in a heap): ⌈log₂ n⌉, at
+ * least 1. */
+double assay__cost_sort_depth(double n);
+
 /* Counts that more than one family uses. */
 #define ASSAY__COST_BY_DATA "depends on the data" /* why a number is not known */
 /** The number of operations depends on the data. */
 void assay__cost_by_data(const struct assay__cost_call *call, struct assay__cost_work *work);
 /** LRN: `size` + 5 per output element. */
 void assay__cost_lrn(const struct assay__cost_call *call, struct assay__cost_work *work);
-/** Convolution with weights at input w ([M, C / group, k…]) and a bias at input bias. */
-void assay__cost_conv(const struct assay__cost_call *call, size_t w, size_t bias,
-                      struct assay__cost_work *work);
-void assay__cost_conv_transpose(const struct assay__cost_call *call, size_t w, size_t bias,
-                                struct assay__cost_work *work);
+/** Products of input 0 and the weights, with the row's inputs. */
+void assay__cost_conv(const struct assay__cost_call *call, struct assay__cost_work *work);
+void assay__cost_conv_transpose(const struct assay__cost_call *call, struct assay__cost_work *work);
 /** Output 0's elements × the inner axis of input 0. */
 void assay__cost_matmul(const struct assay__cost_call *call, struct assay__cost_work *work);
-void assay__cost_gemm(const struct assay__cost_call *call, size_t bias,
-                      struct assay__cost_work *work);
-/** Of x, weights and bias in this order. */
-void assay__cost_plain_conv(const struct assay__cost_call *call, struct assay__cost_work *work);
-void assay__cost_plain_conv_transpose(const struct assay__cost_call *call,
-                                      struct assay__cost_work *work);
-void assay__cost_plain_gemm(const struct assay__cost_call *call, struct assay__cost_work *work);
 void assay__cost_pool(const struct assay__cost_call *call, struct assay__cost_work *work);
 /** softmax(Q Kᵀ) V: queries × keys × (width of q and of v) multiply-adds per head, softmax 5 and
  *  `extra` per score. */

@@ -65,18 +65,13 @@ struct walk {
 
 /* --- constants -------------------------------------------------------------------------------- */
 
-static size_t name_value(const struct assay__cost_names *names, const char *name)
+bool assay__cost_is_constant(const struct assay__cost_names *names, const char *name)
 {
     for (; names; names = names->outer) {
         size_t value = assay__map_get(names->map, name);
-        if (value != ASSAY__MAP_NONE) return value;
+        if (value != ASSAY__MAP_NONE) return value != 0;
     }
-    return 0;
-}
-
-bool assay__cost_is_constant(const struct assay__cost_names *names, const char *name)
-{
-    return name_value(names, name) != 0;
+    return false;
 }
 
 const struct assay__tensor *assay__cost_stored(const struct assay__cost_names *names,
@@ -99,17 +94,6 @@ double assay__cost_sparse_bytes(const struct assay__tensor *tensor)
     return sparse ? (double)tensor->sparse_bytes : NAN;
 }
 
-static bool is_random(const char *op)
-{
-    switch (*op) { /* of most the first letter says no */
-    case 'R':
-    case 'r': return strncasecmp(op, "random", 6) == 0;
-    case 'B': return strcmp(op, "Bernoulli") == 0;
-    case 'M': return strcmp(op, "Multinomial") == 0;
-    default: return false;
-    }
-}
-
 /* Random operators are not constant, and nothing is known of operators without a row. What unpacks
  * stored weights runs each time, so that what it makes is an activation. Light models and some
  * exporters make weights with ConstantOfShape. */
@@ -118,7 +102,9 @@ static bool makes_constants(const struct assay__cost_names *names,
 {
     for (size_t i = 0; i < node->input_count; i++)
         if (*node->inputs[i] && !assay__cost_is_constant(names, node->inputs[i])) return false;
-    if (is_random(node->op)) return false;
+    if (strncasecmp(node->op, "random", 6) == 0 || strcmp(node->op, "Bernoulli") == 0 ||
+        strcmp(node->op, "Multinomial") == 0)
+        return false;
     for (size_t i = 0; i < node->attr_count; i++)
         if (node->attrs[i].g || node->attrs[i].graphs) return false;
     const struct assay__cost_row *row = assay__cost_find(index, node->op, node->domain);
@@ -169,15 +155,14 @@ static bool mark_first(const struct assay__node *node, bool *first)
     return !failed;
 }
 
-static double input_bytes(const struct scope *scope, const struct assay__cost_call *call,
-                          const struct assay__cost_row *row, size_t i)
+static double input_bytes(const struct scope *scope, const struct assay__cost_call *call, size_t i)
 {
-    double stored = assay__cost_sparse_bytes(
-        assay__cost_stored(&scope->names, call->node->inputs[i]));
-    double bytes = isnan(stored) ? assay__cost_bytes(assay__cost_in(call, i)) : stored;
-    if (!row || i >= 32 || !(row->partial >> i & 1)) return bytes;
-    /* A look-up: as many elements as come out, at the size they are stored with. */
     const struct assay__shape_entry *in = assay__cost_in(call, i);
+    const char *name = call->node->inputs[i];
+    double stored = assay__cost_sparse_bytes(assay__cost_stored(&scope->names, name));
+    double bytes = isnan(stored) ? assay__cost_bytes(in) : stored;
+    if (!call->row || i >= 32 || !(call->row->partial >> i & 1)) return bytes;
+    /* A look-up: as many elements as come out, at the size they are stored with. */
     int bits = in ? assay__dtype_bits(in->dtype) : 0;
     double most = bits > 0 ? ceil(assay__cost_out_elements(call) * bits / 8) : NAN;
     return bytes <= most ? bytes : most;
@@ -185,17 +170,16 @@ static double input_bytes(const struct scope *scope, const struct assay__cost_ca
 
 static bool moves_nothing(const struct assay__cost_row *row)
 {
-    return (row->moves == ASSAY__MOVES_NAME || row->moves == ASSAY__MOVES_SHAPE) && !row->count &&
-           row->flops == 0;
+    return row && (row->moves == ASSAY__MOVES_NAME || row->moves == ASSAY__MOVES_SHAPE);
 }
 
 static int count_bytes(const struct scope *scope, const struct assay__cost_call *call,
-                       const struct assay__cost_row *row, struct assay__cost *cost)
+                       struct assay__cost *cost)
 {
     const struct assay__node *node = call->node;
-    enum assay__cost_moves moves = row ? row->moves : ASSAY__MOVES_ALL;
+    enum assay__cost_moves moves = call->row ? call->row->moves : ASSAY__MOVES_ALL;
     cost->bytes_read = cost->bytes_written = cost->bytes_weights = 0;
-    if (moves == ASSAY__MOVES_NAME || moves == ASSAY__MOVES_SHAPE) return 0;
+    if (moves_nothing(call->row)) return 0;
     if (moves != ASSAY__MOVES_ALL) {
         cost->bytes_read = cost->bytes_written = assay__cost_bytes(
             moves == ASSAY__MOVES_INPUT ? assay__cost_in(call, 0) : assay__cost_out(call, 0));
@@ -206,7 +190,7 @@ static int count_bytes(const struct scope *scope, const struct assay__cost_call 
     bool marked = first && mark_first(node, first);
     for (size_t i = 0; i < node->input_count && marked; i++) {
         if (!first[i]) continue;
-        double bytes = input_bytes(scope, call, row, i);
+        double bytes = input_bytes(scope, call, i);
         cost->bytes_read += bytes;
         if (assay__cost_is_constant(&scope->names, node->inputs[i])) cost->bytes_weights += bytes;
     }
@@ -216,10 +200,11 @@ static int count_bytes(const struct scope *scope, const struct assay__cost_call 
     return marked ? 0 : ASSAY_ENOMEM;
 }
 
-/* So many per element. Integers are no floating-point work; a comparison of floats gives booleans,
- * so there what it works on decides. */
-static double count_each(const struct assay__cost_call *call, const struct assay__cost_row *row)
+/* So many per element. Integers are not floating-point work; a comparison of floats yields
+ * booleans, so there the type of its input decides. */
+static double count_each(const struct assay__cost_call *call)
 {
+    const struct assay__cost_row *row = call->row;
     const struct assay__shape_entry *out = assay__cost_out(call, 0), *in = assay__cost_in(call, 0);
     const struct assay__shape_entry *subject = row->per == ASSAY__PER_INPUT ? in : out;
     if (row->flops <= 0) return 0;
@@ -227,8 +212,9 @@ static double count_each(const struct assay__cost_call *call, const struct assay
     if (!counts && row->per == ASSAY__PER_OUTPUT && subject->dtype == ASSAY__BOOL)
         counts = in && assay__cost_is_float(in->dtype);
     if (!counts) return 0;
-    double flops = row->flops * assay__cost_elements(subject);
-    return row->variadic ? flops * ((double)call->node->input_count - 1) : flops;
+    double each = row->flops + (double)(row->optional && assay__cost_has(call, row->optional));
+    if (row->variadic) each *= (double)call->node->input_count - 1;
+    return each * assay__cost_elements(subject);
 }
 
 static bool unknown(const struct assay__cost *cost)
@@ -238,8 +224,7 @@ static bool unknown(const struct assay__cost *cost)
 }
 
 /* Why a byte count is NaN. */
-static const char *bytes_reason(const struct assay__cost_call *call,
-                                const struct assay__cost_row *row)
+static const char *bytes_reason(const struct assay__cost_call *call)
 {
     const struct assay__shape_entry *entry;
     bool inputs_known = true;
@@ -250,33 +235,33 @@ static const char *bytes_reason(const struct assay__cost_call *call,
             inputs_known = false;
     for (size_t i = 0; i < call->node->output_count; i++)
         if ((entry = assay__cost_out(call, i)) && entry->dtype == ASSAY__STRING) return no_size;
-    return row->by_data && inputs_known ? ASSAY__COST_BY_DATA : no_shape;
+    return call->row->by_data && inputs_known ? ASSAY__COST_BY_DATA : no_shape;
 }
 
 static int cost_node(const struct walk *walk, const struct scope *scope,
                      const struct assay__node *node, struct assay__cost *cost)
 {
     const struct assay__cost_row *row = assay__cost_find(walk->index, node->op, node->domain);
-    struct assay__cost_call call = {node, scope->shapes};
+    struct assay__cost_call call = {node, scope->shapes, row};
     struct assay__cost_work work = {0, 0, 0, NULL};
     *cost = (struct assay__cost){NAN, NAN, NAN, NAN, NAN, row ? no_shape : no_row, false};
-    if (!scope->shapes && !(row && moves_nothing(row))) return 0;
+    if (!scope->shapes && !(moves_nothing(row) && !row->count && row->flops == 0)) return 0;
     if (row && makes_constants(&scope->names, walk->index, node)) {
         *cost = (struct assay__cost){.constant = true};
         return 0;
     }
-    int code = count_bytes(scope, &call, row, cost);
+    int code = count_bytes(scope, &call, cost);
     if (code || !row) return code;
     if (row->count)
         row->count(&call, &work);
     else
-        work.other = count_each(&call, row);
+        work.other = count_each(&call);
     cost->macs = work.multiply_adds + work.bias_adds;
     cost->flops = 2 * work.multiply_adds + work.bias_adds + work.other;
     cost->why = !unknown(cost)                   ? NULL
                 : isnan(cost->flops) && work.why ? work.why
                 : isnan(cost->flops)             ? no_shape
-                                                 : bytes_reason(&call, row);
+                                                 : bytes_reason(&call);
     if (cost->why && assay__shapes_node_overflows(scope->shapes, node)) cost->why = overflows;
     return 0;
 }
@@ -305,34 +290,25 @@ static double agreed(double a, double b)
     return a == b ? a : NAN;
 }
 
-static bool same_cost(const struct assay__cost *a, const struct assay__cost *b)
-{
-    return a->macs == b->macs && a->flops == b->flops && a->bytes_read == b->bytes_read &&
-           a->bytes_written == b->bytes_written && a->bytes_weights == b->bytes_weights;
-}
-
 static void cost_if(const struct scope *scope, const struct assay__node *node, struct body *first,
                     struct body *second, struct assay__cost *whole)
 {
     bool swapped = strcmp(first->attr, "then_branch") != 0;
     struct body *then = swapped ? second : first, *other = swapped ? first : second;
     const struct assay__cost *a = &then->scope->sum, *b = &other->scope->sum;
+    struct assay__cost both = {agreed(a->macs, b->macs),
+                               agreed(a->flops, b->flops),
+                               agreed(a->bytes_read, b->bytes_read),
+                               agreed(a->bytes_written, b->bytes_written),
+                               agreed(a->bytes_weights, b->bytes_weights),
+                               no_branch,
+                               false};
     int taken = scope->shapes ? assay__shapes_branch(scope->shapes, node) : -1;
-    if (taken < 0 && same_cost(a, b)) taken = 1;
+    if (taken < 0 && !unknown(&both)) taken = 1;
     then->times = taken < 0 ? NAN : taken;
     other->times = taken < 0 ? NAN : 1 - taken;
     then->why = other->why = no_branch;
-    if (taken >= 0) {
-        *whole = taken ? *a : *b;
-        return;
-    }
-    *whole = (struct assay__cost){agreed(a->macs, b->macs),
-                                  agreed(a->flops, b->flops),
-                                  agreed(a->bytes_read, b->bytes_read),
-                                  agreed(a->bytes_written, b->bytes_written),
-                                  agreed(a->bytes_weights, b->bytes_weights),
-                                  no_branch,
-                                  false};
+    *whole = taken < 0 ? both : taken ? *a : *b;
 }
 
 static void cost_bodies(const struct scope *scope, const struct assay__node *node,
@@ -385,29 +361,6 @@ static int enter_bodies(struct walk *walk, struct scope *scope, size_t node, int
     return code;
 }
 
-static int cost_nodes(struct walk *walk, struct scope *scope, int depth)
-{
-    const struct assay__graph *graph = scope->names.graph;
-    struct body **end = &scope->bodies;
-    int code = 0;
-    for (size_t i = 0; i < graph->node_count && !code; i++) {
-        struct body **first = end;
-        size_t bodies = 0;
-        if (depth < DEPTH) code = enter_bodies(walk, scope, i, depth, &end, &bodies);
-        if (code) break;
-        if (bodies) { /* by itself it does nothing */
-            cost_bodies(scope, &graph->nodes[i], *first, bodies, &scope->whole[i]);
-            scope->own[i] = (struct assay__cost){.why = NULL};
-        } else {
-            code = cost_node(walk, scope, &graph->nodes[i], &scope->own[i]);
-            scope->whole[i] = scope->own[i];
-        }
-        if (unknown(&scope->whole[i]) && !scope->whole[i].why) scope->whole[i].why = no_shape;
-        add(&scope->sum, &scope->whole[i], 1);
-    }
-    return code;
-}
-
 int assay__cost_order(const struct assay__graph *graph, const struct assay__shapes *shapes,
                       struct assay__arena *arena, const size_t **order, struct assay_error *error)
 {
@@ -435,7 +388,22 @@ static int cost_scope(struct walk *walk, const struct assay__graph *graph,
     const size_t *order;
     int code = assay__cost_order(graph, shapes, walk->arena, &order, walk->error);
     if (!code) code = assay__cost_names_fill(&scope->names, walk->index, order);
-    return code ? code : cost_nodes(walk, scope, depth);
+    struct body **end = &scope->bodies;
+    for (size_t i = 0; i < graph->node_count && !code; i++) {
+        struct body **first = end;
+        size_t bodies = 0;
+        if (depth < DEPTH) code = enter_bodies(walk, scope, i, depth, &end, &bodies);
+        if (code) break;
+        if (bodies) { /* by itself it does nothing */
+            cost_bodies(scope, &graph->nodes[i], *first, bodies, &scope->whole[i]);
+        } else {
+            code = cost_node(walk, scope, &graph->nodes[i], &scope->own[i]);
+            scope->whole[i] = scope->own[i];
+        }
+        if (unknown(&scope->whole[i]) && !scope->whole[i].why) scope->whole[i].why = no_shape;
+        add(&scope->sum, &scope->whole[i], 1);
+    }
+    return code;
 }
 
 static void free_scope(struct scope *scope)

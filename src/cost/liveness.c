@@ -75,23 +75,6 @@ static void touch_captured(struct level *level, const struct assay__graph *body,
 
 static int measure(struct level *level, struct assay_error *error);
 
-static int measure_body(struct level *outer, const struct assay__graph *body, double *peak,
-                        struct assay_error *error)
-{
-    struct assay__liveness live = {.live_bytes = NULL};
-    struct level level = {.arena = outer->arena,
-                          .index = outer->index,
-                          .names = {&outer->names, body, NULL},
-                          .shapes = outer->shapes ? assay__shapes_body(outer->shapes, body) : NULL,
-                          .live = &live,
-                          .depth = outer->depth + 1};
-    int code = assay__cost_order(body, level.shapes, outer->arena, &level.order, error);
-    if (!code) code = measure(&level, error);
-    *peak = code ? NAN : live.peak_bytes;
-    outer->live->unknown_count += live.unknown_count;
-    return code;
-}
-
 /* What the bodies of a node need while they run: one at a time. 0: it has none. */
 static int measure_bodies(struct level *level, const struct assay__node *node, double *bytes,
                           struct assay_error *error)
@@ -106,12 +89,23 @@ static int measure_bodies(struct level *level, const struct assay__node *node, d
         size_t count = attr->g ? 1 : attr->graphs ? attr->count : 0;
         if (taken >= 0 && strcmp(attr->name, taken ? "then_branch" : "else_branch") != 0) count = 0;
         for (size_t g = 0; g < count; g++) {
-            double peak = NAN;
-            int code = level->depth < DEPTH
-                           ? measure_body(level, attr->g ? attr->g : attr->graphs[g], &peak, error)
-                           : 0;
+            const struct assay__graph *body = attr->g ? attr->g : attr->graphs[g];
+            struct assay__liveness live = {.peak_bytes = NAN};
+            struct level inner = {.arena = level->arena,
+                                  .index = level->index,
+                                  .names = {&level->names, body, NULL},
+                                  .shapes = level->shapes ? assay__shapes_body(level->shapes, body)
+                                                          : NULL,
+                                  .live = &live,
+                                  .depth = level->depth + 1};
+            int code = 0;
+            if (inner.depth <= DEPTH) {
+                code = assay__cost_order(body, inner.shapes, inner.arena, &inner.order, error);
+                if (!code) code = measure(&inner, error);
+            }
             if (code) return code;
-            if (!(peak <= *bytes) && !isnan(*bytes)) *bytes = peak;
+            level->live->unknown_count += live.unknown_count;
+            if (!(live.peak_bytes <= *bytes) && !isnan(*bytes)) *bytes = live.peak_bytes;
         }
     }
     return 0;
@@ -139,36 +133,27 @@ static int read_inputs(struct level *level, const struct assay__node *node, size
     return 0;
 }
 
-/* Is output 0 only another name of input 0? Then *slot says of which tensor. */
-static bool is_view(const struct level *level, const struct assay__node *node, size_t *slot)
-{
-    const struct assay__cost_row *row = assay__cost_find(level->index, node->op, node->domain);
-    if (!row || row->moves != ASSAY__MOVES_NAME || node->input_count == 0 || !*node->inputs[0])
-        return false;
-    *slot = assay__map_get(level->slots, node->inputs[0]);
-    if (*slot == ASSAY__MAP_NONE && level->names.outer) *slot = OUTSIDE;
-    return *slot != ASSAY__MAP_NONE;
-}
-
 static int make_outputs(struct level *level, const struct assay__node *node, size_t position,
                         double *bytes)
 {
-    size_t shown = 0;
-    bool view = is_view(level, node, &shown);
+    const struct assay__cost_row *row = assay__cost_find(level->index, node->op, node->domain);
+    size_t shown = ASSAY__MAP_NONE; /* the tensor of which output 0 is only another name */
     int code = 0;
+    if (row && row->moves == ASSAY__MOVES_NAME && node->input_count && *node->inputs[0]) {
+        shown = assay__map_get(level->slots, node->inputs[0]);
+        if (shown == ASSAY__MAP_NONE && level->names.outer) shown = OUTSIDE;
+    }
     for (size_t i = 0; i < node->output_count && !code; i++) {
         const char *name = node->outputs[i];
         if (!*name) continue;
         if (assay__cost_is_constant(&level->names, name)) {
             *bytes += assay__cost_bytes(entry_of(level, name));
-            continue;
-        }
-        if (view && i == 0) {
+        } else if (shown != ASSAY__MAP_NONE && i == 0) {
             code = assay__map_set(level->slots, name, shown);
-            continue;
+        } else {
+            code = add_tensor(level, name, position, level->order[position]);
+            *bytes += level->live->tensors[level->live->tensor_count - 1].bytes;
         }
-        code = add_tensor(level, name, position, level->order[position]);
-        *bytes += level->live->tensors[level->live->tensor_count - 1].bytes;
     }
     return code;
 }
@@ -200,54 +185,39 @@ static int pass(struct level *level, struct assay_error *error)
 
 /* --- adding up -------------------------------------------------------------------------------- */
 
-static int by_size(const void *left, const void *right, const struct assay__live_tensor *tensors)
-{
-    size_t a = *(const size_t *)left, b = *(const size_t *)right;
-    double x = isnan(tensors[a].bytes) ? INFINITY : tensors[a].bytes;
-    double y = isnan(tensors[b].bytes) ? INFINITY : tensors[b].bytes;
-    if (x != y) return x < y ? 1 : -1;
-    return a < b ? -1 : a > b;
-}
+struct ranked {
+    double bytes; /* INFINITY: unknown */
+    size_t tensor;
+};
 
-/* Heap sort: qsort takes no context, and qsort_r differs between systems. */
-static void sift(size_t *list, size_t root, size_t count, const struct assay__live_tensor *tensors)
+static int by_size(const void *left, const void *right)
 {
-    for (size_t child; (child = 2 * root + 1) < count; root = child) {
-        if (child + 1 < count && by_size(&list[child], &list[child + 1], tensors) < 0) child++;
-        if (by_size(&list[root], &list[child], tensors) >= 0) return;
-        size_t swap = list[root];
-        list[root] = list[child];
-        list[child] = swap;
-    }
-}
-
-static void sort_by_size(size_t *list, size_t count, const struct assay__live_tensor *tensors)
-{
-    for (size_t i = count / 2; i > 0; i--)
-        sift(list, i - 1, count, tensors);
-    for (size_t end = count; end > 1; end--) {
-        size_t swap = list[0];
-        list[0] = list[end - 1];
-        list[end - 1] = swap;
-        sift(list, 0, end - 1, tensors);
-    }
+    const struct ranked *a = left, *b = right;
+    if (a->bytes != b->bytes) return a->bytes < b->bytes ? 1 : -1;
+    return a->tensor < b->tensor ? -1 : a->tensor > b->tensor;
 }
 
 static int list_peak(struct level *level)
 {
     struct assay__liveness *live = level->live;
-    size_t at = live->peak_position == SIZE_MAX ? 0 : live->peak_position;
-    live->peak_tensors = assay__arena_array(level->arena, live->tensor_count,
-                                            sizeof *live->peak_tensors);
-    if (!live->peak_tensors) return ASSAY_ENOMEM;
-    for (size_t i = 0; i < live->tensor_count; i++)
-        if (live->tensors[i].first <= at && live->tensors[i].last >= at)
-            live->peak_tensors[live->peak_tensor_count++] = i;
-    sort_by_size(live->peak_tensors, live->peak_tensor_count, live->tensors);
+    size_t at = live->peak_position == SIZE_MAX ? 0 : live->peak_position, count = 0;
+    struct ranked *alive = assay__arena_array(level->arena, live->tensor_count, sizeof *alive);
+    size_t *sorted = assay__arena_array(level->arena, live->tensor_count, sizeof *sorted);
+    if (!alive || !sorted) return ASSAY_ENOMEM;
+    for (size_t i = 0; i < live->tensor_count; i++) {
+        const struct assay__live_tensor *tensor = &live->tensors[i];
+        if (tensor->first > at || tensor->last < at) continue;
+        alive[count++] = (struct ranked){isnan(tensor->bytes) ? INFINITY : tensor->bytes, i};
+    }
+    qsort(alive, count, sizeof *alive, by_size);
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = alive[i].tensor;
+    live->peak_tensors = sorted;
+    live->peak_tensor_count = count;
     return 0;
 }
 
-/* more and less: per position, what begins there and what ended before it. */
+/* change and unknown: per position, what begins there less what ended before it. */
 static int add_up(struct level *level)
 {
     struct assay__liveness *live = level->live;

@@ -53,12 +53,16 @@ bool assay__ncp_place(const char *node_name, int64_t *step, char *group, size_t 
 
 /* --- the walk --------------------------------------------------------------------------------- */
 
+struct part {
+    struct assay__ncp_group group;
+    double pair_flops; /* of its FLOPs: of nodes that work on every pair (LTC) */
+};
+
 struct tally {
     struct assay__ncp *ncp;
     const struct assay__ncp_wiring *wiring;
     struct assay__arena *arena;
-    struct assay__ncp_group parts[PARTS_MOST]; /* by scope */
-    double pair_flops[PARTS_MOST]; /* of `flops`: of nodes that work on every pair (LTC) */
+    struct part parts[PARTS_MOST]; /* by scope */
     size_t part_count;
     double other, other_needed; /* outside of the steps */
     size_t masked;              /* nodes of which the wiring needs less than all */
@@ -66,20 +70,23 @@ struct tally {
     double each, each_bytes;    /* of a body, per step */
 };
 
-/* The scope's entry. */
-static struct assay__ncp_group *part_of(struct tally *tally, const char *scope, double **pairs)
+static struct part *part_named(struct tally *tally, const char *name)
 {
     for (size_t i = 0; i < tally->part_count; i++)
-        if (strcmp(tally->parts[i].name, scope) == 0) {
-            *pairs = &tally->pair_flops[i];
-            return &tally->parts[i];
-        }
-    if (tally->part_count == PARTS_MOST) return NULL;
+        if (strcmp(tally->parts[i].group.name, name) == 0) return &tally->parts[i];
+    return NULL;
+}
+
+/* The scope's entry, a new one when it has none yet; NULL when there are too many. */
+static struct part *part_of(struct tally *tally, const char *scope)
+{
+    struct part *part = part_named(tally, scope);
+    if (part || tally->part_count == PARTS_MOST) return part;
     const char *name = assay__arena_strdup(tally->arena, scope);
     if (!name) return NULL;
-    *pairs = &tally->pair_flops[tally->part_count];
-    tally->parts[tally->part_count].name = name;
-    return &tally->parts[tally->part_count++];
+    part = &tally->parts[tally->part_count++];
+    part->group.name = name;
+    return part;
 }
 
 static const struct assay__ncp_range *range_named(const struct assay__ncp_wiring *wiring,
@@ -162,24 +169,22 @@ static int visit(void *context, const struct assay__node *node, const struct ass
     char scope[64];
     int64_t step = -1;
     double flops = own->flops * times, bytes = (own->bytes_read + own->bytes_written) * times;
-    double *pairs = NULL;
+    struct part *part = NULL;
     (void)why;
     if (own->constant) return 0;
-    struct assay__ncp_group *part = assay__ncp_place(node->name, &step, scope, sizeof scope) &&
-                                            step < tally->ncp->steps
-                                        ? part_of(tally, scope, &pairs)
-                                        : NULL;
+    if (assay__ncp_place(node->name, &step, scope, sizeof scope) && step < tally->ncp->steps)
+        part = part_of(tally, scope);
     if (!part) {
         tally->other += flops;
         /* a product without its group's name may be one that the wiring masks */
         tally->other_needed += tally->ncp->wired && own->macs > 0 ? (double)NAN : flops;
         return 0;
     }
-    part->nodes++;
-    part->flops += flops;
-    part->bytes += bytes;
-    part->flops_needed += needed_flops(tally, node, part->name, own) * times;
-    if (strstr(node->name, "/synapses/")) *pairs += flops;
+    part->group.nodes++;
+    part->group.flops += flops;
+    part->group.bytes += bytes;
+    part->group.flops_needed += needed_flops(tally, node, scope, own) * times;
+    if (strstr(node->name, "/synapses/")) part->pair_flops += flops;
     if (step < 0) { /* a body: once per step */
         tally->each += flops / (double)tally->ncp->steps;
         tally->each_bytes += bytes / (double)tally->ncp->steps;
@@ -192,60 +197,42 @@ static int visit(void *context, const struct assay__node *node, const struct ass
 
 /* --- groups ----------------------------------------------------------------------------------- */
 
-static const struct assay__ncp_group *part_named(const struct tally *tally, const char *name,
-                                                 double *pairs)
-{
-    for (size_t i = 0; i < tally->part_count; i++)
-        if (strcmp(tally->parts[i].name, name) == 0) {
-            *pairs = tally->pair_flops[i];
-            return &tally->parts[i];
-        }
-    return NULL;
-}
-
-static void add_part(struct assay__ncp_group *group, const struct assay__ncp_group *part)
+/* The scope's own nodes, if it has any. */
+static void add_part(struct assay__ncp_group *group, const struct part *part)
 {
     if (!part) return;
-    group->flops += part->flops;
-    group->flops_needed += part->flops_needed;
-    group->bytes += part->bytes;
-    group->nodes += part->nodes;
+    group->flops += part->group.flops;
+    group->flops_needed += part->group.flops_needed;
+    group->bytes += part->group.bytes;
+    group->nodes += part->group.nodes;
 }
 
 /* A group of neurons: its own nodes, and its share of those that compute all neurons. */
-static void put_group(const struct tally *tally, const struct assay__ncp_range *range,
+static void put_group(struct tally *tally, const struct assay__ncp_range *range,
                       struct assay__ncp_group *group)
 {
     const struct assay__ncp_wiring *wiring = tally->wiring;
-    double pairs = 0, share = (double)range->count / (double)wiring->units;
+    double share = (double)range->count / (double)wiring->units;
     *group = (struct assay__ncp_group){.name = range->name, .neurons = (int64_t)range->count};
     assay__ncp_degrees(wiring, range, &group->in, &group->out);
-    add_part(group, part_named(tally, range->name, &pairs));
-    const struct assay__ncp_group *all = part_named(tally, "neurons", &pairs);
+    add_part(group, part_named(tally, range->name));
+    const struct part *all = part_named(tally, "neurons");
     if (!all) return;
     size_t into = 0;
     for (size_t i = 0; i < wiring->group_count; i++)
         into += assay__ncp_between(wiring, &wiring->groups[i], range);
-    double needed_pairs = pairs * (1 - tally->ncp->sparsity);
+    double needed_pairs = all->pair_flops * (1 - tally->ncp->sparsity);
     double existing = (double)tally->ncp->synapses;
-    group->flops += all->flops * share;
-    group->bytes += all->bytes * share;
-    group->flops_needed += (all->flops_needed - needed_pairs) * share;
+    group->flops += all->group.flops * share;
+    group->bytes += all->group.bytes * share;
+    group->flops_needed += (all->group.flops_needed - needed_pairs) * share;
     if (existing > 0) group->flops_needed += needed_pairs * (double)into / existing;
     group->shared = true;
-}
-
-static bool is_group(const struct tally *tally, const char *name)
-{
-    if (!tally->ncp->wired) return false;
-    return strcmp(name, "sensory") == 0 || strcmp(name, "neurons") == 0 ||
-           range_named(tally->wiring, name);
 }
 
 static int put_groups(struct tally *tally)
 {
     struct assay__ncp *ncp = tally->ncp;
-    double pairs = 0;
     ncp->groups = assay__arena_array(tally->arena, PARTS_MOST + ASSAY__NCP_GROUPS + 1,
                                      sizeof *ncp->groups);
     if (!ncp->groups) return ASSAY_ENOMEM;
@@ -254,14 +241,17 @@ static int put_groups(struct tally *tally)
         *first = (struct assay__ncp_group){
             .name = "sensory", .neurons = ncp->inputs, .in = {0, 0, NAN}};
         assay__ncp_sensory_degrees(tally->wiring, &first->out);
-        add_part(first, part_named(tally, "sensory", &pairs));
+        add_part(first, part_named(tally, "sensory"));
         for (size_t i = 0; i < tally->wiring->group_count; i++)
             put_group(tally, &tally->wiring->groups[i], &ncp->groups[ncp->group_count++]);
     }
     for (size_t i = 0; i < tally->part_count; i++) {
-        if (is_group(tally, tally->parts[i].name)) continue;
+        const char *name = tally->parts[i].group.name;
+        if (ncp->wired && (strcmp(name, "sensory") == 0 || strcmp(name, "neurons") == 0 ||
+                           range_named(tally->wiring, name)))
+            continue; /* in a group already */
         struct assay__ncp_group *part = &ncp->groups[ncp->group_count++];
-        *part = tally->parts[i];
+        *part = tally->parts[i].group;
         part->in = part->out = (struct assay__ncp_degree){0, 0, NAN};
     }
     return 0;
@@ -292,8 +282,8 @@ static int put_steps(struct tally *tally)
     ncp->flops = tally->other;
     ncp->flops_needed = ncp->wired && !tally->masked ? (double)NAN : tally->other_needed;
     for (size_t i = 0; i < tally->part_count; i++) {
-        ncp->flops += tally->parts[i].flops;
-        ncp->flops_needed += tally->parts[i].flops_needed;
+        ncp->flops += tally->parts[i].group.flops;
+        ncp->flops_needed += tally->parts[i].group.flops_needed;
     }
     return 0;
 }

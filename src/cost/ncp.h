@@ -3,7 +3,7 @@
  * cost of a time step and of a group of neurons.
  *
  * Source: the metadata entry "assay.ncp" that the builders write (a JSON object; doc/ncp.md has its
- * members), and the node names "/step<k>/<group>/…". Both come from a file of anyone's: every size
+ * members), and the node names "/step<k>/<group>/…". Both come from an untrusted file: every size
  * is checked against the others. */
 #ifndef ASSAY_COST_NCP_H
 #define ASSAY_COST_NCP_H

@@ -21,7 +21,7 @@
  * bound by neither roof. */
 #define ASSAY__ROOFLINE_OVERHEAD_NS 20000.0
 #define ASSAY__ROOFLINE_OVERHEAD_SHARE 0.10
-#define ASSAY__ROOFLINE_ABOVE 1.05 /* beyond this share of its roof it is remarked */
+#define ASSAY__ROOFLINE_ABOVE 1.05 /* beyond this share of its roof the report says so */
 #define ASSAY__ROOFLINE_LEVELS 4   /* l1, l2, l3, dram */
 
 enum assay__bound {
@@ -69,6 +69,7 @@ struct assay__roofline {
     size_t level_count;               /* 0: none */
     const struct assay__roof *memory; /* the level that holds everything; NULL: not measured */
     const struct assay__roof *weights;    /* where weights are read from; NULL: as all else */
+    struct assay__roofs *roofs;           /* where further compute roofs are looked up */
     double overhead_ns;                   /* a layer below this may be overhead */
     struct assay__roofline_layer *layers; /* as the trial's layers */
     size_t layer_count;
@@ -86,28 +87,10 @@ int assay__roofline(const struct assay_profile *profile, const struct assay__tri
  *  memory.bandwidth_utilization and roofline.*, or why they are unavailable. 0 or ASSAY_ENOMEM. */
 int assay__roofline_apply(struct assay_profile *profile, struct assay__trial *trial);
 
-/* --- between roofline.c and roofline_roofs.c -------------------------------------------------- */
-
-/** Which of the profile's ceilings are the roofs of one trial. */
-struct assay__roofs {
-    const struct assay_profile *profile;
-    const char *device;
-    bool host; /* ceilings of cores, else of a device behind an engine */
-    int cores; /* that ran it; 0: all */
-    struct assay__roof *levels;
-    size_t level_count;
-    struct assay__roof *weights;
-    struct assay__roof types[8]; /* compute roofs looked up so far, by label */
-    size_t type_count;
-};
-int assay__roofs_find(const struct assay_profile *profile, const struct assay__trial *trial,
-                      struct assay__arena *arena, struct assay__roofs *roofs,
-                      struct assay__roofline *out);
-/** The compute roof of a data type, or of float32 for a 16-bit type without one (*note says so).
- *  NULL with *note: none. */
-const struct assay__roof *assay__roofs_compute(struct assay__roofs *roofs,
-                                               struct assay__arena *arena, const char *type,
-                                               const char **note);
+/** No ceilings are kept, and measuring them would give a roofline: for the scripted times of the
+ * fake engine none would. */
+bool assay__ceilings_would_help(const struct assay_profile *profile,
+                                const struct assay__trial *trial);
 /** The type that an operator computes in: "int8" for the integer products, else the model's. */
 const char *assay__roofline_type(const char *op, const char *model_type);
 

@@ -19,18 +19,14 @@
 #define VERIFY_BUDGET_S 120.0
 #define VERIFY_ARMS 16 /* that the sensors' readings must have room for */
 
-static struct assay__advise_options rules_of(const struct assay_advise_options *o)
+/* The rules that are asked for; ASSAY_EINVAL: one of them is none. */
+static int read_rules(const struct assay_advise_options *o, struct assay__advise_options *rules,
+                      struct assay_error *error)
 {
-    return (struct assay__advise_options){
-        .trial = o->trial > 0 ? (size_t)o->trial - 1 : SIZE_MAX,
-        .model = o->model,
-        .only = o->rules,
-        .only_count = o->rule_count,
-    };
-}
-
-static int check(const struct assay_advise_options *o, struct assay_error *error)
-{
+    *rules = (struct assay__advise_options){.trial = o->trial > 0 ? (size_t)o->trial - 1 : SIZE_MAX,
+                                            .model = o->model,
+                                            .only = o->rules,
+                                            .only_count = o->rule_count};
     for (size_t i = 0; i < o->rule_count; i++)
         if (!assay__rule_find(o->rules[i]))
             return assay__refuse_option(error, "rules", "there is no rule '%s'", o->rules[i]);
@@ -61,39 +57,30 @@ static int ask_rules(void *context, struct assay_profile *profile, struct assay_
     return assay__advise(profile, &asking->rules, asking->advice, error);
 }
 
-/* The first arm: what the rules look at. Its failure is that of the whole. */
-static int diagnose(struct assay__arms *arms, const struct assay__run_options *run,
-                    struct assay_error *error)
-{
-    struct assay__run_options one = *run;
-    one.measuring.launches = 1;
-    const struct assay__arm_identity identity = {.label = "diagnosis"};
-    int code = assay__arms_add(arms, &one, &identity, NULL, error);
-    if (code == 0 && arms->items[0]) code = assay__arms_start(arms, error);
-    if (code == 0 && arms->items[0]) code = assay__arms_launch(arms, 0, 1, 1, error);
-    if (code == 0) code = assay__arms_conclude(arms, 0, error);
-    if (code) return code;
-    const struct assay__trial *trial = assay__arms_trial(arms, 0);
-    if (trial->state == ASSAY__TRIAL_INTERRUPTED)
-        return assay_error_set(error, ASSAY_EINTERRUPTED, "interrupted");
-    return trial->state == ASSAY__TRIAL_OK
-               ? 0
-               : assay_error_set(error, ASSAY_EENGINE, "%s", trial->reason);
-}
-
+/* The first arm is what the rules look at: its failure is that of the whole. */
 static int run_and_verify(const struct assay__run_options *run,
                           struct assay__verify_options *verify, struct asking *asking,
                           struct assay_profile **profile, struct assay_error *error)
 {
     struct assay__verification verification;
     struct assay__arms arms = {.count = 0};
-    struct assay__run_options whole = *run, checked = *run;
+    struct assay__run_options whole = *run, one = *run, checked = *run;
+    const struct assay__arm_identity identity = {.label = "diagnosis"};
     struct assay_error kept = {0};
     int code = assay__run_options_check(&checked, error);
     if (code) return code;
     whole.measuring.launches = verify->run.measuring.launches * VERIFY_ARMS;
+    one.measuring.launches = 1;
     code = assay__arms_begin(&arms, &whole, NULL, error);
-    if (code == 0) code = diagnose(&arms, run, error);
+    if (code == 0) code = assay__arms_add(&arms, &one, &identity, NULL, error);
+    if (code == 0 && arms.items[0]) code = assay__arms_start(&arms, error);
+    if (code == 0 && arms.items[0]) code = assay__arms_launch(&arms, 0, 1, 1, error);
+    if (code == 0) code = assay__arms_conclude(&arms, 0, error);
+    const struct assay__trial *trial = code ? NULL : assay__arms_trial(&arms, 0);
+    if (trial && trial->state == ASSAY__TRIAL_INTERRUPTED)
+        code = assay_error_set(error, ASSAY_EINTERRUPTED, "interrupted");
+    else if (trial && trial->state != ASSAY__TRIAL_OK)
+        code = assay_error_set(error, ASSAY_EENGINE, "%s", trial->reason);
     if (code == 0) code = ask_rules(asking, arms.recording.profile, error);
     if (code == 0) code = assay__verify(*asking->advice, &arms, verify, &verification, error);
     int lost = arms.recording.profile ? assay__arms_finish(&arms, profile, &kept) : 0;
@@ -110,7 +97,7 @@ int assay__advise_model(const struct assay__run_options *given,
                         struct assay__advice **advice, struct assay_error *error)
 {
     struct assay__run_options run = *given;
-    struct asking asking = {rules_of(o), advice};
+    struct asking asking = {.advice = advice};
     struct assay__arena *arena = assay__arena_new(); /* of the ceilings; the profile copies them */
     *profile = NULL;
     *advice = NULL;
@@ -118,7 +105,7 @@ int assay__advise_model(const struct assay__run_options *given,
     run.watching.memory = run.watching.counters = true;
     if ((!(run.measuring.time_s > 0) || o->verify) && !run.measuring.iterations)
         run.measuring.time_s = TIME_S;
-    int code = arena ? check(o, error) : assay__no_memory(error);
+    int code = arena ? read_rules(o, &asking.rules, error) : assay__no_memory(error);
     if (!code) code = assay__run_ceilings(arena, NULL, 0, &run, error);
     if (!code && o->verify) {
         struct assay__verify_options verify = {.run = run};
@@ -176,9 +163,9 @@ int assay__advise_kept(const struct assay__run_options *run, const struct assay_
                        struct assay_profile *profile, struct assay__advice **advice,
                        struct assay_error *error)
 {
-    const struct assay__advise_options rules = rules_of(o);
+    struct assay__advise_options rules;
     *advice = NULL;
-    int code = check(o, error);
+    int code = read_rules(o, &rules, error);
     if (code == 0) code = assay__profile_recover(profile); /* a capture that was killed */
     const struct assay__finding *kept = profile->findings;
     size_t kept_count = profile->finding_count;

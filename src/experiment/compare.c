@@ -53,22 +53,6 @@ static void add(struct plan *plan, const char *model, const char *device, const 
 
 /* --- devices ---------------------------------------------------------------------------------- */
 
-static enum assay__trial_role role_of(const struct assay__found_device *item)
-{
-    bool prefixed = strchr(item->name, '/') != NULL;
-    if (item->device.software) return ASSAY__ROLE_SOFTWARE;
-    if (prefixed && strcmp(item->device.name, "cpu") == 0) return ASSAY__ROLE_CONTROL;
-    return ASSAY__ROLE_NONE;
-}
-
-static void add_all(struct plan *plan, const struct assay__found *found, const char *model)
-{
-    for (size_t i = 0; i < found->count; i++) {
-        const struct assay__found_device *item = &found->items[i];
-        if (item->device.available) add(plan, model, item->name, item->name, role_of(item), NULL);
-    }
-}
-
 /* For every word that occurs twice: a device that also belongs to a class of the list is no
  * mistake. */
 static void remark_duplicates(const struct assay_callbacks *callbacks, const char *list)
@@ -81,24 +65,6 @@ static void remark_duplicates(const struct assay_callbacks *callbacks, const cha
             assay__remark(callbacks, "'%.*s' is named twice; it is measured once", (int)length, at);
             break;
         }
-    }
-}
-
-static int unknown(const char *option, const char *name, struct assay_error *error)
-{
-    return assay__refuse_option(error, option, "there is no device '%s' here", name);
-}
-
-/* The CPU of a further build, when another device of that build takes part. */
-static void add_controls(struct plan *plan, const struct assay__found *found, const char *model)
-{
-    for (size_t i = 0, count = plan->count; i < count; i++) {
-        const char *device = plan->items[i].device, *slash = strchr(device, '/');
-        if (!slash || plan->items[i].refused) continue;
-        const char *name = assay__arena_text(plan->arena, "%.*s/cpu", (int)(slash - device),
-                                             device);
-        const struct assay__found_device *cpu = assay__found_named(found, name);
-        if (cpu && cpu->device.available) add(plan, model, name, name, ASSAY__ROLE_CONTROL, NULL);
     }
 }
 
@@ -116,7 +82,9 @@ static int plan_devices(struct plan *plan, const char *list, const struct assay_
     for (size_t i = 0; i < selection.count; i++) {
         const struct assay__selected_device *word = &selection.items[i];
         const struct assay__found_device *item = assay__found_named(found, word->name);
-        if (!item && !*word->kind) return unknown("devices", word->name, error);
+        if (!item && !*word->kind)
+            return assay__refuse_option(error, "devices", "there is no device '%s' here",
+                                        word->name);
         const char *why = item && item->device.reason ? item->device.reason : word->refusal;
         add(plan, model, word->name, word->name,
             word->software ? ASSAY__ROLE_SOFTWARE : ASSAY__ROLE_NONE,
@@ -124,120 +92,82 @@ static int plan_devices(struct plan *plan, const char *list, const struct assay_
             : *why          ? why
                             : "not usable"); /* a row that says so */
     }
-    add_controls(plan, found, model);
+    /* the CPU of a further build, when another device of that build takes part */
+    for (size_t i = 0, count = plan->count; i < count; i++) {
+        const char *device = plan->items[i].device, *slash = strchr(device, '/');
+        if (!slash || plan->items[i].refused) continue;
+        const char *name = assay__arena_text(plan->arena, "%.*s/cpu", (int)(slash - device),
+                                             device);
+        const struct assay__found_device *cpu = assay__found_named(found, name);
+        if (cpu && cpu->device.available) add(plan, model, name, name, ASSAY__ROLE_CONTROL, NULL);
+    }
     return 0;
 }
 
-/* The default build's CPU, wherever it is in the list, else the first. */
-static void choose_reference(struct plan *plan)
-{
-    for (size_t i = 0; i < plan->count; i++)
-        if (plan->items[i].device && strcmp(plan->items[i].device, "cpu") == 0) {
-            struct entry kept = plan->items[i];
-            memmove(&plan->items[1], &plan->items[0], i * sizeof kept);
-            plan->items[0] = kept;
-        }
-    if (plan->count) plan->items[0].role = ASSAY__ROLE_REFERENCE;
-}
-
-/* Characters of the folder that all of them begin with. */
-static size_t common_folder(const char *const *models, size_t count)
-{
-    size_t common = strlen(models[0]);
-    for (size_t i = 1; i < count; i++) {
-        size_t same = 0;
-        while (same < common && models[i][same] == models[0][same])
-            same++;
-        common = same;
-    }
-    while (common && models[0][common - 1] != '/')
-        common--;
-    return common;
-}
-
+/* Labels are without the folder that all of them begin with. */
 static void plan_models(struct plan *plan, const struct assay_compare_options *options,
                         const char *device)
 {
-    size_t skip = common_folder(options->models, options->model_count);
+    const char *const *models = options->models;
+    size_t skip = strlen(models[0]);
+    for (size_t i = 1; i < options->model_count; i++) {
+        size_t same = 0;
+        while (same < skip && models[i][same] == models[0][same])
+            same++;
+        skip = same;
+    }
+    while (skip && models[0][skip - 1] != '/')
+        skip--;
     for (size_t i = 0; i < options->model_count; i++)
-        add(plan, options->models[i], device,
-            assay__arena_text(plan->arena, "%zu: %s", i + 1, options->models[i] + skip),
-            ASSAY__ROLE_NONE, NULL);
-    if (plan->count) plan->items[0].role = ASSAY__ROLE_REFERENCE;
+        add(plan, models[i], device,
+            assay__arena_text(plan->arena, "%zu: %s", i + 1, models[i] + skip), ASSAY__ROLE_NONE,
+            NULL);
 }
 
 static int make_plan(struct plan *plan, const struct assay__run_options *run,
                      const struct assay_compare_options *options, struct assay_error *error)
 {
     const char *device = run->target.device;
-    bool several = options->model_count > 1;
+    bool several = options->model_count > 1,
+         look = !several || (device && strcmp(device, "cpu") != 0);
+    struct assay__found found = {.count = 0};
     if (options->devices && (several || device))
         return assay__refuse_option(
             error, "devices",
             several ? "a list of devices is for one model; several run on one device"
                     : "one device and a list of them exclude each other");
-    if (several && (!device || strcmp(device, "cpu") == 0)) {
-        plan_models(plan, options, device);
-        return 0;
-    }
     const struct assay__device_search search = {
         .engine = run->target.engine, .library = run->target.library, .callbacks = run->callbacks};
-    struct assay__found found = {.count = 0};
-    int code = assay__devices_find(&search, &found, error);
-    if (!code && several && !assay__found_named(&found, device))
-        code = unknown("device", device, error);
+    int code = look ? assay__devices_find(&search, &found, error) : 0;
+    if (!code && several && look && !assay__found_named(&found, device))
+        code = assay__refuse_option(error, "device", "there is no device '%s' here", device);
     else if (!code && several)
         plan_models(plan, options, device);
     else if (!code && options->devices)
         code = plan_devices(plan, options->devices, &found, run, error);
-    else if (!code)
-        add_all(plan, &found, run->workload.model);
-    if (!code && !several) choose_reference(plan);
+    for (size_t i = 0; i < found.count && !code && !several && !options->devices; i++) {
+        const struct assay__found_device *item = &found.items[i];
+        bool further = strchr(item->name, '/') && strcmp(item->device.name, "cpu") == 0;
+        if (item->device.available)
+            add(plan, run->workload.model, item->name, item->name,
+                item->device.software ? ASSAY__ROLE_SOFTWARE
+                : further             ? ASSAY__ROLE_CONTROL
+                                      : ASSAY__ROLE_NONE,
+                NULL);
+    }
+    /* the reference is the default build's CPU, wherever it is in the list, else the first */
+    for (size_t i = 0; i < plan->count && !several; i++)
+        if (plan->items[i].device && strcmp(plan->items[i].device, "cpu") == 0) {
+            struct entry kept = plan->items[i];
+            memmove(&plan->items[1], &plan->items[0], i * sizeof kept);
+            plan->items[0] = kept;
+        }
+    if (plan->count) plan->items[0].role = ASSAY__ROLE_REFERENCE;
     assay__devices_free(&found);
     return code;
 }
 
 /* --- measuring -------------------------------------------------------------------------------- */
-
-/* The ceilings of every device that takes part, as far as they are known. */
-static int add_ceilings(const struct plan *plan, struct assay__run_options *run,
-                        struct assay_error *error)
-{
-    const char **devices = assay__arena_array(plan->arena, plan->count, sizeof *devices);
-    size_t count = 0;
-    if (!devices) return assay__no_memory(error);
-    for (size_t i = 0; i < plan->count; i++)
-        if (!plan->items[i].refused) devices[count++] = plan->items[i].device;
-    return assay__run_ceilings(plan->arena, devices, count, run, error);
-}
-
-/* Placement of the nodes; an interrupt keeps what is there. */
-static int put_placements(struct assay__arms *arms, struct assay_error *error)
-{
-    int code = 0;
-    for (size_t i = 0; i < arms->count && !code; i++) {
-        if (!arms->items[i] || assay__arms_interrupted(arms)) continue;
-        assay__progress(&arms->whole.callbacks, "asking for the placement", -1);
-        code = assay__placement_put(&arms->items[i]->options, arms->items[i]->model_path,
-                                    arms->recording.profile, assay__arms_trial(arms, i), error);
-    }
-    return code == ASSAY_EINTERRUPTED ? 0 : code;
-}
-
-/* Outputs are compared with those of the row that speed is compared with. */
-static int drift(struct assay__arms *arms, struct assay_error *error)
-{
-    struct assay__arena *arena = assay__arena_new();
-    struct assay__comparison all = {.reference = SIZE_MAX};
-    int code = arena ? assay__comparison(arms->recording.profile, arena, &all) : ASSAY_ENOMEM;
-    if (code) assay_error_set(error, code, "out of memory");
-    for (size_t i = 0; i < arms->count && !code && all.reference != SIZE_MAX; i++) {
-        code = assay__arms_nonfinite(arms, i, error);
-        if (!code && arms->trials[i] == all.reference) code = assay__arms_drift(arms, i, error);
-    }
-    assay__arena_free(arena);
-    return code;
-}
 
 static int measure(struct assay__arms *arms, const struct plan *plan,
                    const struct assay_compare_options *o, const struct assay__run_options *whole,
@@ -260,16 +190,25 @@ static int measure(struct assay__arms *arms, const struct plan *plan,
     if (!code) code = assay__arms_launch(arms, 0, arms->count, whole->measuring.launches, error);
     for (size_t i = 0; i < arms->count && !code; i++)
         code = assay__arms_conclude(arms, i, error);
-    if (!code && !o->no_drift) code = drift(arms, error);
-    return code || o->no_placement ? code : put_placements(arms, error);
-}
-
-static void set_defaults(struct assay__run_options *run)
-{
-    run->command = "compare";
-    if (!run->measuring.launches) run->measuring.launches = LAUNCHES;
-    if (!run->measuring.iterations && run->measuring.time_s == 0) run->measuring.time_s = TIME_S;
-    if (run->measuring.launch_limit_s == 0) run->measuring.launch_limit_s = LAUNCH_LIMIT_S;
+    /* outputs are compared with those of the row that speed is compared with */
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__comparison all = {.reference = SIZE_MAX};
+    if (!code && !o->no_drift &&
+        (!arena || assay__comparison(arms->recording.profile, arena, &all)))
+        code = assay__no_memory(error);
+    for (size_t i = 0; i < arms->count && !code && all.reference != SIZE_MAX; i++) {
+        code = assay__arms_nonfinite(arms, i, error);
+        if (!code && arms->trials[i] == all.reference) code = assay__arms_drift(arms, i, error);
+    }
+    assay__arena_free(arena);
+    for (size_t i = 0; i < arms->count && !code && !o->no_placement; i++) {
+        if (!arms->items[i] || assay__arms_interrupted(arms)) continue;
+        assay__progress(&arms->whole.callbacks, "asking for the placement", -1);
+        code = assay__placement_put(&arms->items[i]->options, arms->items[i]->model_path,
+                                    arms->recording.profile, assay__arms_trial(arms, i), error);
+        if (code == ASSAY_EINTERRUPTED) return 0; /* what is there is kept */
+    }
+    return code;
 }
 
 int assay__compare(const struct assay__run_options *given,
@@ -277,15 +216,23 @@ int assay__compare(const struct assay__run_options *given,
                    struct assay_error *error)
 {
     struct assay__run_options run = *given;
+    struct assay_measuring_options *m = &run.measuring;
     struct plan plan = {.arena = assay__arena_new()};
     struct assay__arms arms = {.count = 0};
     *profile = NULL;
-    set_defaults(&run);
+    run.command = "compare";
+    if (!m->launches) m->launches = LAUNCHES;
+    if (!m->iterations && m->time_s == 0) m->time_s = TIME_S;
+    if (m->launch_limit_s == 0) m->launch_limit_s = LAUNCH_LIMIT_S;
     int code = make_plan(&plan, &run, options, error);
+    const char **devices = assay__arena_array(plan.arena, plan.count, sizeof *devices);
+    size_t usable = 0;
+    for (size_t i = 0; devices && i < plan.count; i++)
+        if (!plan.items[i].refused) devices[usable++] = plan.items[i].device;
     if (!code && assay__arena_failed(plan.arena)) code = assay__no_memory(error);
     if (!code && plan.count == 0)
         code = assay_error_set(error, ASSAY_EUNSUPPORTED, "no device here can run it");
-    if (!code) code = add_ceilings(&plan, &run, error);
+    if (!code) code = assay__run_ceilings(plan.arena, devices, usable, &run, error);
     if (code) goto out;
     code = assay__arms_begin(&arms, &run, NULL, error);
     if (!code) code = measure(&arms, &plan, options, &run, error);

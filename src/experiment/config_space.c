@@ -2,15 +2,14 @@
  * its precisions need, and puts a point of it into the options of a run. */
 #include "experiment/config_space.h"
 
+#include "base/no_memory.h"
 #include "base/options_read.h"
-
 #include "base/checked.h"
 #include "base/file.h"
 #include "model/rewrite/rewrites.h"
 #include "platform/platform.h"
 #include "zoo/model_open.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,13 +39,6 @@ static bool is_value(enum assay__axis axis, const char *word)
     return words[axis] == NULL && word[strcspn(word, " =")] == '\0';
 }
 
-static bool has_value(const struct assay__config_values *values, const char *word)
-{
-    for (size_t i = 0; i < values->count; i++)
-        if (strcmp(values->values[i], word) == 0) return true;
-    return false;
-}
-
 /* The member of struct assay_grid_options. */
 static const char *option_of(enum assay__axis axis)
 {
@@ -56,35 +48,30 @@ static const char *option_of(enum assay__axis axis)
                                       : assay__axis_name(axis);
 }
 
-/* Lists the values that the axis takes. */
-static int refuse_value(enum assay__axis axis, const char *word, struct assay_error *error)
-{
-    char list[128] = "";
-    for (const char *const *c = words[axis]; c && *c; c++) {
-        size_t used = strlen(list);
-        snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : ": ", *c);
-    }
-    return assay__refuse_option(
-        error, option_of(axis), "'%s' is not one of its values%s", word,
-        assay__axis_is_number(axis) ? ": whole numbers from 1 to 999999999, such as 1,2,4" : list);
-}
-
 int assay__config_read(struct assay__config_space *space, enum assay__axis axis, const char *list,
                        struct assay_error *error)
 {
     struct assay__config_values *values = &space->axes[axis];
     if (!list || !*list) return assay__refuse_option(error, option_of(axis), "the list is empty");
     for (const char *at = list;; at++) {
-        size_t length = strcspn(at, ",");
+        size_t length = strcspn(at, ","), known = 0;
         const char *word = assay__arena_strndup(space->arena, at, length);
-        if (!word) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-        if (!is_value(axis, word)) return refuse_value(axis, word, error);
-        if (!has_value(values, word)) {
-            if (values->count == ASSAY__CONFIG_VALUES)
-                return assay__refuse_option(error, option_of(axis), "more than %d values",
-                                            ASSAY__CONFIG_VALUES);
-            values->values[values->count++] = word;
+        if (!word) return assay__no_memory(error);
+        if (!is_value(axis, word)) {
+            const char *all = "";
+            for (const char *const *c = words[axis]; c && *c; c++)
+                all = assay__arena_text(space->arena, "%s%s%s", all, *all ? ", " : ": ", *c);
+            if (assay__axis_is_number(axis))
+                all = ": whole numbers from 1 to 999999999, such as 1,2,4";
+            return assay__refuse_option(error, option_of(axis), "'%s' is not one of its values%s",
+                                        word, all);
         }
+        while (known < values->count && strcmp(values->values[known], word) != 0)
+            known++;
+        if (known == ASSAY__CONFIG_VALUES)
+            return assay__refuse_option(error, option_of(axis), "more than %d values",
+                                        ASSAY__CONFIG_VALUES);
+        if (known == values->count) values->values[values->count++] = word;
         at += length;
         if (!*at) return 0;
     }
@@ -107,15 +94,6 @@ int assay__config_check_thread_count(long threads, struct assay_error *error)
                                 threads, most, machine.threads);
 }
 
-int assay__config_check_threads(const struct assay__config_space *space, struct assay_error *error)
-{
-    const struct assay__config_values *values = &space->axes[ASSAY__AXIS_THREADS];
-    int code = 0;
-    for (size_t i = 0; i < values->count && !code; i++)
-        code = assay__config_check_thread_count(strtol(values->values[i], NULL, 10), error);
-    return code;
-}
-
 int assay__config_count(struct assay__config_space *space, size_t most, struct assay_error *error)
 {
     space->points = 1;
@@ -132,8 +110,8 @@ int assay__config_count(struct assay__config_space *space, size_t most, struct a
 static int rewrite_one(struct assay__config_space *space, const char *name, size_t index,
                        struct assay_error *error)
 {
-    const struct assay__rewrite_precision *precision = assay__rewrite_precision_find(
-        space->axes[ASSAY__AXIS_PRECISION].values[index]);
+    const char *word = space->axes[ASSAY__AXIS_PRECISION].values[index];
+    const struct assay__rewrite_precision *precision = assay__rewrite_precision_find(word);
     struct assay__rewrite_notes notes = {0};
     struct assay__model *model = NULL;
     struct assay_error why = {0};
@@ -147,11 +125,9 @@ static int rewrite_one(struct assay__config_space *space, const char *name, size
     assay__model_free(model);
     space->models[index] = code ? NULL : path;
     if (code)
-        space->refusals[index] = assay__arena_text(space->arena, "no %s copy: %s",
-                                                   space->axes[ASSAY__AXIS_PRECISION].values[index],
+        space->refusals[index] = assay__arena_text(space->arena, "no %s copy: %s", word,
                                                    why.message);
-    return assay__arena_failed(space->arena) ? assay_error_set(error, ASSAY_ENOMEM, "out of memory")
-                                             : 0;
+    return assay__arena_failed(space->arena) ? assay__no_memory(error) : 0;
 }
 
 int assay__config_rewrite(struct assay__config_space *space, const char *model,
@@ -234,8 +210,7 @@ int assay__config_apply(const struct assay__config_space *space, size_t point,
                                   assay__axis_name(axis), axes[count++].value);
         set_value(options, space, axis, choice);
     }
-    if (assay__arena_failed(space->arena))
-        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (assay__arena_failed(space->arena)) return assay__no_memory(error);
     *identity = (struct assay__arm_identity){.label = label, .axes = axes, .axis_count = count};
     if (!space->axes[ASSAY__AXIS_PRECISION].count) return 0;
     const char *refusal =

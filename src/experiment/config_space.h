@@ -35,9 +35,7 @@ struct assay__config_space {
 int assay__config_read(struct assay__config_space *space, enum assay__axis axis, const char *list,
                        struct assay_error *error);
 /** ASSAY_EINVAL with the limit: more threads than this machine can start in reasonable time (4 for
- *  each CPU, but 64 in any case). */
-int assay__config_check_threads(const struct assay__config_space *space, struct assay_error *error);
-/** The same of one number; 0: the engine's own, always legal. */
+ *  each CPU, but 64 in any case). 0: the engine's own, always legal. */
 int assay__config_check_thread_count(long threads, struct assay_error *error);
 /** Counts the points. ASSAY_EINVAL when there are more than `most`. */
 int assay__config_count(struct assay__config_space *space, size_t most, struct assay_error *error);

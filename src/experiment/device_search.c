@@ -37,12 +37,6 @@ static const char *copy(struct assay__found *found, const char *text)
     return assay__arena_text(found->arena, "%s", text ? text : "");
 }
 
-static bool is_interrupted(const struct finding *finding)
-{
-    const volatile int *interrupt = finding->search->callbacks.interrupt;
-    return interrupt && *interrupt;
-}
-
 /* --- devices of one build --------------------------------------------------------------------- */
 
 static int on_device(void *context, const struct assay__device *device)
@@ -88,31 +82,41 @@ static void on_trying(void *context, const char *name)
     assay__progress(&finding->search->callbacks, phase, -1);
 }
 
-/* An engine that cannot even be asked is itself a reason. */
-static int ask(struct finding *finding, const char *only)
+/* The build and its devices; an engine that cannot even be asked is itself a reason. */
+static int add_build(struct finding *finding, const char *name, const char *engine,
+                     const char *library)
 {
-    struct assay__found_build *build = finding->build;
+    struct assay__found *found = finding->found;
     struct assay_error error = {0};
-    struct assay__devices_options options = {
-        .engine = build->engine,
-        .library = build->library,
-        .only = only,
-        .timeout_s = finding->search->timeout_s,
-        .interrupt = finding->search->callbacks.interrupt,
-        .trying = on_trying,
-        .trying_context = finding,
-    };
+    if (found->interrupted) return 0;
+    if (assay__vec_grow((void **)&found->builds, &found->build_capacity, found->build_count + 1,
+                        sizeof *found->builds))
+        return assay__no_memory(finding->error);
+    struct assay__found_build *build = finding->build = &found->builds[found->build_count++];
+    *build = (struct assay__found_build){.name = name,
+                                         .engine = engine,
+                                         .library = library,
+                                         .path = "",
+                                         .version = "",
+                                         .reason = "",
+                                         .first = found->count};
+    struct assay__devices_options options = {.engine = engine,
+                                             .library = library,
+                                             .only = finding->only,
+                                             .timeout_s = finding->search->timeout_s,
+                                             .interrupt = finding->search->callbacks.interrupt,
+                                             .trying = on_trying,
+                                             .trying_context = finding};
     int code = assay__devices_list(&options, on_device, finding, &error);
     if (code == ASSAY_ENOMEM) return assay__no_memory(finding->error);
     if (code == ASSAY_EINTERRUPTED) {
-        finding->found->interrupted = true;
+        found->interrupted = true;
         build->reason = "interrupted";
     } else if (code) {
-        build->reason = copy(finding->found,
-                             error.message[0] ? error.message : assay_error_text(code));
-        struct assay__device missing = {.name = only ? only : "cpu",
+        build->reason = copy(found, error.message[0] ? error.message : assay_error_text(code));
+        struct assay__device missing = {.name = finding->only ? finding->only : "cpu",
                                         .kind = "cpu",
-                                        .engine = build->engine,
+                                        .engine = engine,
                                         .library = "",
                                         .reason = build->reason,
                                         .offered = true};
@@ -122,64 +126,34 @@ static int ask(struct finding *finding, const char *only)
     return 0;
 }
 
-static int add_build(struct finding *finding, const char *name, const char *engine,
-                     const char *library)
-{
-    struct assay__found *found = finding->found;
-    if (found->interrupted) return 0;
-    if (assay__vec_grow((void **)&found->builds, &found->build_capacity, found->build_count + 1,
-                        sizeof *found->builds))
-        return assay__no_memory(finding->error);
-    finding->build = &found->builds[found->build_count++];
-    *finding->build = (struct assay__found_build){
-        .name = name,
-        .engine = engine,
-        .library = library,
-        .path = "",
-        .version = "",
-        .reason = "",
-        .first = found->count,
-    };
-    return ask(finding, finding->only);
-}
-
 /* --- all builds ------------------------------------------------------------------------------- */
 
-/* The user's list and what this search adds to it. */
-static int read_builds(struct finding *finding, struct assay__builds *builds)
-{
-    const struct assay__device_search *search = finding->search;
-    struct assay__arena *arena = finding->found->arena;
-    struct assay_error error = {0};
-    int code = assay__builds_read(arena, builds, &error);
-    if (code)
-        assay__remark(&search->callbacks, "the list of builds is left out: %s", error.message);
-    for (size_t i = 0; i < builds->complaint_count; i++)
-        assay__remark(&search->callbacks, "%s", builds->complaints[i]);
-    struct assay__build *all = assay__arena_array(arena, builds->count + search->ort_count + 1,
-                                                  sizeof *all);
-    if (!all) return assay__no_memory(finding->error);
-    if (builds->count) memcpy(all, builds->items, builds->count * sizeof *all);
-    builds->items = all;
-    code = 0;
-    for (size_t i = 0; i < search->ort_count && !code; i++)
-        code = assay__build_take(arena, search->ort[i], builds, finding->error);
-    return code;
-}
-
+/* Every engine's own build, then those of the user's list and what this search adds to it. */
 static int find_devices(struct finding *finding)
 {
     const struct assay__device_search *search = finding->search;
-    struct assay__found *found = finding->found;
+    struct assay__arena *arena = finding->found->arena;
     const char *slash = search->device ? strchr(search->device, '/') : NULL;
     struct assay__builds builds;
-    int code = read_builds(finding, &builds);
+    struct assay_error error = {0};
+    int code = assay__builds_read(arena, &builds, &error);
+    if (code)
+        assay__remark(&search->callbacks, "the list of builds is left out: %s", error.message);
+    for (size_t i = 0; i < builds.complaint_count; i++)
+        assay__remark(&search->callbacks, "%s", builds.complaints[i]);
+    struct assay__build *all = assay__arena_array(arena, builds.count + search->ort_count + 1,
+                                                  sizeof *all);
+    if (!all) return assay__no_memory(finding->error);
+    if (builds.count) memcpy(all, builds.items, builds.count * sizeof *all);
+    builds.items = all;
+    code = 0;
+    for (size_t i = 0; i < search->ort_count && !code; i++)
+        code = assay__build_take(arena, search->ort[i], &builds, finding->error);
     finding->only = assay__device_bare(search->device);
     for (size_t i = 0; assay__engine_at(i) && !code && !slash; i++) {
-        const struct assay__engine_ops *engine = assay__engine_at(i);
-        bool wanted = search->engine ? strcmp(search->engine, engine->name) == 0
-                                     : strcmp(engine->name, "fake") != 0;
-        if (wanted) code = add_build(finding, "", engine->name, search->library);
+        const char *name = assay__engine_at(i)->name;
+        if (search->engine ? strcmp(search->engine, name) == 0 : strcmp(name, "fake") != 0)
+            code = add_build(finding, "", name, search->library);
     }
     bool others = !search->engine || strcmp(search->engine, "ort") == 0;
     for (size_t i = 0; i < builds.count && others && !code; i++) {
@@ -189,7 +163,8 @@ static int find_devices(struct finding *finding)
                                           strncmp(search->device, build->name, length) == 0);
         if (wanted) code = add_build(finding, build->name, "ort", build->library);
     }
-    if (code || found->interrupted || !search->device || found->count) return code;
+    if (code || finding->found->interrupted || !search->device || finding->found->count)
+        return code;
     return assay__refuse_option(finding->error, "device", "there is no device '%s' here",
                                 search->device);
 }
@@ -226,22 +201,18 @@ static int take(struct finding *finding, int code, const struct assay_error *err
 {
     struct assay__found *found = finding->found;
     const char *only = finding->search->only;
-    found->interrupted |= code == ASSAY_EINTERRUPTED || is_interrupted(finding);
+    const volatile int *interrupt = finding->search->callbacks.interrupt;
+    found->interrupted |= code == ASSAY_EINTERRUPTED || (interrupt && *interrupt);
     finding->refused |= code != 0;
-    if (set && set->count) {
+    if (set && set->count)
         *kept = set;
-        return 0;
-    }
-    if (found->interrupted) {
+    else if (found->interrupted)
         *why = "interrupted before a row was measured";
-        return 0;
-    }
-    if (!code && only) {
+    else if (!code && only)
         *why = assay__arena_text(found->arena, "it has no ceiling whose name begins with '%s'",
                                  only);
-        return 0;
-    }
-    *why = copy(found, error->message[0] ? error->message : assay_error_text(code));
+    else
+        *why = copy(found, error->message[0] ? error->message : assay_error_text(code));
     return code == ASSAY_ENOMEM ? assay__no_memory(finding->error) : 0;
 }
 

@@ -1,14 +1,10 @@
 /* device_selection.c - turns the words of a list into a list of devices. */
 #include "experiment/device_selection.h"
 
+#include "base/no_memory.h"
 #include "base/options_read.h"
 
 #include <string.h>
-
-static bool is_class(const char *word)
-{
-    return strcmp(word, "cpu") == 0 || strcmp(word, "gpu") == 0 || strcmp(word, "npu") == 0;
-}
 
 static int add(struct assay__device_selection *out, struct assay__arena *arena, const char *name,
                const char *kind, bool software, const char *refusal, struct assay_error *error)
@@ -24,52 +20,44 @@ static int add(struct assay__device_selection *out, struct assay__arena *arena, 
     return 0;
 }
 
-static int add_class(struct assay__device_selection *out, const struct assay__found *found,
-                     struct assay__arena *arena, const char *word, struct assay_error *error)
-{
-    size_t usable = 0;
-    int code = 0;
-    for (size_t i = 0; i < found->count && !code; i++) {
-        const struct assay__found_device *item = &found->items[i];
-        if (!item->device.available || strcmp(item->device.kind, word) != 0) continue;
-        usable++;
-        code = add(out, arena, item->name, word, item->device.software, "", error);
-    }
-    if (code || usable) return code;
-    return add(out, arena, word, word, false,
-               assay__arena_text(arena, "no device of class %s can be used here", word), error);
-}
-
-static int add_word(struct assay__device_selection *out, const struct assay__found *found,
-                    struct assay__arena *arena, const char *word, struct assay_error *error)
-{
-    const struct assay__found_device *item = assay__found_named(found, word);
-    if (item && item->device.available)
-        return add(out, arena, word, item->device.kind, item->device.software, "", error);
-    if (is_class(word)) return add_class(out, found, arena, word, error);
-    return add(out, arena, word, item ? item->device.kind : "", false,
-               item ? assay__arena_text(arena, "%s cannot be used: %s", word, item->device.reason)
-                    : assay__arena_text(arena, "there is no device '%s' here", word),
-               error);
-}
-
 int assay__device_selection_read(const char *list, const struct assay__found *found,
                                  struct assay__arena *arena, struct assay__device_selection *out,
                                  struct assay_error *error)
 {
+    int code = 0;
     out->count = 0;
-    for (const char *at = list;; at++) {
-        size_t length = strcspn(at, ",");
+    for (const char *at = list; !code; at++) {
+        size_t length = strcspn(at, ","), usable = 0;
         const char *word = assay__arena_strndup(arena, at, length);
-        if (!word) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+        if (!word) return assay__no_memory(error);
         if (!*word || word[strcspn(word, " =")])
             return assay__refuse_option(error, "devices", "'%s' is not a device", word);
-        int code = add_word(out, found, arena, word, error);
-        if (code) return code;
+        const struct assay__found_device *item = assay__found_named(found, word);
+        bool here = item && item->device.available,
+             is_class = !here && (strcmp(word, "cpu") == 0 || strcmp(word, "gpu") == 0 ||
+                                  strcmp(word, "npu") == 0);
+        for (size_t i = 0; i < found->count && !code && is_class; i++) {
+            const struct assay__found_device *one = &found->items[i];
+            if (!one->device.available || strcmp(one->device.kind, word) != 0) continue;
+            usable++;
+            code = add(out, arena, one->name, word, one->device.software, "", error);
+        }
+        if (here)
+            code = add(out, arena, word, item->device.kind, item->device.software, "", error);
+        else if (!is_class)
+            code = add(
+                out, arena, word, item ? item->device.kind : "", false,
+                item ? assay__arena_text(arena, "%s cannot be used: %s", word, item->device.reason)
+                     : assay__arena_text(arena, "there is no device '%s' here", word),
+                error);
+        else if (!usable)
+            code = add(out, arena, word, word, false,
+                       assay__arena_text(arena, "no device of class %s can be used here", word),
+                       error);
         at += length;
         if (!*at) break;
     }
-    return assay__arena_failed(arena) ? assay_error_set(error, ASSAY_ENOMEM, "out of memory") : 0;
+    return !code && assay__arena_failed(arena) ? assay__no_memory(error) : code;
 }
 
 const char *assay__device_selection_list(const struct assay__device_selection *selection,

@@ -7,6 +7,7 @@
 #include "judge/comparison.h"
 #include "judge/sweep.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 int assay__goal_read(const struct assay_goal_options *goal, const char *otherwise,
@@ -70,7 +71,10 @@ int assay__grid_read(struct assay__config_space *space, const struct assay_grid_
     int code = 0;
     for (size_t a = 0; a < ASSAY__AXIS_COUNT && !code; a++)
         if (lists[a]) code = assay__config_read(space, (enum assay__axis)a, lists[a], error);
-    return code ? code : assay__config_check_threads(space, error);
+    const struct assay__config_values *threads = &space->axes[ASSAY__AXIS_THREADS];
+    for (size_t i = 0; i < threads->count && !code; i++)
+        code = assay__config_check_thread_count(strtol(threads->values[i], NULL, 10), error);
+    return code;
 }
 
 int assay__grid_ceilings(const struct assay__config_space *space, const char *const *refusals,

@@ -59,63 +59,40 @@ static int on_device(void *context, const struct assay__device *device)
 }
 
 /* A device that cannot be asked or used has no ceilings; the run will say what is wrong with it. */
-static int ask(struct getting *getting)
-{
-    const struct assay_target_options *target = &getting->options->target;
-    bool named_build = strchr(getting->device, '/') != NULL; /* with its own library */
-    struct assay_error error = {0};
-    struct assay__devices_options wanted = {.engine = target->engine ? target->engine : "ort",
-                                            .library = named_build ? NULL : target->library,
-                                            .interrupt = getting->options->callbacks.interrupt};
-    if (strcmp(assay__device_bare(getting->device), "cpu") == 0) { /* it is always here */
-        getting->cpu = getting->found = true;
-        return 0;
-    }
-    int code = assay__build_of_run(getting->arena, wanted.engine, getting->device, &wanted.library,
-                                   &wanted.only, &error);
-    if (code) return code == ASSAY_ENOMEM ? code : 0;
-    getting->accelerator.library = wanted.library;
-    code = assay__devices_list(&wanted, on_device, getting, &error);
-    return code == ASSAY_ENOMEM || code == ASSAY_EINTERRUPTED ? code : 0;
-}
-
-/* --- its ceilings ----------------------------------------------------------------------------- */
-
 static int get(struct getting *getting, struct assay_error *error)
 {
-    bool measure = getting->options->keeping.ceilings;
+    const struct assay_target_options *target = &getting->options->target;
+    const volatile int *interrupt = getting->options->callbacks.interrupt;
+    bool named_build = strchr(getting->device, '/') != NULL; /* with its own library */
+    struct assay_error lost = {0};
+    struct assay__devices_options asked = {.engine = target->engine ? target->engine : "ort",
+                                           .library = named_build ? NULL : target->library,
+                                           .interrupt = interrupt};
     struct assay__ceiling_options wanted = {.progress = on_row, .context = getting};
     int code = assay__machine_read(getting->arena, &getting->machine);
-    if (code == 0) code = ask(getting);
-    if (code || !getting->found) return code;
+    if (code) return code;
+    getting->cpu = getting->found = strcmp(assay__device_bare(getting->device), "cpu") == 0;
+    if (!getting->cpu) { /* which is always here */
+        code = assay__build_of_run(getting->arena, asked.engine, getting->device, &asked.library,
+                                   &asked.only, &lost);
+        getting->accelerator.library = asked.library;
+        if (!code) code = assay__devices_list(&asked, on_device, getting, &lost);
+        if (code == ASSAY_ENOMEM || code == ASSAY_EINTERRUPTED) return code;
+    }
+    if (!getting->found) return 0;
     getting->begin_ns = assay__now_ns();
     getting->expected_ns = getting->cpu ? CPU_NS : ACCELERATOR_NS;
-    if (getting->cpu && !measure)
-        code = assay__ceilings_kept(getting->arena, &getting->machine, &getting->set, error);
-    else if (getting->cpu)
-        code = assay__ceilings_get(getting->arena, &getting->machine, &wanted, &getting->set,
-                                   error);
-    else
+    if (!getting->cpu)
         code = assay__accelerator_ceilings_get(getting->arena, &getting->machine,
                                                &getting->accelerator, &wanted, &getting->set,
                                                error);
-    const volatile int *interrupt = getting->options->callbacks.interrupt;
+    else if (getting->options->keeping.ceilings)
+        code = assay__ceilings_get(getting->arena, &getting->machine, &wanted, &getting->set,
+                                   error);
+    else
+        code = assay__ceilings_kept(getting->arena, &getting->machine, &getting->set, error);
     if (interrupt && *interrupt) return ASSAY_EINTERRUPTED;
     return code == ASSAY_EINTERRUPTED ? ASSAY_ENOTFOUND : code; /* we ended it: none is kept */
-}
-
-/* Appends what the set holds to the options' ceilings. */
-static int append(struct assay__arena *arena, const struct assay__ceilings *set, const char *device,
-                  struct assay__run_options *options)
-{
-    size_t have = options->ceiling_count;
-    struct assay__ceiling_info *rows = assay__arena_array(arena, have + set->count, sizeof *rows);
-    if (!rows) return ASSAY_ENOMEM;
-    if (have) memcpy(rows, options->ceilings, have * sizeof *rows);
-    assay__ceilings_describe(set, device, rows + have);
-    options->ceilings = rows;
-    options->ceiling_count = have + set->count;
-    return 0;
 }
 
 static int add_device(struct assay__arena *arena, const char *device,
@@ -124,26 +101,20 @@ static int add_device(struct assay__arena *arena, const char *device,
     struct getting getting = {.arena = arena, .options = options, .device = device};
     struct assay_error own = {0};
     int code = get(&getting, &own);
+    const char *why = own.message[0] ? own.message : assay_error_text(code);
     if (code == ASSAY_EINTERRUPTED || code == ASSAY_ENOMEM)
-        return assay_error_set(error, code, "%s",
-                               own.message[0] ? own.message : assay_error_text(code));
+        return assay_error_set(error, code, "%s", why);
     if (code && options->keeping.ceilings) /* asked for: said, and the run goes on without them */
-        assay__remark(&options->callbacks, "no ceilings of %s: %s", device,
-                      own.message[0] ? own.message : assay_error_text(code));
+        assay__remark(&options->callbacks, "no ceilings of %s: %s", device, why);
     if (code || !getting.set) return 0;
-    return append(arena, getting.set, device, options) ? assay__no_memory(error) : 0;
-}
-
-static const char *name_of(const char *device)
-{
-    return device ? device : "cpu";
-}
-
-static bool named_before(const char *const *devices, size_t index)
-{
-    for (size_t i = 0; i < index; i++)
-        if (strcmp(name_of(devices[i]), name_of(devices[index])) == 0) return true;
-    return false;
+    size_t have = options->ceiling_count, count = have + getting.set->count;
+    struct assay__ceiling_info *rows = assay__arena_array(arena, count, sizeof *rows);
+    if (!rows) return assay__no_memory(error);
+    if (have) memcpy(rows, options->ceilings, have * sizeof *rows);
+    assay__ceilings_describe(getting.set, device, rows + have);
+    options->ceilings = rows;
+    options->ceiling_count = count;
+    return 0;
 }
 
 int assay__run_ceilings(struct assay__arena *arena, const char *const *devices, size_t count,
@@ -153,8 +124,12 @@ int assay__run_ceilings(struct assay__arena *arena, const char *const *devices, 
     int code = 0;
     if (options->script || (engine && strcmp(engine, "fake") == 0)) return 0;
     if (!devices) devices = &own, count = 1;
-    for (size_t d = 0; d < count && !code; d++)
-        if (!named_before(devices, d))
-            code = add_device(arena, name_of(devices[d]), options, error);
+    for (size_t d = 0; d < count && !code; d++) {
+        const char *name = devices[d] ? devices[d] : "cpu";
+        bool before = false;
+        for (size_t i = 0; i < d; i++)
+            before |= strcmp(devices[i] ? devices[i] : "cpu", name) == 0;
+        if (!before) code = add_device(arena, name, options, error);
+    }
     return code;
 }

@@ -21,7 +21,6 @@ struct work {
     struct assay__arena *arena;
     struct assay__config_space space;
     struct assay__device_selection words;
-    struct assay__sweep_device devices[ASSAY__SELECTED_DEVICES];
     const char *refusals[ASSAY__SELECTED_DEVICES];
     struct assay_profile *kept;
     bool software; /* the one device is emulated, when none varies */
@@ -38,12 +37,8 @@ static int read_grid(struct work *work, struct assay_error *error)
                                     "spinning that is off and a list of it exclude each other");
     int code = assay__grid_devices(&work->run, grid->devices, work->arena, &work->words,
                                    &work->software, error);
-    for (size_t i = 0; i < work->words.count; i++) {
-        const struct assay__selected_device *word = &work->words.items[i];
-        work->devices[i] = (struct assay__sweep_device){assay__device_class_parse(word->kind),
-                                                        word->software, word->refusal};
-        work->refusals[i] = word->refusal;
-    }
+    for (size_t i = 0; i < work->words.count; i++)
+        work->refusals[i] = work->words.items[i].refusal;
     if (!code && grid->devices) {
         list = assay__device_selection_list(&work->words, work->arena);
         if (!list) return assay__no_memory(error);
@@ -58,17 +53,6 @@ static int read_grid(struct work *work, struct assay_error *error)
 
 /* --- an earlier part -------------------------------------------------------------------------- */
 
-static const char *version_now(const struct assay__found *found, const struct assay__trial *trial)
-{
-    for (size_t i = 0; i < found->build_count; i++) {
-        const struct assay__found_build *build = &found->builds[i];
-        if (strcmp(build->engine, trial->target.engine) == 0 &&
-            strcmp(build->name, trial->target.build) == 0)
-            return build->version ? build->version : "";
-    }
-    return "";
-}
-
 /* Points of two versions of ONNX Runtime are no points of one sweep. (The fake engine has none but
  * ours.) */
 static int check_versions(const struct work *work, struct assay_error *error)
@@ -79,8 +63,12 @@ static int check_versions(const struct work *work, struct assay_error *error)
     int code = assay__devices_find(&search, &found, error);
     for (size_t i = 0; i < work->kept->trial_count && !code; i++) {
         const struct assay__target *target = &work->kept->trials[i].target;
-        const char *now = version_now(&found, &work->kept->trials[i]);
-        if (strcmp(target->engine, "ort") == 0 && target->engine_version[0] && *now &&
+        const char *now = NULL;
+        for (size_t b = 0; b < found.build_count && !now; b++)
+            if (strcmp(found.builds[b].engine, target->engine) == 0 &&
+                strcmp(found.builds[b].name, target->build) == 0)
+                now = found.builds[b].version;
+        if (strcmp(target->engine, "ort") == 0 && target->engine_version[0] && now && *now &&
             strcmp(now, target->engine_version) != 0)
             code = assay__refuse_option(
                 error, "resume", "%s was measured with %s %s, here it is %s", work->kept->path,
@@ -90,45 +78,17 @@ static int check_versions(const struct work *work, struct assay_error *error)
     return code;
 }
 
-static int open_kept(struct work *work, struct assay_error *error)
-{
-    const char *output = work->run.keeping.output;
-    if (!work->options->resume) return 0;
-    if (!assay__file_exists(output)) {
-        assay__remark(&work->run.callbacks, "there is no %s to resume yet: the sweep begins",
-                      output);
-        return 0;
-    }
-    int code = assay_profile_open(output, &work->kept, error);
-    return code ? code : check_versions(work, error);
-}
-
 /* --- measuring -------------------------------------------------------------------------------- */
-
-static void remark_tally(const struct work *work, const struct assay__sweep_tally *tally)
-{
-    const struct assay_callbacks *callbacks = &work->run.callbacks;
-    char failed[64] = "";
-    if (tally->points_failed)
-        snprintf(failed, sizeof failed, ", %zu had failed", tally->points_failed);
-    if (work->kept)
-        assay__remark(callbacks,
-                      "%zu of %zu points were complete%s; %zu launches were taken over from %s",
-                      tally->points_kept, work->space.points, failed, tally->launches_kept,
-                      work->run.keeping.output);
-    if (work->options->confirm && !tally->confirmed &&
-        !(callbacks->interrupt && *callbacks->interrupt))
-        assay__remark(callbacks, "fewer than two points can be ranked: nothing to confirm");
-}
 
 static int measure(struct work *work, struct assay_profile **profile, struct assay_error *error)
 {
+    const struct assay_callbacks *callbacks = &work->run.callbacks;
     struct assay__arms arms = {.count = 0};
     struct assay__sweep_tally tally = {0};
     struct assay__sweep_plan plan = {
         .space = &work->space,
         .whole = &work->run,
-        .devices = work->words.count ? work->devices : NULL,
+        .devices = &work->words,
         .software = work->software,
         .kept = work->kept,
         .confirm = work->options->confirm,
@@ -138,7 +98,16 @@ static int measure(struct work *work, struct assay_profile **profile, struct ass
     if (!code) code = assay__arms_begin(&arms, &work->run, &work->plan, error);
     if (!code) code = assay__sweep_run(&arms, &plan, &tally, error);
     if (!code) code = assay__arms_finish(&arms, profile, error);
-    if (*profile) remark_tally(work, &tally);
+    char failed[64] = "";
+    if (tally.points_failed)
+        snprintf(failed, sizeof failed, ", %zu had failed", tally.points_failed);
+    if (*profile && work->kept)
+        assay__remark(callbacks,
+                      "%zu of %zu points were complete%s; %zu launches were taken over from %s",
+                      tally.points_kept, work->space.points, failed, tally.launches_kept,
+                      work->run.keeping.output);
+    if (*profile && plan.confirm && !tally.confirmed && !assay__arms_interrupted(&arms))
+        assay__remark(callbacks, "fewer than two points can be ranked: nothing to confirm");
     if (*profile) { /* which borrows from it */
         (*profile)->earlier = work->kept;
         work->kept = NULL;
@@ -147,19 +116,12 @@ static int measure(struct work *work, struct assay_profile **profile, struct ass
     return code;
 }
 
-static void set_defaults(struct assay__run_options *run, const struct assay__plan *plan)
-{
-    run->command = "sweep";
-    if (!run->measuring.launches) run->measuring.launches = LAUNCHES;
-    if (!run->measuring.iterations && run->measuring.time_s == 0) run->measuring.time_s = TIME_S;
-    run->watching.power |= plan->goal == ASSAY__PLAN_ENERGY;
-}
-
 int assay__sweep_model(const struct assay__run_options *run,
                        const struct assay_sweep_options *options, struct assay_profile **profile,
                        struct assay_error *error)
 {
     struct work *work = calloc(1, sizeof *work);
+    const char *output = run->keeping.output;
     *profile = NULL;
     if (!work) return assay__no_memory(error);
     work->run = *run;
@@ -168,12 +130,20 @@ int assay__sweep_model(const struct assay__run_options *run,
     work->arena = work->space.arena = assay__arena_new();
     int code = work->arena ? assay__goal_read(&options->goal, "throughput", &work->plan, error)
                            : assay__no_memory(error);
-    if (!code && options->resume && !run->keeping.output)
+    if (!code && options->resume && !output)
         code = assay__refuse_option(
             error, "resume", "to resume, name the profile of the earlier sweep as the output");
-    set_defaults(&work->run, &work->plan);
+    struct assay_measuring_options *m = &work->run.measuring;
+    work->run.command = "sweep";
+    if (!m->launches) m->launches = LAUNCHES;
+    if (!m->iterations && m->time_s == 0) m->time_s = TIME_S;
+    work->run.watching.power |= work->plan.goal == ASSAY__PLAN_ENERGY;
     if (!code) code = read_grid(work, error);
-    if (!code) code = open_kept(work, error);
+    bool earlier = !code && options->resume && assay__file_exists(output);
+    if (!code && options->resume && !earlier)
+        assay__remark(&run->callbacks, "there is no %s to resume yet: the sweep begins", output);
+    if (earlier) code = assay_profile_open(output, &work->kept, error);
+    if (earlier && !code) code = check_versions(work, error);
     if (!code) code = assay__grid_ceilings(&work->space, work->refusals, &work->run, error);
     if (!code) code = measure(work, profile, error);
     assay_profile_close(work->kept);

@@ -6,60 +6,16 @@
 #include "judge/sweep.h"
 #include "experiment/sweep_run.h"
 
-#include <string.h>
+#include "base/no_memory.h"
 
-static bool is_point(const struct assay__trial *trial)
-{
-    return trial->role != ASSAY__ROLE_CONFIRM;
-}
+#include <string.h>
 
 /* The nth point's trial; NULL: there are fewer. */
 static struct assay__trial *point_at(const struct assay_profile *profile, size_t n)
 {
     for (size_t i = 0; i < profile->trial_count; i++)
-        if (is_point(&profile->trials[i]) && n-- == 0) return &profile->trials[i];
+        if (profile->trials[i].role != ASSAY__ROLE_CONFIRM && n-- == 0) return &profile->trials[i];
     return NULL;
-}
-
-static size_t count_points(const struct assay_profile *profile)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < profile->trial_count; i++)
-        count += is_point(&profile->trials[i]);
-    return count;
-}
-
-/* --- is it the same sweep? -------------------------------------------------------------------- */
-
-static int check_model(const struct assay_profile *kept, const struct assay_profile *now,
-                       struct assay_error *error)
-{
-    const struct assay__model_info *a = kept->models[0], *b = now->models[0];
-    bool known = a->sha256 && *a->sha256 && b->sha256 && *b->sha256;
-    if (strcmp(a->fingerprint, b->fingerprint) == 0 && a->parameters == b->parameters &&
-        a->weight_bytes == b->weight_bytes && (!known || strcmp(a->sha256, b->sha256) == 0))
-        return 0;
-    return assay_error_set(error, ASSAY_EINVAL,
-                           "%s holds another model (%s, fingerprint %.12s; this one has %.12s)",
-                           kept->path, a->name, a->fingerprint, b->fingerprint);
-}
-
-static int check_grid(const struct assay_profile *kept, const struct assay_profile *now,
-                      struct assay_error *error)
-{
-    size_t had = count_points(kept), has = count_points(now);
-    for (size_t i = 0; i < has && i < had; i++) {
-        const char *a = point_at(kept, i)->label, *b = point_at(now, i)->label;
-        if (strcmp(a, b) != 0)
-            return assay_error_set(error, ASSAY_EINVAL,
-                                   "%s holds another grid: its point %zu is '%s', here it is '%s'",
-                                   kept->path, i + 1, a, b);
-    }
-    if (had != has)
-        return assay_error_set(error, ASSAY_EINVAL,
-                               "%s holds another grid: %zu points, here there are %zu", kept->path,
-                               had, has);
-    return 0;
 }
 
 /* May differ: what is asked of the points, how many launches, and what the engine answered
@@ -70,30 +26,6 @@ static bool is_asked(const char *key)
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         if (strcmp(key, keys[i]) == 0) return true;
     return false;
-}
-
-static bool may_differ(const char *key, const char *now)
-{
-    if (is_asked(key) || strcmp(key, "launches") == 0 || strcmp(key, "watch") == 0 ||
-        strcmp(key, "role") == 0)
-        return true;
-    return strcmp(key, "threads") == 0 && strcmp(now, "default") == 0;
-}
-
-static int check_inputs(const struct assay_profile *kept, const struct assay__trial *a,
-                        const struct assay__trial *b, struct assay_error *error)
-{
-    bool same = a->input_count == b->input_count;
-    for (size_t i = 0; same && i < a->input_count; i++) {
-        const struct assay__tensor_info *x = &a->inputs[i], *y = &b->inputs[i];
-        same = strcmp(x->name, y->name) == 0 && x->rank == y->rank &&
-               strcmp(x->fill ? x->fill : "", y->fill ? y->fill : "") == 0;
-        for (int d = 0; same && d < x->rank; d++)
-            same = x->dims[d] == y->dims[d];
-    }
-    if (same) return 0;
-    return assay_error_set(error, ASSAY_EINVAL, "%s was measured with other inputs (point '%s')",
-                           kept->path, a->label);
 }
 
 static int check_point(const struct assay_profile *kept, const struct assay__trial *a,
@@ -108,99 +40,101 @@ static int check_point(const struct assay_profile *kept, const struct assay__tri
     for (size_t i = 0; i < b->option_count; i++) {
         const char *key = b->options[i].key, *now = b->options[i].value,
                    *then = assay__trial_option(a, key);
-        if (!may_differ(key, now) && strcmp(now, then) != 0)
+        bool may_differ = is_asked(key) || strcmp(key, "launches") == 0 ||
+                          strcmp(key, "watch") == 0 || strcmp(key, "role") == 0 ||
+                          (strcmp(key, "threads") == 0 && strcmp(now, "default") == 0);
+        if (!may_differ && strcmp(now, then) != 0)
             return assay_error_set(error, ASSAY_EINVAL,
                                    "%s was measured with %s %s, this command says %s", kept->path,
                                    key, then, now);
     }
-    return b->state == ASSAY__TRIAL_FAILED ? 0 : check_inputs(kept, a, b, error);
+    bool same = a->input_count == b->input_count;
+    for (size_t i = 0; same && i < a->input_count; i++) {
+        const struct assay__tensor_info *x = &a->inputs[i], *y = &b->inputs[i];
+        same = strcmp(x->name, y->name) == 0 && x->rank == y->rank &&
+               strcmp(x->fill ? x->fill : "", y->fill ? y->fill : "") == 0;
+        for (int d = 0; same && d < x->rank; d++)
+            same = x->dims[d] == y->dims[d];
+    }
+    if (same || b->state == ASSAY__TRIAL_FAILED) return 0;
+    return assay_error_set(error, ASSAY_EINVAL, "%s was measured with other inputs (point '%s')",
+                           kept->path, a->label);
 }
 
 int assay__sweep_resumable(const struct assay_profile *kept, const struct assay_profile *now,
                            struct assay_error *error)
 {
+    const struct assay__model_info *a = kept->models[0], *b = now->models[0];
+    bool hashed = a->sha256 && *a->sha256 && b->sha256 && *b->sha256;
+    size_t had = 0, has = 0;
     if (kept->kind != ASSAY__PROFILE_SWEEP)
         return assay_error_set(error, ASSAY_EINVAL, "%s is a profile of %s, not of sweep",
                                kept->path, kept->command);
-    int code = check_model(kept, now, error);
-    if (!code) code = check_grid(kept, now, error);
-    for (size_t i = 0; !code && point_at(now, i); i++)
+    if (strcmp(a->fingerprint, b->fingerprint) != 0 || a->parameters != b->parameters ||
+        a->weight_bytes != b->weight_bytes || (hashed && strcmp(a->sha256, b->sha256) != 0))
+        return assay_error_set(error, ASSAY_EINVAL,
+                               "%s holds another model (%s, fingerprint %.12s; this one has %.12s)",
+                               kept->path, a->name, a->fingerprint, b->fingerprint);
+    while (point_at(kept, had))
+        had++;
+    while (point_at(now, has))
+        has++;
+    for (size_t i = 0; i < has && i < had; i++) {
+        const char *then = point_at(kept, i)->label, *here = point_at(now, i)->label;
+        if (strcmp(then, here) != 0)
+            return assay_error_set(error, ASSAY_EINVAL,
+                                   "%s holds another grid: its point %zu is '%s', here it is '%s'",
+                                   kept->path, i + 1, then, here);
+    }
+    if (had != has)
+        return assay_error_set(error, ASSAY_EINVAL,
+                               "%s holds another grid: %zu points, here there are %zu", kept->path,
+                               had, has);
+    int code = 0;
+    for (size_t i = 0; i < has && !code; i++)
         code = check_point(kept, point_at(kept, i), point_at(now, i), error);
     return code;
 }
 
 /* --- taking over ------------------------------------------------------------------------------ */
 
-static void store_trial(struct assay__arms *arms, const struct assay__trial *trial)
+/* The whole trial, as it ended: its arm has nothing left to do. Goal and limits are those of this
+ * command; the other options are kept as they were measured. */
+static int adopt_trial(struct assay__arms *arms, size_t index, struct assay__trial *kept,
+                       struct assay_error *error)
 {
     struct assay__recording *recording = &arms->recording;
-    struct assay_error error = {0};
-    int code = recording->store ? assay__store_put_trial(recording->store, trial, &error) : 1;
+    struct assay__trial *trial = assay__arms_trial(arms, index), empty = *trial;
+    struct assay__pair *options = assay__arena_array(
+        recording->profile->arena, kept->option_count + trial->option_count + 1, sizeof *options);
+    size_t count = 0;
+    if (!options) return assay__no_memory(error);
+    for (size_t i = 0; i < kept->option_count; i++)
+        if (!is_asked(kept->options[i].key)) options[count++] = kept->options[i];
+    for (size_t i = 0; i < trial->option_count; i++)
+        if (is_asked(trial->options[i].key)) options[count++] = trial->options[i];
+    *trial = *kept;
+    *kept = empty;
+    trial->id = empty.id;
+    trial->model = empty.model;
+    trial->options = options;
+    trial->option_count = count;
+    assay__arm_close(arms->items[index]);
+    arms->items[index] = NULL;
+    struct assay_error lost = {0}; /* what cannot be stored is noted, and the sweep goes on */
+    int code = recording->store ? assay__store_put_trial(recording->store, trial, &lost) : 1;
     for (size_t l = 0; l < trial->launch_count && !code; l++) {
         const struct assay__launch *launch = &trial->launches[l];
-        code = assay__store_put_launch(recording->store, trial->id, launch, &error);
+        code = assay__store_put_launch(recording->store, trial->id, launch, &lost);
         for (int s = 0; launch->sample_count && s < launch->streams && !code; s++) {
             size_t first = launch->stream_offsets[s];
             code = assay__store_add_samples(recording->store, trial->id, launch->id, s,
                                             launch->samples_ns + first,
-                                            launch->stream_offsets[s + 1] - first, &error);
+                                            launch->stream_offsets[s + 1] - first, &lost);
         }
     }
-    assay__recording_note(recording, &error);
-}
-
-/* Goal and limits are those of this command; the other options are kept as they were measured. */
-static int ask_anew(struct assay__arms *arms, const struct assay__trial *now,
-                    struct assay__trial *kept)
-{
-    struct assay__pair *options = assay__arena_array(arms->recording.profile->arena,
-                                                     kept->option_count + now->option_count + 1,
-                                                     sizeof *options);
-    size_t count = 0;
-    if (!options) return ASSAY_ENOMEM;
-    for (size_t i = 0; i < kept->option_count; i++)
-        if (!is_asked(kept->options[i].key)) options[count++] = kept->options[i];
-    for (size_t i = 0; i < now->option_count; i++)
-        if (is_asked(now->options[i].key)) options[count++] = now->options[i];
-    kept->options = options;
-    kept->option_count = count;
+    assay__recording_note(recording, &lost);
     return 0;
-}
-
-/* The whole trial, as it ended. Its arm has nothing left to do. */
-static int adopt_trial(struct assay__arms *arms, size_t index, struct assay__trial *kept,
-                       struct assay_error *error)
-{
-    struct assay__trial *trial = assay__arms_trial(arms, index), empty = *trial;
-    int id = trial->id;
-    if (ask_anew(arms, trial, kept)) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-    *trial = *kept;
-    *kept = empty;
-    trial->id = id;
-    trial->model = empty.model;
-    assay__arm_close(arms->items[index]);
-    arms->items[index] = NULL;
-    store_trial(arms, trial);
-    return 0;
-}
-
-static int adopt_launches(struct assay__arms *arms, size_t index, struct assay__trial *kept,
-                          int launches, struct assay__sweep_tally *tally, struct assay_error *error)
-{
-    struct assay__trial *trial = assay__arms_trial(arms, index);
-    int code = 0, taken = 0;
-    for (size_t l = 0; l < kept->launch_count && taken < launches && !code; l++) {
-        struct assay__launch *launch = &kept->launches[l];
-        if (launch->state != ASSAY__TRIAL_OK) continue;
-        code = assay__arm_adopt(arms->items[index], launch, error);
-        taken++;
-    }
-    if (taken && !trial->target.engine_version[0]) {
-        trial->target.engine_version = kept->target.engine_version;
-        trial->target.engine_library = kept->target.engine_library;
-    }
-    tally->launches_kept += (size_t)taken;
-    return code;
 }
 
 int assay__sweep_adopt(struct assay__arms *arms, struct assay_profile *kept, size_t count,
@@ -208,20 +142,26 @@ int assay__sweep_adopt(struct assay__arms *arms, struct assay_profile *kept, siz
 {
     int code = 0;
     for (size_t i = 0; i < count && !code; i++) {
-        struct assay__trial *old = point_at(kept, i);
+        struct assay__trial *old = point_at(kept, i), *trial = assay__arms_trial(arms, i);
         if (!old || !arms->items[i] || !old->launch_count) continue;
-        bool ended = (old->state == ASSAY__TRIAL_FAILED && !assay__trial_good_launches(old)) ||
-                     (old->state == ASSAY__TRIAL_OK && old->launch_count >= (size_t)launches);
-        if (ended) {
-            if (old->state == ASSAY__TRIAL_FAILED)
-                tally->points_failed++;
-            else
-                tally->points_kept++;
+        bool failed = old->state == ASSAY__TRIAL_FAILED && !assay__trial_good_launches(old);
+        if (failed || (old->state == ASSAY__TRIAL_OK && old->launch_count >= (size_t)launches)) {
+            *(failed ? &tally->points_failed : &tally->points_kept) += 1;
             tally->launches_kept += old->launch_count;
             code = adopt_trial(arms, i, old, error);
-        } else {
-            code = adopt_launches(arms, i, old, launches, tally, error);
+            continue;
         }
+        int taken = 0;
+        for (size_t l = 0; l < old->launch_count && taken < launches && !code; l++) {
+            if (old->launches[l].state != ASSAY__TRIAL_OK) continue;
+            code = assay__arm_adopt(arms->items[i], &old->launches[l], error);
+            taken++;
+        }
+        if (taken && !trial->target.engine_version[0]) {
+            trial->target.engine_version = old->target.engine_version;
+            trial->target.engine_library = old->target.engine_library;
+        }
+        tally->launches_kept += (size_t)taken;
     }
     return code;
 }

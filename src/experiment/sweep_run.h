@@ -4,22 +4,16 @@
 #define ASSAY_EXPERIMENT_SWEEP_RUN_H
 
 #include "experiment/config_space.h"
+#include "experiment/device_selection.h"
 #include "run/arm/arms.h"
 
 #define ASSAY__SWEEP_CONFIRM_LAUNCHES 10
 
-/* What is known of a value of the device axis. */
-struct assay__sweep_device {
-    enum assay__device_class device_class;
-    bool software;
-    const char *refusal; /* why it cannot be used; "" it can */
-};
-
 struct assay__sweep_plan {
     const struct assay__config_space *space;
     const struct assay__run_options *whole;
-    const struct assay__sweep_device *devices; /* by value of the device axis; NULL: none varies */
-    bool software;                             /* the one device is emulated, when none varies */
+    const struct assay__device_selection *devices; /* by value of the device axis; empty: none */
+    bool software;              /* the one device is emulated, when none varies */
     struct assay_profile *kept; /* of an earlier capture, which must outlive the new one; NULL */
     bool confirm;
     uint64_t start_ns; /* when the command began */

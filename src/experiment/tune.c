@@ -65,27 +65,9 @@ static double distance(const struct assay__tune_grid *grid, size_t a, size_t b)
     return sum;
 }
 
-/* The point farthest from all of the design; ties by lot. SIZE_MAX: none left. */
-static size_t farthest(struct assay__tune *tune)
-{
-    size_t best = SIZE_MAX;
-    double most = 0;
-    for (size_t p = 0; p < tune->points; p++) {
-        double least = INFINITY;
-        if (tune->state[p] != UNTRIED) continue;
-        for (size_t i = 0; i < tune->design_count; i++)
-            least = fmin(least, distance(&tune->grid, p, tune->design[i]));
-        least += 0.01 * assay__random_unit(&tune->random);
-        if (least > most && least > 0.02) {
-            most = least;
-            best = p;
-        }
-    }
-    return best;
-}
-
 /* The start; every name alone, the ends and the middle of what is ordered alone; then the corners
- * left out, to two fifths of the configurations. */
+ * left out, each the point farthest from all of the design, ties by lot, to two fifths of the
+ * configurations. */
 static void plan_design(struct assay__tune *tune)
 {
     plan_point(tune, tune->start);
@@ -95,9 +77,19 @@ static void plan_design(struct assay__tune *tune)
             if (!axis->ordered || v == 0 || v + 1 == axis->count || v == axis->count / 2)
                 plan_point(tune, assay__tune_grid_with(&tune->grid, tune->start, a, v));
     }
-    size_t share = tune->most * 2 / 5, corner = 0;
-    while (tune->design_count < share && (corner = farthest(tune)) != SIZE_MAX)
-        plan_point(tune, corner);
+    for (size_t corner = 0; tune->design_count < tune->most * 2 / 5 && corner != SIZE_MAX;) {
+        double most = 0.02;
+        corner = SIZE_MAX;
+        for (size_t p = 0; p < tune->points; p++) {
+            double least = INFINITY;
+            if (tune->state[p] != UNTRIED) continue;
+            for (size_t i = 0; i < tune->design_count; i++)
+                least = fmin(least, distance(&tune->grid, p, tune->design[i]));
+            least += 0.01 * assay__random_unit(&tune->random);
+            if (least > most) most = least, corner = p;
+        }
+        if (corner != SIZE_MAX) plan_point(tune, corner);
+    }
 }
 
 struct assay__tune *assay__tune_new(const struct assay__tune_grid *grid,
@@ -187,29 +179,6 @@ static double hope(const struct assay__tune *tune, size_t point)
     return least;
 }
 
-static double improvement(const struct assay__tune *tune, size_t point, double best)
-{
-    double gap = best - tune->mean[point], s = tune->deviation[point];
-    if (s < 1e-9) return fmax(gap, 0);
-    double z = gap / s;
-    return gap * 0.5 * erfc(-z / sqrt(2)) + s * exp(-z * z / 2) / sqrt(2 * acos(-1));
-}
-
-static size_t propose(const struct assay__tune *tune, double best, double *gain)
-{
-    size_t chosen = SIZE_MAX;
-    *gain = 0;
-    for (size_t p = 0; p < tune->points; p++) {
-        if (tune->state[p] != UNTRIED) continue;
-        double own = improvement(tune, p, best) * hope(tune, p);
-        if (own > *gain) {
-            *gain = own;
-            chosen = p;
-        }
-    }
-    return chosen;
-}
-
 /* --- rounds ----------------------------------------------------------------------------------- */
 
 static void take(struct assay__tune *tune, size_t point, size_t *points, size_t *count)
@@ -220,28 +189,34 @@ static void take(struct assay__tune *tune, size_t point, size_t *points, size_t 
     tune->tried++;
 }
 
-static void design_round(struct assay__tune *tune, size_t *points, size_t *count)
+/* The untried point of the largest expected improvement; SIZE_MAX: none is worth a launch. */
+static size_t propose(const struct assay__tune *tune, double best)
 {
-    while (tune->design_next < tune->design_count && *count <= NEW_PER_ROUND &&
-           tune->tried < tune->most) {
-        size_t point = tune->design[tune->design_next++];
-        if (tune->state[point] == UNTRIED && hope(tune, point) > 0)
-            take(tune, point, points, count);
+    size_t chosen = SIZE_MAX;
+    double most = 0;
+    for (size_t p = 0; p < tune->points; p++) {
+        if (tune->state[p] != UNTRIED) continue;
+        double gap = best - tune->mean[p], s = tune->deviation[p], z = gap / s;
+        double gain = s < 1e-9 ? fmax(gap, 0)
+                               : gap * 0.5 * erfc(-z / sqrt(2)) +
+                                     s * exp(-z * z / 2) / sqrt(2 * acos(-1));
+        gain *= hope(tune, p);
+        if (gain > most) most = gain, chosen = p;
     }
+    return most < IMPROVEMENT_LEAST ? SIZE_MAX : chosen;
 }
 
 /* Believed points are at the end of `seen` until the round is over: they are not
  * observations. */
 static int search_round(struct assay__tune *tune, size_t *points, size_t *count)
 {
-    size_t real = tune->seen_count, believed = real;
+    size_t real = tune->seen_count, believed = real, incumbent = assay__tune_incumbent(tune);
     int code = assay__vec_grow((void **)&tune->seen, &tune->seen_capacity, real + NEW_PER_ROUND + 1,
                                sizeof *tune->seen);
-    size_t incumbent = assay__tune_incumbent(tune);
-    for (int i = 0; i < NEW_PER_ROUND && !code && tune->tried < tune->most; i++) {
-        double gain = 0, best = incumbent != SIZE_MAX ? tune->mean[incumbent] : INFINITY;
-        size_t point = incumbent != SIZE_MAX ? propose(tune, best, &gain) : SIZE_MAX;
-        if (point == SIZE_MAX || gain < IMPROVEMENT_LEAST) break;
+    for (int i = 0; i < NEW_PER_ROUND && !code && tune->tried < tune->most && incumbent != SIZE_MAX;
+         i++) {
+        size_t point = propose(tune, tune->mean[incumbent]);
+        if (point == SIZE_MAX) break;
         take(tune, point, points, count);
         tune->seen[believed++] = (struct assay__tune_observation){point, tune->round,
                                                                   tune->mean[point]};
@@ -279,48 +254,37 @@ static size_t allowance(const struct assay__tune *tune)
     return all > tune->told ? all - tune->told : 0;
 }
 
-/* The finalists that it leaves room for, beside the start; two at least. */
-static size_t finalists(const struct assay__tune *tune)
-{
-    size_t most = allowance(tune) / ASSAY__TUNE_FINAL_LAUNCHES;
-    most = most > 1 ? most - 1 : 0;
-    return most < 2 ? 2 : most > ASSAY__TUNE_FINALISTS ? ASSAY__TUNE_FINALISTS : most;
-}
-
-static void halving_round(struct assay__tune *tune, size_t *points, size_t *count)
-{
-    size_t most = (size_t)HALVING_FIRST >> tune->halvings++, left = allowance(tune),
-           kept = ASSAY__TUNE_FINALISTS * ASSAY__TUNE_FINAL_LAUNCHES;
-    size_t room = left > kept ? left - kept : 0; /* three finalists and the start come first */
-    if (most > room) most = room;
-    if (most < 3) return;
-    *count = rank(tune, points, most, true);
-    if (*count < 2) *count = 0; /* nothing to distinguish */
-}
-
-static void add_incumbent(struct assay__tune *tune, size_t *points, size_t *count)
-{
-    size_t incumbent = assay__tune_incumbent(tune);
-    for (size_t i = 0; i < *count; i++)
-        if (points[i] == incumbent) return;
-    if (*count && incumbent != SIZE_MAX) points[(*count)++] = incumbent;
-}
-
 int assay__tune_round(struct assay__tune *tune, enum assay__tune_stage *stage, size_t *points,
                       size_t *count)
 {
     int code = tune->seen_count ? fit_surrogate(tune, tune->seen_count, true) : 0;
     *count = 0;
     while (!code && *count == 0 && tune->stage != ASSAY__TUNE_DONE) {
+        size_t left = allowance(tune), most;
         *stage = tune->stage;
         switch (tune->stage) {
-        case ASSAY__TUNE_DESIGN: design_round(tune, points, count); break;
+        case ASSAY__TUNE_DESIGN:
+            while (tune->design_next < tune->design_count && *count <= NEW_PER_ROUND &&
+                   tune->tried < tune->most) {
+                size_t point = tune->design[tune->design_next++];
+                if (tune->state[point] == UNTRIED && hope(tune, point) > 0)
+                    take(tune, point, points, count);
+            }
+            break;
         case ASSAY__TUNE_SEARCH: code = search_round(tune, points, count); break;
-        case ASSAY__TUNE_HALVING: halving_round(tune, points, count); break;
-        case ASSAY__TUNE_FINAL:
-            *count = assay__tune_incumbent(tune) == SIZE_MAX
-                         ? 0
-                         : rank(tune, points, finalists(tune), true);
+        case ASSAY__TUNE_HALVING: {
+            size_t kept = ASSAY__TUNE_FINALISTS * ASSAY__TUNE_FINAL_LAUNCHES,
+                   room = left > kept ? left - kept : 0; /* the finalists come first */
+            most = (size_t)HALVING_FIRST >> tune->halvings++;
+            if (most > room) most = room;
+            if (most >= 3) *count = rank(tune, points, most, true);
+            if (*count < 2) *count = 0; /* nothing to distinguish */
+            break;
+        }
+        case ASSAY__TUNE_FINAL: /* as many as there is room for beside the start, two at least */
+            most = left / ASSAY__TUNE_FINAL_LAUNCHES;
+            most = most < 3 ? 2 : most > ASSAY__TUNE_FINALISTS ? ASSAY__TUNE_FINALISTS : most - 1;
+            if (assay__tune_incumbent(tune) != SIZE_MAX) *count = rank(tune, points, most, true);
             tune->stage = ASSAY__TUNE_DONE;
             if (*count == 0) *stage = ASSAY__TUNE_DONE;
             return 0;
@@ -329,7 +293,11 @@ int assay__tune_round(struct assay__tune *tune, enum assay__tune_stage *stage, s
         if (*count == 0) tune->stage++;
     }
     if (tune->stage == ASSAY__TUNE_DONE) *stage = ASSAY__TUNE_DONE;
-    if (!code) add_incumbent(tune, points, count);
+    size_t incumbent = assay__tune_incumbent(tune); /* takes part in every round */
+    bool there = incumbent == SIZE_MAX;
+    for (size_t i = 0; i < *count; i++)
+        there |= points[i] == incumbent;
+    if (!code && *count && !there) points[(*count)++] = incumbent;
     tune->round++;
     return code;
 }

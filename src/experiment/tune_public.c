@@ -32,30 +32,16 @@ struct work {
 
 /* --- the space -------------------------------------------------------------------------------- */
 
-static void count_cpu(void *context, unsigned cpu)
-{
-    (void)cpu;
-    ++*(int *)context;
-}
-
-/* Of those that the worker may use. */
-static int cores_of(struct work *work)
-{
-    struct assay__machine machine = {0};
-    const char *cpus = work->run.target.cpus;
-    int cores = 0;
-    if (cpus && assay__cpu_list_each(cpus, count_cpu, &cores) && cores > 0) return cores;
-    if (assay__machine_read(work->arena, &machine) == 0 && machine.cores > 0) return machine.cores;
-    return 1;
-}
-
+/* "1,2,4,…" to the cores that the worker may use. */
 static const char *default_threads(struct work *work)
 {
-    int cores = cores_of(work);
-    const char *list = "1";
-    for (int n = 2; n < cores && list; n *= 2)
-        list = assay__arena_printf(work->arena, "%s,%d", list, n);
-    return cores > 1 && list ? assay__arena_printf(work->arena, "%s,%d", list, cores) : list;
+    struct assay__machine machine = {0};
+    const char *cpus = work->run.target.cpus, *list = "1";
+    int cores = cpus ? assay__cpu_list_count(cpus) : 0;
+    if (cores < 1) cores = assay__machine_read(work->arena, &machine) == 0 ? machine.cores : 1;
+    for (int n = 2; n < cores; n *= 2)
+        list = assay__arena_text(work->arena, "%s,%d", list, n);
+    return cores > 1 ? assay__arena_text(work->arena, "%s,%d", list, cores) : list;
 }
 
 /* Could the model be run with two samples as well as with one? */
@@ -74,31 +60,23 @@ static bool batch_is_free(const struct assay_workload_options *w, const struct a
     return is_free;
 }
 
-static int read_devices(struct work *work, const char **list, struct assay_error *error)
-{
-    struct assay__device_selection words;
-    const char *asked = work->options->grid.devices;
-    *list = NULL;
-    int code = assay__grid_devices(&work->run, asked, work->arena, &words, &work->job.software[0],
-                                   error);
-    for (size_t i = 0; i < words.count && i < ASSAY__CONFIG_VALUES && !code; i++) {
-        work->job.software[i] = words.items[i].software;
-        work->job.refusals[i] = *words.items[i].refusal ? words.items[i].refusal : NULL;
-    }
-    if (code || !asked) return code;
-    *list = assay__device_selection_list(&words, work->arena);
-    return *list ? 0 : assay__no_memory(error);
-}
-
 static int read_space(struct work *work, const struct assay__model *model,
                       struct assay_error *error)
 {
     struct assay_grid_options grid = work->options->grid;
     const struct assay_target_options *target = &work->run.target;
+    struct assay__tune_job *job = &work->job;
+    struct assay__device_selection words;
     bool named = target->device && strcmp(target->device, "cpu") != 0;
     const char *devices = NULL;
-    int code = read_devices(work, &devices, error);
+    int code = assay__grid_devices(&work->run, grid.devices, work->arena, &words, &job->software[0],
+                                   error);
     if (code) return code;
+    for (size_t i = 0; i < words.count && i < ASSAY__CONFIG_VALUES; i++) {
+        job->software[i] = words.items[i].software;
+        job->refusals[i] = *words.items[i].refusal ? words.items[i].refusal : NULL;
+    }
+    if (grid.devices) devices = assay__device_selection_list(&words, work->arena);
     if (!grid.precision) grid.precision = ASSAY__PRECISION_LIST;
     if (!grid.optimization) grid.optimization = "none,basic,extended,all";
     if (!grid.threads && !named) grid.threads = default_threads(work);
@@ -106,59 +84,42 @@ static int read_space(struct work *work, const struct assay__model *model,
     if (!grid.batch && work->plan.goal == ASSAY__PLAN_THROUGHPUT &&
         batch_is_free(&work->run.workload, model))
         grid.batch = "1,2,4,8,16,32";
+    if (assay__arena_failed(work->arena)) return assay__no_memory(error);
     return assay__grid_read(&work->space, &grid, devices, error);
-}
-
-/* A default precision that cannot be made is not worth a row. */
-static void drop_refused(struct assay__config_space *space)
-{
-    struct assay__config_values *values = &space->axes[ASSAY__AXIS_PRECISION];
-    size_t kept = 0;
-    for (size_t i = 0; i < values->count; i++) {
-        if (space->refusals[i]) continue;
-        values->values[kept] = values->values[i];
-        space->models[kept] = space->models[i];
-        kept++;
-    }
-    for (size_t i = 0; i < values->count; i++)
-        if (i >= kept || kept) space->refusals[i] = NULL;
-    values->count = kept;
 }
 
 static int make_space(struct work *work, struct assay_error *error)
 {
     const char *name = work->run.workload.model;
+    struct assay__config_space *space = &work->space;
+    struct assay__config_values *precisions = &space->axes[ASSAY__AXIS_PRECISION];
     struct assay__model *model = NULL;
     int code = assay__model_open(name, &model, NULL, error);
-    if (code) return code;
-    code = read_space(work, model, error);
+    if (!code) code = read_space(work, model, error);
     assay__model_free(model);
-    if (!code) code = assay__config_rewrite(&work->space, name, error);
+    if (!code) code = assay__config_rewrite(space, name, error);
     if (code) return code;
-    if (!work->options->grid.precision) drop_refused(&work->space);
-    code = assay__config_count(&work->space, ASSAY__GRID_POINTS, error);
+    if (!work->options->grid.precision) { /* a default that cannot be made is not worth a row */
+        size_t kept = 0;
+        for (size_t i = 0; i < precisions->count; i++) {
+            if (space->refusals[i]) continue;
+            precisions->values[kept] = precisions->values[i];
+            space->models[kept++] = space->models[i];
+        }
+        memset(space->refusals, 0, sizeof space->refusals);
+        precisions->count = kept;
+    }
+    code = assay__config_count(space, ASSAY__GRID_POINTS, error);
     if (code) return code;
-    if (work->space.points < 2)
+    if (space->points < 2)
         return assay__refuse_option(error, "grid",
                                     "nothing varies: there is one configuration only; give an axis "
                                     "more values, such as threads 1,2,4");
-    work->plan.configurations = (int64_t)work->space.points;
+    work->plan.configurations = (int64_t)space->points;
     return 0;
 }
 
 /* --- running ---------------------------------------------------------------------------------- */
-
-static void set_defaults(struct work *work)
-{
-    struct assay_measuring_options *m = &work->run.measuring;
-    bool energy = work->plan.goal == ASSAY__PLAN_ENERGY;
-    work->run.command = "tune";
-    work->run.watching.power = energy;
-    m->launches = 1;
-    if (!m->iterations && m->time_s == 0) m->time_s = energy ? TIME_ENERGY_S : TIME_S;
-    if (m->timeout_s == 0) m->timeout_s = fmin(300, fmax(work->plan.budget_s, 1));
-    m->launch_limit_s = fmax(work->plan.budget_s / 3, 2);
-}
 
 static int check(struct work *work, struct assay_error *error)
 {
@@ -181,45 +142,42 @@ static int check(struct work *work, struct assay_error *error)
     return 0;
 }
 
-/* Measuring ceilings is not part of the budget. */
-static int add_ceilings(struct work *work, struct assay_error *error)
-{
-    uint64_t begin_ns = assay__now_ns();
-    int code = assay__grid_ceilings(&work->space, work->job.refusals, &work->run, error);
-    if (work->run.keeping.ceilings) work->job.begin_ns += assay__now_ns() - begin_ns;
-    return code;
-}
-
-static int measure(struct work *work, struct assay_profile **profile, struct assay_error *error)
-{
-    struct assay__arms arms = {.count = 0};
-    work->job.space = &work->space;
-    work->job.whole = &work->run;
-    work->job.plan = &work->plan;
-    work->job.configurations = work->options->configurations;
-    work->job.seed = work->run.workload.seed;
-    int code = assay__tune_measure(&arms, &work->job, error);
-    if (!code) code = assay__arms_finish(&arms, profile, error);
-    assay__arms_end(&arms);
-    return code;
-}
-
 int assay__tune_model(const struct assay__run_options *run,
                       const struct assay_tune_options *options, struct assay_profile **profile,
                       struct assay_error *error)
 {
     struct work *work = calloc(1, sizeof *work);
+    struct assay__arms arms = {.count = 0};
     *profile = NULL;
     if (!work) return assay__no_memory(error);
     work->run = *run;
     work->options = options;
-    work->job.begin_ns = assay__now_ns();
     work->arena = work->space.arena = assay__arena_new();
+    work->job = (struct assay__tune_job){.space = &work->space,
+                                         .whole = &work->run,
+                                         .plan = &work->plan,
+                                         .begin_ns = assay__now_ns(),
+                                         .configurations = options->configurations,
+                                         .seed = run->workload.seed};
     int code = work->arena ? check(work, error) : assay__no_memory(error);
-    set_defaults(work);
+    struct assay_measuring_options *m = &work->run.measuring;
+    bool energy = work->plan.goal == ASSAY__PLAN_ENERGY;
+    work->run.command = "tune";
+    work->run.watching.power = energy;
+    m->launches = 1;
+    if (!m->iterations && m->time_s == 0) m->time_s = energy ? TIME_ENERGY_S : TIME_S;
+    if (m->timeout_s == 0) m->timeout_s = fmin(300, fmax(work->plan.budget_s, 1));
+    m->launch_limit_s = fmax(work->plan.budget_s / 3, 2);
     if (!code) code = make_space(work, error);
-    if (!code) code = add_ceilings(work, error);
-    if (!code) code = measure(work, profile, error);
+    uint64_t ceilings_ns = assay__now_ns();
+    if (!code) code = assay__grid_ceilings(&work->space, work->job.refusals, &work->run, error);
+    if (run->keeping.ceilings) /* measuring them is not part of the budget */
+        work->job.begin_ns += assay__now_ns() - ceilings_ns;
+    if (!code) {
+        code = assay__tune_measure(&arms, &work->job, error);
+        if (!code) code = assay__arms_finish(&arms, profile, error);
+        assay__arms_end(&arms);
+    }
     assay__config_end(&work->space);
     assay__arena_free(work->arena);
     free(work);

@@ -10,6 +10,7 @@
 #include "experiment/tune.h"
 #include "judge/tune_report.h"
 #include "base/clock.h"
+#include "base/no_memory.h"
 #include "base/stats.h"
 #include "run/trial/drift.h"
 #include "run/arm/launch.h"
@@ -39,14 +40,9 @@ struct session {
     bool drift_known[2][ASSAY__CONFIG_VALUES]; /* by device, by precision */
 };
 
-static double elapsed_s(const struct session *s)
-{
-    return (double)(assay__now_ns() - s->job->begin_ns) / 1e9;
-}
-
 static double left_s(const struct session *s)
 {
-    return s->job->plan->budget_s - elapsed_s(s);
+    return s->job->plan->budget_s - (double)(assay__now_ns() - s->job->begin_ns) / 1e9;
 }
 
 static double guess_s(const struct session *s, size_t point)
@@ -65,41 +61,25 @@ static size_t value_of(const struct assay__config_space *space, enum assay__axis
     return otherwise;
 }
 
-/* The defaults, as far as the space holds them: the point that is tried first. */
-static size_t default_point(const struct assay__config_space *space)
+/* The point that is tried first: the defaults, as far as the space holds them, on a device that can
+ * be used, a real one if there is one. */
+static size_t usable_start(const struct assay__tune_job *job)
 {
+    const struct assay__config_space *space = job->space;
     size_t choices[ASSAY__AXIS_COUNT] = {0}, levels = space->axes[ASSAY__AXIS_OPT].count,
-           threads = space->axes[ASSAY__AXIS_THREADS].count;
-    choices[ASSAY__AXIS_DEVICE] = value_of(space, ASSAY__AXIS_DEVICE, "cpu", 0);
+           threads = space->axes[ASSAY__AXIS_THREADS].count,
+           device = value_of(space, ASSAY__AXIS_DEVICE, "cpu", 0);
+    for (int software = 0; software < 2; software++)
+        for (size_t v = 0; v < space->axes[ASSAY__AXIS_DEVICE].count; v++)
+            if ((job->refusals[device] || job->software[device] > software) && !job->refusals[v] &&
+                job->software[v] <= software)
+                device = v;
+    choices[ASSAY__AXIS_DEVICE] = device;
     choices[ASSAY__AXIS_PRECISION] = value_of(space, ASSAY__AXIS_PRECISION, "float32", 0);
     choices[ASSAY__AXIS_OPT] = value_of(space, ASSAY__AXIS_OPT, "all", levels ? levels - 1 : 0);
     choices[ASSAY__AXIS_THREADS] = threads ? threads - 1 : 0;
     choices[ASSAY__AXIS_SPINNING] = value_of(space, ASSAY__AXIS_SPINNING, "on", 0);
     return assay__config_point(space, choices);
-}
-
-/* The start on a device that can be used, a real one if there is one. */
-static size_t usable_start(const struct assay__tune_job *job, const struct assay__tune_grid *grid)
-{
-    size_t start = default_point(job->space),
-           device = assay__config_choice(job->space, start, ASSAY__AXIS_DEVICE);
-    for (int software = 0; software < 2; software++)
-        for (size_t v = 0; v < job->space->axes[ASSAY__AXIS_DEVICE].count; v++)
-            if (job->refusals[device] || job->software[device] > software)
-                if (!job->refusals[v] && job->software[v] <= software) device = v;
-    return assay__tune_grid_with(grid, start, ASSAY__AXIS_DEVICE, device);
-}
-
-static void make_grid(const struct assay__config_space *space, struct assay__tune_grid *grid)
-{
-    grid->axis_count = ASSAY__AXIS_COUNT;
-    for (size_t a = 0; a < ASSAY__AXIS_COUNT; a++) {
-        struct assay__tune_axis *axis = &grid->axes[a];
-        axis->count = space->axes[a].count ? space->axes[a].count : 1;
-        axis->ordered = a == ASSAY__AXIS_THREADS || a == ASSAY__AXIS_SEQ || a == ASSAY__AXIS_BATCH;
-        for (size_t i = 0; axis->ordered && i < space->axes[a].count; i++)
-            axis->positions[i] = log2(fmax(strtod(space->axes[a].values[i], NULL), 1));
-    }
 }
 
 /* --- arms ------------------------------------------------------------------------------------- */
@@ -255,37 +235,23 @@ static void judge_outputs(struct session *s, size_t point, size_t index)
 
 /* --- the search ------------------------------------------------------------------------------- */
 
-static enum assay__trial_role search_role(const struct session *s, size_t point)
-{
-    return point == s->start ? ASSAY__ROLE_START : ASSAY__ROLE_SEARCH;
-}
-
-/* The first launches of a point: one that was lost is repeated while there is time, in an arm of
- * its own, for a trial with a lost launch has failed. */
-static int launch_first(struct session *s, size_t point, double *cost, struct assay_error *error)
-{
-    int repeats = point == s->start ? REPEATS_START : REPEATS;
-    int code = launch(s, point, s->arm[point], cost, error);
-    for (int i = 0; i < repeats && !code; i++) {
-        if (isfinite(*cost) || isfinite(s->p50_s[point]) || !was_lost(s, s->arm[point]) ||
-            left_s(s) < guess_s(s, point))
-            break;
-        code = add_arm(s, point, search_role(s, point), s->job->whole->measuring.time_s,
-                       &s->arm[point], error);
-        if (!code) code = launch(s, point, s->arm[point], cost, error);
-    }
-    return code;
-}
-
+/* One more launch of a point for the search. A first one that was lost is repeated while there is
+ * time, in an arm of its own, for a trial with a lost launch has failed. */
 static int try_point(struct session *s, size_t point, struct assay_error *error)
 {
     size_t device = assay__config_choice(s->job->space, point, ASSAY__AXIS_DEVICE);
-    double cost = NAN;
-    int code = 0;
-    if (s->arm[point] == SIZE_MAX)
-        code = add_arm(s, point, search_role(s, point), s->job->whole->measuring.time_s,
-                       &s->arm[point], error);
-    if (!code) code = launch_first(s, point, &cost, error);
+    enum assay__trial_role role = point == s->start ? ASSAY__ROLE_START : ASSAY__ROLE_SEARCH;
+    int repeats = point == s->start ? REPEATS_START : REPEATS, code = 0;
+    double cost = NAN, time_s = s->job->whole->measuring.time_s;
+    if (s->arm[point] == SIZE_MAX) code = add_arm(s, point, role, time_s, &s->arm[point], error);
+    if (!code) code = launch(s, point, s->arm[point], &cost, error);
+    for (int i = 0; i < repeats && !code; i++) {
+        if (isfinite(cost) || isfinite(s->p50_s[point]) || !was_lost(s, s->arm[point]) ||
+            left_s(s) < guess_s(s, point))
+            break;
+        code = add_arm(s, point, role, time_s, &s->arm[point], error);
+        if (!code) code = launch(s, point, s->arm[point], &cost, error);
+    }
     if (code || assay__arms_interrupted(s->arms)) return code;
     if (isfinite(cost) && isnan(s->broken[point])) {
         code = assay__arms_nonfinite(s->arms, s->arm[point], error);
@@ -294,8 +260,7 @@ static int try_point(struct session *s, size_t point, struct assay_error *error)
                                               "outputs.nonfinite");
     }
     if (is_broken(s, point)) cost = NAN; /* counts as failed */
-    if (assay__tune_tell(s->tune, point, cost))
-        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (assay__tune_tell(s->tune, point, cost)) return assay__no_memory(error);
     if (isfinite(cost)) judge_outputs(s, point, s->arm[point]);
     if (s->job->software[device]) assay__tune_ban(s->tune, ASSAY__AXIS_DEVICE, device);
     return 0;
@@ -413,15 +378,16 @@ static int add_finalist(struct session *s, size_t point, size_t *points, size_t 
     return 0;
 }
 
-/* A change has to prove its use, above all a precision that costs accuracy: the
- * likeliest best with the start's precision takes part in the final, and that with all settings set
- * back that are believed to be of no use. */
-static int add_usual(struct session *s, size_t *points, size_t *count, struct assay_error *error)
+/* Finalists, the start among them when it ran well; as many as the time left allows, two at least.
+ * A change has to prove its use, above all a precision that costs accuracy: the likeliest best with
+ * the start's precision takes part, and that with all settings set back that are believed to be of
+ * no use. */
+static int final(struct session *s, size_t *points, size_t *finalists, struct assay_error *error)
 {
     size_t usual = assay__tune_grid_choice(&s->grid, s->start, ASSAY__AXIS_PRECISION),
            plain = points[0];
     int code = add_finalist(s, assay__tune_grid_with(&s->grid, plain, ASSAY__AXIS_PRECISION, usual),
-                            points, count, error);
+                            points, finalists, error);
     for (size_t a = 0; a < ASSAY__AXIS_COUNT; a++) {
         usual = assay__tune_grid_choice(&s->grid, s->start, a);
         size_t back = assay__tune_grid_with(&s->grid, plain, a, usual);
@@ -429,20 +395,10 @@ static int add_usual(struct session *s, size_t *points, size_t *count, struct as
             assay__tune_belief(s->tune, back) < assay__tune_belief(s->tune, plain) + NO_USE)
             plain = back;
     }
-    return code ? code : add_finalist(s, plain, points, count, error);
-}
-
-/* Finalists, the start among them when it ran well; as many as the time left allows, two at
- * least. */
-static int final(struct session *s, size_t *points, size_t *finalists, struct assay_error *error)
-{
-    int code = add_usual(s, points, finalists, error);
-    size_t count = *finalists;
-    double time_s = s->job->whole->measuring.time_s;
-    bool has_start = false;
+    if (!code) code = add_finalist(s, plain, points, finalists, error);
     if (code || assay__arms_interrupted(s->arms)) return code;
-    for (size_t i = 0; i < count; i++)
-        has_start = has_start || points[i] == s->start;
+    size_t count = *finalists;
+    bool has_start = is_among(points, count, s->start);
     while (count > 1 &&
            sum_s(s, points, count) + (has_start ? 0 : sum_s(s, &s->start, 1)) > left_s(s)) {
         count--;
@@ -453,27 +409,10 @@ static int final(struct session *s, size_t *points, size_t *finalists, struct as
     *finalists = count;
     if (count < 1 || left_s(s) <= 0) return 0;
     double launches = (double)(count * ASSAY__TUNE_FINAL_LAUNCHES),
-           room_s = (FINAL_SHARE * left_s(s) - sum_s(s, points, count)) / launches;
+           room_s = (FINAL_SHARE * left_s(s) - sum_s(s, points, count)) / launches,
+           time_s = s->job->whole->measuring.time_s;
     if (room_s > 0) time_s = fmin(fmax(time_s, FINAL_LONGEST_S), time_s + room_s);
     return measure_anew(s, points, count, ASSAY__ROLE_FINALIST, time_s, 0.8 * left_s(s) / launches,
-                        error);
-}
-
-/* Each setting of the best that differs from the start's, reset alone, unless that was a
- * finalist; only when there is time for all. */
-static int ablate(struct session *s, size_t best, const size_t *finalists, size_t finalist_count,
-                  struct assay_error *error)
-{
-    size_t points[ASSAY__AXIS_COUNT + 1] = {best}, count = 1;
-    for (size_t a = 0; a < ASSAY__AXIS_COUNT; a++) {
-        size_t usual = assay__tune_grid_choice(&s->grid, s->start, a);
-        size_t changed = assay__tune_grid_with(&s->grid, best, a, usual);
-        if (changed != best && !is_among(finalists, finalist_count, changed) &&
-            !is_hopeless(s, a, usual))
-            points[count++] = changed;
-    }
-    if (count < 2 || sum_s(s, points, count) > left_s(s)) return 0;
-    return measure_anew(s, points, count, ASSAY__ROLE_ABLATION, s->job->whole->measuring.time_s, 0,
                         error);
 }
 
@@ -506,34 +445,55 @@ static int conclude(struct session *s, struct assay_error *error)
     return code;
 }
 
-/* What the report will call the best: what something else owes to its settings is of no use.
- * SIZE_MAX: none that was judged. */
-static int find_best(struct session *s, size_t *best, struct assay_error *error)
+/* What the report will call the best, and each of its settings that differs from the start's, reset
+ * alone, unless that was a finalist; only when there is time for all, and when it was judged: what
+ * something else owes to its settings is of no use. */
+static int ablate(struct session *s, const size_t *finalists, size_t finalist_count,
+                  struct assay_error *error)
 {
-    const struct assay_profile *profile = s->arms->recording.profile;
     struct assay__arena *arena = assay__arena_new();
     struct assay__tune_result result;
+    size_t points[ASSAY__AXIS_COUNT + 1], count = 1, best = SIZE_MAX;
     int code = conclude(s, error);
-    *best = SIZE_MAX;
-    if (!code && (!arena || assay__tune_result(profile, arena, &result)))
-        code = assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!code && (!arena || assay__tune_result(s->arms->recording.profile, arena, &result)))
+        code = assay__no_memory(error);
     if (!code && result.best != SIZE_MAX && result.rows[result.best].fate == ASSAY__FATE_FINALIST)
-        *best = point_of(s, result.rows[result.best].judged.label);
+        best = point_of(s, result.rows[result.best].judged.label);
     assay__arena_free(arena);
-    return code;
+    if (code || best == SIZE_MAX || best == s->start) return code;
+    points[0] = best;
+    for (size_t a = 0; a < ASSAY__AXIS_COUNT; a++) {
+        size_t usual = assay__tune_grid_choice(&s->grid, s->start, a);
+        size_t changed = assay__tune_grid_with(&s->grid, best, a, usual);
+        if (changed != best && !is_among(finalists, finalist_count, changed) &&
+            !is_hopeless(s, a, usual))
+            points[count++] = changed;
+    }
+    if (count < 2 || sum_s(s, points, count) > left_s(s)) return 0;
+    return measure_anew(s, points, count, ASSAY__ROLE_ABLATION, s->job->whole->measuring.time_s, 0,
+                        error);
 }
 
 static int start_session(struct session *s, struct assay_error *error)
 {
     const struct assay__tune_job *job = s->job;
     struct assay__tune_options options = {s->start, job->configurations, job->seed};
+    s->grid.axis_count = ASSAY__AXIS_COUNT;
+    for (size_t a = 0; a < ASSAY__AXIS_COUNT; a++) {
+        const struct assay__config_values *values = &job->space->axes[a];
+        struct assay__tune_axis *axis = &s->grid.axes[a];
+        axis->count = values->count ? values->count : 1;
+        axis->ordered = assay__axis_is_number((enum assay__axis)a);
+        for (size_t i = 0; axis->ordered && i < values->count; i++)
+            axis->positions[i] = log2(fmax(strtod(values->values[i], NULL), 1));
+    }
     s->arm = malloc(job->space->points * sizeof *s->arm);
     s->launch_s = malloc(job->space->points * sizeof *s->launch_s);
     s->p50_s = malloc(job->space->points * sizeof *s->p50_s);
     s->broken = malloc(job->space->points * sizeof *s->broken);
     s->tune = assay__tune_new(&s->grid, &options);
     if (!s->arm || !s->launch_s || !s->p50_s || !s->broken || !s->tune)
-        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+        return assay__no_memory(error);
     for (size_t p = 0; p < job->space->points; p++) {
         s->arm[p] = SIZE_MAX;
         s->launch_s[p] = s->p50_s[p] = s->broken[p] = NAN;
@@ -560,22 +520,18 @@ static int start_session(struct session *s, struct assay_error *error)
 int assay__tune_measure(struct assay__arms *arms, const struct assay__tune_job *job,
                         struct assay_error *error)
 {
-    struct session s = {.job = job, .arms = arms};
-    size_t points[ASSAY__TUNE_ROUND + 1], count = 0, best = SIZE_MAX;
-    make_grid(job->space, &s.grid);
-    s.start = usable_start(job, &s.grid);
+    struct session s = {.job = job, .arms = arms, .start = usable_start(job)};
+    size_t points[ASSAY__TUNE_ROUND + 1], count = 0;
     int code = start_session(&s, error);
     if (!code) code = search(&s, points, &count, error);
     if (!code && count) code = final(&s, points, &count, error);
-    if (!code && count && job->plan->goal != ASSAY__PLAN_ENERGY && !assay__arms_interrupted(arms)) {
-        code = find_best(&s, &best, error);
-        if (!code && best != SIZE_MAX && best != s.start)
-            code = ablate(&s, best, points, count, error);
-    }
+    if (!code && count && job->plan->goal != ASSAY__PLAN_ENERGY && !assay__arms_interrupted(arms))
+        code = ablate(&s, points, count, error);
     if (!code) code = conclude(&s, error);
     if (!code && arms->count)
         code = assay_metrics_measured(assay__arms_trial(arms, 0)->metrics, "tune.elapsed",
-                                      elapsed_s(&s), "clock", "from the command's start");
+                                      job->plan->budget_s - left_s(&s), "clock",
+                                      "from the command's start");
     assay__tune_free(s.tune);
     free(s.arm);
     free(s.launch_s);

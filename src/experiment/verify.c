@@ -74,38 +74,30 @@ static double cost_s(const struct assay__attempt *attempt)
     return attempt->launches ? attempt->spent_s / attempt->launches : 0;
 }
 
-/* Leaves the last changes out for which the budget would not suffice; the first one stays. */
-static size_t leave_out(struct assay__verifying *v, struct assay__attempt **active, size_t count,
-                        int left)
-{
-    double remaining_s = v->options->budget_s - elapsed_s(v);
-    for (;;) {
-        double need_s = 0;
-        for (size_t i = 0; i < count; i++)
-            need_s += cost_s(active[i]) * left;
-        if (count <= 2 || need_s <= remaining_s) break;
-        active[--count]->state = ASSAY__ATTEMPT_LEFT;
-    }
-    return count;
-}
-
-/* Rounds over the arms; active[0] is the run without changes. Launches that it had before count. */
+/* Rounds over the arms; active[0] is the run without changes. Launches that it had before count.
+ * After each the last changes are left out for which the budget would not suffice; the first one
+ * stays. */
 static int rounds(struct assay__verifying *v, struct assay__attempt **active, size_t count,
                   struct assay_error *error)
 {
+    double budget_s = v->options->budget_s;
     int code = 0, launches = v->out->launches;
     for (int round = 0; round < launches && code == 0 && !is_stopped(v); round++) {
+        int left = launches - round - 1;
         for (size_t i = 0; i < count && code == 0; i++) {
             struct assay__attempt *one = active[round % 2 ? count - 1 - i : i];
-            if (round > 0 && elapsed_s(v) > v->options->budget_s) break;
+            if (round > 0 && elapsed_s(v) > budget_s) break;
             if (one->launches <= round) code = launch(v, one, error);
         }
-        count = leave_out(v, active, count, launches - round - 1);
-        v->planned = v->done + (int)count * (launches - round - 1);
-        if (elapsed_s(v) > v->options->budget_s && round + 1 < launches) {
-            for (size_t i = 1; i < count; i++)
-                active[i]->state =
-                    ASSAY__ATTEMPT_LEFT; /* judged by what it had, if that suffices */
+        double remaining_s = budget_s - elapsed_s(v), need_s = 0;
+        for (size_t i = 0; i < count; i++)
+            need_s += cost_s(active[i]) * left;
+        for (; count > 2 && need_s > remaining_s; need_s -= cost_s(active[count]) * left)
+            active[--count]->state = ASSAY__ATTEMPT_LEFT;
+        v->planned = v->done + (int)count * left;
+        if (elapsed_s(v) > budget_s && left) {
+            for (size_t i = 1; i < count; i++) /* judged by what it had, if that suffices */
+                active[i]->state = ASSAY__ATTEMPT_LEFT;
             break;
         }
     }
@@ -123,36 +115,25 @@ static int conclude(struct assay__verifying *v, const struct assay__attempt *bas
 
 /* --- the changes one by one ------------------------------------------------------------------- */
 
-/* How many changes the budget suffices for, when a launch of each costs what the first one did; one
- * in any case. */
-static size_t admit(const struct assay__verifying *v)
-{
-    double each_s = cost_s(&v->baseline) * v->out->launches,
-           room = each_s > 0 ? (v->options->budget_s - elapsed_s(v)) / each_s - 1 : 1e9;
-    size_t most = room < 1 ? 1 : room > 1e6 ? SIZE_MAX : (size_t)room;
-    return v->count < most ? v->count : most;
-}
-
-/* The first launch without changes failed: nothing can be compared with it. */
-static bool failed_once(struct assay__verifying *v)
-{
-    size_t count = 0;
-    const struct assay__outcome *outcomes = assay__arm_outcomes(v->arms->items[v->baseline.arm],
-                                                                &count);
-    return count && outcomes[0].code;
-}
-
 static int try_each(struct assay__verifying *v, struct assay_error *error)
 {
     struct assay__attempt *active[ASSAY__VERIFY_MOST + 1] = {&v->baseline};
-    size_t count = 1, admitted;
+    size_t count = 1, admitted = 0, had = 0;
     v->planned = v->out->launches * (int)(v->count + 1);
     int code = restart_sensors(v, error);
     if (code == 0) code = assay__verify_open(v, &v->baseline, "without changes", error);
     if (code == 0) code = launch(v, &v->baseline, error);
     if (code) return code;
-    bool fails = !v->arms->items[v->baseline.arm] || failed_once(v);
-    admitted = is_stopped(v) || fails ? 0 : admit(v);
+    const struct assay__arm *arm = v->arms->items[v->baseline.arm];
+    const struct assay__outcome *outcomes = arm ? assay__arm_outcomes(arm, &had) : NULL;
+    bool fails = !arm || (had && outcomes[0].code); /* nothing can be compared with it */
+    if (!is_stopped(v) && !fails) {
+        /* as many as the budget suffices for when a launch of each costs what the first one did;
+         * one in any case */
+        double each_s = cost_s(&v->baseline) * v->out->launches,
+               room = each_s > 0 ? (v->options->budget_s - elapsed_s(v)) / each_s - 1 : 1e9;
+        admitted = room < 1 ? 1 : room > (double)v->count ? v->count : (size_t)room;
+    }
     for (size_t i = 0; i < v->count && code == 0; i++) {
         struct assay__attempt *one = &v->attempts[i];
         if (i >= admitted) {
@@ -167,6 +148,19 @@ static int try_each(struct assay__verifying *v, struct assay_error *error)
     if (code == 0) code = conclude(v, &v->baseline, active, count, error);
     for (size_t i = 0; i < v->count && code == 0; i++)
         code = assay__verify_judge(v, &v->baseline, &v->attempts[i]);
+    struct assay_profile *profile = v->advice->profile;
+    for (size_t i = 0; i < profile->finding_count && code == 0; i++) {
+        const struct assay__rule_result *result = assay__advice_finding(v->advice, i);
+        for (size_t k = 0; result && k < v->count; k++)
+            if (assay__change_same(v->attempts[k].changes[0], &result->change))
+                assay__verify_fill(&v->attempts[k], &profile->findings[i]);
+    }
+    for (size_t k = 0; k < v->count && code == 0; k++) {
+        const struct assay__attempt *one = &v->attempts[k];
+        v->out->verified += strcmp(one->finding_state, "verified") == 0;
+        v->out->withdrawn += strcmp(one->finding_state, "withdrawn") == 0;
+    }
+    v->out->tried = v->out->verified + v->out->withdrawn;
     return code;
 }
 
@@ -194,32 +188,6 @@ static int try_together(struct assay__verifying *v, struct assay_error *error)
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
-static void fill_findings(struct assay__verifying *v)
-{
-    struct assay_profile *profile = v->advice->profile;
-    for (size_t i = 0; i < profile->finding_count; i++) {
-        const struct assay__rule_result *result = assay__advice_finding(v->advice, i);
-        for (size_t k = 0; result && k < v->count; k++)
-            if (assay__change_same(v->attempts[k].changes[0], &result->change))
-                assay__verify_fill(&v->attempts[k], &profile->findings[i]);
-    }
-    for (size_t k = 0; k < v->count; k++) {
-        const struct assay__attempt *one = &v->attempts[k];
-        v->out->verified += strcmp(one->finding_state, "verified") == 0;
-        v->out->withdrawn += strcmp(one->finding_state, "withdrawn") == 0;
-    }
-    v->out->tried = v->out->verified + v->out->withdrawn;
-}
-
-static double baseline_s(const struct assay__verifying *v)
-{
-    if (v->baseline.arm == SIZE_MAX) return NAN;
-    struct assay__launch_values medians = assay__launch_values(
-        assay__arms_trial(v->arms, v->baseline.arm), "latency.p50", v->arena);
-    assay__stats_sort(medians.items, medians.count);
-    return assay__stats_median(medians.items, medians.count);
-}
-
 int assay__verify(struct assay__advice *advice, struct assay__arms *arms,
                   const struct assay__verify_options *options, struct assay__verification *out,
                   struct assay_error *error)
@@ -245,10 +213,14 @@ int assay__verify(struct assay__advice *advice, struct assay__arms *arms,
     int code = assay__verify_collect(v);
     if (code == 0 && v->count == 0) out->reason = "no finding has a change that a program can make";
     if (code == 0 && v->count) code = try_each(v, error);
-    if (code == 0 && v->count) fill_findings(v);
     if (code == 0 && v->count) code = try_together(v, error);
     out->spent_s = elapsed_s(v);
-    out->baseline_s = baseline_s(v);
+    if (v->baseline.arm != SIZE_MAX) {
+        struct assay__launch_values medians = assay__launch_values(
+            assay__arms_trial(arms, v->baseline.arm), "latency.p50", v->arena);
+        assay__stats_sort(medians.items, medians.count);
+        out->baseline_s = assay__stats_median(medians.items, medians.count);
+    }
     advice->verification = out;
     if (code && error && !error->message[0])
         assay_error_set(error, code, "%s", assay_error_text(code));

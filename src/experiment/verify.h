@@ -52,7 +52,6 @@ int assay__verify_options_of(const struct assay__advice *advice, const char *mod
 int assay__verify_carry(struct assay_profile *profile, const struct assay__finding *kept,
                         size_t kept_count);
 
-/* verify_words.c */
 /** What follows "1.9 × " for a gain of "latency", "samples per second" or "time per token":
  *  "as fast", "the samples per second", "as fast per token". A number above 1 is better of each:
  *  "1.9 × latency" would say the contrary. */

@@ -35,62 +35,11 @@ static struct assay__launch_values times_of(const struct assay__trial *trial, si
     return medians;
 }
 
-/* By launches where each has a number, which an interval needs; else by those of the two trials. */
-static struct assay__ratio energy_ratio(const struct assay__trial *without,
-                                        const struct assay__trial *with, struct assay__arena *arena)
-{
-    static const char energy[] = "energy.inference.gross";
-    const char *none = "";
-    double scale = batch_of(without) / batch_of(with);
-    struct assay__ratio ratio = assay__comparison_launches(without, with, energy, arena, &none);
-    if (!isfinite(ratio.ratio))
-        ratio.ratio = assay__trial_value(with, energy) / assay__trial_value(without, energy);
-    ratio.ratio *= scale;
-    ratio.ci.low *= scale;
-    ratio.ci.high *= scale;
-    return ratio;
-}
-
-/* The limit of several changes is that of the roughest. NaN: one of them changes the inputs. */
-static double limit_of(const struct assay__attempt *attempt)
-{
-    double limit = 0;
-    for (size_t i = 0; i < attempt->change_count; i++) {
-        double one = assay__change_drift_limit(attempt->changes[i]->kind);
-        if (isnan(one)) return NAN;
-        limit = fmax(limit, one);
-    }
-    return limit;
-}
-
 static bool is_rewritten(const struct assay__attempt *attempt)
 {
     for (size_t i = 0; i < attempt->change_count; i++)
         if (assay__change_is_rewrite(attempt->changes[i])) return true;
     return false;
-}
-
-static void judge_drift(struct assay__verifying *v, const struct assay__trial *trial,
-                        struct assay__attempt *attempt)
-{
-    struct assay__number *drift = &attempt->judged.drift;
-    const struct assay_metric *m = drift->metric;
-    attempt->limit = limit_of(attempt);
-    if (isnan(attempt->limit)) {
-        drift->value = NAN;
-        attempt->drift_note = "not compared: another batch has other inputs";
-        return;
-    }
-    if (isfinite(drift->value)) {
-        attempt->drift_note = assay__arena_text(v->arena, "limit for this change %g",
-                                                attempt->limit);
-        return;
-    }
-    double most = assay__trial_value(trial, "drift.max_absolute");
-    if (most == 0) drift->value = 0; /* all 0, and so is the reference */
-    attempt->drift_note = assay__arena_text(
-        v->arena, "%s: %s", most == 0 ? "equal" : "not compared",
-        m && m->note && *m->note ? m->note : "no outputs were kept");
 }
 
 static void conclude(struct assay__attempt *attempt, const char *state, const char *reason)
@@ -99,33 +48,24 @@ static void conclude(struct assay__attempt *attempt, const char *state, const ch
     attempt->judged.reason = reason;
 }
 
-/* Threads that sleep are meant to save energy: saving it is enough, if nothing becomes slower. */
-static bool saves_energy(const struct assay__attempt *attempt)
-{
-    return attempt->change_count == 1 && attempt->changes[0]->kind == ASSAY__CHANGE_SPINNING_OFF &&
-           attempt->energy.ci.high < 1 && !(attempt->judged.drift.value > attempt->limit);
-}
-
-/* "tried: 1.9 × as fast (1.8 to 2)" */
-static const char *say_tried(const struct assay__attempt *attempt, struct assay__arena *arena)
-{
-    const struct assay__ratio *g = &attempt->gain;
-    return assay__arena_text(arena, "tried: %s × %s (%s to %s)", assay__digits(g->ratio, 3).text,
-                             assay__gain_words(attempt->of), assay__digits(g->ci.low, 3).text,
-                             assay__digits(g->ci.high, 3).text);
-}
-
 /* The numbers are there: do they speak for the change? */
 static void judge_gain(struct assay__attempt *attempt, struct assay__arena *arena)
 {
     const struct assay__ratio *g = &attempt->gain;
     double drift = attempt->judged.drift.value;
-    const char *tried = say_tried(attempt, arena),
+    const char *tried = assay__arena_text(
+                   arena, "tried: %s × %s (%s to %s)", assay__digits(g->ratio, 3).text,
+                   assay__gain_words(attempt->of), assay__digits(g->ci.low, 3).text,
+                   assay__digits(g->ci.high, 3).text),
                *noise = assay__arena_text(arena, "too noisy to detect changes below %.*f %%",
                                           g->smallest < 0.1, g->smallest * 100);
+    /* threads that sleep are to save energy: that is enough, if nothing becomes slower */
+    bool saves = attempt->change_count == 1 &&
+                 attempt->changes[0]->kind == ASSAY__CHANGE_SPINNING_OFF &&
+                 attempt->energy.ci.high < 1 && !(drift > attempt->limit);
     if (g->ci.high < 1)
         conclude(attempt, "withdrawn", assay__arena_text(arena, "%s, slower", tried));
-    else if (!(g->ci.low > 1) && saves_energy(attempt))
+    else if (!(g->ci.low > 1) && saves)
         conclude(
             attempt, "verified",
             assay__arena_text(arena, "by its energy: no difference in latency shown (%s)", noise));
@@ -143,6 +83,50 @@ static void judge_gain(struct assay__attempt *attempt, struct assay__arena *aren
                                    tried, attempt->drift_note));
     else
         conclude(attempt, "verified", "");
+}
+
+/* The limit of several changes is that of the roughest; there is none where one of them changes the
+ * inputs. */
+static void judge_drift(const struct assay__trial *trial, struct assay__arena *arena,
+                        struct assay__attempt *attempt)
+{
+    struct assay__number *drift = &attempt->judged.drift;
+    const struct assay_metric *m = drift->metric;
+    double most = assay__trial_value(trial, "drift.max_absolute");
+    bool compared = true;
+    attempt->limit = 0;
+    for (size_t i = 0; i < attempt->change_count; i++) {
+        double one = assay__change_drift_limit(attempt->changes[i]->kind);
+        compared &= !isnan(one);
+        attempt->limit = fmax(attempt->limit, one);
+    }
+    if (!compared) {
+        attempt->limit = drift->value = NAN;
+        attempt->drift_note = "not compared: another batch has other inputs";
+    } else if (isfinite(drift->value)) {
+        attempt->drift_note = assay__arena_text(arena, "limit for this change %g", attempt->limit);
+    } else {
+        if (most == 0) drift->value = 0; /* all 0, and so is the reference */
+        attempt->drift_note = assay__arena_text(
+            arena, "%s: %s", most == 0 ? "equal" : "not compared",
+            m && m->note && *m->note ? m->note : "no outputs were kept");
+    }
+}
+
+/* By launches where each has a number, which an interval needs; else by those of the two trials. */
+static struct assay__ratio energy_ratio(const struct assay__trial *without,
+                                        const struct assay__trial *with, struct assay__arena *arena)
+{
+    static const char energy[] = "energy.inference.gross";
+    const char *none = "";
+    double scale = batch_of(without) / batch_of(with);
+    struct assay__ratio ratio = assay__comparison_launches(without, with, energy, arena, &none);
+    if (!isfinite(ratio.ratio))
+        ratio.ratio = assay__trial_value(with, energy) / assay__trial_value(without, energy);
+    ratio.ratio *= scale;
+    ratio.ci.low *= scale;
+    ratio.ci.high *= scale;
+    return ratio;
 }
 
 /* Without enough launches there is no verdict: why? */
@@ -166,24 +150,6 @@ static void judge_short(struct assay__verifying *v, struct assay__attempt *attem
                    : assay__arena_text(v->arena, "not tried: %s", why));
 }
 
-static void judge_launches(struct assay__verifying *v, const struct assay__attempt *baseline,
-                           const struct assay__trial *without, const struct assay__trial *with,
-                           struct assay__attempt *attempt)
-{
-    struct assay__launch_values y = times_of(with, SIZE_MAX, v->arena),
-                                /* the launches that alternated with its own, if it ended earlier */
-        x = times_of(without, y.count < LEAST ? SIZE_MAX : y.count, v->arena);
-    if (x.count < LEAST || y.count < LEAST) {
-        judge_short(v, attempt, y.count, baseline);
-        return;
-    }
-    attempt->gain = assay__launch_ratio(&y, &x, v->arena);
-    attempt->of = with->batch != without->batch ? "samples per second" : "latency";
-    attempt->energy = energy_ratio(without, with, v->arena);
-    judge_drift(v, with, attempt);
-    judge_gain(attempt, v->arena);
-}
-
 int assay__verify_judge(struct assay__verifying *v, const struct assay__attempt *baseline,
                         struct assay__attempt *attempt)
 {
@@ -200,14 +166,25 @@ int assay__verify_judge(struct assay__verifying *v, const struct assay__attempt 
                               *without = assay__arms_trial(v->arms, baseline->arm);
     const struct assay_profile *profile = v->arms->recording.profile;
     attempt->judged = assay__judged_read(profile, (size_t)(with - profile->trials), v->arena);
-    if (with->state == ASSAY__TRIAL_FAILED)
+    /* of the run without it the launches that alternated with its own, if it ended earlier */
+    struct assay__launch_values y = times_of(with, SIZE_MAX, v->arena);
+    struct assay__launch_values x = times_of(without, y.count < LEAST ? SIZE_MAX : y.count,
+                                             v->arena);
+    if (with->state == ASSAY__TRIAL_FAILED) {
         conclude(attempt, "withdrawn",
                  assay__arena_text(v->arena, "tried: %s: %s",
                                    is_rewritten(attempt) ? "the engine refuses the rewritten model"
                                                          : "it does not run",
                                    with->reason));
-    else
-        judge_launches(v, baseline, without, with, attempt);
+    } else if (x.count < LEAST || y.count < LEAST) {
+        judge_short(v, attempt, y.count, baseline);
+    } else {
+        attempt->gain = assay__launch_ratio(&y, &x, v->arena);
+        attempt->of = with->batch != without->batch ? "samples per second" : "latency";
+        attempt->energy = energy_ratio(without, with, v->arena);
+        judge_drift(with, v->arena, attempt);
+        judge_gain(attempt, v->arena);
+    }
     return assay__arena_failed(v->arena) ? ASSAY_ENOMEM : 0;
 }
 
@@ -282,4 +259,69 @@ int assay__verify_add_combined(struct assay__verifying *v)
     profile->findings = all;
     profile->finding_count = count + 1;
     return assay__arena_failed(v->arena) ? ASSAY_ENOMEM : 0;
+}
+
+/* --- words ------------------------------------------------------------------------------------ */
+
+/* What a finding needs that a program cannot try by itself: by rule where there is something
+ * specific to say, else by family. */
+struct word {
+    const char *id, *needs;
+};
+
+static const struct word by_rule[] = {
+    {"bfloat16", "an export in bfloat16, or an option of the engine that assay does not set"},
+    {"float64", "an export in float32: there is no rewrite for it"},
+    {"fallback", "other operators in the model, or a provider that has them"},
+    {"unused-weights", "nothing at run time: it saves room in the file and time while loading"},
+    {"constant-outputs", "an export without these outputs"},
+    {"cast-chain", "another export: the engine's optimisation is on and leaves them"},
+    {"view-chain", "another export: the engine's optimisation is on and leaves them"},
+    {"transpose-pair", "another export: the engine's optimisation is on and leaves them"},
+    {"identities", "another export: the engine's optimisation is on and leaves them"},
+    {"dispatch-bound", "a batch axis that is known, or a graph of fewer operators"},
+    {"batch-small", "a batch axis that can grow"},
+    {"rate-required", "a batch axis that is known, or another model or device"},
+    {"size-steps", "a trial whose own batch is no power of two"},
+    {"dynamic-shapes", "symbolic dimensions that have names"},
+    {"cell-unrolled", "the exporter of the model: only the zoo's own cells have another form"},
+    {"cell-scan", "the exporter of the model: only the zoo's own cells have another form"},
+    {"sparse-as-dense", "another graph, or a kernel for sparse products"},
+    {"cache-growth", "another graph: a cache that is not copied"},
+    {"compile-time", "a start of the program that uses the model, not an inference"},
+    {"cold-start", "a start of the program that uses the model, not an inference"},
+    {"first-inference", "a start of the program that uses the model, not an inference"},
+    {"few-samples", "a longer measurement, not another configuration"},
+    {"unstable", "a quieter machine"},
+    {"latency-tail", "a quieter machine or reserved cores"},
+    {"neighbours", "a quieter machine or reserved cores"},
+    {"steal", "another machine or instance"},
+    {"major-faults", "more memory, or a model that was read before"},
+};
+
+static const struct word by_family[] = {
+    {"target", "the number of cores, which is unknown here"},
+    {"graph", "a change of the model by its author"},
+    {"fusion", "a change of the model by its author, or the engine's offline optimizer"},
+    {"bound", "a change of the model by its author"},
+    {"device", "a change of the program that feeds the device"},
+    {"machine", "a setting of the machine"},
+    {"memory", "a change of the program around the model, or an option that assay does not set"},
+    {"requirement", "a choice between what is required and what can be had"},
+};
+
+const char *assay__gain_words(const char *of)
+{
+    if (!of || !*of || strcmp(of, "latency") == 0) return "as fast";
+    if (strcmp(of, "samples per second") == 0) return "the samples per second";
+    return strcmp(of, "time per token") == 0 ? "as fast per token" : of;
+}
+
+const char *assay__verify_needs(const struct assay__rule *rule)
+{
+    for (size_t i = 0; i < sizeof by_rule / sizeof by_rule[0]; i++)
+        if (strcmp(by_rule[i].id, rule->id) == 0) return by_rule[i].needs;
+    for (size_t i = 0; i < sizeof by_family / sizeof by_family[0]; i++)
+        if (strcmp(by_family[i].id, rule->family) == 0) return by_family[i].needs;
+    return "a change that a program cannot make by itself";
 }

@@ -3,6 +3,7 @@
 #include "experiment/verify_attempt.h"
 
 #include "base/file.h"
+#include "base/no_memory.h"
 #include "zoo/model_open.h"
 
 #include <math.h>
@@ -23,41 +24,29 @@ static const char *describe_attempt(struct assay__verifying *v,
     return assay__buf_keep(&text, v->arena);
 }
 
-static struct assay__attempt *attempt_of(struct assay__verifying *v,
-                                         const struct assay__change *change)
-{
-    for (size_t i = 0; i < v->count; i++)
-        if (assay__change_same(v->attempts[i].changes[0], change)) return &v->attempts[i];
-    return NULL;
-}
-
-static const char *reason_of(struct assay__verifying *v, const struct assay__rule_result *result)
-{
-    const char *needs = result && result->change.kind == ASSAY__CHANGE_ITERATIONS
-                            ? "a longer measurement, not another configuration"
-                        : result ? assay__verify_needs(result->rule)
-                                 : "a rule of this version";
-    return assay__arena_printf(v->arena, "not tried: needs %s", needs);
-}
-
 int assay__verify_collect(struct assay__verifying *v)
 {
     struct assay_profile *profile = v->advice->profile;
     for (size_t i = 0; i < profile->finding_count; i++) {
-        struct assay__finding *finding = &profile->findings[i];
         const struct assay__rule_result *result = assay__advice_finding(v->advice, i);
-        bool none = !result || result->change.kind == ASSAY__CHANGE_NONE ||
-                    result->change.kind == ASSAY__CHANGE_ITERATIONS;
+        enum assay__change_kind kind = result ? result->change.kind : ASSAY__CHANGE_NONE;
+        bool none = kind == ASSAY__CHANGE_NONE || kind == ASSAY__CHANGE_ITERATIONS, known = false;
         if (none || v->count == ASSAY__VERIFY_MOST) {
-            finding->reason = reason_of(v, none ? result : NULL);
-            if (!finding->reason) return ASSAY_ENOMEM;
+            const char *needs = !result || !none ? "a rule of this version"
+                                : kind == ASSAY__CHANGE_ITERATIONS
+                                    ? "a longer measurement, not another configuration"
+                                    : assay__verify_needs(result->rule);
+            profile->findings[i].reason = assay__arena_printf(v->arena, "not tried: needs %s",
+                                                              needs);
+            if (!profile->findings[i].reason) return ASSAY_ENOMEM;
             continue;
         }
-        if (attempt_of(v, &result->change)) continue;
+        for (size_t k = 0; k < v->count; k++)
+            known |= assay__change_same(v->attempts[k].changes[0], &result->change);
+        if (known) continue;
         struct assay__attempt *made = &v->attempts[v->count++];
-        *made = (struct assay__attempt){.changes = {&result->change}, .change_count = 1};
-        made->arm = SIZE_MAX;
-        made->refusal = "";
+        *made = (struct assay__attempt){
+            .changes = {&result->change}, .change_count = 1, .arm = SIZE_MAX, .refusal = ""};
         made->words = describe_attempt(v, made);
         if (!made->words) return ASSAY_ENOMEM;
     }
@@ -77,26 +66,21 @@ static bool exclude(enum assay__change_kind a, enum assay__change_kind b)
            (sized && batched);
 }
 
-static bool is_beaten(const struct assay__verifying *v, size_t index)
-{
-    const struct assay__attempt *one = &v->attempts[index];
-    for (size_t i = 0; i < v->count; i++) {
-        const struct assay__attempt *other = &v->attempts[i];
-        if (i == index || strcmp(other->finding_state, "verified") != 0) continue;
-        if (!exclude(one->changes[0]->kind, other->changes[0]->kind)) continue;
-        if (other->gain.ratio > one->gain.ratio ||
-            (other->gain.ratio == one->gain.ratio && i < index))
-            return true;
-    }
-    return false;
-}
-
 bool assay__verify_combine(struct assay__verifying *v)
 {
     v->all = (struct assay__attempt){.arm = SIZE_MAX, .refusal = ""};
-    for (size_t i = 0; i < v->count; i++)
-        if (strcmp(v->attempts[i].finding_state, "verified") == 0 && !is_beaten(v, i))
-            v->all.changes[v->all.change_count++] = v->attempts[i].changes[0];
+    for (size_t i = 0; i < v->count; i++) {
+        const struct assay__attempt *one = &v->attempts[i];
+        bool beaten = strcmp(one->finding_state, "verified") != 0;
+        for (size_t k = 0; k < v->count && !beaten; k++) {
+            const struct assay__attempt *other = &v->attempts[k];
+            beaten = k != i && strcmp(other->finding_state, "verified") == 0 &&
+                     exclude(one->changes[0]->kind, other->changes[0]->kind) &&
+                     (other->gain.ratio > one->gain.ratio ||
+                      (other->gain.ratio == one->gain.ratio && k < i));
+        }
+        if (!beaten) v->all.changes[v->all.change_count++] = one->changes[0];
+    }
     v->all.words = describe_attempt(v, &v->all);
     return v->all.words && v->all.change_count > 1;
 }
@@ -144,28 +128,6 @@ static int rewrite(struct assay__verifying *v, struct assay__attempt *attempt,
     return attempt->refusal && code != ASSAY_ENOMEM ? 0 : ASSAY_ENOMEM;
 }
 
-static int apply(struct assay__verifying *v, struct assay__attempt *attempt,
-                 struct assay__run_options *options)
-{
-    bool copied = false;
-    for (size_t i = 0; i < attempt->change_count; i++) {
-        assay__change_options(attempt->changes[i], options);
-        copied |= assay__change_is_rewrite(attempt->changes[i]);
-    }
-    if (has(attempt, ASSAY__CHANGE_BATCH) && v->options->batch_dims) {
-        options->workload.shapes = NULL;
-        options->workload.shape_count = 0;
-        options->workload.dims = v->options->batch_dims;
-        options->workload.dim_count = v->options->batch_dim_count;
-    }
-    if (has(attempt, ASSAY__CHANGE_FIX_DIMS)) { /* they are in the copy now */
-        options->workload.dims = options->workload.shapes = NULL;
-        options->workload.dim_count = options->workload.shape_count = 0;
-        options->workload.batch = options->workload.sequence = 0;
-    }
-    return copied ? rewrite(v, attempt, options) : 0;
-}
-
 int assay__verify_open(struct assay__verifying *v, struct assay__attempt *attempt,
                        const char *label, struct assay_error *error)
 {
@@ -182,7 +144,24 @@ int assay__verify_open(struct assay__verifying *v, struct assay__attempt *attemp
         options.measuring.launch_limit_s = fmax(v->options->budget_s, LIMIT_LEAST_S);
     attempt->state = ASSAY__ATTEMPT_RUNNING;
     attempt->refusal = "";
-    int code = apply(v, attempt, &options);
+    bool copied = false;
+    for (size_t i = 0; i < attempt->change_count; i++) {
+        assay__change_options(attempt->changes[i], &options);
+        copied |= assay__change_is_rewrite(attempt->changes[i]);
+    }
+    struct assay_workload_options *w = &options.workload;
+    if (has(attempt, ASSAY__CHANGE_BATCH) && v->options->batch_dims) {
+        w->shapes = NULL;
+        w->shape_count = 0;
+        w->dims = v->options->batch_dims;
+        w->dim_count = v->options->batch_dim_count;
+    }
+    if (has(attempt, ASSAY__CHANGE_FIX_DIMS)) { /* they are in the copy now */
+        w->dims = w->shapes = NULL;
+        w->dim_count = w->shape_count = 0;
+        w->batch = w->sequence = 0;
+    }
+    int code = copied ? rewrite(v, attempt, &options) : 0;
     if (code) return assay_error_set(error, code, "out of memory");
     code = *attempt->refusal ? assay__arms_add_refused(arms, &options, &identity, attempt->refusal,
                                                        &attempt->arm, error)
@@ -229,36 +208,36 @@ int assay__verify_options_of(const struct assay__advice *advice, const char *mod
                              struct assay_error *error)
 {
     const struct assay__trial *trial = advice->trial;
-    const struct assay__model_info *info = advice->trial->model;
+    const struct assay__model_info *info = trial->model;
     const struct assay__target *target = &trial->target;
-    struct assay__run_options *run = &out->run;
+    struct assay_workload_options *w = &out->run.workload;
     if (!advice->model)
         return assay_error_set(error, ASSAY_EUNSUPPORTED, "%s", advice->model_reason);
     if (strcmp(target->engine, "fake") == 0)
         return assay_error_set(error, ASSAY_EUNSUPPORTED,
                                "a profile does not hold the script that ran");
-    *run = (struct assay__run_options){.script = NULL};
-    run->workload.model = model ? model : info->path && *info->path ? info->path : info->name;
-    run->target.engine = target->engine;
-    run->target.device = target->device;
-    run->target.optimization = target->optimization ? assay__optimization_name(target->optimization)
-                                                    : NULL;
-    run->target.cpus = *target->cpus ? target->cpus : NULL;
-    run->target.threads = target->threads_default ? 0 : target->threads;
-    run->target.streams = target->streams;
-    run->target.spinning_off = target->spinning_off;
-    run->workload.seed = trial->protocol.seed;
-    run->workload.generate = trial->generation.tokens;
-    run->workload.prompt = trial->generation.prompt;
-    if (run->workload.generate) {
-        run->workload.batch = trial->batch > 0 ? trial->batch : 0;
+    out->run = (struct assay__run_options){
+        .workload = {.model = model                       ? model
+                              : info->path && *info->path ? info->path
+                                                          : info->name,
+                     .seed = trial->protocol.seed,
+                     .generate = trial->generation.tokens,
+                     .prompt = trial->generation.prompt},
+        .target = {.engine = target->engine,
+                   .device = target->device,
+                   .optimization =
+                       target->optimization ? assay__optimization_name(target->optimization) : NULL,
+                   .cpus = *target->cpus ? target->cpus : NULL,
+                   .threads = target->threads_default ? 0 : target->threads,
+                   .streams = target->streams,
+                   .spinning_off = target->spinning_off}};
+    if (w->generate) {
+        w->batch = trial->batch > 0 ? trial->batch : 0;
         return 0;
     }
-    run->workload.shapes = assay__advice_shapes(trial, arena, &run->workload.shape_count);
+    w->shapes = assay__advice_shapes(trial, arena, &w->shape_count);
     out->batch_dims = dims_of(advice, arena, &out->batch_dim_count);
-    return run->workload.shapes && out->batch_dims
-               ? 0
-               : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    return w->shapes && out->batch_dims ? 0 : assay__no_memory(error);
 }
 
 int assay__verify_carry(struct assay_profile *profile, const struct assay__finding *kept,

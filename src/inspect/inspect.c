@@ -17,18 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- counts ----------------------------------------------------------------------------------- */
-
-static void count_graph(struct assay__inspect *inspect, const struct assay__graph *graph,
-                        int depth);
-
-static void count_body(struct assay__inspect *inspect, const struct assay__graph *body, int depth)
-{
-    inspect->subgraphs++;
-    inspect->inner_nodes += body->node_count;
-    count_graph(inspect, body, depth + 1);
-}
-
 static void count_graph(struct assay__inspect *inspect, const struct assay__graph *graph, int depth)
 {
     if (depth > 100) return; /* the reader's limit is lower */
@@ -40,22 +28,13 @@ static void count_graph(struct assay__inspect *inspect, const struct assay__grap
                                              : (double)assay__dtype_bytes(t->dtype, t->elements);
     }
     for (size_t i = 0; i < graph->node_count; i++) {
-        const struct assay__node *node = &graph->nodes[i];
-        for (size_t k = 0; k < node->attr_count; k++) {
-            const struct assay__attr *attr = &node->attrs[k];
-            if (attr->g) count_body(inspect, attr->g, depth);
-            for (size_t n = 0; attr->graphs && n < attr->count; n++)
-                if (attr->graphs[n]) count_body(inspect, attr->graphs[n], depth);
+        const struct assay__graph *body;
+        for (size_t k = 0; (body = assay__node_body(&graph->nodes[i], k)); k++) {
+            inspect->subgraphs++;
+            inspect->inner_nodes += body->node_count;
+            count_graph(inspect, body, depth + 1);
         }
     }
-}
-
-static bool has_symbols(const struct assay__graph *graph)
-{
-    for (size_t i = 0; i < graph->input_count; i++)
-        for (int d = 0; d < graph->inputs[i].rank; d++)
-            if (graph->inputs[i].dims[d].value < 0) return true;
-    return false;
 }
 
 /* --- layers and metrics ----------------------------------------------------------------------- */
@@ -99,31 +78,23 @@ size_t assay__inspect_left(const struct assay__analysis *a, enum assay__inspect_
     return left;
 }
 
-/* Where some nodes lack only one of the two: "1 of 4 nodes has no known FLOPs and 3 no known
- * bytes". */
-static void put_lack(struct assay__buf *out, const struct assay__analysis *a,
-                     enum assay__inspect_lack lack, size_t left, size_t nodes)
-{
-    size_t flops = a->unknown_flops, bytes = a->unknown_bytes;
-    if (lack == ASSAY__LACK_ANY && flops && bytes && (flops < left || bytes < left)) {
-        assay__buf_printf(out, "%zu of %zu nodes ha%s no known FLOPs and %zu no known bytes", flops,
-                          nodes, flops == 1 ? "s" : "ve", bytes);
-        return;
-    }
-    const char *what = lack == ASSAY__LACK_FLOPS || !bytes   ? "FLOPs"
-                       : lack == ASSAY__LACK_BYTES || !flops ? "bytes"
-                                                             : "cost";
-    assay__buf_printf(out, "%zu of %zu node%s ha%s no known %s", left, nodes, nodes == 1 ? "" : "s",
-                      left == 1 ? "s" : "ve", what);
-}
-
 void assay__inspect_left_out(struct assay__buf *out, const struct assay__inspect *inspect,
                              enum assay__inspect_lack lack)
 {
     const struct assay__analysis *a = inspect->analysis;
     size_t left = assay__inspect_left(a, lack), shown = 0;
+    size_t nodes = inspect->layer_count + inspect->inner_nodes;
+    size_t flops = a->unknown_flops, bytes = a->unknown_bytes;
     if (!left) return;
-    put_lack(out, a, lack, left, inspect->layer_count + inspect->inner_nodes);
+    const char *what = lack == ASSAY__LACK_FLOPS || !bytes   ? "FLOPs"
+                       : lack == ASSAY__LACK_BYTES || !flops ? "bytes"
+                                                             : "cost";
+    if (lack == ASSAY__LACK_ANY && flops && bytes && (flops < left || bytes < left))
+        assay__buf_printf(out, "%zu of %zu nodes ha%s no known FLOPs and %zu no known bytes", flops,
+                          nodes, flops == 1 ? "s" : "ve", bytes);
+    else
+        assay__buf_printf(out, "%zu of %zu node%s ha%s no known %s", left, nodes,
+                          nodes == 1 ? "" : "s", left == 1 ? "s" : "ve", what);
     for (size_t i = 0; i < a->unknown_count; i++) {
         const struct assay__unknown_op *u = &a->unknown[i];
         size_t count = left_of(u, lack);
@@ -188,28 +159,6 @@ static int fill_metrics(struct assay__inspect *inspect)
 
 /* --- the document ----------------------------------------------------------------------------- */
 
-static bool chosen(const struct assay__workload_options *o)
-{
-    return o->batch || o->sequence || o->dim_count || o->shape_count || o->file_count;
-}
-
-static int plan(struct assay__inspect *inspect, const struct assay__workload_options *options,
-                struct assay_error *error)
-{
-    struct assay_error detail = {0};
-    int code = assay__workload_plan(inspect->model, options, &inspect->workload, &detail);
-    inspect->planned = code == 0;
-    if (!code) return 0;
-    if (code == ASSAY_ENOMEM || chosen(options))
-        return assay_error_set(error, code, "%s", detail.message);
-    inspect->workload = assay__arena_alloc(inspect->arena, sizeof *inspect->workload);
-    inspect->unplanned = assay__arena_strdup(inspect->arena, detail.message);
-    if (!inspect->workload || !inspect->unplanned) return assay__no_memory(error);
-    inspect->workload->arena = inspect->arena;
-    inspect->workload->batch = inspect->workload->sequence = -1;
-    return 0;
-}
-
 /* Missing weights do not matter here; anything else that the check finds does. */
 static int check(struct assay__inspect *inspect, struct assay_error *error)
 {
@@ -271,39 +220,34 @@ static int note_versions(struct assay__inspect *inspect)
     return failed ? ASSAY_ENOMEM : 0;
 }
 
-static int index_weights(struct assay__inspect *inspect)
-{
-    const struct assay__graph *graph = &inspect->model->graph;
-    inspect->weights = assay__map_over(graph->names);
-    int code = inspect->weights ? 0 : ASSAY_ENOMEM;
-    for (size_t i = 0; i < graph->initializer_count && !code; i++)
-        code = assay__map_set(inspect->weights, graph->initializers[i].name, i);
-    for (size_t i = 0; graph->sparse_tensors && i < graph->sparse_count && !code; i++)
-        code = assay__map_set(inspect->weights, graph->sparse_tensors[i].name, i);
-    return code;
-}
-
 static int fill(struct assay__inspect *inspect, const struct assay__workload_options *options,
                 struct assay_error *error)
 {
+    const struct assay__graph *graph = &inspect->model->graph;
     inspect->functions = inspect->model->function_count;
     int code = assay__model_intern(inspect->model);
     if (!code) code = assay__model_fingerprint(inspect->model, inspect->fingerprint);
     if (code) return assay_error_set(error, code, "the model's fingerprint cannot be made");
-    count_graph(inspect, &inspect->model->graph, 0);
+    count_graph(inspect, graph, 0);
     code = inspect->zoo ? 0 : check(inspect, error); /* what was built here holds together */
-    if (!code) code = plan(inspect, options, error);
+    if (!code)
+        code = assay__analysis_plan(inspect->model, options, inspect->arena, &inspect->workload,
+                                    &inspect->unplanned, error);
+    inspect->planned = !code && !inspect->unplanned;
     if (!code) code = assay__analyse(inspect->model, inspect->workload, &inspect->analysis, error);
     if (code) return code;
-    inspect->subgraphs = inspect->inner_nodes = inspect->external_tensors = 0;
-    inspect->external_bytes = 0;
-    count_graph(inspect, &inspect->model->graph, 0); /* again: inlined bodies count too */
-    if (has_symbols(&inspect->model->graph) &&
-        assay__shapes_infer(inspect->model, NULL, 0, &inspect->symbolic, NULL))
-        inspect->symbolic = NULL; /* the numbers are still there */
-    code = fill_layers(inspect);
+    if (inspect->functions) { /* again: inlined bodies count too */
+        inspect->subgraphs = inspect->inner_nodes = inspect->external_tensors = 0;
+        inspect->external_bytes = 0;
+        count_graph(inspect, graph, 0);
+    }
+    inspect->weights = assay__map_over(graph->names);
+    if (!inspect->weights) code = ASSAY_ENOMEM;
+    const struct assay__tensor *weight;
+    for (size_t i = 0; !code && (weight = assay__graph_tensor(graph, i)); i++)
+        code = assay__map_set(inspect->weights, weight->name, i);
+    if (!code) code = fill_layers(inspect);
     if (!code) code = fill_metrics(inspect);
-    if (!code) code = index_weights(inspect);
     if (!code) code = note_versions(inspect);
     if (!code) code = fill_ncp(inspect);
     return code ? assay_error_set(error, code, "%s", assay_error_text(code)) : 0;
@@ -400,6 +344,20 @@ void assay__inspect_output_shape(struct assay__buf *out, const struct assay__ins
         layer->node->output_count ? assay__shapes_get(shapes, layer->node->outputs[0]) : NULL);
 }
 
+const struct assay__shapes *assay__inspect_symbolic(const struct assay__inspect *inspect)
+{
+    struct assay__inspect *own = (struct assay__inspect *)inspect; /* kept for the next question */
+    const struct assay__graph *graph = &inspect->model->graph;
+    bool symbols = false;
+    if (inspect->symbolic_tried) return inspect->symbolic;
+    own->symbolic_tried = true;
+    for (size_t i = 0; i < graph->input_count; i++)
+        for (int d = 0; d < graph->inputs[i].rank; d++)
+            symbols = symbols || graph->inputs[i].dims[d].value < 0;
+    if (symbols && assay__shapes_infer(inspect->model, NULL, 0, &own->symbolic, NULL))
+        own->symbolic = NULL; /* the numbers are still there */
+    return inspect->symbolic;
+}
 bool assay__inspect_is_input(const struct assay__inspect *inspect, const struct assay__value *value)
 {
     return assay__map_get(inspect->weights, value->name) == ASSAY__MAP_NONE;

@@ -35,7 +35,8 @@ struct assay__inspect {
     const char *version_note; /* versions of ONNX that are not known here; NULL: all are */
     const char *missing;      /* what running would need and is not there; NULL: nothing */
     struct assay__analysis *analysis;
-    struct assay__shapes *symbolic; /* shapes with the file's symbols; NULL: it has none */
+    struct assay__shapes *symbolic; /* what assay__inspect_symbolic made; NULL: nothing yet */
+    bool symbolic_tried;
     struct assay_metrics *metrics;
     struct assay__map *weights; /* initializers of the main graph, sparse ones too */
     char fingerprint[17];       /* before inlining, as `run` has it */
@@ -67,6 +68,8 @@ size_t *assay__inspect_order(const struct assay__inspect *inspect, enum assay__i
 /** What the layer costs in that respect. */
 double assay__inspect_weight(const struct assay__inspect_layer *layer,
                              enum assay__inspect_sort sort);
+/** Shapes with the file's symbols, made when they are first asked for; NULL: it has none. */
+const struct assay__shapes *assay__inspect_symbolic(const struct assay__inspect *inspect);
 /** True when the value is one the caller feeds: not an initializer. */
 bool assay__inspect_is_input(const struct assay__inspect *inspect,
                              const struct assay__value *value);

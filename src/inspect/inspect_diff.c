@@ -24,8 +24,6 @@ struct match {
     bool *named;         /* of a: found by name */
 };
 
-/* --- keys ------------------------------------------------------------------------------------- */
-
 static uint64_t mix(uint64_t hash, const void *bytes, size_t size)
 {
     const unsigned char *at = bytes;
@@ -34,27 +32,23 @@ static uint64_t mix(uint64_t hash, const void *bytes, size_t size)
     return hash;
 }
 
-static uint64_t key_of(const struct assay__inspect *inspect,
-                       const struct assay__inspect_layer *layer)
-{
-    const struct assay__node *node = layer->node;
-    uint64_t hash = mix(0xcbf29ce484222325u, node->op, strlen(node->op) + 1);
-    hash = mix(hash, node->domain, strlen(node->domain) + 1);
-    for (size_t i = 0; i < node->output_count; i++) {
-        const struct assay__shape_entry *e = assay__shapes_get(inspect->analysis->shapes,
-                                                               node->outputs[i]);
-        int rank = e ? e->rank : -1;
-        hash = mix(hash, &rank, sizeof rank);
-        if (rank > 0) hash = mix(hash, e->dims, (size_t)rank * sizeof *e->dims);
-    }
-    return hash;
-}
-
+/* A hash of operator and output shapes for each layer. NULL: out of memory. */
 static uint64_t *keys_of(const struct assay__inspect *inspect)
 {
     uint64_t *keys = calloc(inspect->layer_count + 1, sizeof *keys);
-    for (size_t i = 0; keys && i < inspect->layer_count; i++)
-        keys[i] = key_of(inspect, &inspect->layers[i]);
+    for (size_t i = 0; keys && i < inspect->layer_count; i++) {
+        const struct assay__node *node = inspect->layers[i].node;
+        uint64_t hash = mix(0xcbf29ce484222325u, node->op, strlen(node->op) + 1);
+        hash = mix(hash, node->domain, strlen(node->domain) + 1);
+        for (size_t k = 0; k < node->output_count; k++) {
+            const struct assay__shape_entry *e = assay__shapes_get(inspect->analysis->shapes,
+                                                                   node->outputs[k]);
+            int rank = e ? e->rank : -1;
+            hash = mix(hash, &rank, sizeof rank);
+            if (rank > 0) hash = mix(hash, e->dims, (size_t)rank * sizeof *e->dims);
+        }
+        keys[i] = hash;
+    }
     return keys;
 }
 
@@ -103,17 +97,6 @@ static int solve(struct match *m, size_t a0, size_t a1, size_t b0, size_t b1)
     return 0;
 }
 
-static void look_ahead(struct match *m, size_t a0, size_t a1, size_t b0, size_t b1)
-{
-    for (size_t i = a0, at = b0; i < a1; i++)
-        for (size_t j = at; j < b1 && j < at + WINDOW; j++)
-            if (m->keys_a[i] == m->keys_b[j]) {
-                join(m, i, j);
-                at = j + 1;
-                break;
-            }
-}
-
 static int by_structure(struct match *m)
 {
     size_t a0 = 0, b0 = 0, a1 = m->a->layer_count, b1 = m->b->layer_count;
@@ -123,7 +106,13 @@ static int by_structure(struct match *m)
         join(m, --a1, --b1);
     if (a0 == a1 || b0 == b1) return 0;
     if ((b1 - b0) <= LCS_CELLS / (a1 - a0)) return solve(m, a0, a1, b0, b1);
-    look_ahead(m, a0, a1, b0, b1);
+    for (; a0 < a1; a0++)
+        for (size_t j = b0; j < b1 && j < b0 + WINDOW; j++)
+            if (m->keys_a[a0] == m->keys_b[j]) {
+                join(m, a0, j);
+                b0 = j + 1;
+                break;
+            }
     return 0;
 }
 
@@ -152,20 +141,16 @@ static bool equal_number(double a, double b)
     return a == b || (!isfinite(a) && !isfinite(b));
 }
 
-static bool equal_cost(const struct assay__cost *a, const struct assay__cost *b)
-{
-    return equal_number(a->flops, b->flops) && equal_number(a->macs, b->macs) &&
-           equal_number(a->bytes_read, b->bytes_read) &&
-           equal_number(a->bytes_written, b->bytes_written) &&
-           equal_number(a->bytes_weights, b->bytes_weights);
-}
-
 static bool equal_layer(const struct match *m, size_t i, size_t j)
 {
     const struct assay__node *a = m->a->layers[i].node, *b = m->b->layers[j].node;
+    const struct assay__cost *left = m->a->layers[i].cost, *right = m->b->layers[j].cost;
     return m->keys_a[i] == m->keys_b[j] && strcmp(a->op, b->op) == 0 &&
-           strcmp(a->domain, b->domain) == 0 &&
-           equal_cost(m->a->layers[i].cost, m->b->layers[j].cost);
+           strcmp(a->domain, b->domain) == 0 && equal_number(left->flops, right->flops) &&
+           equal_number(left->macs, right->macs) &&
+           equal_number(left->bytes_read, right->bytes_read) &&
+           equal_number(left->bytes_written, right->bytes_written) &&
+           equal_number(left->bytes_weights, right->bytes_weights);
 }
 
 static void add_pair(struct assay__inspect_diff *diff, enum assay__inspect_change change, size_t a,
@@ -232,15 +217,6 @@ static struct assay__inspect_both *pair_up(
     return both;
 }
 
-static int pair_totals(struct assay__inspect_diff *diff)
-{
-    const struct assay__analysis *a = diff->a->analysis, *b = diff->b->analysis;
-    diff->operators = pair_up(diff, a->op_count, b->op_count, same_operator, &diff->operator_count);
-    diff->parameters = pair_up(diff, a->parameter_type_count, b->parameter_type_count,
-                               same_parameter, &diff->parameter_count);
-    return diff->operators && diff->parameters ? 0 : ASSAY_ENOMEM;
-}
-
 bool assay__inspect_diff_operator(const struct assay__inspect_diff *diff, size_t index)
 {
     const struct assay__inspect_both *both = &diff->operators[index];
@@ -275,45 +251,42 @@ static void describe_ends(struct assay__buf *out, const struct assay__inspect *i
     }
 }
 
-static int compare_ends(struct assay__inspect_diff *diff)
-{
-    struct assay__buf a = {0}, b = {0};
-    describe_ends(&a, diff->a);
-    describe_ends(&b, diff->b);
-    int code = a.failed || b.failed ? ASSAY_ENOMEM : 0;
-    diff->ends_equal = !code && a.length == b.length &&
-                       (!a.length || memcmp(a.data, b.data, a.length) == 0);
-    assay__buf_free(&a);
-    assay__buf_free(&b);
-    return code;
-}
-
 int assay__inspect_diff_make(const struct assay__inspect *a, const struct assay__inspect *b,
                              struct assay__inspect_diff *diff)
 {
     struct match m = {.a = a, .b = b};
-    memset(diff, 0, sizeof *diff);
-    diff->a = a;
-    diff->b = b;
+    struct assay__buf ends_a = {0}, ends_b = {0};
+    *diff = (struct assay__inspect_diff){.a = a, .b = b};
     m.keys_a = keys_of(a);
     m.keys_b = keys_of(b);
     m.of_a = malloc((a->layer_count + 1) * sizeof *m.of_a);
     m.of_b = malloc((b->layer_count + 1) * sizeof *m.of_b);
     m.named = calloc(a->layer_count + 1, sizeof *m.named);
     int code = m.keys_a && m.keys_b && m.of_a && m.of_b && m.named ? 0 : ASSAY_ENOMEM;
-    for (size_t i = 0; i < a->layer_count && !code; i++)
-        m.of_a[i] = NONE;
-    for (size_t i = 0; i < b->layer_count && !code; i++)
-        m.of_b[i] = NONE;
+    if (!code) memset(m.of_a, 0xff, (a->layer_count + 1) * sizeof *m.of_a); /* NONE */
+    if (!code) memset(m.of_b, 0xff, (b->layer_count + 1) * sizeof *m.of_b);
     if (!code) code = by_structure(&m);
     if (!code) code = by_name(&m);
     if (!code) code = fill_pairs(diff, &m);
-    if (!code) code = pair_totals(diff);
-    if (!code) code = compare_ends(diff);
+    if (code) goto out;
+    diff->operators = pair_up(diff, a->analysis->op_count, b->analysis->op_count, same_operator,
+                              &diff->operator_count);
+    diff->parameters = pair_up(diff, a->analysis->parameter_type_count,
+                               b->analysis->parameter_type_count, same_parameter,
+                               &diff->parameter_count);
+    describe_ends(&ends_a, a);
+    describe_ends(&ends_b, b);
+    if (!diff->operators || !diff->parameters || ends_a.failed || ends_b.failed)
+        code = ASSAY_ENOMEM;
+    diff->ends_equal = !code && ends_a.length == ends_b.length &&
+                       (!ends_a.length || memcmp(ends_a.data, ends_b.data, ends_a.length) == 0);
     diff->same_graph = strcmp(a->fingerprint, b->fingerprint) == 0;
     diff->equal = !code && diff->ends_equal && diff->counts[ASSAY__LAYER_SAME] == diff->pair_count;
     for (size_t i = 0; i < diff->parameter_count && diff->equal; i++)
         diff->equal = !assay__inspect_diff_parameter(diff, i);
+out:
+    assay__buf_free(&ends_a);
+    assay__buf_free(&ends_b);
     free(m.keys_a);
     free(m.keys_b);
     free(m.of_a);

@@ -13,7 +13,6 @@
  * it beats the next best. */
 #include "judge/comparison.h"
 
-#include "base/buf.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -48,28 +47,6 @@ const char *assay__verdict_name(enum assay__verdict verdict)
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-/* The arms alternate, so what an interrupted trial measured counts like any other's. */
-static bool is_usable(const struct assay__trial *trial)
-{
-    return trial->state == ASSAY__TRIAL_OK || trial->state == ASSAY__TRIAL_INTERRUPTED ||
-           (trial->state == ASSAY__TRIAL_FAILED &&
-            assay__trial_went_on(trial, ASSAY__COMPARISON_LAUNCHES));
-}
-
-/* What is shown and what is judged are one statistic: the median over launches, where enough of
- * them have an energy. OPS/W follows. */
-static void take_launch_energy(const struct assay__trial *trial, struct assay__arena *arena,
-                               struct assay__comparison_row *row)
-{
-    struct assay__launch_values values = assay__launch_values(trial, energy_metric, arena);
-    if (!isfinite(row->judged.energy.value) || values.count < ASSAY__COMPARISON_LAUNCHES) return;
-    assay__stats_sort(values.items, values.count);
-    double median = assay__stats_median(values.items, values.count);
-    row->judged.tops_per_watt.value *= row->judged.energy.value / median;
-    row->judged.energy.value = median;
-    row->energy_by_launch = true;
-}
-
 static struct assay__comparison_row read_row(const struct assay_profile *profile, size_t index,
                                              struct assay__arena *arena)
 {
@@ -81,25 +58,28 @@ static struct assay__comparison_row read_row(const struct assay_profile *profile
                                         .energy = unknown,
                                         .energy_reason = "",
                                         .energy_ratio = NAN,
-                                        .unadvised = ""};
+                                        .unadvised = "",
+                                        .placement = assay__placement_summarise(trial, arena)};
     struct assay__judged *judged = &row.judged;
     if (!*judged->label) judged->label = trial->target.device;
-    judged->usable = is_usable(trial) && isfinite(judged->latency.value);
+    /* the arms alternate, so what an interrupted trial measured counts like any other's */
+    bool ran = trial->state == ASSAY__TRIAL_OK || trial->state == ASSAY__TRIAL_INTERRUPTED ||
+               (trial->state == ASSAY__TRIAL_FAILED &&
+                assay__trial_went_on(trial, ASSAY__COMPARISON_LAUNCHES));
+    judged->usable = ran && isfinite(judged->latency.value);
     if (!judged->usable && !*judged->reason) judged->reason = "it has no latency";
-    take_launch_energy(trial, arena, &row);
-    row.placement = assay__placement_summarise(trial, arena);
-    return row;
-}
-
-static size_t find_reference(const struct assay__comparison *all)
-{
-    size_t first = SIZE_MAX;
-    for (size_t i = 0; i < all->count; i++) {
-        if (!all->rows[i].judged.usable) continue;
-        if (all->rows[i].judged.role == ASSAY__ROLE_REFERENCE) return i;
-        if (first == SIZE_MAX) first = i;
+    /* What is shown and what is judged are one statistic: the median over launches, where enough of
+     * them have an energy. OPS/W follows. */
+    struct assay__launch_values energies = assay__launch_values(trial, energy_metric, arena);
+    row.energy_by_launch = isfinite(judged->energy.value) &&
+                           energies.count >= ASSAY__COMPARISON_LAUNCHES;
+    if (row.energy_by_launch) {
+        assay__stats_sort(energies.items, energies.count);
+        double median = assay__stats_median(energies.items, energies.count);
+        judged->tops_per_watt.value *= judged->energy.value / median;
+        judged->energy.value = median;
     }
-    return first;
+    return row;
 }
 
 /* --- launches against launches ---------------------------------------------------------------- */
@@ -145,23 +125,6 @@ static enum assay__verdict verdict_of(const struct assay__ratio *ratio, bool abo
     if (ratio->ci.low > 1) return above ? ASSAY__VERDICT_FASTER : ASSAY__VERDICT_SLOWER;
     if (ratio->ci.high < 1) return above ? ASSAY__VERDICT_SLOWER : ASSAY__VERDICT_FASTER;
     return ASSAY__VERDICT_SAME;
-}
-
-static void compare_with(const struct assay_profile *profile,
-                         const struct assay__comparison_row *base, struct assay__arena *arena,
-                         struct assay__comparison_row *row)
-{
-    const struct assay__trial *a = &profile->trials[base->judged.trial],
-                              *b = &profile->trials[row->judged.trial];
-    bool by_launch = base->energy_by_launch && row->energy_by_launch; /* like with like */
-    row->energy_ratio = by_launch ? row->judged.energy.value / base->judged.energy.value
-                                  : assay__trial_value(b, energy_metric) /
-                                        assay__trial_value(a, energy_metric);
-    row->speed = speed_ratio(a, b, arena, &row->judged.reason);
-    if (isfinite(row->energy_ratio))
-        row->energy = assay__comparison_launches(a, b, energy_metric, arena, &row->energy_reason);
-    row->verdict = verdict_of(&row->speed, true);
-    row->energy_verdict = verdict_of(&row->energy, false);
 }
 
 /* Whether its outputs rule it out. A CPU's outputs are taken for the model's own; with another
@@ -232,7 +195,6 @@ struct choice {
     const struct assay__comparison *all;
     struct assay__arena *arena;
     enum assay__goal_kind goal;
-    struct assay__buf text;
 };
 
 /* In the goal's unit; NaN unknown. */
@@ -251,18 +213,13 @@ static bool could_win(const struct choice *c, const struct assay__comparison_row
            !assay__placement_is_elsewhere(&row->placement);
 }
 
-static bool is_candidate(const struct choice *c, const struct assay__comparison_row *row)
-{
-    return could_win(c, row) && !*row->unadvised;
-}
-
 /* By the numbers alone; `but` is left out (SIZE_MAX: none is). */
 static size_t top_candidate(const struct choice *c, size_t but)
 {
     const struct assay__comparison_row *rows = c->all->rows;
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < c->all->count; i++) {
-        if (i == but || !is_candidate(c, &rows[i])) continue;
+        if (i == but || !could_win(c, &rows[i]) || *rows[i].unadvised) continue;
         double own = value_of(c, &rows[i]), top = best == SIZE_MAX ? NAN : value_of(c, &rows[best]);
         if (best == SIZE_MAX || (c->goal == ASSAY__FOR_THROUGHPUT ? own > top : own < top))
             best = i;
@@ -270,47 +227,12 @@ static size_t top_candidate(const struct choice *c, size_t but)
     return best;
 }
 
-static bool is_single(const struct assay__trial *trial)
-{
-    return trial->launch_count && trial->launches[0].streams == 1;
-}
-
-/* With one request at a time the rate follows from the latency: a second test of the same launches
+/* Above 1: the first is better; for energy the first's share of the second's. A rate is inferences
+ * per second, times samples of one where the two have different batches.
+ *
+ * With one request at a time the rate follows from the latency: a second test of the same launches
  * would find differences that do not exist more often than one test may. So what the medians do not
  * show is not claimed of the rates: the interval covers both. */
-static void join_latency(struct assay__ratio *ratio, const struct assay__ratio *speed)
-{
-    if (!isfinite(speed->ratio) || !isfinite(ratio->ratio)) return;
-    ratio->ci.low = fmin(ratio->ci.low, speed->ci.low);
-    ratio->ci.high = fmax(ratio->ci.high, speed->ci.high);
-    ratio->smallest = fmax(ratio->smallest, speed->smallest);
-    ratio->p_value = fmax(ratio->p_value, speed->p_value);
-    if (speed->by == ASSAY__BY_NEITHER) {
-        ratio->smallest = NAN;
-        ratio->by = speed->by;
-    }
-}
-
-/* Inferences per second, times samples of one where the two have different batches. */
-static struct assay__ratio rate_ratio(const struct assay__trial *a, const struct assay__trial *b,
-                                      struct assay__arena *arena, const char **reason)
-{
-    const char *none = "";
-    struct assay__ratio ratio = assay__comparison_launches(b, a, "throughput.inferences", arena,
-                                                           &none),
-                        speed = speed_ratio(b, a, arena, isfinite(ratio.ratio) ? &none : reason);
-    if (!isfinite(ratio.ratio)) ratio = speed;
-    if (is_single(a) && is_single(b)) join_latency(&ratio, &speed);
-    if (a->batch > 0 && b->batch > 0 && a->batch != b->batch) {
-        double samples = (double)a->batch / (double)b->batch;
-        ratio.ratio *= samples;
-        ratio.ci.low *= samples;
-        ratio.ci.high *= samples;
-    }
-    return ratio;
-}
-
-/* Above 1: the first is better; for energy the first's share of the second's. */
 static struct assay__ratio ratio_of(const struct choice *c,
                                     const struct assay__comparison_row *first,
                                     const struct assay__comparison_row *second, const char **reason)
@@ -318,8 +240,31 @@ static struct assay__ratio ratio_of(const struct choice *c,
     const struct assay__trial *a = &c->profile->trials[first->judged.trial],
                               *b = &c->profile->trials[second->judged.trial];
     if (c->goal == ASSAY__FOR_LATENCY) return speed_ratio(b, a, c->arena, reason);
-    if (c->goal == ASSAY__FOR_THROUGHPUT) return rate_ratio(a, b, c->arena, reason);
-    return assay__comparison_launches(b, a, energy_metric, c->arena, reason);
+    if (c->goal == ASSAY__FOR_ENERGY)
+        return assay__comparison_launches(b, a, energy_metric, c->arena, reason);
+    const char *none = "";
+    struct assay__ratio ratio = assay__comparison_launches(b, a, goals[c->goal].metric, c->arena,
+                                                           &none);
+    bool known = isfinite(ratio.ratio);
+    struct assay__ratio speed = speed_ratio(b, a, c->arena, known ? &none : reason);
+    if (!known) ratio = speed;
+    bool single = a->launch_count && a->launches[0].streams == 1 && b->launch_count &&
+                  b->launches[0].streams == 1;
+    if (single && isfinite(speed.ratio)) {
+        ratio.ci.low = fmin(ratio.ci.low, speed.ci.low);
+        ratio.ci.high = fmax(ratio.ci.high, speed.ci.high);
+        ratio.smallest = speed.by == ASSAY__BY_NEITHER ? (double)NAN
+                                                       : fmax(ratio.smallest, speed.smallest);
+        ratio.p_value = fmax(ratio.p_value, speed.p_value);
+        if (speed.by == ASSAY__BY_NEITHER) ratio.by = speed.by;
+    }
+    if (a->batch > 0 && b->batch > 0 && a->batch != b->batch) {
+        double samples = (double)a->batch / (double)b->batch;
+        ratio.ratio *= samples;
+        ratio.ci.low *= samples;
+        ratio.ci.high *= samples;
+    }
+    return ratio;
 }
 
 static bool is_better(const struct choice *c, const struct assay__ratio *ratio)
@@ -335,147 +280,118 @@ static bool is_shown_better(const struct choice *c, size_t row, size_t than)
     return is_better(c, &ratio);
 }
 
-/* The order of the medians is a first guess: on a busy machine the 5th percentiles may show another
- * to be better. */
-static size_t find_best(const struct choice *c)
-{
-    size_t best = top_candidate(c, SIZE_MAX);
-    for (size_t i = 0; i < c->all->count; i++)
-        if (i != best && is_candidate(c, &c->all->rows[i]) && is_shown_better(c, i, best)) best = i;
-    return best;
-}
-
 /* "cpu (39.1 ms)" */
 static const char *name_row(const struct choice *c, const struct assay__comparison_row *row)
 {
-    char value[64];
-    assay__text_scaled(value, sizeof value, value_of(c, row), goals[c->goal].unit);
-    return assay__arena_text(c->arena, "%s (%s)", row->judged.label, value);
+    return assay__arena_text(c->arena, "%s (%s)", row->judged.label,
+                             assay__scaled(value_of(c, row), goals[c->goal].unit).text);
 }
 
-static void put_warnings(struct choice *c, const struct assay__comparison_row *row)
+/* Its name and `text`, with a warning where its outputs drift or nodes ran elsewhere. */
+static const char *put_winner(const struct choice *c, const struct assay__comparison_row *row,
+                              const char *text)
 {
+    const char *outputs = "", *elsewhere = "";
     if (row->judged.drift.value > L2_TOLD)
-        assay__buf_printf(&c->text, "; but its outputs differ (relative L2 %.2g)",
-                          row->judged.drift.value);
+        outputs = assay__arena_text(c->arena, "; but its outputs differ (relative L2 %.2g)",
+                                    row->judged.drift.value);
     if (row->placement.elsewhere > 0)
-        assay__buf_printf(&c->text, "; %.0f of its %.0f nodes ran elsewhere",
-                          row->placement.elsewhere,
-                          row->placement.elsewhere + row->placement.nodes);
+        elsewhere = assay__arena_text(c->arena, "; %.0f of its %.0f nodes ran elsewhere",
+                                      row->placement.elsewhere,
+                                      row->placement.elsewhere + row->placement.nodes);
+    return assay__arena_text(c->arena, "%s: %s%s%s", row->judged.label, text, outputs, elsewhere);
 }
 
-/* Why the goal's metric is unknown, by the first row that says so; "" */
-static const char *why_unknown(const struct choice *c)
+/* The sentence where no row is a candidate. */
+static const char *why_none(const struct choice *c)
 {
+    const char *note = "";
+    bool refused = false;
     for (size_t i = 0; i < c->all->count; i++) {
         const struct assay__judged *judged = &c->all->rows[i].judged;
-        const struct assay_metrics *metrics = c->profile->trials[judged->trial].metrics;
-        const struct assay_metric *m = metrics ? assay_metrics_get(metrics, goals[c->goal].metric)
-                                               : NULL;
-        if (judged->usable && m && m->state == ASSAY_UNAVAILABLE && *m->note) return m->note;
+        const struct assay_metric *m = assay_metrics_get(c->profile->trials[judged->trial].metrics,
+                                                         goals[c->goal].metric);
+        refused |= could_win(c, &c->all->rows[i]);
+        if (!*note && judged->usable && m && m->state == ASSAY_UNAVAILABLE) note = m->note;
     }
-    return "";
+    if (c->goal != ASSAY__FOR_ENERGY || refused) return "nothing that ran can be recommended";
+    return assay__arena_text(c->arena, "energy is unknown for every candidate%s%s",
+                             *note ? ": " : "", note);
 }
 
-/* There is one candidate, or none. */
-static size_t choose_few(struct choice *c, size_t best)
+/* The best two compared, in a sentence; *better: the launches show that the first is. */
+static const char *compare_top(const struct choice *c, const struct assay__comparison_row *first,
+                               const struct assay__comparison_row *second, bool *better)
 {
-    if (best == SIZE_MAX) {
-        bool refused = false;
-        for (size_t i = 0; i < c->all->count; i++)
-            refused |= could_win(c, &c->all->rows[i]);
-        const char *why = why_unknown(c);
-        if (c->goal == ASSAY__FOR_ENERGY && !refused)
-            assay__buf_printf(&c->text, "energy is unknown for every candidate%s%s",
-                              *why ? ": " : "", why);
-        else
-            assay__buf_puts(&c->text, "nothing that ran can be recommended");
-        return SIZE_MAX;
-    }
-    const struct assay__comparison_row *row = &c->all->rows[best];
-    if (c->goal == ASSAY__FOR_ENERGY) {
-        assay__buf_printf(&c->text, "energy is known only for %s", row->judged.label);
-        return SIZE_MAX;
-    }
-    assay__buf_printf(&c->text, "%s: the only candidate that ran", row->judged.label);
-    put_warnings(c, row);
-    return best;
-}
-
-static void put_better(struct choice *c, const struct assay__comparison_row *first,
-                       const struct assay__comparison_row *second, const struct assay__ratio *ratio)
-{
-    assay__buf_printf(&c->text, "%s: %s × %s %s, the next best%s (95 %% CI %s)",
-                      first->judged.label, assay__digits(ratio->ratio, 3).text,
-                      goals[c->goal].better, second->judged.label, assay__ratio_by_words(ratio->by),
-                      assay__digits_range(ratio->ci.low, ratio->ci.high).text);
-    if (c->goal != ASSAY__FOR_THROUGHPUT && first->batch > 0 && second->batch > 0 &&
-        first->batch != second->batch)
-        assay__buf_printf(&c->text, "; but that compares a batch of %lld with one of %lld",
-                          (long long)first->batch, (long long)second->batch);
-    put_warnings(c, first);
-}
-
-static void put_tie(struct choice *c, const struct assay__comparison_row *first,
-                    const struct assay__comparison_row *second, const struct assay__ratio *ratio)
-{
-    const struct assay__comparison_row *const both[] = {first, second};
-    double percent = ratio->smallest * 100;
-    assay__buf_printf(&c->text, "no difference shown between %s and %s%s", name_row(c, first),
-                      name_row(c, second),
-                      ratio->by == ASSAY__BY_NEITHER ? assay__ratio_by_words(ratio->by) : "");
-    if (percent >= 0.05)
-        assay__buf_printf(&c->text, "; too noisy to detect one below %.*f %%", percent < 10 ? 1 : 0,
-                          percent);
-    for (size_t i = 0; i < 2; i++)
-        if (both[i]->judged.drift.value > L2_TOLD)
-            assay__buf_printf(&c->text, "; the outputs of %s differ (relative L2 %.2g)",
-                              both[i]->judged.label, both[i]->judged.drift.value);
-}
-
-/* The row, or SIZE_MAX; the sentence in any case. */
-static size_t choose(struct choice *c, size_t best)
-{
-    size_t next = best == SIZE_MAX ? SIZE_MAX : top_candidate(c, best);
-    if (next == SIZE_MAX) return choose_few(c, best);
-    const struct assay__comparison_row *first = &c->all->rows[best], *second = &c->all->rows[next];
-    const char *reason = "";
+    const char *reason = "", *batches = "", *noise = "", *drift = "";
     struct assay__ratio ratio = ratio_of(c, first, second, &reason);
-    bool better = is_better(c, &ratio);
+    *better = is_better(c, &ratio);
     if (!isfinite(ratio.ratio))
-        assay__buf_printf(&c->text, "%s, %s; no interval, so nothing is claimed: %s",
-                          name_row(c, first), name_row(c, second), reason);
-    else if (better)
-        put_better(c, first, second, &ratio);
-    else
-        put_tie(c, first, second, &ratio);
-    return better ? best : SIZE_MAX;
+        return assay__arena_text(c->arena, "%s, %s; no interval, so nothing is claimed: %s",
+                                 name_row(c, first), name_row(c, second), reason);
+    if (*better) {
+        if (c->goal != ASSAY__FOR_THROUGHPUT && first->batch > 0 && second->batch > 0 &&
+            first->batch != second->batch)
+            batches = assay__arena_text(c->arena,
+                                        "; but that compares a batch of %lld with one of %lld",
+                                        (long long)first->batch, (long long)second->batch);
+        return put_winner(
+            c, first,
+            assay__arena_text(c->arena, "%s × %s %s, the next best%s (95 %% CI %s)%s",
+                              assay__digits(ratio.ratio, 3).text, goals[c->goal].better,
+                              second->judged.label, assay__ratio_by_words(ratio.by),
+                              assay__digits_range(ratio.ci.low, ratio.ci.high).text, batches));
+    }
+    double percent = ratio.smallest * 100;
+    if (percent >= 0.05)
+        noise = assay__arena_text(c->arena, "; too noisy to detect one below %.*f %%",
+                                  percent < 10 ? 1 : 0, percent);
+    for (size_t i = 0; i < 2; i++) {
+        const struct assay__judged *judged = i ? &second->judged : &first->judged;
+        if (judged->drift.value > L2_TOLD)
+            drift = assay__arena_text(c->arena, "%s; the outputs of %s differ (relative L2 %.2g)",
+                                      drift, judged->label, judged->drift.value);
+    }
+    return assay__arena_text(c->arena, "no difference shown between %s and %s%s%s%s",
+                             name_row(c, first), name_row(c, second),
+                             ratio.by == ASSAY__BY_NEITHER ? assay__ratio_by_words(ratio.by) : "",
+                             noise, drift);
 }
 
-/* Rows that only their outputs rule out: why, and whether they would have been better. */
-static void put_refused(struct choice *c, size_t best)
+/* The best row by the goal, or none, and why; then the rows that only their outputs rule out, and
+ * whether they would have been better. */
+static struct assay__recommendation recommend(const struct choice *c)
 {
+    const struct assay__comparison_row *rows = c->all->rows;
+    size_t best = top_candidate(c, SIZE_MAX);
+    /* The order of the medians is a first guess: on a busy machine the 5th percentiles may show
+     * another to be better. */
+    for (size_t i = 0; i < c->all->count; i++)
+        if (i != best && could_win(c, &rows[i]) && !*rows[i].unadvised &&
+            is_shown_better(c, i, best))
+            best = i;
+    size_t next = best == SIZE_MAX ? SIZE_MAX : top_candidate(c, best);
+    bool chosen = false;
+    const char *why;
+    if (best == SIZE_MAX) {
+        why = why_none(c);
+    } else if (next != SIZE_MAX) {
+        why = compare_top(c, &rows[best], &rows[next], &chosen);
+    } else if (c->goal == ASSAY__FOR_ENERGY) {
+        why = assay__arena_text(c->arena, "energy is known only for %s", rows[best].judged.label);
+    } else {
+        why = put_winner(c, &rows[best], "the only candidate that ran");
+        chosen = true;
+    }
     for (size_t i = 0; i < c->all->count; i++) {
-        const struct assay__comparison_row *row = &c->all->rows[i];
-        if (!could_win(c, row) || !*row->unadvised) continue;
+        if (!could_win(c, &rows[i]) || !*rows[i].unadvised) continue;
         bool lost = best != SIZE_MAX && is_shown_better(c, i, best);
-        assay__buf_printf(&c->text, "; %s %s%s%s: %s", name_row(c, row),
-                          lost ? "would have been " : "", lost ? goals[c->goal].lost : "",
-                          lost ? " but is not recommended" : "is not recommended", row->unadvised);
+        why = assay__arena_text(c->arena, "%s; %s %s%s%s: %s", why, name_row(c, &rows[i]),
+                                lost ? "would have been " : "", lost ? goals[c->goal].lost : "",
+                                lost ? " but is not recommended" : "is not recommended",
+                                rows[i].unadvised);
     }
-}
-
-static void recommend(const struct assay_profile *profile, struct assay__arena *arena,
-                      struct assay__comparison *all)
-{
-    for (int goal = 0; goal < ASSAY__FOR_COUNT; goal++) {
-        struct choice c = {profile, all, arena, (enum assay__goal_kind)goal, {0}};
-        size_t best = find_best(&c), row = choose(&c, best);
-        put_refused(&c, best);
-        const char *why = assay__buf_keep(&c.text, arena);
-        if (!why) assay__arena_fail(arena);
-        all->recommendations[goal] = (struct assay__recommendation){row, why ? why : ""};
-    }
+    return (struct assay__recommendation){chosen ? best : SIZE_MAX, why};
 }
 
 int assay__comparison(const struct assay_profile *profile, struct assay__arena *arena,
@@ -487,15 +403,35 @@ int assay__comparison(const struct assay_profile *profile, struct assay__arena *
     for (; out->count < profile->trial_count; out->count++)
         out->rows[out->count] = read_row(profile, out->count, arena);
     out->batches = list_batches(out, arena);
-    out->reference = find_reference(out);
+    bool named = false; /* the reference is the one that was meant to be */
+    for (size_t i = 0; i < out->count && !named; i++) {
+        if (!out->rows[i].judged.usable) continue;
+        named = out->rows[i].judged.role == ASSAY__ROLE_REFERENCE;
+        if (named || out->reference == SIZE_MAX) out->reference = i;
+    }
     for (size_t i = 0; i < out->count; i++) {
         struct assay__comparison_row *row = &out->rows[i];
         if (i != out->reference && row->judged.role == ASSAY__ROLE_REFERENCE)
             row->judged.role = ASSAY__ROLE_NONE; /* it was meant to be, and did not run */
         if (!row->judged.usable) continue;
         judge_outputs(profile, out, row, arena);
-        if (i != out->reference) compare_with(profile, &out->rows[out->reference], arena, row);
+        if (i == out->reference) continue;
+        const struct assay__comparison_row *base = &out->rows[out->reference];
+        const struct assay__trial *a = &profile->trials[base->judged.trial],
+                                  *b = &profile->trials[row->judged.trial];
+        bool by_launch = base->energy_by_launch && row->energy_by_launch; /* like with like */
+        row->energy_ratio = by_launch ? row->judged.energy.value / base->judged.energy.value
+                                      : assay__trial_value(b, energy_metric) /
+                                            assay__trial_value(a, energy_metric);
+        row->speed = speed_ratio(a, b, arena, &row->judged.reason);
+        if (isfinite(row->energy_ratio))
+            row->energy = assay__comparison_launches(a, b, energy_metric, arena,
+                                                     &row->energy_reason);
+        row->verdict = verdict_of(&row->speed, true);
+        row->energy_verdict = verdict_of(&row->energy, false);
     }
-    recommend(profile, arena, out);
+    for (int goal = 0; goal < ASSAY__FOR_COUNT; goal++)
+        out->recommendations[goal] = recommend(
+            &(struct choice){profile, out, arena, (enum assay__goal_kind)goal});
     return assay__arena_failed(arena) ? ASSAY_ENOMEM : 0;
 }

@@ -6,6 +6,7 @@
 #include "base/text.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,17 +52,12 @@ struct assay__diff_delta assay__diff_no_delta(const char *reason)
         NAN, NAN, {NAN, NAN, false}, NAN, NAN, ASSAY__DIFF_NOT_COMPARABLE, reason, reason};
 }
 
-static bool all_positive(const struct assay__diff_values *side)
+/* The rank test on ratios can judge it: enough launches, all above zero. */
+static bool can_be_judged(const struct assay__diff_values *side)
 {
     for (size_t i = 0; i < side->launches.count; i++)
         if (!(side->launches.items[i] > 0)) return false;
-    return true;
-}
-
-static bool can_be_judged(const struct assay__diff_values *side)
-{
-    return isfinite(side->value) && side->launches.count >= ASSAY__COMPARISON_LAUNCHES &&
-           all_positive(side);
+    return isfinite(side->value) && side->launches.count >= ASSAY__COMPARISON_LAUNCHES;
 }
 
 bool assay__diff_by_launch(struct assay__diff_values *sides, size_t count,
@@ -92,20 +88,12 @@ int assay__diff_digits(const struct assay__diff_delta *delta)
     return digits;
 }
 
-#define NO_INTERVAL "no interval: "
-
-static struct assay__diff_delta without_interval(struct assay__diff_delta delta, const char *reason)
-{
-    delta.reason = reason;
-    delta.why = reason + sizeof NO_INTERVAL - 1;
-    return delta;
-}
-
 struct assay__diff_delta assay__diff_delta(const struct assay__diff_values *base,
                                            const struct assay__diff_values *other, bool exact,
                                            struct assay__arena *arena)
 {
     struct assay__diff_delta out = assay__diff_no_delta("");
+    size_t launches[] = {base->launches.count, other->launches.count};
     if (!isfinite(base->value) || !isfinite(other->value))
         return assay__diff_no_delta("one side has no value");
     out.difference = other->value - base->value;
@@ -115,16 +103,22 @@ struct assay__diff_delta assay__diff_delta(const struct assay__diff_values *base
         out.verdict = base->value == other->value ? ASSAY__DIFF_EQUAL : ASSAY__DIFF_EXACT;
         return out;
     }
-    if (!base->launches.count || !other->launches.count)
-        return without_interval(out, NO_INTERVAL "the profiles do not hold it launch by launch");
-    if (base->launches.count < ASSAY__COMPARISON_LAUNCHES ||
-        other->launches.count < ASSAY__COMPARISON_LAUNCHES)
-        return without_interval(out,
-                                NO_INTERVAL "each side needs at least 5 launches that succeeded");
-    if (!all_positive(base) || !all_positive(other))
-        return without_interval(out, NO_INTERVAL "a ratio needs values above zero in every launch");
-    struct assay__ratio found = assay__launch_ratio(&base->launches, &other->launches, arena);
-    if (!found.ci.known) return without_interval(out, NO_INTERVAL "the rank test has no answer");
+    struct assay__ratio found = ASSAY__RATIO_UNKNOWN;
+    if (can_be_judged(base) && can_be_judged(other))
+        found = assay__launch_ratio(&base->launches, &other->launches, arena);
+    if (!found.ci.known) {
+        static const char intro[] = "no interval: ";
+        out.reason = !launches[0] || !launches[1]
+                         ? "no interval: the profiles do not hold it launch by launch"
+                     : launches[0] < ASSAY__COMPARISON_LAUNCHES ||
+                             launches[1] < ASSAY__COMPARISON_LAUNCHES
+                         ? "no interval: each side needs at least 5 launches that succeeded"
+                     : !can_be_judged(base) || !can_be_judged(other)
+                         ? "no interval: a ratio needs values above zero in every launch"
+                         : "no interval: the rank test has no answer";
+        out.why = out.reason + sizeof intro - 1;
+        return out;
+    }
     out.ratio = found.ratio;
     out.ci = found.ci;
     out.p_value = found.p_value;
@@ -153,60 +147,47 @@ static const struct assay__trial *trial_of_label(const struct assay_profile *pro
     return NULL;
 }
 
-static const struct assay__trial *trial_asked_for(const struct assay_profile *profile,
-                                                  const char *word)
-{
-    const struct assay__trial *found = trial_of_label(profile, word);
-    int64_t number;
-    if (found || assay__text_int64(word, &number)) return found;
-    for (size_t i = 0; i < profile->trial_count; i++)
-        if (profile->trials[i].id == number) return &profile->trials[i];
-    return NULL;
-}
-
 static bool ran(const struct assay__trial *trial)
 {
     return isfinite(assay__trial_value(trial, "latency.p50"));
 }
 
-/* A predicted trial has a latency too, marked as an estimate. */
-static const struct assay__trial *first_that_ran(const struct assay_profile *profile)
-{
-    for (size_t i = 0; i < profile->trial_count; i++)
-        if (profile->trials[i].state == ASSAY__TRIAL_OK && ran(&profile->trials[i]))
-            return &profile->trials[i];
-    for (size_t i = 0; i < profile->trial_count; i++)
-        if (ran(&profile->trials[i])) return &profile->trials[i];
-    return profile->trial_count ? &profile->trials[0] : NULL;
-}
-
+/* The trial that was asked for by label or number, else the one with the base's label, else the
+ * first that ran (a predicted one has a latency too, marked as an estimate), else the first. */
 static int choose_trial(const struct assay__diff_input *input, const struct assay__diff_side *base,
                         struct assay__diff_side *side, struct assay_error *error)
 {
     const struct assay_profile *profile = input->profile;
-    side->profile = profile;
-    if (input->trial) {
-        side->trial = trial_asked_for(profile, input->trial);
-        if (!side->trial)
-            return assay_error_set(error, ASSAY_ENOTFOUND,
-                                   "'%s' has no trial '%s' (1 to %zu, or a label)", input->name,
-                                   input->trial, profile->trial_count);
-    } else if (base && base->trial) {
-        side->trial = trial_of_label(profile, base->trial->label);
-    }
-    if (!side->trial) side->trial = first_that_ran(profile);
-    side->trial_label = "";
-    if (side->trial && profile->trial_count > 1) {
-        const char *label = side->trial->label;
-        side->trial_label = *label ? label : side->trial->target.device;
-    }
-    side->usable = side->trial && ran(side->trial);
-    side->reason = "";
-    if (!side->trial)
+    const struct assay__trial *found = NULL, *any = profile->trial_count ? profile->trials : NULL;
+    int64_t number = 0;
+    if (input->trial)
+        found = trial_of_label(profile, input->trial);
+    else if (base && base->trial)
+        found = trial_of_label(profile, base->trial->label);
+    bool numbered = input->trial && !found && assay__text_int64(input->trial, &number) == 0;
+    for (size_t i = 0; i < profile->trial_count && !found; i++)
+        if (numbered ? profile->trials[i].id == number
+                     : !input->trial && profile->trials[i].state == ASSAY__TRIAL_OK &&
+                           ran(&profile->trials[i]))
+            found = &profile->trials[i];
+    if (input->trial && !found)
+        return assay_error_set(error, ASSAY_ENOTFOUND,
+                               "'%s' has no trial '%s' (1 to %zu, or a label)", input->name,
+                               input->trial, profile->trial_count);
+    for (size_t i = 0; i < profile->trial_count && !found; i++)
+        if (ran(&profile->trials[i])) found = &profile->trials[i];
+    if (!found) found = any;
+    *side = (struct assay__diff_side){.profile = profile,
+                                      .trial = found,
+                                      .trial_label = "",
+                                      .usable = found && ran(found),
+                                      .reason = ""};
+    if (found && profile->trial_count > 1)
+        side->trial_label = *found->label ? found->label : found->target.device;
+    if (!found)
         side->reason = "it holds no trial";
     else if (!side->usable)
-        side->reason = side->trial->reason && *side->trial->reason ? side->trial->reason
-                                                                   : "its latency is unknown";
+        side->reason = found->reason && *found->reason ? found->reason : "its latency is unknown";
     return 0;
 }
 
@@ -238,9 +219,15 @@ static void name_sides(const struct assay__diff_input *inputs, struct assay__dif
 
 /* --- sentences -------------------------------------------------------------------------------- */
 
-static void add_note(struct assay__diff *diff, const char *text)
+static void add_note(struct assay__diff *diff, struct assay__arena *arena, const char *format, ...)
+    ASSAY_PRINTF(3, 4);
+
+static void add_note(struct assay__diff *diff, struct assay__arena *arena, const char *format, ...)
 {
-    diff->notes[diff->note_count++] = text;
+    va_list args;
+    va_start(args, format);
+    diff->notes[diff->note_count++] = assay__arena_vtext(arena, format, args);
+    va_end(args);
 }
 
 static bool same_run(const struct assay_profile *a, const struct assay_profile *b)
@@ -249,80 +236,62 @@ static bool same_run(const struct assay_profile *a, const struct assay_profile *
            strcmp(a->command_line, b->command_line) == 0;
 }
 
-static bool same_capture(const struct assay__diff_side *a, const struct assay__diff_side *b)
-{
-    return a->trial && b->trial && same_run(a->profile, b->profile) && a->trial->id == b->trial->id;
-}
-
-/* Trials of one run alternate. */
-static bool one_capture(const struct assay__diff *diff)
-{
-    for (size_t s = 1; s < diff->count; s++)
-        if (!same_run(diff->sides[0].profile, diff->sides[s].profile)) return false;
-    return true;
-}
-
 static void add_side_notes(struct assay__diff *diff, struct assay__arena *arena, size_t i)
 {
     const struct assay__diff_side *side = &diff->sides[i];
     if (!side->usable)
-        add_note(diff,
-                 assay__arena_text(arena, "%s cannot be compared: %s.", side->name, side->reason));
+        add_note(diff, arena, "%s cannot be compared: %s.", side->name, side->reason);
     if (!side->profile->complete)
-        add_note(diff,
-                 assay__arena_text(
-                     arena, "%s is INCOMPLETE: its capture %s, so its numbers are preliminary.",
-                     side->name,
-                     side->profile->interrupted ? "was interrupted" : "did not finish"));
-    for (size_t k = 0; k < i; k++)
-        if (same_capture(&diff->sides[k], side)) {
-            add_note(diff, assay__arena_text(arena, "%s and %s are the same capture.",
-                                             diff->sides[k].name, side->name));
-            break;
-        }
-    if (*side->trial_label && side->profile->trial_count > 1)
-        add_note(diff,
-                 assay__arena_text(arena, "%s holds %zu trials; '%s' is compared.", side->name,
-                                   side->profile->trial_count, side->trial_label));
-}
-
-/* How much of the base was found again in a side. */
-static void note_counterparts(struct assay__diff *diff, struct assay__arena *arena, size_t side)
-{
-    size_t layers = 0, found = 0;
-    for (size_t i = 0; i < diff->layer_count; i++) {
-        const struct assay__diff_layer *row = &diff->layers[i];
-        if (row->kind != ASSAY__DIFF_LAYER) continue;
-        layers += row->starts[1];
-        if (row->starts[side + 1] > row->starts[side]) found += row->starts[1];
+        add_note(diff, arena, "%s is INCOMPLETE: its capture %s, so its numbers are preliminary.",
+                 side->name, side->profile->interrupted ? "was interrupted" : "did not finish");
+    bool twice = false;
+    for (size_t k = 0; k < i && !twice; k++) {
+        const struct assay__diff_side *other = &diff->sides[k];
+        twice = other->trial && side->trial && same_run(other->profile, side->profile) &&
+                other->trial->id == side->trial->id;
+        if (twice)
+            add_note(diff, arena, "%s and %s are the same capture.", other->name, side->name);
     }
-    if (layers)
-        add_note(diff,
-                 assay__arena_text(arena, "%zu of %zu layers of %s have a counterpart in %s.",
-                                   found, layers, diff->sides[0].name, diff->sides[side].name));
+    if (*side->trial_label && side->profile->trial_count > 1)
+        add_note(diff, arena, "%s holds %zu trials; '%s' is compared.", side->name,
+                 side->profile->trial_count, side->trial_label);
 }
 
 static void make_notes(struct assay__diff *diff, struct assay__arena *arena)
 {
+    bool alternated = true; /* trials of one run do */
     diff->notes = assay__arena_array(arena, 5 * diff->count + 8, sizeof *diff->notes);
     if (!diff->notes) return;
-    for (size_t i = 0; i < diff->count; i++)
+    for (size_t i = 0; i < diff->count; i++) {
         add_side_notes(diff, arena, i);
+        alternated &= i == 0 || same_run(diff->sides[0].profile, diff->sides[i].profile);
+    }
     if (!diff->model_known)
-        add_note(diff, "Whether the models are the same is unknown: a profile has no fingerprint.");
+        add_note(diff, arena,
+                 "Whether the models are the same is unknown: a profile has no fingerprint.");
     else if (!diff->same_model)
-        add_note(diff, "The models differ: only what they have in common is compared.");
-    for (size_t s = 1; s < diff->count && !diff->same_model; s++)
-        note_counterparts(diff, arena, s);
-    if (!one_capture(diff))
-        add_note(diff, "The runs did not alternate, so changes of the machine between them are "
-                       "part of every difference. 'assay compare' and 'assay sweep' alternate.");
+        add_note(diff, arena, "The models differ: only what they have in common is compared.");
+    for (size_t s = 1; s < diff->count && !diff->same_model; s++) {
+        size_t layers = 0, found = 0; /* how much of the base is in this side again */
+        for (size_t i = 0; i < diff->layer_count; i++) {
+            const struct assay__diff_layer *row = &diff->layers[i];
+            if (row->kind != ASSAY__DIFF_LAYER) continue;
+            layers += row->starts[1];
+            if (row->starts[s + 1] > row->starts[s]) found += row->starts[1];
+        }
+        if (layers)
+            add_note(diff, arena, "%zu of %zu layers of %s have a counterpart in %s.", found,
+                     layers, diff->sides[0].name, diff->sides[s].name);
+    }
+    if (!alternated)
+        add_note(diff, arena,
+                 "The runs did not alternate, so changes of the machine between them are part of "
+                 "every difference. 'assay compare' and 'assay sweep' alternate.");
     if (diff->judged > 1)
-        add_note(diff,
-                 assay__arena_text(arena,
-                                   "%zu numbers were tested, each at 95 %%: about one in twenty "
-                                   "would differ by chance. Their rows show medians over launches.",
-                                   diff->judged));
+        add_note(diff, arena,
+                 "%zu numbers were tested, each at 95 %%: about one in twenty would differ by "
+                 "chance. Their rows show medians over launches.",
+                 diff->judged);
 }
 
 static void summarize_side(struct assay__buf *text, const struct assay__diff *diff,
@@ -330,83 +299,70 @@ static void summarize_side(struct assay__buf *text, const struct assay__diff *di
 {
     const struct assay__diff_side *base = &diff->sides[0], *side = &diff->sides[i];
     const struct assay__diff_delta *d = &p50->deltas[i];
-    char mine[64], its[64];
     if (text->length) assay__buf_putc(text, ' ');
     if (d->verdict == ASSAY__DIFF_NOT_COMPARABLE) {
         assay__buf_printf(text, "%s cannot be compared with %s.", side->name, base->name);
         return;
     }
-    assay__text_scaled(mine, sizeof mine, p50->values[i]->value, "s");
-    assay__text_scaled(its, sizeof its, p50->values[0]->value, "s");
+    struct assay__digits mine = assay__scaled(p50->values[i]->value, "s"),
+                         its = assay__scaled(p50->values[0]->value, "s");
     if (d->verdict == ASSAY__DIFF_SAME) {
         assay__buf_printf(text,
                           "No difference in latency shown between %s (%s) and %s (%s); too noisy "
                           "to detect one below %s %%.",
-                          base->name, its, side->name, mine,
+                          base->name, its.text, side->name, mine.text,
                           assay__digits(d->smallest * 100, 2).text);
     } else if (assay__diff_is_shown(d->verdict)) {
-        bool faster = d->ratio < 1;
         int digits = assay__diff_digits(d);
         assay__buf_printf(text, "%s is %s: %s against %s, %s × the time of %s (95 %% CI %s to %s).",
-                          side->name, faster ? "faster" : "slower", mine, its,
+                          side->name, d->ratio < 1 ? "faster" : "slower", mine.text, its.text,
                           assay__digits(d->ratio, digits).text, base->name,
                           assay__digits(d->ci.low, digits).text,
                           assay__digits(d->ci.high, digits).text);
     } else {
         assay__buf_printf(text, "%s took %s, %s %s: %s × the time, no verdict%s%s.", side->name,
-                          mine, base->name, its, assay__digits(d->ratio, 3).text,
+                          mine.text, base->name, its.text, assay__digits(d->ratio, 3).text,
                           *d->why ? ": " : "", d->why);
     }
 }
 
-/* Many runs in one sentence: how many are faster or slower, and which changed most. */
-static void summarize_many(struct assay__buf *text, const struct assay__diff *diff,
-                           const struct assay__diff_metric *p50)
+/* A sentence for each of a few runs; of many, how many are faster or slower and which changed most;
+ * then the likeliest cause. */
+static const char *summarize(const struct assay__diff *diff, struct assay__arena *arena)
 {
+    bool each = diff->count <= 4, differs = false;
+    const struct assay__diff_metric *p50 = assay__diff_metric_find(diff, "latency.p50");
+    const struct assay__diff_cause *cause = diff->cause_count ? &diff->causes[0] : NULL;
+    struct assay__buf text = {0};
     size_t faster = 0, slower = 0, most = 0;
     double largest = 0;
+    if (!p50) return "No profile has a latency; what can be compared follows.";
     for (size_t i = 1; i < diff->count; i++) {
         const struct assay__diff_delta *d = &p50->deltas[i];
+        if (each) summarize_side(&text, diff, p50, i);
+        differs |= assay__diff_is_shown(d->verdict) || d->verdict == ASSAY__DIFF_UNJUDGED;
         if (!assay__diff_is_shown(d->verdict)) continue;
         *(d->ratio < 1 ? &faster : &slower) += 1;
         if (!(fabs(log(d->ratio)) > largest)) continue;
         largest = fabs(log(d->ratio));
         most = i;
     }
-    assay__buf_printf(text, "Of %zu runs, %zu %s faster than %s and %zu %s slower", diff->count - 1,
-                      faster, faster == 1 ? "is" : "are", diff->sides[0].name, slower,
-                      slower == 1 ? "is" : "are");
-    if (most)
-        assay__buf_printf(text, "; %s changed most: %s × the time", diff->sides[most].name,
-                          assay__digits(p50->deltas[most].ratio, 3).text);
-    assay__buf_putc(text, '.');
-}
-
-static void summarize_cause(struct assay__buf *text, const struct assay__diff *diff, bool differs)
-{
-    if (!differs || !diff->cause_count) return;
-    const struct assay__diff_cause *cause = &diff->causes[0];
-    if (cause->weight < 50) return;
-    assay__buf_printf(text, " The likeliest cause: %s (", cause->name);
-    for (size_t i = 0; i < diff->count; i++)
-        assay__buf_printf(text, "%s%s", i ? ", " : "", *cause->values[i] ? cause->values[i] : "—");
-    assay__buf_puts(text, ").");
-}
-
-static const char *summarize(const struct assay__diff *diff, struct assay__arena *arena)
-{
-    bool each = diff->count <= 4; /* one sentence for each run; else one for all */
-    const struct assay__diff_metric *p50 = assay__diff_metric_find(diff, "latency.p50");
-    struct assay__buf text = {0};
-    bool differs = false;
-    if (!p50) return "No profile has a latency; what can be compared follows.";
-    for (size_t i = 1; i < diff->count; i++) {
-        if (each) summarize_side(&text, diff, p50, i);
-        differs |= assay__diff_is_shown(p50->deltas[i].verdict) ||
-                   p50->deltas[i].verdict == ASSAY__DIFF_UNJUDGED;
+    if (!each) {
+        assay__buf_printf(&text, "Of %zu runs, %zu %s faster than %s and %zu %s slower",
+                          diff->count - 1, faster, faster == 1 ? "is" : "are", diff->sides[0].name,
+                          slower, slower == 1 ? "is" : "are");
+        if (most)
+            assay__buf_printf(&text, "; %s changed most: %s × the time", diff->sides[most].name,
+                              assay__digits(p50->deltas[most].ratio, 3).text);
+        assay__buf_putc(&text, '.');
     }
-    if (!each) summarize_many(&text, diff, p50);
-    summarize_cause(&text, diff, differs);
+    if (differs && cause && cause->weight >= 50) {
+        assay__buf_printf(&text, " The likeliest cause: %s (", cause->name);
+        for (size_t i = 0; i < diff->count; i++)
+            assay__buf_printf(&text, "%s%s", i ? ", " : "",
+                              *cause->values[i] ? cause->values[i] : "—");
+        assay__buf_puts(&text, ").");
+    }
     const char *kept = assay__buf_keep(&text, arena);
     if (!kept) assay__arena_fail(arena);
     return kept;

@@ -168,6 +168,21 @@ struct assay__diff_values {
     struct assay__launch_values launches; /* may hold values that are not above 0 */
     double value;
 };
+/* Which layers of several runs are the same work (diff_align.c). */
+struct assay__align_side {
+    const struct assay__layer *layers;
+    size_t count;
+    bool same_model; /* as the first side's: names of nodes mean the same */
+};
+struct assay__align {
+    size_t *offsets;        /* sides + 1: layer i of side s is number offsets[s] + i */
+    size_t *groups;         /* by layer number: 0 … group_count - 1, in order of appearance */
+    unsigned char *matches; /* by group: enum assay__diff_match */
+    size_t group_count;
+};
+/** At most ASSAY__DIFF_MOST sides. The result lives in the arena. 0 or ASSAY_ENOMEM. */
+int assay__align(const struct assay__align_side *sides, size_t count, struct assay__arena *arena,
+                 struct assay__align *out);
 /** By launches where there are enough, else by the two values. `exact`: counted, not measured. */
 struct assay__diff_delta assay__diff_delta(const struct assay__diff_values *base,
                                            const struct assay__diff_values *other, bool exact,

@@ -18,7 +18,7 @@
  * From step 2 on a join never brings a second layer of a side into a group. Time: hash tables, O(n
  * log n) for the order; the subsequences are solved exactly up to CELLS table cells each and
  * CELLS_ALL together, beyond that by looking ahead WINDOW layers. */
-#include "judge/diff_align.h"
+#include "judge/diff.h"
 
 #include "base/checked.h"
 #include "base/map.h"
@@ -79,28 +79,18 @@ static void join(struct state *s, size_t x, size_t y, enum assay__diff_match mat
     if (s->match[a] < match) s->match[a] = (unsigned char)match;
 }
 
-static bool disjoint(struct state *s, size_t x, size_t y)
+/* Joins two that have no side in common. */
+static void join_apart(struct state *s, size_t x, size_t y, enum assay__diff_match match)
 {
-    return (s->mask[root_of(s, x)] & s->mask[root_of(s, y)]) == 0;
+    if ((s->mask[root_of(s, x)] & s->mask[root_of(s, y)]) == 0) join(s, x, y, match);
 }
 
-static size_t side_of(const struct state *s, size_t layer)
+static const char *op_of(const struct state *s, size_t layer)
 {
     size_t side = 0;
     while (layer >= s->offsets[side + 1])
         side++;
-    return side;
-}
-
-static const struct assay__layer *layer_at(const struct state *s, size_t number)
-{
-    size_t side = side_of(s, number);
-    return &s->sides[side].layers[number - s->offsets[side]];
-}
-
-static bool same_op(const struct state *s, size_t x, size_t y)
-{
-    return strcmp(layer_at(s, x)->op, layer_at(s, y)->op) == 0;
+    return s->sides[side].layers[layer - s->offsets[side]].op;
 }
 
 /* --- names ------------------------------------------------------------------------------------ */
@@ -118,15 +108,6 @@ struct words {
     struct entry *entries;
     size_t count, entry_count;
 };
-
-static int words_new(struct words *words, size_t most, struct assay__arena *arena)
-{
-    *words = (struct words){.map = assay__map_new(),
-                            .items = assay__arena_array(arena, most + 1, sizeof *words->items),
-                            .entries = assay__arena_array(arena, most + 1, sizeof *words->entries)};
-    if (!words->map || !words->items || !words->entries) return ASSAY_ENOMEM;
-    return assay__map_reserve(words->map, most);
-}
 
 static int words_add(struct words *words, const char *name, size_t side, size_t layer)
 {
@@ -148,23 +129,21 @@ static int words_add(struct words *words, const char *name, size_t side, size_t 
     return 0;
 }
 
-static bool knows_origins(const struct assay__align_side *side)
-{
-    for (size_t i = 0; i < side->count; i++)
-        if (side->layers[i].from_count) return true;
-    return false;
-}
-
 /* Names of one side: of the nodes that its layers came from, else (or with `own`) of the layers
  * themselves. */
 static int collect(const struct state *s, size_t side, bool own, struct words *words)
 {
     const struct assay__align_side *from = &s->sides[side];
-    size_t most = from->count;
+    size_t origins = 0;
     for (size_t i = 0; i < from->count; i++)
-        most += from->layers[i].from_count;
-    bool origins = knows_origins(from);
-    int code = words_new(words, most, s->arena);
+        origins += from->layers[i].from_count;
+    size_t most = from->count + origins;
+    *words = (struct words){
+        .map = assay__map_new(),
+        .items = assay__arena_array(s->arena, most + 1, sizeof *words->items),
+        .entries = assay__arena_array(s->arena, most + 1, sizeof *words->entries)};
+    if (!words->map || !words->items || !words->entries) return ASSAY_ENOMEM;
+    int code = assay__map_reserve(words->map, most);
     for (size_t i = 0; i < from->count && !code; i++) {
         const struct assay__layer *layer = &from->layers[i];
         size_t number = s->offsets[side] + i;
@@ -176,24 +155,20 @@ static int collect(const struct state *s, size_t side, bool own, struct words *w
     return code;
 }
 
-struct joining {
-    enum assay__diff_match match;
-    bool careful; /* same operator, and no second layer of a side */
-};
-
-static void join_pair(struct state *s, const struct joining *how, size_t x, size_t y)
-{
-    if (how->careful && (!disjoint(s, x, y) || !same_op(s, x, y))) return;
-    join(s, x, y, how->match);
-}
-
-static void join_words(struct state *s, const struct joining *how, const struct words *a,
-                       const struct word *one, const struct words *b, const struct word *two)
+/* The occurrences of one name on two sides, in their order. careful: only of the same operator, and
+ * never a second layer of a side. */
+static void join_words(struct state *s, enum assay__diff_match match, bool careful,
+                       const struct words *a, const struct word *one, const struct words *b,
+                       const struct word *two)
 {
     size_t x = one->head, y = two->head;
     if (one->count != two->count && one->count != 1 && two->count != 1) return;
     while (x != NONE && y != NONE) {
-        join_pair(s, how, a->entries[x].layer, b->entries[y].layer);
+        size_t first = a->entries[x].layer, second = b->entries[y].layer;
+        if (!careful)
+            join(s, first, second, match);
+        else if (strcmp(op_of(s, first), op_of(s, second)) == 0)
+            join_apart(s, first, second, match);
         size_t next_x = a->entries[x].next, next_y = b->entries[y].next;
         if (next_x == NONE && next_y == NONE) break;
         if (next_x != NONE) x = next_x; /* the one of one-to-many stays where it is */
@@ -205,7 +180,7 @@ static void join_words(struct state *s, const struct joining *how, const struct 
 static int by_names(struct state *s, bool own, bool trusted)
 {
     struct words words[ASSAY__DIFF_MOST] = {{0}};
-    struct joining how = {own ? ASSAY__DIFF_NAME : ASSAY__DIFF_ORIGIN, own || !trusted};
+    enum assay__diff_match match = own ? ASSAY__DIFF_NAME : ASSAY__DIFF_ORIGIN;
     int code = 0;
     for (size_t p = 0; p < s->count && !code; p++) {
         code = collect(s, p, own, &words[p]);
@@ -215,7 +190,8 @@ static int by_names(struct state *s, bool own, bool trusted)
                 if (!own && pair_trusted != trusted) continue;
                 size_t at = assay__map_get(words[q].map, words[p].items[i].name);
                 if (at == ASSAY__MAP_NONE) continue;
-                join_words(s, &how, &words[q], &words[q].items[at], &words[p], &words[p].items[i]);
+                join_words(s, match, own || !trusted, &words[q], &words[q].items[at], &words[p],
+                           &words[p].items[i]);
                 break;
             }
         }
@@ -272,7 +248,7 @@ static int solve(struct state *s, const struct gap *g, enum assay__diff_match ma
     }
     for (size_t i = 0, j = 0; i < n && j < k && !code;) {
         unsigned char direction = way[i * k + j];
-        if (direction == 0 && disjoint(s, g->a[i], g->b[j])) join(s, g->a[i], g->b[j], match);
+        if (direction == 0) join_apart(s, g->a[i], g->b[j], match);
         if (direction != 2) i++;
         if (direction != 1) j++;
     }
@@ -281,38 +257,36 @@ static int solve(struct state *s, const struct gap *g, enum assay__diff_match ma
     return code;
 }
 
-static void look_ahead(struct state *s, const struct gap *g, enum assay__diff_match match)
-{
-    for (size_t i = 0, at = 0; i < g->a_count; i++)
-        for (size_t j = at; j < g->b_count && j < at + WINDOW; j++) {
-            if (s->keys[g->a[i]] != s->keys[g->b[j]] || !disjoint(s, g->a[i], g->b[j])) continue;
-            join(s, g->a[i], g->b[j], match);
-            at = j + 1;
-            break;
-        }
-}
-
+/* Equal ends first; what is between them exactly where the table is small enough, else by looking
+ * ahead. */
 static int fill_gap(struct state *s, const struct gap *g, enum assay__diff_match match)
 {
     struct gap rest = *g;
     while (rest.a_count && rest.b_count && s->keys[rest.a[0]] == s->keys[rest.b[0]]) {
-        if (disjoint(s, rest.a[0], rest.b[0])) join(s, rest.a[0], rest.b[0], match);
+        join_apart(s, rest.a[0], rest.b[0], match);
         rest.a++, rest.b++, rest.a_count--, rest.b_count--;
     }
     while (rest.a_count && rest.b_count &&
            s->keys[rest.a[rest.a_count - 1]] == s->keys[rest.b[rest.b_count - 1]]) {
         rest.a_count--, rest.b_count--;
-        if (disjoint(s, rest.a[rest.a_count], rest.b[rest.b_count]))
-            join(s, rest.a[rest.a_count], rest.b[rest.b_count], match);
+        join_apart(s, rest.a[rest.a_count], rest.b[rest.b_count], match);
     }
     if (!rest.a_count || !rest.b_count) return 0;
     size_t most = s->cells_left < CELLS ? s->cells_left : CELLS;
-    if (rest.b_count > most / rest.a_count) {
-        look_ahead(s, &rest, match);
-        return 0;
+    if (rest.b_count <= most / rest.a_count) {
+        s->cells_left -= rest.a_count * rest.b_count;
+        return solve(s, &rest, match);
     }
-    s->cells_left -= rest.a_count * rest.b_count;
-    return solve(s, &rest, match);
+    for (size_t i = 0, at = 0; i < rest.a_count; i++)
+        for (size_t j = at; j < rest.b_count && j < at + WINDOW; j++) {
+            size_t x = rest.a[i], y = rest.b[j];
+            if (s->keys[x] != s->keys[y] || (s->mask[root_of(s, x)] & s->mask[root_of(s, y)]))
+                continue;
+            join(s, x, y, match);
+            at = j + 1;
+            break;
+        }
+    return 0;
 }
 
 /* The longest run of matches in which both sides go forward (patience sorting), into s->kept. */
@@ -338,27 +312,22 @@ static size_t keep_in_order(struct state *s, size_t count)
     return length;
 }
 
-/* Matches of the base with side p: each layer of the base with the first layer of p in its
- * group. */
-static size_t find_anchors(struct state *s, size_t p)
-{
-    size_t found = 0;
-    for (size_t i = 0; i < s->total; i++)
-        s->first[i] = NONE;
-    for (size_t j = s->sides[p].count; j-- > 0;)
-        s->first[root_of(s, s->offsets[p] + j)] = j;
-    for (size_t i = 0; i < s->sides[0].count; i++) {
-        size_t j = s->first[root_of(s, i)];
-        if (j != NONE) s->all[found++] = (struct anchor){i, j};
-    }
-    return found;
-}
-
+/* Fills the gaps between the matches of the base with side p: each layer of the base with the first
+ * layer of p in its group. */
 static int by_order(struct state *s, size_t p, enum assay__diff_match match)
 {
     struct gap g = {s->gap_a, s->gap_b, 0, 0};
-    size_t count = keep_in_order(s, find_anchors(s, p)), i = 0, j = 0;
+    size_t found = 0, i = 0, j = 0;
     int code = 0;
+    for (size_t k = 0; k < s->total; k++)
+        s->first[k] = NONE;
+    for (size_t k = s->sides[p].count; k-- > 0;)
+        s->first[root_of(s, s->offsets[p] + k)] = k;
+    for (size_t k = 0; k < s->sides[0].count; k++) {
+        size_t other = s->first[root_of(s, k)];
+        if (other != NONE) s->all[found++] = (struct anchor){k, other};
+    }
+    size_t count = keep_in_order(s, found);
     for (size_t k = 0; k <= count && !code; k++) {
         size_t a_end = k < count ? s->kept[k].a : s->sides[0].count;
         size_t b_end = k < count ? s->kept[k].b : s->sides[p].count;
@@ -375,15 +344,6 @@ static int by_order(struct state *s, size_t p, enum assay__diff_match match)
 
 /* --- all steps -------------------------------------------------------------------------------- */
 
-/* For another model with little in common, the same operator at the same place means nothing. */
-static bool has_little_in_common(struct state *s, size_t p)
-{
-    size_t n = s->sides[0].count, k = s->sides[p].count, matched = 0;
-    for (size_t i = 0; i < n; i++)
-        matched += (s->mask[root_of(s, i)] & (1u << p)) != 0;
-    return !s->sides[p].same_model && 2 * matched < (n < k ? n : k);
-}
-
 static int steps(struct state *s)
 {
     int code = by_names(s, false, true);
@@ -395,46 +355,21 @@ static int steps(struct state *s)
     for (size_t p = 1; p < s->count && !code; p++)
         code = by_order(s, p, ASSAY__DIFF_STRUCTURE);
     make_keys(s, false);
-    for (size_t p = 1; p < s->count && !code; p++)
-        if (!has_little_in_common(s, p)) code = by_order(s, p, ASSAY__DIFF_POSITION);
+    for (size_t p = 1; p < s->count && !code; p++) {
+        size_t n = s->sides[0].count, k = s->sides[p].count, matched = 0;
+        for (size_t i = 0; i < n; i++)
+            matched += (s->mask[root_of(s, i)] & (1u << p)) != 0;
+        /* for another model with little in common, the same operator at the same place means
+         * nothing */
+        if (s->sides[p].same_model || 2 * matched >= (n < k ? n : k))
+            code = by_order(s, p, ASSAY__DIFF_POSITION);
+    }
     return code;
 }
 
-static int start(struct state *s)
-{
-    for (size_t p = 0; p < s->count; p++)
-        if (assay__add_overflows(s->offsets[p], s->sides[p].count, &s->offsets[p + 1]))
-            return ASSAY_ENOMEM;
-    s->total = s->offsets[s->count];
-    size_t room = s->total + 1, base = s->sides[0].count + 1;
-    s->parent = assay__arena_array(s->arena, room, sizeof *s->parent);
-    s->size = assay__arena_array(s->arena, room, sizeof *s->size);
-    s->mask = assay__arena_array(s->arena, room, sizeof *s->mask);
-    s->match = assay__arena_array(s->arena, room, sizeof *s->match);
-    s->keys = assay__arena_array(s->arena, room, sizeof *s->keys);
-    s->gap_a = assay__arena_array(s->arena, base, sizeof *s->gap_a);
-    s->gap_b = assay__arena_array(s->arena, room, sizeof *s->gap_b);
-    s->all = assay__arena_array(s->arena, base, sizeof *s->all);
-    s->kept = assay__arena_array(s->arena, base, sizeof *s->kept);
-    s->first = assay__arena_array(s->arena, room, sizeof *s->first);
-    s->tails = assay__arena_array(s->arena, base, sizeof *s->tails);
-    s->before = assay__arena_array(s->arena, base, sizeof *s->before);
-    if (assay__arena_failed(s->arena)) return ASSAY_ENOMEM;
-    for (size_t p = 0; p < s->count; p++)
-        for (size_t i = s->offsets[p]; i < s->offsets[p + 1]; i++) {
-            s->parent[i] = i;
-            s->size[i] = 1;
-            s->mask[i] = 1u << p;
-        }
-    return 0;
-}
-
-static int number_groups(struct state *s, struct assay__arena *arena, struct assay__align *out)
+static void number_groups(struct state *s, struct assay__align *out)
 {
     size_t *number = s->first;
-    out->groups = assay__arena_array(arena, s->total + 1, sizeof *out->groups);
-    out->matches = assay__arena_array(arena, s->total + 1, sizeof *out->matches);
-    if (!out->groups || !out->matches) return ASSAY_ENOMEM;
     for (size_t i = 0; i < s->total; i++)
         number[i] = NONE;
     for (size_t i = 0; i < s->total; i++) {
@@ -446,7 +381,6 @@ static int number_groups(struct state *s, struct assay__arena *arena, struct ass
         }
         out->groups[i] = number[root];
     }
-    return 0;
 }
 
 int assay__align(const struct assay__align_side *sides, size_t count, struct assay__arena *arena,
@@ -455,14 +389,40 @@ int assay__align(const struct assay__align_side *sides, size_t count, struct ass
     *out = (struct assay__align){
         .offsets = assay__arena_array(arena, count + 1, sizeof *out->offsets)};
     if (!out->offsets) return ASSAY_ENOMEM;
+    for (size_t p = 0; p < count; p++)
+        if (assay__add_overflows(out->offsets[p], sides[p].count, &out->offsets[p + 1]))
+            return ASSAY_ENOMEM;
+    size_t total = out->offsets[count], room = total + 1, base = sides[0].count + 1;
+    struct assay__arena *own = assay__arena_new();
     struct state s = {.sides = sides,
                       .count = count,
+                      .total = total,
                       .offsets = out->offsets,
+                      .parent = assay__arena_array(own, room, sizeof *s.parent),
+                      .size = assay__arena_array(own, room, sizeof *s.size),
+                      .mask = assay__arena_array(own, room, sizeof *s.mask),
+                      .match = assay__arena_array(own, room, sizeof *s.match),
+                      .keys = assay__arena_array(own, room, sizeof *s.keys),
                       .cells_left = CELLS_ALL,
-                      .arena = assay__arena_new()};
-    int code = start(&s);
+                      .arena = own,
+                      .all = assay__arena_array(own, base, sizeof *s.all),
+                      .kept = assay__arena_array(own, base, sizeof *s.kept),
+                      .gap_a = assay__arena_array(own, base, sizeof *s.gap_a),
+                      .gap_b = assay__arena_array(own, room, sizeof *s.gap_b),
+                      .first = assay__arena_array(own, room, sizeof *s.first),
+                      .tails = assay__arena_array(own, base, sizeof *s.tails),
+                      .before = assay__arena_array(own, base, sizeof *s.before)};
+    out->groups = assay__arena_array(arena, room, sizeof *out->groups);
+    out->matches = assay__arena_array(arena, room, sizeof *out->matches);
+    int code = assay__arena_failed(own) || !out->groups || !out->matches ? ASSAY_ENOMEM : 0;
+    for (size_t p = 0; p < count && !code; p++)
+        for (size_t i = s.offsets[p]; i < s.offsets[p + 1]; i++) {
+            s.parent[i] = i;
+            s.size[i] = 1;
+            s.mask[i] = 1u << p;
+        }
     if (!code) code = steps(&s);
-    if (!code) code = number_groups(&s, arena, out);
-    assay__arena_free(s.arena);
+    if (!code) number_groups(&s, out);
+    assay__arena_free(own);
     return code;
 }

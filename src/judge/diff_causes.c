@@ -54,10 +54,8 @@ typedef const char *text_fn(struct list *list, const struct assay__diff_side *si
 
 static const char *number_text(struct list *list, double value, const char *unit)
 {
-    char text[64];
     if (!isfinite(value)) return "";
-    assay__text_scaled(text, sizeof text, value, unit);
-    return assay__arena_text(list->arena, "%s", text);
+    return assay__arena_text(list->arena, "%s", assay__scaled(value, unit).text);
 }
 
 static const char *count_text(struct list *list, double value)
@@ -101,6 +99,10 @@ TEXT_OF(container, side->profile->environment.container)
 TEXT_OF(version, side->profile->assay_version)
 TEXT_OF(command, side->profile->command)
 TEXT_OF(complete, side->profile->complete ? "yes" : "no")
+/* more a consequence than a cause, but it shows what the optimisation level or a version changed */
+TEXT_OF(layer_count, side->trial && side->trial->layers.count
+                         ? count_text(list, (double)side->trial->layers.count)
+                         : "")
 TEXT_OF(cores, side->profile->environment.cores > 0
                    ? count_text(list, side->profile->environment.cores)
                    : "")
@@ -143,6 +145,7 @@ static const struct {
     {"clock", "governor", governor, 74},
     {"clock", "highest clock", max_clock, 72},
     {"machine", "instruction sets", simd, 70},
+    {"engine", "layers as run", layer_count, 68},
     {"engine", "engine library", engine_library, 66},
     {"machine", "host", host, 62},
     {"machine", "virtual machine", virtualized, 58},
@@ -158,19 +161,6 @@ static const struct {
     {"tool", "assay version", version, 28},
     {"tool", "command", command, 20},
 };
-
-static void add_texts(struct list *list)
-{
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        const char **values = new_values(list);
-        for (size_t s = 0; values && s < list->diff->count; s++)
-            values[s] = texts[i].text(list, &list->diff->sides[s]);
-        if (values && differ(list->diff, values))
-            add(list, texts[i].kind, texts[i].name, values, texts[i].weight);
-    }
-}
-
-/* --- options ---------------------------------------------------------------------------------- */
 
 static const struct {
     const char *key;
@@ -189,33 +179,19 @@ static int option_weight(const char *key)
     return 60; /* an option without a row may well matter */
 }
 
-static bool listed(const struct assay__diff *diff, const char *key)
-{
-    for (size_t i = 0; i < diff->cause_count; i++)
-        if (strcmp(diff->causes[i].kind, "option") == 0 && strcmp(diff->causes[i].name, key) == 0)
-            return true;
-    return false;
-}
-
 static void add_option(struct list *list, const char *key)
 {
+    struct assay__diff *diff = list->diff;
     const char **values = new_values(list);
-    if (!values || listed(list->diff, key)) return;
-    for (size_t s = 0; s < list->diff->count; s++) {
-        const struct assay__trial *trial = list->diff->sides[s].trial;
+    for (size_t i = 0; i < diff->cause_count; i++)
+        if (strcmp(diff->causes[i].kind, "option") == 0 && strcmp(diff->causes[i].name, key) == 0)
+            return;
+    for (size_t s = 0; values && s < diff->count; s++) {
+        const struct assay__trial *trial = diff->sides[s].trial;
         const char *value = trial ? assay__trial_option(trial, key) : "";
         values[s] = !trial ? "" : *value ? value : "not set";
     }
-    if (differ(list->diff, values)) add(list, "option", key, values, option_weight(key));
-}
-
-static void add_options(struct list *list)
-{
-    for (size_t s = 0; s < list->diff->count; s++) {
-        const struct assay__trial *trial = list->diff->sides[s].trial;
-        for (size_t i = 0; trial && i < trial->option_count; i++)
-            if (option_weight(trial->options[i].key)) add_option(list, trial->options[i].key);
-    }
+    if (values && differ(diff, values)) add(list, "option", key, values, option_weight(key));
 }
 
 /* --- the machine's state ---------------------------------------------------------------------- */
@@ -234,40 +210,6 @@ static const struct {
     {"hardware.temperature", "clock", "temperature", 5, 0, 50},
 };
 
-static void add_states(struct list *list)
-{
-    const struct assay__diff *diff = list->diff;
-    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
-        double low = INFINITY, high = -INFINITY;
-        const char **values = new_values(list);
-        for (size_t s = 0; values && s < diff->count; s++) {
-            const struct assay__trial *trial = diff->sides[s].trial;
-            const struct assay_metric *m = trial && trial->metrics
-                                               ? assay_metrics_get(trial->metrics, states[i].metric)
-                                               : NULL;
-            if (!m || m->state == ASSAY_UNAVAILABLE) continue;
-            low = fmin(low, m->value);
-            high = fmax(high, m->value);
-            values[s] = strcmp(m->unit, "count") == 0 ? count_text(list, m->value)
-                                                      : number_text(list, m->value, m->unit);
-        }
-        if (high - low > states[i].absolute && high - low > states[i].relative * high)
-            add(list, states[i].kind, states[i].name, values, states[i].weight);
-    }
-}
-
-/* More a consequence than a cause, but it shows what the optimisation level or a version changed.
- */
-static void add_layer_count(struct list *list)
-{
-    const char **values = new_values(list);
-    for (size_t s = 0; values && s < list->diff->count; s++) {
-        const struct assay__trial *trial = list->diff->sides[s].trial;
-        if (trial && trial->layers.count) values[s] = count_text(list, (double)trial->layers.count);
-    }
-    if (values && differ(list->diff, values)) add(list, "engine", "layers as run", values, 68);
-}
-
 static int by_weight(const void *a, const void *b)
 {
     const struct assay__diff_cause *x = a, *y = b;
@@ -280,9 +222,34 @@ void assay__diff_causes(struct assay__diff *diff, struct assay__arena *arena)
     struct list list = {diff, arena};
     diff->causes = assay__arena_array(arena, CAUSES_MOST, sizeof *diff->causes);
     if (!diff->causes) return;
-    add_texts(&list);
-    add_options(&list);
-    add_states(&list);
-    add_layer_count(&list);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        const char **values = new_values(&list);
+        for (size_t s = 0; values && s < diff->count; s++)
+            values[s] = texts[i].text(&list, &diff->sides[s]);
+        if (values && differ(diff, values))
+            add(&list, texts[i].kind, texts[i].name, values, texts[i].weight);
+    }
+    for (size_t s = 0; s < diff->count; s++) {
+        const struct assay__trial *trial = diff->sides[s].trial;
+        for (size_t i = 0; trial && i < trial->option_count; i++)
+            if (option_weight(trial->options[i].key)) add_option(&list, trial->options[i].key);
+    }
+    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
+        double low = INFINITY, high = -INFINITY;
+        const char **values = new_values(&list);
+        for (size_t s = 0; values && s < diff->count; s++) {
+            const struct assay__trial *trial = diff->sides[s].trial;
+            const struct assay_metric *m = trial
+                                               ? assay_metrics_get(trial->metrics, states[i].metric)
+                                               : NULL;
+            if (!m || m->state == ASSAY_UNAVAILABLE) continue;
+            low = fmin(low, m->value);
+            high = fmax(high, m->value);
+            values[s] = strcmp(m->unit, "count") == 0 ? count_text(&list, m->value)
+                                                      : number_text(&list, m->value, m->unit);
+        }
+        if (high - low > states[i].absolute && high - low > states[i].relative * high)
+            add(&list, states[i].kind, states[i].name, values, states[i].weight);
+    }
     qsort(diff->causes, diff->cause_count, sizeof *diff->causes, by_weight);
 }

@@ -1,5 +1,5 @@
 /* diff_layers.c - the layers of several profiles side by side: rows from the alignment
- * (diff_align.h), their times and names, and which of them are worth a line.
+ * (diff_align.c), their times and names, and which of them are worth a line.
  *
  * The launch is the unit. Where both sides timed a row's layers in at least five launches, the row
  * is judged like any number: by the rank test on the sums of its layers, launch by launch; it is
@@ -8,7 +8,7 @@
  * when it changed by more than that, relatively. Where latency or the sum of all layers shows no
  * difference between the runs, a row must have changed by more than the spread of the whole sum:
  * less is not distinguishable from noise. */
-#include "judge/diff_align.h"
+#include "judge/diff.h"
 
 #include "base/map.h"
 #include "judge/require_advice.h"
@@ -26,17 +26,6 @@ static const char *first_name(const struct assay__layer *layer)
     return layer->from_count ? layer->from[0] : layer->name;
 }
 
-static bool mostly_one_ratio(double *ratios, size_t count)
-{
-    size_t alike = 0;
-    if (!count) return true; /* nothing speaks against the names */
-    assay__stats_sort(ratios, count);
-    double middle = ratios[count / 2];
-    for (size_t i = 0; i < count; i++)
-        alike += fabs(ratios[i] / middle - 1) < 1e-9;
-    return alike >= count - count / 4;
-}
-
 /* Two models whose fingerprints differ still use the same names for the same nodes (another batch
  * or data type) when half of the layers share a name and the FLOPs of at least three quarters of
  * those have one ratio. */
@@ -45,7 +34,7 @@ static bool names_agree(const struct assay__layers *a, const struct assay__layer
 {
     struct assay__map *map = assay__map_new();
     double *ratios = assay__arena_array(arena, b->count + 1, sizeof *ratios);
-    size_t count = 0, common = 0, least = a->count < b->count ? a->count : b->count;
+    size_t count = 0, common = 0, alike = 0, least = a->count < b->count ? a->count : b->count;
     int code = map && ratios ? 0 : ASSAY_ENOMEM;
     for (size_t i = 0; i < a->count && !code; i++)
         if (*first_name(&a->items[i])) code = assay__map_set(map, first_name(&a->items[i]), i);
@@ -59,7 +48,11 @@ static bool names_agree(const struct assay__layers *a, const struct assay__layer
     }
     if (code) assay__arena_fail(arena);
     assay__map_free(map);
-    return !code && common >= least - least / 2 && mostly_one_ratio(ratios, count);
+    if (code || common < least - least / 2) return false;
+    assay__stats_sort(ratios, count);
+    for (size_t i = 0; i < count; i++)
+        alike += fabs(ratios[i] / ratios[count / 2] - 1) < 1e-9;
+    return alike >= count - count / 4;
 }
 
 static bool same_fingerprint(const struct assay__diff *diff, size_t side)
@@ -73,20 +66,6 @@ static const struct assay__layers *layers_of(const struct assay__diff *diff, siz
 {
     static const struct assay__layers none;
     return diff->sides[side].trial ? &diff->sides[side].trial->layers : &none;
-}
-
-static bool align(const struct assay__diff *diff, struct assay__arena *arena,
-                  struct assay__align *out)
-{
-    struct assay__align_side sides[ASSAY__DIFF_MOST] = {{0}};
-    for (size_t s = 0; s < diff->count; s++) {
-        const struct assay__layers *layers = layers_of(diff, s);
-        sides[s] = (struct assay__align_side){layers->items, layers->count,
-                                              same_fingerprint(diff, s) ||
-                                                  names_agree(layers_of(diff, 0), layers, arena)};
-    }
-    if (assay__align(sides, diff->count, arena, out)) assay__arena_fail(arena);
-    return !assay__arena_failed(arena);
 }
 
 /* --- rows ------------------------------------------------------------------------------------- */
@@ -142,35 +121,6 @@ static const struct assay__layer *member(const struct assay__diff *diff,
     return &layers_of(diff, side)->items[row->members[row->starts[side] + which]];
 }
 
-static double time_of(const struct assay__diff *diff, const struct assay__diff_layer *row,
-                      size_t side)
-{
-    double sum = member_count(row, side) ? 0 : NAN;
-    for (size_t i = 0; i < member_count(row, side); i++)
-        sum += member(diff, row, side, i)->time_ns;
-    return sum;
-}
-
-/* The row's time in each launch that timed all of its layers. Others are left out: half a row is no
- * row. */
-static struct assay__launch_values launch_times(const struct assay__diff *diff,
-                                                const struct assay__diff_layer *row, size_t side,
-                                                struct assay__arena *arena)
-{
-    size_t launches = member_count(row, side) ? layers_of(diff, side)->launch_count : 0;
-    struct assay__launch_values times = {
-        assay__arena_array(arena, launches + 1, sizeof *times.items), 0};
-    for (size_t l = 0; times.items && l < launches; l++) {
-        double sum = 0;
-        for (size_t i = 0; i < member_count(row, side); i++) {
-            const struct assay__layer *layer = member(diff, row, side, i);
-            sum += layer->launch_times_ns ? layer->launch_times_ns[l] : (double)NAN;
-        }
-        if (isfinite(sum)) times.items[times.count++] = sum;
-    }
-    return times;
-}
-
 /* Times are medians over launches where they are judged, else the run's. */
 static void judge_times(struct assay__diff *diff, struct assay__diff_layer *row,
                         struct assay__diff_values *values, struct assay__arena *arena)
@@ -184,14 +134,37 @@ static void judge_times(struct assay__diff *diff, struct assay__diff_layer *row,
     }
 }
 
+/* The time of a row on a side; launch by launch, of the launches that timed all of its layers:
+ * half a row is no row. */
+static struct assay__diff_values row_times(const struct assay__diff *diff,
+                                           const struct assay__diff_layer *row, size_t side,
+                                           struct assay__arena *arena)
+{
+    size_t members = member_count(row, side),
+           launches = members ? layers_of(diff, side)->launch_count : 0;
+    struct assay__diff_values times = {
+        {assay__arena_array(arena, launches + 1, sizeof *times.launches.items), 0},
+        members ? 0 : NAN};
+    for (size_t i = 0; i < members; i++)
+        times.value += member(diff, row, side, i)->time_ns;
+    for (size_t l = 0; times.launches.items && l < launches; l++) {
+        double sum = 0;
+        for (size_t i = 0; i < members; i++) {
+            const struct assay__layer *layer = member(diff, row, side, i);
+            sum += layer->launch_times_ns ? layer->launch_times_ns[l] : (double)NAN;
+        }
+        if (isfinite(sum)) times.launches.items[times.launches.count++] = sum;
+    }
+    return times;
+}
+
 static void judge_row(struct assay__diff *diff, struct assay__diff_layer *row,
                       struct assay__arena *arena)
 {
     struct assay__diff_values values[ASSAY__DIFF_MOST];
     bool there = member_count(row, 0) > 0;
     for (size_t s = 0; s < diff->count; s++)
-        values[s] = (struct assay__diff_values){launch_times(diff, row, s, arena),
-                                                time_of(diff, row, s)};
+        values[s] = row_times(diff, row, s, arena);
     judge_times(diff, row, values, arena);
     for (size_t s = 1; s < diff->count; s++) {
         struct assay__diff_delta *delta = &row->deltas[s];
@@ -205,28 +178,6 @@ static void judge_row(struct assay__diff *diff, struct assay__diff_layer *row,
     }
 }
 
-/* Why single layers have no interval, where none has. */
-static const char *no_interval(const struct assay__diff *diff)
-{
-    if (diff->layers_judged) return "";
-    for (size_t s = 0; s < diff->count; s++)
-        if (layers_of(diff, s)->count && layers_of(diff, s)->launch_count == 0)
-            return "an older profile is among them, which keeps one time per layer instead of one "
-                   "per launch";
-    return "each side needs the layers of at least 5 launches";
-}
-
-static double special_time(const struct assay__layers *layers, enum assay__diff_kind kind)
-{
-    double sum = 0;
-    if (!layers->count) return NAN;
-    if (kind == ASSAY__DIFF_ENGINE) return layers->engine_ns;
-    if (kind == ASSAY__DIFF_UNATTRIBUTED) return layers->unattributed_ns;
-    for (size_t i = 0; i < layers->count; i++)
-        sum += layers->items[i].time_ns;
-    return sum;
-}
-
 /* The row added; NULL: no side has the time. */
 static const struct assay__diff_layer *add_special(struct assay__diff *diff,
                                                    struct assay__arena *arena,
@@ -237,7 +188,13 @@ static const struct assay__diff_layer *add_special(struct assay__diff *diff,
     bool any = false;
     for (size_t s = 0; s < diff->count; s++) {
         const struct assay__trial *trial = diff->sides[s].trial;
-        values[s].value = special_time(layers_of(diff, s), kind);
+        const struct assay__layers *layers = layers_of(diff, s);
+        values[s].value = !layers->count                     ? (double)NAN
+                          : kind == ASSAY__DIFF_ENGINE       ? layers->engine_ns
+                          : kind == ASSAY__DIFF_UNATTRIBUTED ? layers->unattributed_ns
+                                                             : 0;
+        for (size_t i = 0; kind == ASSAY__DIFF_LAYER_SUM && i < layers->count; i++)
+            values[s].value += layers->items[i].time_ns;
         any |= isfinite(values[s].value);
         if (trial) values[s].launches = assay__launch_metric(trial, metric, arena);
         for (size_t i = 0; i < values[s].launches.count; i++)
@@ -253,32 +210,7 @@ static const struct assay__diff_layer *add_special(struct assay__diff *diff,
 
 /* --- what is shown ---------------------------------------------------------------------------- */
 
-static double change_of(const struct assay__diff *diff, const struct assay__diff_layer *row)
-{
-    double most = 0;
-    for (size_t s = 1; s < diff->count; s++)
-        if (fabs(row->deltas[s].difference) > most) most = fabs(row->deltas[s].difference);
-    return most;
-}
-
-static bool worth_a_line(const struct assay__diff *diff, const struct assay__diff_layer *row,
-                         double sum_ns)
-{
-    for (size_t s = 1; s < diff->count; s++) {
-        const struct assay__diff_delta *d = &row->deltas[s];
-        if (assay__diff_is_shown(d->verdict)) return true;
-        if (d->verdict == ASSAY__DIFF_NOT_COMPARABLE && isfinite(d->difference)) return true;
-        if (d->verdict != ASSAY__DIFF_UNJUDGED || d->difference == 0) continue;
-        if (!isfinite(diff->layers_spread)) return true;
-        if (diff->layers_strict && isfinite(sum_ns)) {
-            if (fabs(d->difference) > diff->layers_spread * sum_ns) return true;
-        } else if (!(fmax(d->ratio, 1 / d->ratio) - 1 <= diff->layers_spread)) {
-            return true;
-        }
-    }
-    return false;
-}
-
+/* How far passes of one run differ, and the rule that follows from it. */
 static void find_scale(struct assay__diff *diff, const struct assay__diff_layer *sum)
 {
     for (size_t s = 0; s < diff->count; s++) {
@@ -304,6 +236,18 @@ static void find_scale(struct assay__diff *diff, const struct assay__diff_layer 
                                 "of one run's passes differ.";
 }
 
+static bool worth_a_line(const struct assay__diff *diff, const struct assay__diff_delta *d,
+                         double sum_ns)
+{
+    if (assay__diff_is_shown(d->verdict)) return true;
+    if (d->verdict == ASSAY__DIFF_NOT_COMPARABLE && isfinite(d->difference)) return true;
+    if (d->verdict != ASSAY__DIFF_UNJUDGED || d->difference == 0) return false;
+    if (!isfinite(diff->layers_spread)) return true;
+    if (diff->layers_strict && isfinite(sum_ns))
+        return fabs(d->difference) > diff->layers_spread * sum_ns;
+    return !(fmax(d->ratio, 1 / d->ratio) - 1 <= diff->layers_spread);
+}
+
 struct ranked {
     double change;
     size_t row;
@@ -316,59 +260,70 @@ static int by_change(const void *a, const void *b)
     return (x->row > y->row) - (x->row < y->row);
 }
 
-static void rank_rows(struct assay__diff *diff, struct assay__arena *arena)
+/* Which rows are shown, and the order of all by their change. */
+static void rank_rows(struct assay__diff *diff, size_t rows, const struct assay__diff_layer *sum,
+                      struct assay__arena *arena)
 {
     struct ranked *ranked = assay__arena_array(arena, diff->layer_count + 1, sizeof *ranked);
     diff->layer_order = assay__arena_array(arena, diff->layer_count + 1, sizeof(size_t));
     if (!ranked || !diff->layer_order) return;
-    for (size_t i = 0; i < diff->layer_count; i++)
-        ranked[i] = (struct ranked){change_of(diff, &diff->layers[i]), i};
+    for (size_t i = 0; i < diff->layer_count; i++) {
+        struct assay__diff_layer *row = &diff->layers[i];
+        ranked[i] = (struct ranked){0, i};
+        for (size_t s = 1; s < diff->count; s++) {
+            ranked[i].change = fmax(ranked[i].change, fabs(row->deltas[s].difference));
+            if (i < rows)
+                row->shown |= worth_a_line(diff, &row->deltas[s], sum ? sum->times_ns[0] : NAN);
+        }
+    }
     qsort(ranked, diff->layer_count, sizeof *ranked, by_change);
     for (size_t i = 0; i < diff->layer_count; i++)
         diff->layer_order[i] = ranked[i].row;
 }
 
-/* Which sides have no layers, and why. */
-static const char *list_without(const struct assay__diff *diff, struct assay__arena *arena)
-{
-    const char *list = "";
-    for (size_t s = 0; s < diff->count; s++) {
-        const struct assay__layers *layers = layers_of(diff, s);
-        if (layers->count) continue;
-        list = assay__arena_text(
-            arena, "%s%s%s has no layers: %s.", list, *list ? " " : "", diff->sides[s].name,
-            layers->reason && *layers->reason ? layers->reason : "they were not timed in that run");
-    }
-    return list;
-}
-
 void assay__diff_layers(struct assay__diff *diff, struct assay__arena *arena)
 {
+    struct assay__align_side sides[ASSAY__DIFF_MOST] = {{0}};
     struct assay__align found = {0};
     size_t with = 0;
+    const char *interval = "each side needs the layers of at least 5 launches";
     diff->same_model = diff->model_known = true;
     for (size_t s = 0; s < diff->count; s++) {
         const char *fingerprint = diff->sides[s].profile->models[0]->fingerprint;
-        with += layers_of(diff, s)->count > 0;
+        const struct assay__layers *layers = layers_of(diff, s);
         if (!fingerprint || !*fingerprint) diff->model_known = false;
         if (s && !same_fingerprint(diff, s)) diff->same_model = false;
+        with += layers->count > 0;
+        if (layers->count && !layers->launch_count)
+            interval = "an older profile is among them, which keeps one time per layer instead of "
+                       "one per launch";
+        if (!layers->count)
+            diff->layers_reason = assay__arena_text(
+                arena, "%s%s%s has no layers: %s.", diff->layers_reason,
+                *diff->layers_reason ? " " : "", diff->sides[s].name,
+                layers->reason && *layers->reason ? layers->reason
+                                                  : "they were not timed in that run");
     }
-    diff->layers_reason = list_without(diff, arena);
-    if (with < 2 || !layers_of(diff, 0)->count || !align(diff, arena, &found)) return;
-    make_rows(diff, arena, &found);
+    if (with < 2 || !layers_of(diff, 0)->count) return;
+    for (size_t s = 0; s < diff->count; s++) {
+        const struct assay__layers *layers = layers_of(diff, s);
+        sides[s] = (struct assay__align_side){layers->items, layers->count,
+                                              same_fingerprint(diff, s) ||
+                                                  names_agree(layers_of(diff, 0), layers, arena)};
+    }
+    if (assay__align(sides, diff->count, arena, &found)) assay__arena_fail(arena);
+    if (!assay__arena_failed(arena)) make_rows(diff, arena, &found);
     if (assay__arena_failed(arena)) return;
     size_t rows = diff->layer_count;
     for (size_t i = 0; i < rows; i++)
         judge_row(diff, &diff->layers[i], arena);
-    diff->layers_interval_reason = no_interval(diff);
+    diff->layers_interval_reason = diff->layers_judged ? "" : interval;
     add_special(diff, arena, ASSAY__DIFF_ENGINE, "layers.engine");
     add_special(diff, arena, ASSAY__DIFF_UNATTRIBUTED, "layers.unattributed");
     const struct assay__diff_layer *sum = add_special(diff, arena, ASSAY__DIFF_LAYER_SUM,
                                                       "layers.sum");
     find_scale(diff, sum);
-    for (size_t i = 0; i < rows; i++)
-        diff->layers[i].shown = worth_a_line(diff, &diff->layers[i], sum ? sum->times_ns[0] : NAN);
-    rank_rows(diff, arena);
+    rank_rows(diff, rows, sum, arena);
 }
 
 /* --- names ------------------------------------------------------------------------------------ */
@@ -393,25 +348,19 @@ void assay__diff_layer_ops(struct assay__buf *out, const struct assay__diff *dif
         assay__buf_printf(out, "%s%s", i ? " + " : "", member(diff, row, side, i)->op);
 }
 
-static bool same_name(const struct assay__diff *diff, const struct assay__diff_layer *row)
-{
-    const char *title = assay__diff_layer_title(diff, row);
-    for (size_t s = 0; s < diff->count; s++)
-        if (member_count(row, s) && strcmp(assay__layer_title(member(diff, row, s, 0)), title) != 0)
-            return false;
-    return true;
-}
-
 void assay__diff_layer_remark(struct assay__buf *out, const struct assay__diff *diff,
                               const struct assay__diff_layer *row)
 {
+    const char *title = assay__diff_layer_title(diff, row);
     size_t with = 0, last = 0;
+    bool renamed = false;
     if (row->kind != ASSAY__DIFF_LAYER) return;
-    for (size_t s = 0; s < diff->count; s++)
-        if (member_count(row, s)) {
-            with++;
-            last = s;
-        }
+    for (size_t s = 0; s < diff->count; s++) {
+        if (!member_count(row, s)) continue;
+        with++;
+        last = s;
+        renamed |= strcmp(assay__layer_title(member(diff, row, s, 0)), title) != 0;
+    }
     if (with == 1) {
         assay__buf_printf(out, "only in %s", diff->sides[last].name);
         return;
@@ -425,7 +374,7 @@ void assay__diff_layer_remark(struct assay__buf *out, const struct assay__diff *
         for (size_t s = 0; s < diff->count; s++)
             if (!member_count(row, s)) assay__buf_printf(out, " %s", diff->sides[s].name);
     }
-    if (row->match >= ASSAY__DIFF_STRUCTURE && !same_name(diff, row))
+    if (row->match >= ASSAY__DIFF_STRUCTURE && renamed)
         assay__buf_printf(out, "%smatched by %s", out->length ? ", " : "",
                           assay__diff_match_name(row->match));
 }

@@ -44,35 +44,13 @@ static const char *const measuring[] = {"latency.samples",  "latency.warmup",  "
                                         "latency.between_", "llm.generations", "llm.dropped",
                                         "overhead.",        "sensor."};
 
-static bool begins(const char *name, const char *with)
-{
-    return strncmp(name, with, strlen(with)) == 0;
-}
-
 #define BEGINS_ONE_OF(name, list) begins_one_of(name, list, sizeof(list) / sizeof((list)[0]))
 
 static bool begins_one_of(const char *name, const char *const *list, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (begins(name, list[i])) return true;
+        if (strncmp(name, list[i], strlen(list[i])) == 0) return true;
     return false;
-}
-
-static bool is_key(const char *name)
-{
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-        if (strcmp(keys[i], name) == 0) return true;
-    return false;
-}
-
-static enum assay__diff_sense sense_of(const char *name, const char *unit)
-{
-    if (BEGINS_ONE_OF(name, neutral)) return ASSAY__DIFF_NEUTRAL;
-    if (strcmp(unit, "s") == 0) return ASSAY__DIFF_TIME;
-    if (begins(name, "throughput.") || strcmp(unit, "1/s") == 0 ||
-        strcmp(name, "compute.rate") == 0)
-        return ASSAY__DIFF_RATE;
-    return ASSAY__DIFF_NEUTRAL;
 }
 
 static const struct assay_metric *known(const struct assay__diff_metric *row, size_t side)
@@ -99,34 +77,19 @@ static struct assay__launch_values launches_of(const struct assay__trial *trial,
 }
 
 /* The same metric with another value: the median over the launches, which the verdict is about. */
-static void take_medians(struct assay__arena *arena, struct assay__diff_metric *row,
-                         const struct assay__diff_values *values, size_t count)
+static const struct assay_metric *median_of(const struct assay_metric *whole,
+                                            const struct assay__diff_values *values,
+                                            struct assay__arena *arena)
 {
-    for (size_t s = 0; s < count; s++) {
-        const struct assay_metric *whole = known(row, s);
-        if (!whole || !values[s].launches.count ||
-            fabs(whole->value - values[s].value) <= 1e-12 * fabs(whole->value))
-            continue;
-        struct assay_metric *own = assay__arena_alloc(arena, sizeof *own);
-        if (!own) return;
-        char text[64];
-        assay__text_scaled(text, sizeof text, whole->value, whole->unit);
-        *own = *whole;
-        own->value = values[s].value;
-        own->note = assay__arena_text(arena, "median over %zu launches; that of the run is %s%s%s",
-                                      values[s].launches.count, text, *whole->note ? ": " : "",
-                                      whole->note);
-        row->values[s] = own;
-    }
-}
-
-static struct assay__diff_delta no_value(const struct assay__diff *diff, struct assay__arena *arena,
-                                         const struct assay__diff_metric *row, size_t lacking)
-{
-    const struct assay_metric *m = row->values[lacking];
-    const char *note = m ? (m->note && *m->note ? m->note : "unknown") : "not measured in that run";
-    return assay__diff_no_delta(
-        assay__arena_text(arena, "%s: %s", diff->sides[lacking].name, note));
+    bool same = fabs(whole->value - values->value) <= 1e-12 * fabs(whole->value);
+    struct assay_metric *own = same ? NULL : assay__arena_alloc(arena, sizeof *own);
+    if (!own) return whole;
+    *own = *whole;
+    own->value = values->value;
+    own->note = assay__arena_text(
+        arena, "median over %zu launches; that of the run is %s%s%s", values->launches.count,
+        assay__scaled(whole->value, whole->unit).text, *whole->note ? ": " : "", whole->note);
+    return own;
 }
 
 static struct assay__diff_delta delta_of(const struct assay__diff *diff, struct assay__arena *arena,
@@ -134,7 +97,14 @@ static struct assay__diff_delta delta_of(const struct assay__diff *diff, struct 
                                          const struct assay__diff_values *values, size_t side)
 {
     const struct assay_metric *a = known(row, 0), *b = known(row, side);
-    if (!a || !b) return no_value(diff, arena, row, a ? side : 0);
+    if (!a || !b) {
+        size_t lacking = a ? side : 0;
+        const struct assay_metric *m = row->values[lacking];
+        return assay__diff_no_delta(assay__arena_text(arena, "%s: %s", diff->sides[lacking].name,
+                                                      !m ? "not measured in that run"
+                                                      : m->note && *m->note ? m->note
+                                                                            : "unknown"));
+    }
     if (strcmp(a->unit, b->unit) != 0) return assay__diff_no_delta("their units differ");
     bool exact = strcmp(a->source, "graph") == 0 && strcmp(b->source, "graph") == 0;
     struct assay__diff_delta delta = assay__diff_delta(&values[0], &values[side], exact, arena);
@@ -158,7 +128,9 @@ static void judge_row(struct assay__diff *diff, struct assay__arena *arena,
             values[s].launches = launches_of(diff->sides[s].trial, m, arena);
     }
     row->by_launch = assay__diff_by_launch(values, diff->count, arena);
-    if (row->by_launch) take_medians(arena, row, values, diff->count);
+    for (size_t s = 0; s < diff->count && row->by_launch; s++)
+        if (known(row, s) && values[s].launches.count)
+            row->values[s] = median_of(row->values[s], &values[s], arena);
     row->deltas[0] = assay__diff_no_delta("");
     for (size_t s = 1; s < diff->count; s++) {
         const struct assay__diff_delta *delta = &row->deltas[s];
@@ -167,79 +139,67 @@ static void judge_row(struct assay__diff *diff, struct assay__arena *arena,
     }
 }
 
-static const struct assay_metrics *metrics_of(const struct assay__diff *diff, size_t side)
-{
-    return diff->sides[side].trial ? diff->sides[side].trial->metrics : NULL;
-}
-
-struct names {
-    struct assay__map *seen;
-    const char **items;
-    size_t count;
-    bool failed;
-};
-
-static void add_name(struct names *names, const char *name)
-{
-    if (assay__map_get(names->seen, name) != ASSAY__MAP_NONE) return;
-    if (assay__map_set(names->seen, name, names->count)) names->failed = true;
-    names->items[names->count++] = name;
-}
-
-/* Names in the order of the metric table, then others in order of appearance. */
-static void list_names(const struct assay__diff *diff, struct names *names)
-{
-    for (size_t t = 0; t < assay__metric_table_count; t++)
-        for (size_t s = 0; s < diff->count; s++) {
-            const struct assay_metrics *set = metrics_of(diff, s);
-            if (set && assay_metrics_get(set, assay__metric_table[t].name))
-                add_name(names, assay__metric_table[t].name);
-        }
-    for (size_t s = 0; s < diff->count; s++) {
-        const struct assay_metrics *set = metrics_of(diff, s);
-        for (size_t i = 0; set && i < assay_metrics_count(set); i++)
-            add_name(names, assay_metrics_at(set, i)->name);
-    }
-}
-
-static void add_row(struct assay__diff *diff, struct assay__arena *arena, const char *name)
+/* The row of that name, unless it is there or no side has it; judged later. */
+static void add_row(struct assay__diff *diff, struct assay__arena *arena, struct assay__map *seen,
+                    const char *name)
 {
     struct assay__diff_metric *row = &diff->metrics[diff->metric_count];
-    *row = (struct assay__diff_metric){.name = name, .unit = ""};
-    row->values = assay__arena_array(arena, diff->count, sizeof *row->values);
-    row->deltas = assay__arena_array(arena, diff->count, sizeof *row->deltas);
+    if (assay__map_get(seen, name) != ASSAY__MAP_NONE) return;
+    *row = (struct assay__diff_metric){
+        .name = name,
+        .unit = "",
+        .values = assay__arena_array(arena, diff->count, sizeof *row->values),
+        .deltas = assay__arena_array(arena, diff->count, sizeof *row->deltas)};
     if (!row->values || !row->deltas) return;
+    bool any = false;
     for (size_t s = 0; s < diff->count; s++) {
-        const struct assay_metrics *set = metrics_of(diff, s);
-        row->values[s] = set ? assay_metrics_get(set, name) : NULL;
+        const struct assay__trial *trial = diff->sides[s].trial;
+        row->values[s] = trial ? assay_metrics_get(trial->metrics, name) : NULL;
+        any |= row->values[s] != NULL;
         if (row->values[s] && !*row->unit) row->unit = row->values[s]->unit;
     }
-    row->sense = sense_of(name, row->unit);
-    row->key = is_key(name);
-    judge_row(diff, arena, row);
+    if (!any) return;
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        row->key |= strcmp(keys[i], name) == 0;
+    if (!BEGINS_ONE_OF(name, neutral))
+        row->sense = strcmp(row->unit, "s") == 0 ? ASSAY__DIFF_TIME
+                     : strncmp(name, "throughput.", 11) == 0 || strcmp(row->unit, "1/s") == 0 ||
+                             strcmp(name, "compute.rate") == 0
+                         ? ASSAY__DIFF_RATE
+                         : ASSAY__DIFF_NEUTRAL;
+    if (assay__map_set(seen, name, diff->metric_count)) assay__arena_fail(arena);
     diff->metric_count++;
 }
 
-static int rank_of(const char *name)
-{
-    return strcmp(name, "latency.p50") == 0 ? 0 : is_key(name) ? 1 : 2;
-}
-
-/* latency.p50 first, then the key metrics, then the rest. */
+/* latency.p50 first, then the key metrics, then the rest, each in the order of the metric table;
+ * metrics that it does not have come last, in order of appearance. */
 void assay__diff_metrics(struct assay__diff *diff, struct assay__arena *arena)
 {
-    size_t most = 1;
+    size_t most = 1, sorted = 0;
     for (size_t s = 0; s < diff->count; s++)
-        most += metrics_of(diff, s) ? assay_metrics_count(metrics_of(diff, s)) : 0;
-    struct names names = {.seen = assay__map_new(),
-                          .items = assay__arena_array(arena, most, sizeof *names.items)};
-    diff->metrics = assay__arena_array(arena, most, sizeof *diff->metrics);
-    if (names.seen && names.items && diff->metrics) list_names(diff, &names);
-    for (int rank = 0; rank < 3; rank++)
-        for (size_t i = 0; i < names.count; i++)
-            if (rank_of(names.items[i]) == rank) add_row(diff, arena, names.items[i]);
-    if (!names.seen || names.failed) assay__arena_fail(arena);
-    assay__map_free(names.seen);
+        if (diff->sides[s].trial) most += assay_metrics_count(diff->sides[s].trial->metrics);
+    struct assay__map *seen = assay__map_new();
+    struct assay__diff_metric *rows = assay__arena_array(arena, most, sizeof *rows);
+    diff->metrics = assay__arena_array(arena, most, sizeof *rows);
+    if (!seen) assay__arena_fail(arena);
+    bool room = seen && rows && diff->metrics;
+    for (size_t t = 0; t < assay__metric_table_count && room; t++)
+        add_row(diff, arena, seen, assay__metric_table[t].name);
+    for (size_t s = 0; s < diff->count && room; s++) {
+        const struct assay__trial *trial = diff->sides[s].trial;
+        for (size_t i = 0; trial && i < assay_metrics_count(trial->metrics); i++)
+            add_row(diff, arena, seen, assay_metrics_at(trial->metrics, i)->name);
+    }
+    for (int rank = 0; rank < 3 && room; rank++)
+        for (size_t i = 0; i < diff->metric_count; i++) {
+            const struct assay__diff_metric *row = &diff->metrics[i];
+            int own = strcmp(row->name, "latency.p50") == 0 ? 0 : row->key ? 1 : 2;
+            if (own == rank) rows[sorted++] = *row;
+        }
+    diff->metrics = rows;
+    for (size_t i = 0; i < diff->metric_count; i++)
+        judge_row(diff, arena, &rows[i]);
+    assay__map_free(seen);
 }
 
 enum assay__diff_fold assay__diff_fold(const struct assay__diff *diff,

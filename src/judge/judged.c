@@ -85,9 +85,8 @@ static struct assay__number number(const struct assay__trial *trial, const char 
 {
     const struct assay_metric *known = assay__trial_metric(trial, name);
     if (!known && other) known = assay__trial_metric(trial, other);
-    return (struct assay__number){
-        known ? known->value : (double)NAN,
-        known || !trial->metrics ? known : assay_metrics_get(trial->metrics, name)};
+    return (struct assay__number){known ? known->value : (double)NAN,
+                                  known ? known : assay_metrics_get(trial->metrics, name)};
 }
 
 struct assay__judged assay__judged_read(const struct assay_profile *profile, size_t index,
@@ -121,27 +120,21 @@ struct assay__judged assay__judged_read(const struct assay_profile *profile, siz
 
 /* --- limits ----------------------------------------------------------------------------------- */
 
-static const char memory_metric[] = "memory.peak.worker";
-
-static const char *why_unknown(const struct assay__trial *trial, const char *name)
-{
-    const struct assay_metric *m = trial->metrics ? assay_metrics_get(trial->metrics, name) : NULL;
-    return m && m->note && *m->note ? m->note : "run longer";
-}
-
 const char *assay__limits_broken(const struct assay__plan *plan, const struct assay__trial *trial,
                                  struct assay__arena *arena)
 {
-    double slo = assay__trial_value(trial, plan->slo_metric),
-           memory = assay__trial_value(trial, memory_metric);
-    if (plan->slo_metric && !(slo <= plan->slo_s))
-        return isfinite(slo) ? "latency beyond the limit"
-                             : assay__arena_text(arena, "the limited percentile is unknown: %s",
-                                                 why_unknown(trial, plan->slo_metric));
-    if (isfinite(plan->memory_bytes) && !(memory <= plan->memory_bytes))
-        return isfinite(memory) ? "memory beyond the budget"
-                                : assay__arena_text(arena, "its memory is unknown: %s",
-                                                    why_unknown(trial, memory_metric));
+    const char *names[] = {plan->slo_metric,
+                           isfinite(plan->memory_bytes) ? "memory.peak.worker" : NULL};
+    const double limits[] = {plan->slo_s, plan->memory_bytes};
+    for (int i = 0; i < 2; i++) {
+        double value = assay__trial_value(trial, names[i]);
+        if (!names[i] || value <= limits[i]) continue;
+        if (isfinite(value)) return i ? "memory beyond the budget" : "latency beyond the limit";
+        const struct assay_metric *m = assay_metrics_get(trial->metrics, names[i]);
+        return assay__arena_text(arena, "%s is unknown: %s",
+                                 i ? "its memory" : "the limited percentile",
+                                 m && m->note && *m->note ? m->note : "run longer");
+    }
     return "";
 }
 
@@ -151,7 +144,7 @@ static void limit_shares(const struct assay__plan *plan, const struct assay__tri
 {
     *latency = plan->slo_metric ? assay__trial_value(trial, plan->slo_metric) / plan->slo_s : 0;
     *memory = isfinite(plan->memory_bytes)
-                  ? assay__trial_value(trial, memory_metric) / plan->memory_bytes
+                  ? assay__trial_value(trial, "memory.peak.worker") / plan->memory_bytes
                   : 0;
 }
 
@@ -169,11 +162,10 @@ const char *assay__limits_missed(const struct assay__plan *plan, const struct as
     limit_shares(plan, trial, &latency, &memory);
     bool slow = latency >= memory;
     double over = slow ? latency : memory, limit = slow ? plan->slo_s : plan->memory_bytes;
-    char value[64], most[64];
-    assay__text_scaled(value, sizeof value, over * limit, slow ? "s" : "B");
-    assay__text_scaled(most, sizeof most, limit, slow ? "s" : "B");
-    return assay__arena_text(arena, "%s: %s is %s, the limit is %s (%s %s)", trial->label,
-                             slow ? plan->slo_metric : "memory", value, most,
-                             assay__digits(over < 2 ? (over - 1) * 100 : over, 3).text,
-                             over < 2 ? "% over" : "times as much");
+    const char *unit = slow ? "s" : "B";
+    return assay__arena_text(
+        arena, "%s: %s is %s, the limit is %s (%s %s)", trial->label,
+        slow ? plan->slo_metric : "memory", assay__scaled(over * limit, unit).text,
+        assay__scaled(limit, unit).text, assay__digits(over < 2 ? (over - 1) * 100 : over, 3).text,
+        over < 2 ? "% over" : "times as much");
 }

@@ -47,19 +47,16 @@ static size_t rank_of(const struct assay__cell_info *cell, const char *group)
     return i;
 }
 
-static bool is_before(const struct assay__cell_info *cell, const char *a, const char *b)
-{
-    size_t rank_a = rank_of(cell, a), rank_b = rank_of(cell, b);
-    return rank_a != rank_b ? rank_a < rank_b : strcmp(a, b) < 0;
-}
-
 static void add_group(const struct assay__cell_info *cell, struct place *place, const char *group)
 {
-    size_t at = 0;
+    size_t at = 0, rank = rank_of(cell, group);
     if (place->group_count > GROUPS_NAMED) return;
-    while (at < place->group_count && is_before(cell, place->groups[at], group))
-        at++;
-    if (at < place->group_count && strcmp(place->groups[at], group) == 0) return;
+    for (; at < place->group_count; at++) {
+        size_t other = rank_of(cell, place->groups[at]);
+        int order = strcmp(place->groups[at], group);
+        if (order == 0) return;
+        if (other != rank ? other > rank : order > 0) break;
+    }
     if (place->group_count == GROUPS_NAMED) {
         place->group_count++;
         return;
@@ -98,31 +95,13 @@ static void find_place(const struct assay__cell_info *cell, const struct assay__
     if (place->step_kind != ASSAY__PART_GROUP) place->step = -1;
 }
 
+/* Of groups that are no one's, and of steps that are several. */
 static const char *plain_name(enum assay__part_kind kind)
 {
-    switch (kind) {
-    case ASSAY__PART_SCAN: return "Scan";
-    case ASSAY__PART_OUTSIDE: return "outside the steps";
-    case ASSAY__PART_ADDED: return "added by the engine";
-    case ASSAY__PART_ENGINE: return "engine per run";
-    case ASSAY__PART_UNATTRIBUTED: return "unattributed";
-    default: return "several steps";
-    }
-}
-
-/* "inter", "shared by inter, command", "Scan" */
-static void group_name(struct assay__buf *name, const struct place *place)
-{
-    assay__buf_clear(name);
-    if (place->group_kind > ASSAY__PART_SHARED) {
-        assay__buf_puts(name, plain_name(place->group_kind));
-        return;
-    }
-    if (place->group_kind == ASSAY__PART_SHARED) assay__buf_puts(name, "shared by ");
-    for (size_t i = 0; i < place->group_count && i < GROUPS_NAMED; i++)
-        assay__buf_printf(name, "%s%s", i ? ", " : "", place->groups[i]);
-    if (place->group_count > GROUPS_NAMED) assay__buf_puts(name, ", …");
-    if (place->outside) assay__buf_puts(name, ", outside");
+    static const char *const names[] = {
+        "several steps",       "several steps",  "Scan",        "outside the steps",
+        "added by the engine", "engine per run", "unattributed"};
+    return names[kind];
 }
 
 /* --- rows ------------------------------------------------------------------------------------- */
@@ -160,6 +139,17 @@ static struct assay__part *row_of(struct assay__ncp_groups *out, struct list *li
     return row;
 }
 
+/* "inter", "shared by inter, command", "Scan" */
+static const char *group_name(const struct place *place, struct assay__arena *arena)
+{
+    if (place->group_kind > ASSAY__PART_SHARED) return plain_name(place->group_kind);
+    const char *name = place->group_kind == ASSAY__PART_SHARED ? "shared by " : "";
+    for (size_t i = 0; i < place->group_count && i < GROUPS_NAMED; i++)
+        name = assay__arena_text(arena, "%s%s%s", name, i ? ", " : "", place->groups[i]);
+    return assay__arena_text(arena, "%s%s%s", name, place->group_count > GROUPS_NAMED ? ", …" : "",
+                             place->outside ? ", outside" : "");
+}
+
 static void add_layer(struct assay__part *row, const struct assay__layer *layer)
 {
     bool known = layer->state != ASSAY_UNAVAILABLE && isfinite(layer->time_ns);
@@ -173,81 +163,46 @@ static void add_layer(struct assay__part *row, const struct assay__layer *layer)
     if (layer->state == ASSAY_ESTIMATED) row->state = ASSAY_ESTIMATED;
 }
 
-static void add_layers(struct assay__ncp_groups *out, const struct assay__layers *layers,
-                       struct list *groups, struct list *steps)
-{
-    struct assay__buf name = {0};
-    for (size_t i = 0; i < layers->count; i++) {
-        struct place place;
-        find_place(out->cell, &layers->items[i], &place);
-        group_name(&name, &place);
-        add_layer(row_of(out, groups, place.group_kind, assay__buf_text(&name), -1),
-                  &layers->items[i]);
-        const char *step = place.step_kind == ASSAY__PART_GROUP
-                               ? assay__arena_text(out->arena, "%" PRId64, place.step)
-                               : plain_name(place.step_kind);
-        add_layer(row_of(out, steps, place.step_kind, step, place.step), &layers->items[i]);
-    }
-    if (name.failed) assay__arena_fail(out->arena);
-    assay__buf_free(&name);
-}
-
-/* A time that lacks a layer's is unknown; the note has what is known. */
-static void close_row(const struct assay__ncp_groups *out, struct assay__part *row)
-{
-    if (row->untimed) {
-        row->note = row->untimed < row->layers
-                        ? assay__arena_text(
-                              out->arena, "%zu of %zu layers have no time; the others take %.4g µs",
-                              row->untimed, row->layers, row->time_ns / 1e3)
-                    : row->layers == 1 ? "its layer has no time"
-                                       : "its layers have no time";
-        row->time_ns = NAN;
-        row->state = ASSAY_UNAVAILABLE;
-    }
-    row->share = row->time_ns / out->p50_ns;
-    if (!isfinite(row->flops)) row->flops_state = ASSAY_UNAVAILABLE;
-}
-
-/* engine and unattributed, so that the column adds up */
-static void add_rest(struct assay__ncp_groups *out, const struct assay__layers *layers,
-                     struct list *list)
+/* A time that lacks a layer's is unknown; the note has what is known. Then engine and unattributed,
+ * so that the column adds up. */
+static void close_list(struct assay__ncp_groups *out, const struct assay__layers *layers,
+                       struct list *list)
 {
     const double times[] = {layers->engine_ns, layers->unattributed_ns};
     for (size_t i = 0; i < 2 && layers->count; i++) {
         enum assay__part_kind kind = i ? ASSAY__PART_UNATTRIBUTED : ASSAY__PART_ENGINE;
         struct assay__part *row = row_of(out, list, kind, plain_name(kind), -1);
         row->time_ns = times[i];
-        row->share = times[i] / out->p50_ns;
         row->flops = NAN;
-        row->flops_state = ASSAY_UNAVAILABLE;
         row->state = !isfinite(times[i]) ? ASSAY_UNAVAILABLE : i ? ASSAY_DERIVED : ASSAY_MEASURED;
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        struct assay__part *row = &list->rows[i];
+        if (row->untimed) {
+            row->note = row->untimed < row->layers
+                            ? assay__arena_text(
+                                  out->arena,
+                                  "%zu of %zu layers have no time; the others take %.4g µs",
+                                  row->untimed, row->layers, row->time_ns / 1e3)
+                        : row->layers == 1 ? "its layer has no time"
+                                           : "its layers have no time";
+            row->time_ns = NAN;
+            row->state = ASSAY_UNAVAILABLE;
+        }
+        row->share = row->time_ns / out->p50_ns;
+        if (!isfinite(row->flops)) row->flops_state = ASSAY_UNAVAILABLE;
     }
 }
 
-/* --- groups without layers -------------------------------------------------------------------- */
-
-static const char *why_no_layer(const struct assay__ncp_groups *out, const struct list *list,
-                                const struct assay__cell_group *group)
-{
-    if (strcmp(out->cell->form, "scan") == 0)
-        return "inside the Scan's body; the unrolled form shows it";
-    if (out->layers == 0) return "layers were not timed";
-    if (group->state == ASSAY_ESTIMATED)
-        return "computed with all neurons at once, in the row \"neurons\"; its FLOPs are its share";
-    for (size_t i = 0; i < list->count; i++)
-        if (list->rows[i].kind == ASSAY__PART_SHARED && strstr(list->rows[i].name, group->name))
-            return "only in layers shared with other groups";
-    return "no layer came from its nodes";
-}
-
+/* What the cell says of a group; without layers its row has no time, and the reason. */
 static void describe_group(const struct assay__ncp_groups *out, const struct list *list,
                            const struct assay__cell_group *group, struct assay__part *row)
 {
+    bool shared = false, joint = group->state == ASSAY_ESTIMATED;
     row->neurons = group->neurons > 0 ? group->neurons : -1;
     row->flops_needed = group->flops_needed;
     if (row->layers) {
-        if (group->state == ASSAY_ESTIMATED && !row->note[0])
+        if (joint && !row->note[0])
             row->note = "these layers are its own; its neurons are computed in the row \"neurons\"";
         return;
     }
@@ -255,16 +210,16 @@ static void describe_group(const struct assay__ncp_groups *out, const struct lis
     row->state = ASSAY_UNAVAILABLE;
     row->flops = group->flops;
     row->flops_state = isfinite(group->flops) ? group->state : ASSAY_UNAVAILABLE;
-    row->note = why_no_layer(out, list, group);
-}
-
-/* The cell's groups; those without layers get rows without a time. */
-static void add_cell_groups(struct assay__ncp_groups *out, struct list *list)
-{
-    for (size_t i = 0; i < out->cell->group_count; i++) {
-        const struct assay__cell_group *group = &out->cell->groups[i];
-        describe_group(out, list, group, row_of(out, list, ASSAY__PART_GROUP, group->name, -1));
-    }
+    for (size_t i = 0; i < list->count; i++)
+        shared |= list->rows[i].kind == ASSAY__PART_SHARED &&
+                  strstr(list->rows[i].name, group->name) != NULL;
+    row->note = strcmp(out->cell->form, "scan") == 0
+                    ? "inside the Scan's body; the unrolled form shows it"
+                : out->layers == 0 ? "layers were not timed"
+                : joint  ? "computed with all neurons at once, in the row \"neurons\"; its "
+                           "FLOPs are its share"
+                : shared ? "only in layers shared with other groups"
+                         : "no layer came from its nodes";
 }
 
 /* --- order ------------------------------------------------------------------------------------ */
@@ -318,49 +273,53 @@ static void sum_steps(struct assay__ncp_groups *out)
     out->median_ns = assay__stats_median(times, count);
 }
 
-static void figures(struct assay__ncp_groups *out, const struct assay__layers *layers)
+static void find_floor(struct assay__ncp_groups *out, const struct assay__layers *layers)
 {
     double scan_ns = NAN;
+    bool shared = false;
     for (size_t i = 0; i < layers->count; i++) {
         const struct assay__layer *layer = &layers->items[i];
         if (layer->state == ASSAY_UNAVAILABLE || !isfinite(layer->time_ns)) continue;
         out->timed++;
         if (!(layer->time_ns >= out->floor_ns)) out->floor_ns = layer->time_ns;
     }
-    for (size_t i = 0; i < out->group_count; i++)
+    for (size_t i = 0; i < out->group_count; i++) {
         if (out->groups[i].kind == ASSAY__PART_SCAN) scan_ns = out->groups[i].time_ns;
+        shared |= out->groups[i].kind == ASSAY__PART_SHARED;
+    }
     out->scan_step_ns = scan_ns / (double)out->cell->steps;
     /* A Scan's own dispatch of its body's nodes is inside its one layer: no floor can be seen. */
     if (isfinite(scan_ns) || !(out->floor_ns > 0) || out->timed < FLOOR_LAYERS) out->floor_ns = NAN;
     out->floor_share = ((double)out->timed * out->floor_ns + layers->engine_ns) / out->p50_ns;
-}
-
-static const char *note_of(const struct assay__ncp_groups *out)
-{
-    bool scan = strcmp(out->cell->form, "scan") == 0, shared = false;
-    for (size_t i = 0; i < out->group_count; i++)
-        shared |= out->groups[i].kind == ASSAY__PART_SHARED;
-    if (scan)
-        return "The engine runs all steps inside one Scan, where neuron groups cannot be "
-               "separated. The unrolled form of the same network shows them.";
-    if (out->layers == 0) return "Layers were not timed, so groups have no times.";
-    if (shared)
-        return "A layer that the engine fused from nodes of several groups is shown as shared, "
-               "never split.";
-    return "";
+    if (strcmp(out->cell->form, "scan") == 0)
+        out->note = "The engine runs all steps inside one Scan, where neuron groups cannot be "
+                    "separated. The unrolled form of the same network shows them.";
+    else if (out->layers == 0)
+        out->note = "Layers were not timed, so groups have no times.";
+    else if (shared)
+        out->note = "A layer that the engine fused from nodes of several groups is shown as "
+                    "shared, never split.";
 }
 
 static void fill(struct assay__ncp_groups *out, const struct assay__layers *layers,
                  struct list *groups, struct list *steps)
 {
-    add_layers(out, layers, groups, steps);
-    for (size_t i = 0; i < groups->count; i++)
-        close_row(out, &groups->rows[i]);
-    for (size_t i = 0; i < steps->count; i++)
-        close_row(out, &steps->rows[i]);
-    add_cell_groups(out, groups);
-    add_rest(out, layers, groups);
-    add_rest(out, layers, steps);
+    for (size_t i = 0; i < layers->count; i++) {
+        struct place place;
+        find_place(out->cell, &layers->items[i], &place);
+        const char *step = place.step_kind == ASSAY__PART_GROUP
+                               ? assay__arena_text(out->arena, "%" PRId64, place.step)
+                               : plain_name(place.step_kind);
+        add_layer(row_of(out, groups, place.group_kind, group_name(&place, out->arena), -1),
+                  &layers->items[i]);
+        add_layer(row_of(out, steps, place.step_kind, step, place.step), &layers->items[i]);
+    }
+    close_list(out, layers, groups);
+    close_list(out, layers, steps);
+    for (size_t i = 0; i < out->cell->group_count; i++) {
+        const struct assay__cell_group *group = &out->cell->groups[i];
+        describe_group(out, groups, group, row_of(out, groups, ASSAY__PART_GROUP, group->name, -1));
+    }
     sort_rows(out, groups);
     sort_rows(out, steps);
     out->groups = groups->rows;
@@ -368,8 +327,7 @@ static void fill(struct assay__ncp_groups *out, const struct assay__layers *laye
     out->steps = steps->rows;
     out->step_count = steps->count;
     sum_steps(out);
-    figures(out, layers);
-    out->note = note_of(out);
+    find_floor(out, layers);
 }
 
 int assay__ncp_groups_make(const struct assay_profile *profile, const struct assay__trial *trial,

@@ -18,15 +18,6 @@ static const char *const counts[] = {"placement.nodes",          "placement.else
 #define COUNTS (sizeof counts / sizeof counts[0])
 #define SOURCE "engine"
 
-static int put_none(struct assay__trial *trial, const char *reason)
-{
-    for (size_t i = 0; i < COUNTS; i++)
-        assay_metrics_unavailable(trial->metrics, counts[i], reason);
-    return assay_metrics_failed(trial->metrics);
-}
-
-/* --- what crossing took ----------------------------------------------------------------------- */
-
 static void put_time(struct assay__trial *trial, double crossings)
 {
     static const char name[] = "placement.crossing_time";
@@ -103,37 +94,26 @@ static const char **list_elsewhere(const struct assay__placement *placement,
     return names;
 }
 
-/* The count, and the nodes' names for people. */
-static int put_elsewhere(struct assay__trial *trial, const struct assay__check *check)
-{
-    struct assay__buf text = {0};
-    const char *provider = other_provider(&trial->placement);
-    size_t count = 0;
-    const char **names = list_elsewhere(&trial->placement, check->arena, &count);
-    if (count) assay__buf_printf(&text, "on %s: ", *provider ? provider : "another provider");
-    for (size_t i = 0; i < count; i++)
-        assay__buf_printf(&text, "%s%s", i ? "; " : "", names[i]);
-    bool failed = text.failed || assay__arena_failed(check->arena);
-    if (!failed)
-        assay_metrics_measured(trial->metrics, "placement.elsewhere", (double)check->partitions.off,
-                               SOURCE, assay__buf_text(&text));
-    assay__buf_free(&text);
-    return failed ? ASSAY_ENOMEM : 0;
-}
-
 static int put_placement(struct assay_profile *profile, struct assay__trial *trial,
                          struct assay__check *check)
 {
     const struct assay__check_partitions *p = &check->partitions;
     struct assay_metrics *to = trial->metrics;
-    double share = assay__check_share(p);
+    size_t count = 0;
+    int code = put_nodes(profile, trial, check);
+    struct assay__buf list = {0};
+    const char *provider = other_provider(&trial->placement);
+    const char **names = list_elsewhere(&trial->placement, check->arena, &count);
+    if (count) assay__buf_printf(&list, "on %s: ", *provider ? provider : "another provider");
+    for (size_t i = 0; i < count; i++)
+        assay__buf_printf(&list, "%s%s", i ? "; " : "", names[i]);
     const char *note = assay__arena_text(
         check->arena, "%s%s", check->asked,
         p->inferred ? "; its record leaves out nodes that it runs in another layout: those without "
                       "a provider count as the device's"
         : p->merged ? "; nodes that it merged count with their neighbours"
                     : "");
-    const char *sized = p->crossing_unsized ? "without those of unknown size" : "";
+    if (list.failed || assay__arena_failed(check->arena)) code = ASSAY_ENOMEM;
     /* inferred nodes are known by exclusion only: the engine did not name them */
     struct assay_metric nodes = {"placement.nodes",
                                  (double)p->on,
@@ -143,32 +123,25 @@ static int put_placement(struct assay_profile *profile, struct assay__trial *tri
                                  note};
     assay_metrics_put(to, &nodes);
     assay_metrics_derived(to, "placement.inferred", (double)p->inferred, SOURCE, "");
-    int code = put_nodes(profile, trial, check);
-    if (!code) code = put_elsewhere(trial, check);
+    assay_metrics_measured(to, "placement.elsewhere", (double)p->off, SOURCE,
+                           assay__buf_text(&list));
+    assay__buf_free(&list);
     assay_metrics_derived(
         to, "placement.partitions",
         p->engine_pieces ? (double)p->engine_pieces : (double)p->on_segments, SOURCE,
         p->engine_pieces ? "as the engine splits it" : "the fewest that the graph allows");
     assay_metrics_derived(to, "placement.crossings", (double)p->crossings, SOURCE,
                           "tensors between nodes; model inputs and outputs do not count");
-    assay_metrics_derived(to, "placement.crossing_bytes", p->crossing_bytes, "graph", sized);
-    assay__metrics_put_known(to, "placement.flops_share", ASSAY_DERIVED, share, "graph",
-                             "FLOPs of its nodes / of all", "the FLOPs of some nodes are unknown");
+    assay_metrics_derived(to, "placement.crossing_bytes", p->crossing_bytes, "graph",
+                          p->crossing_unsized ? "without those of unknown size" : "");
+    assay__metrics_put_known(to, "placement.flops_share", ASSAY_DERIVED, assay__check_share(p),
+                             "graph", "FLOPs of its nodes / of all",
+                             "the FLOPs of some nodes are unknown");
     put_time(trial, (double)p->crossings);
     return code ? code : assay_metrics_failed(to);
 }
 
 /* --- asking ----------------------------------------------------------------------------------- */
-
-static const char *refusal(const struct assay__check *check)
-{
-    const struct assay__check_partitions *p = &check->partitions;
-    if (*check->unasked) return check->unasked;
-    for (size_t i = 0; i < check->item_count; i++)
-        if (strcmp(check->items[i].rule->id, "refused") == 0) return check->items[i].reason;
-    if (!check->has_partitions || !(p->on + p->off)) return "the engine's record names no node";
-    return NULL;
-}
 
 static int ask(const struct assay__run_options *o, const char *model_path,
                struct assay__check **check, struct assay_error *error)
@@ -205,44 +178,49 @@ int assay__placement_put(const struct assay__run_options *options, const char *m
 {
     struct assay__check *check = NULL;
     struct assay_error detail = {0};
+    const char *reason = NULL;
+    int code = 0;
     if (!*model_path || assay__target_is_fallback(&trial->target)) return 0;
     if (!assay__trial_good_launches(trial)) {
-        int code = put_none(trial, "no launch ended well");
-        return code ? assay_error_set(error, code, "out of memory") : 0;
+        reason = "no launch ended well";
+    } else {
+        code = ask(options, model_path, &check, &detail);
+        if (code == ASSAY_EINTERRUPTED || code == ASSAY_ENOMEM)
+            return assay_error_set(error, code, "%s", detail.message);
+        if (code)
+            reason = detail.message;
+        else if (*check->unasked)
+            reason = check->unasked;
+        for (size_t i = 0; !reason && i < check->item_count; i++)
+            if (strcmp(check->items[i].rule->id, "refused") == 0) reason = check->items[i].reason;
+        if (!reason && (!check->has_partitions || !(check->partitions.on + check->partitions.off)))
+            reason = "the engine's record names no node";
     }
-    int code = ask(options, model_path, &check, &detail);
-    if (code == ASSAY_EINTERRUPTED || code == ASSAY_ENOMEM)
-        return assay_error_set(error, code, "%s", detail.message);
-    const char *reason = code ? detail.message : refusal(check);
-    code = reason ? put_none(trial, *reason ? reason : "the engine could not be asked")
-                  : put_placement(profile, trial, check);
+    for (size_t i = 0; i < COUNTS && reason; i++)
+        assay_metrics_unavailable(trial->metrics, counts[i],
+                                  *reason ? reason : "the engine could not be asked");
+    code = reason ? assay_metrics_failed(trial->metrics) : put_placement(profile, trial, check);
     assay__check_free(check);
     return code ? assay_error_set(error, code, "out of memory for the placement") : 0;
 }
 
 /* --- the summary ------------------------------------------------------------------------------ */
 
-static const char *reason_of(const struct assay_metric *metric)
-{
-    return metric && metric->state == ASSAY_UNAVAILABLE ? metric->note : "";
-}
-
 struct assay__placement_summary assay__placement_summarise(const struct assay__trial *trial,
                                                            struct assay__arena *arena)
 {
     struct assay__placement_summary out = {
         .reason = "", .time_reason = "", .record = "", .provider = ""};
-    const struct assay_metric *nodes = trial->metrics
-                                           ? assay_metrics_get(trial->metrics, "placement.nodes")
-                                           : NULL;
+    const struct assay_metric *nodes = assay_metrics_get(trial->metrics, "placement.nodes"),
+                              *time = assay_metrics_get(trial->metrics, "placement.crossing_time");
     double *values[] = {&out.nodes,          &out.elsewhere,   &out.partitions,      &out.crossings,
                         &out.crossing_bytes, &out.flops_share, &out.crossing_time_s, &out.inferred};
     for (size_t i = 0; i < COUNTS; i++)
         *values[i] = nodes ? assay__trial_value(trial, counts[i]) : (double)NAN;
     if (!nodes) return out;
     out.asked = true;
-    out.reason = reason_of(nodes);
-    out.time_reason = reason_of(assay_metrics_get(trial->metrics, "placement.crossing_time"));
+    if (nodes->state == ASSAY_UNAVAILABLE) out.reason = nodes->note;
+    if (time && time->state == ASSAY_UNAVAILABLE) out.time_reason = time->note;
     out.record = trial->placement.record;
     out.provider = other_provider(&trial->placement);
     out.names = list_elsewhere(&trial->placement, arena, &out.name_count);

@@ -28,14 +28,6 @@ static const struct assay_metric *measured_of(const struct assay__trial *trial,
     return assay_metrics_get(trial->metrics, assay__require_info(kind)->metric);
 }
 
-static const char *reason_of(const struct assay_metric *metric, enum assay__require_kind kind,
-                             struct assay__arena *arena)
-{
-    return assay__arena_text(
-        arena, "%s: %s", metric ? metric->name : assay__require_info(kind)->metric,
-        metric && metric->note && *metric->note ? metric->note : "it was not measured");
-}
-
 static enum assay__require_state state_of(const struct assay__requirement *row, double required,
                                           double ratio)
 {
@@ -43,19 +35,6 @@ static enum assay__require_state state_of(const struct assay__requirement *row, 
     if (!isfinite(ratio)) return ASSAY__REQUIRE_UNKNOWN;
     bool met = row->info->floor ? ratio >= 1 : ratio <= 1;
     return met ? ASSAY__REQUIRE_MET : ASSAY__REQUIRE_NOT_MET;
-}
-
-static enum assay__require_level level_of(const struct assay__requirement *row)
-{
-    double minimum = row->minimum_ratio, target = row->target_ratio;
-    if (row->info->floor) {
-        if (minimum < ASSAY__REQUIRE_LOW) return ASSAY__REQUIRE_TO_MINIMUM;
-        return target < ASSAY__REQUIRE_LOW ? ASSAY__REQUIRE_TO_TARGET : ASSAY__REQUIRE_FINE;
-    }
-    if (minimum > 1) return ASSAY__REQUIRE_TO_MINIMUM;
-    if (target > 1) return ASSAY__REQUIRE_TO_TARGET;
-    return minimum > ASSAY__REQUIRE_LOW || target > ASSAY__REQUIRE_LOW ? ASSAY__REQUIRE_WARN
-                                                                       : ASSAY__REQUIRE_FINE;
 }
 
 /* Rates are work / p50, so p50's interval is theirs: the one between launches where it is known. */
@@ -75,56 +54,36 @@ static bool too_close(const struct assay__trial *trial, const struct assay__requ
     return row->kind == ASSAY__REQUIRE_P50 && low <= required && required <= high;
 }
 
-static const char *note_of(const struct assay__trial *trial, const struct assay__requirement *row,
-                           struct assay__arena *arena)
-{
-    bool minimum = too_close(trial, row, row->minimum), target = too_close(trial, row, row->target);
-    if (!minimum && !target) return "";
-    return assay__arena_text(
-        arena, "the %s lies within the 95 %% interval of the measurement: too close to be sure",
-        minimum ? "minimum" : "target");
-}
-
-/* "the minimum of 8 TFLOP/s" of a requirement above `peak`; "" it is not above. */
-static const char *name_above(const struct assay__requirement *row, double peak, bool *minimum,
-                              struct assay__arena *arena)
-{
-    char required[64];
-    *minimum = row->minimum > peak;
-    if (!*minimum && !(row->target > peak)) return "";
-    assay__text_scaled(required, sizeof required, *minimum ? row->minimum : row->target,
-                       row->info->unit);
-    return assay__arena_text(arena, "the %s of %s", *minimum ? "minimum" : "target", required);
-}
-
-/* A requirement above the published peak of the table's chip. */
-static const char *unreachable_of(const struct assay__require_evidence *evidence,
-                                  struct assay__requirement *row, struct assay__arena *arena)
+/* What no program can reach: a requirement above the published peak of the table's chip, or a rate
+ * above the measured peak of this device. Not for bandwidth here: a model's bytes may come from
+ * caches. */
+static void judge_reach(const struct assay__require_evidence *evidence,
+                        struct assay__requirement *row, struct assay__arena *arena)
 {
     const struct assay__chip *chip = evidence->table->chip;
-    double published = chip ? assay__require_peak(chip, row->kind) : NAN;
-    const char *name = name_above(row, published, &row->minimum_unreachable, arena);
-    char peak[64];
-    if (!*name) return "";
-    assay__text_scaled(peak, sizeof peak, published, row->info->unit);
-    return assay__arena_text(
-        arena, "%s is unreachable: above the published peak of %s's %s, %s%s", name, chip->name,
-        row->kind == ASSAY__REQUIRE_TFLOPS ? "GPU (float32)" : "memory", peak,
-        row->value > published ? " (exceeded here: another device, or caches)" : "");
-}
-
-/* A rate above the measured peak of this device. Not for bandwidth: a model's bytes may come from
- * caches. */
-static const char *beyond_of(const struct assay__require_evidence *evidence,
-                             struct assay__requirement *row, struct assay__arena *arena)
-{
-    if (row->kind != ASSAY__REQUIRE_TFLOPS) return "";
-    const char *name = name_above(row, evidence->ceiling, &row->minimum_beyond, arena);
-    char peak[64];
-    if (!*name) return "";
-    assay__text_scaled(peak, sizeof peak, evidence->ceiling, row->info->unit);
-    return assay__arena_text(arena, "%s is out of reach here: the measured peak of %s is %s", name,
-                             evidence->trial->target.device, peak);
+    const char *unit = row->info->unit;
+    const double peaks[] = {chip ? assay__require_peak(chip, row->kind) : NAN,
+                            row->kind == ASSAY__REQUIRE_TFLOPS ? evidence->ceiling : NAN};
+    const char *names[2] = {"", ""};
+    for (int i = 0; i < 2; i++) {
+        bool minimum = row->minimum > peaks[i];
+        double required = minimum ? row->minimum : row->target;
+        *(i ? &row->minimum_beyond : &row->minimum_unreachable) = minimum;
+        if (required > peaks[i])
+            names[i] = assay__arena_text(arena, "the %s of %s", minimum ? "minimum" : "target",
+                                         assay__scaled(required, unit).text);
+    }
+    row->unreachable = row->beyond = "";
+    if (*names[0])
+        row->unreachable = assay__arena_text(
+            arena, "%s is unreachable: above the published peak of %s's %s, %s%s", names[0],
+            chip->name, row->kind == ASSAY__REQUIRE_TFLOPS ? "GPU (float32)" : "memory",
+            assay__scaled(peaks[0], unit).text,
+            row->value > peaks[0] ? " (exceeded here: another device, or caches)" : "");
+    if (*names[1])
+        row->beyond = assay__arena_text(
+            arena, "%s is out of reach here: the measured peak of %s is %s", names[1],
+            evidence->trial->target.device, assay__scaled(peaks[1], unit).text);
 }
 
 static struct assay__requirement judge_row(const struct assay__require_evidence *evidence,
@@ -140,18 +99,31 @@ static struct assay__requirement judge_row(const struct assay__require_evidence 
                                      .note = "",
                                      .advice = "",
                                      .advice_limit = ""};
-    row.value = assay__metric_is_known(row.measured) ? row.measured->value : NAN;
-    row.minimum_ratio = row.value / row.minimum;
-    row.target_ratio = row.value / row.target;
-    row.minimum_state = state_of(&row, row.minimum, row.minimum_ratio);
-    row.target_state = state_of(&row, row.target, row.target_ratio);
-    row.level = level_of(&row);
-    row.unreachable = unreachable_of(evidence, &row, arena);
-    row.beyond = beyond_of(evidence, &row, arena);
-    if (isfinite(row.value))
-        row.note = note_of(evidence->trial, &row, arena);
+    const struct assay_metric *m = row.measured;
+    row.value = assay__metric_is_known(m) ? m->value : NAN;
+    double minimum = row.minimum_ratio = row.value / row.minimum;
+    double target = row.target_ratio = row.value / row.target;
+    row.minimum_state = state_of(&row, row.minimum, minimum);
+    row.target_state = state_of(&row, row.target, target);
+    if (row.info->floor)
+        row.level = minimum < ASSAY__REQUIRE_LOW  ? ASSAY__REQUIRE_TO_MINIMUM
+                    : target < ASSAY__REQUIRE_LOW ? ASSAY__REQUIRE_TO_TARGET
+                                                  : ASSAY__REQUIRE_FINE;
     else
-        row.reason = reason_of(row.measured, kind, arena);
+        row.level = minimum > 1  ? ASSAY__REQUIRE_TO_MINIMUM
+                    : target > 1 ? ASSAY__REQUIRE_TO_TARGET
+                    : minimum > ASSAY__REQUIRE_LOW || target > ASSAY__REQUIRE_LOW
+                        ? ASSAY__REQUIRE_WARN
+                        : ASSAY__REQUIRE_FINE;
+    judge_reach(evidence, &row, arena);
+    bool near_minimum = too_close(evidence->trial, &row, row.minimum);
+    if (!isfinite(row.value))
+        row.reason = assay__arena_text(arena, "%s: %s", m ? m->name : row.info->metric,
+                                       m && m->note && *m->note ? m->note : "it was not measured");
+    else if (near_minimum || too_close(evidence->trial, &row, row.target))
+        row.note = assay__arena_text(
+            arena, "the %s lies within the 95 %% interval of the measurement: too close to be sure",
+            near_minimum ? "minimum" : "target");
     if (row.level != ASSAY__REQUIRE_FINE) row.advice = assay__require_advice(evidence, &row, arena);
     return row;
 }
@@ -204,50 +176,40 @@ int assay__require_of(const struct assay__trial *trial, struct assay__arena *are
 
 /* --- kept with the trial ---------------------------------------------------------------------- */
 
-/* Typed, and in one line as an option. */
-static int keep_table(struct assay_profile *profile, struct assay__trial *trial,
-                      const struct assay__require_table *table)
+/* Kept typed, and in one line as an option. */
+int assay__require_apply(struct assay_profile *profile, struct assay__trial *trial,
+                         const struct assay__require_table *table)
 {
-    struct assay__requirements *kept = assay__arena_alloc(profile->arena, sizeof *kept);
+    struct assay__arena *arena = profile->arena;
+    struct assay__requirements *kept = assay__arena_alloc(arena, sizeof *kept);
     if (!kept) return ASSAY_ENOMEM;
     *kept = (struct assay__requirements){
-        .name = assay__arena_text(profile->arena, "%s", table->name),
-        .chip = assay__arena_text(profile->arena, "%s", table->chip ? table->chip->name : ""),
+        .name = assay__arena_text(arena, "%s", table->name),
+        .chip = assay__arena_text(arena, "%s", table->chip ? table->chip->name : ""),
         .batch = table->batch,
         .backbone_units = table->backbone_units};
     memcpy(kept->minimum, table->minimum, sizeof kept->minimum);
     memcpy(kept->target, table->target, sizeof kept->target);
     trial->required = kept;
-    return assay__trial_set_option(profile, trial, "require",
-                                   assay__require_text(profile->arena, table));
-}
-
-static void put_share(struct assay__trial *trial, const struct assay__require_table *table,
-                      enum assay__require_kind kind)
-{
-    const struct assay__require_info *info = assay__require_info(kind);
-    struct assay_metric required = {"required",      table->minimum[kind], info->unit,
-                                    ASSAY_PUBLISHED, table->name,          ""};
-    char formula[200], value[64];
-    if (!isfinite(table->minimum[kind])) {
-        snprintf(formula, sizeof formula, "the requirement table '%.64s' has no %s of %s",
-                 table->name, info->floor ? "minimum" : "budget", info->label);
-        assay_metrics_unavailable(trial->metrics, info->share, formula);
-        return;
+    int code = assay__trial_set_option(profile, trial, "require",
+                                       assay__require_text(arena, table));
+    for (int i = 0; i < ASSAY__REQUIRE_COUNT && code == 0; i++) {
+        const struct assay__require_info *info = assay__require_info((enum assay__require_kind)i);
+        const struct assay_metric *measured = measured_of(trial, (enum assay__require_kind)i);
+        struct assay_metric required = {"required",      table->minimum[i], info->unit,
+                                        ASSAY_PUBLISHED, table->name,       ""};
+        char text[200];
+        if (!info->share) continue;
+        if (isfinite(table->minimum[i])) {
+            snprintf(text, sizeof text, "%s / %s, the minimum of '%.64s'",
+                     measured ? measured->name : info->metric,
+                     assay__scaled(table->minimum[i], info->unit).text, table->name);
+            assay_metrics_ratio(trial->metrics, info->share, measured, &required, text);
+        } else {
+            snprintf(text, sizeof text, "the requirement table '%.64s' has no %s of %s",
+                     table->name, info->floor ? "minimum" : "budget", info->label);
+            assay_metrics_unavailable(trial->metrics, info->share, text);
+        }
     }
-    const struct assay_metric *measured = measured_of(trial, kind);
-    assay__text_scaled(value, sizeof value, table->minimum[kind], info->unit);
-    snprintf(formula, sizeof formula, "%s / %s, the minimum of '%.64s'",
-             measured ? measured->name : info->metric, value, table->name);
-    assay_metrics_ratio(trial->metrics, info->share, measured, &required, formula);
-}
-
-int assay__require_apply(struct assay_profile *profile, struct assay__trial *trial,
-                         const struct assay__require_table *table)
-{
-    int code = keep_table(profile, trial, table);
-    for (int i = 0; i < ASSAY__REQUIRE_COUNT && code == 0; i++)
-        if (assay__require_info((enum assay__require_kind)i)->share)
-            put_share(trial, table, (enum assay__require_kind)i);
     return code ? code : assay_metrics_failed(trial->metrics);
 }

@@ -15,20 +15,6 @@ const char *assay__layer_title(const struct assay__layer *layer)
     return layer->name && layer->name[0] ? layer->name : layer->op;
 }
 
-static void find_slowest(struct assay__require_evidence *e)
-{
-    const struct assay__layers *layers = &e->trial->layers;
-    double p50_ns = assay__trial_value(e->trial, "latency.p50") * 1e9, most = 0;
-    e->slowest_share = NAN;
-    for (size_t i = 0; i < layers->count; i++) {
-        const struct assay__layer *layer = &layers->items[i];
-        if (layer->state == ASSAY_UNAVAILABLE || !(layer->time_ns > most)) continue;
-        most = layer->time_ns;
-        e->slowest = layer;
-    }
-    if (e->slowest && p50_ns > 0) e->slowest_share = most / p50_ns;
-}
-
 int assay__require_evidence(const struct assay_profile *profile, const struct assay__trial *trial,
                             const struct assay__require_table *table, struct assay__arena *arena,
                             struct assay__require_evidence *out)
@@ -47,7 +33,14 @@ int assay__require_evidence(const struct assay_profile *profile, const struct as
         if (sum > 0 && e->share[i] > e->share[e->bound]) e->bound = (enum assay__bound)i;
     }
     if (!r->reason[0] && r->peak) e->ceiling = r->peak->value;
-    find_slowest(e);
+    double p50_ns = assay__trial_value(trial, "latency.p50") * 1e9, most = 0;
+    for (size_t i = 0; i < trial->layers.count; i++) {
+        const struct assay__layer *layer = &trial->layers.items[i];
+        if (layer->state == ASSAY_UNAVAILABLE || !(layer->time_ns > most)) continue;
+        most = layer->time_ns;
+        e->slowest = layer;
+    }
+    e->slowest_share = e->slowest && p50_ns > 0 ? most / p50_ns : NAN;
     return 0;
 }
 
@@ -114,18 +107,6 @@ static void advise_compute(struct assay__buf *out, const struct assay__require_e
     assay__buf_puts(out, behind[e->bound]);
 }
 
-static void advise_bandwidth(struct assay__buf *out, const struct assay__require_evidence *e)
-{
-    if (e->bound == ASSAY__BOUND_UNKNOWN) {
-        assay__buf_printf(
-            out, "look at how data is accessed: fewer copies and transposes, contiguous layouts%s",
-            no_bound);
-        return;
-    }
-    put_bound(out, e, true);
-    if (e->bound == ASSAY__BOUND_OVERHEAD || e->bound == ASSAY__BOUND_NEITHER) put_batch(out, e);
-}
-
 static void put_slowest(struct assay__buf *out, const struct assay__require_evidence *e)
 {
     if (!e->slowest || !isfinite(e->slowest_share)) {
@@ -134,16 +115,6 @@ static void put_slowest(struct assay__buf *out, const struct assay__require_evid
     }
     assay__buf_printf(out, "; the slowest layer is %.80s (%.40s) with %.0f %% of the time",
                       assay__layer_title(e->slowest), e->slowest->op, e->slowest_share * 100);
-}
-
-static void advise_throughput(struct assay__buf *out, const struct assay__require_evidence *e)
-{
-    const struct assay__target *target = &e->trial->target;
-    const char *threads = assay__trial_option(e->trial, "threads");
-    assay__buf_printf(out,
-                      "try more requests in flight (now %d) and another number of threads (now %s)",
-                      target->streams ? target->streams : 1, threads[0] ? threads : "default");
-    put_slowest(out, e);
 }
 
 static void advise_latency(struct assay__buf *out, const struct assay__require_evidence *e,
@@ -168,58 +139,45 @@ static void advise_memory(struct assay__buf *out, const struct assay__require_ev
                           const struct assay__requirement *row)
 {
     double weights = assay__trial_value(e->trial, "memory.model");
-    char text[64];
     if (weights > row->value / 2) {
-        assay__text_scaled(text, sizeof text, weights, "B");
         assay__buf_printf(out,
                           "weights are %.0f %% of it (%s): float16 halves them, int8 quarters them",
-                          fmin(weights / row->value, 1) * 100, text);
+                          fmin(weights / row->value, 1) * 100, assay__scaled(weights, "B").text);
         return;
     }
     assay__buf_puts(out, "most of it is activations and the engine's buffers");
-    if (isfinite(weights)) {
-        assay__text_scaled(text, sizeof text, weights, "B");
-        assay__buf_printf(out, " (weights: %s)", text);
-    }
+    if (isfinite(weights))
+        assay__buf_printf(out, " (weights: %s)", assay__scaled(weights, "B").text);
     if (e->trial->batch > 1)
         assay__buf_printf(out, ": a smaller batch (now %" PRId64 ") needs less", e->trial->batch);
     else
         assay__buf_puts(out, ": 'assay memory' shows where it goes");
 }
 
-/* "memory uses 83 % of what the minimum allows: " */
-static void put_level(struct assay__buf *out, const struct assay__requirement *row)
-{
-    bool to_target = row->level == ASSAY__REQUIRE_TO_TARGET || !isfinite(row->minimum_ratio) ||
-                     (row->level == ASSAY__REQUIRE_WARN && isfinite(row->target_ratio) &&
-                      !(row->minimum_ratio > ASSAY__REQUIRE_LOW));
-    const char *of = to_target ? "target" : "minimum";
-    char share[64];
-    assay__text_scaled(share, sizeof share, to_target ? row->target_ratio : row->minimum_ratio,
-                       "ratio");
-    if (row->info->floor)
-        assay__buf_printf(out, "%s reaches %s of the %s: ", row->info->label, share, of);
-    else
-        assay__buf_printf(out, "%s uses %s of what the %s allows: ", row->info->label, share, of);
-}
-
-/* What no program can reach needs another requirement or another device, not another model. "": it
- * may be reached. Where the minimum is out of reach, so is the target, which is harder. */
-static const char *out_of_reach(const struct assay__requirement *row)
-{
-    bool to_minimum = row->level == ASSAY__REQUIRE_TO_MINIMUM;
-    if (*row->beyond && row->minimum_beyond == to_minimum) return row->beyond;
-    if (*row->unreachable && row->minimum_unreachable == to_minimum) return row->unreachable;
-    return row->minimum_beyond ? row->beyond : "";
-}
-
 static void advise(struct assay__buf *out, const struct assay__require_evidence *e,
                    const struct assay__requirement *row)
 {
+    const char *threads = assay__trial_option(e->trial, "threads");
+    int streams = e->trial->target.streams;
     switch (row->kind) {
     case ASSAY__REQUIRE_TFLOPS: advise_compute(out, e); break;
-    case ASSAY__REQUIRE_BANDWIDTH: advise_bandwidth(out, e); break;
-    case ASSAY__REQUIRE_THROUGHPUT: advise_throughput(out, e); break;
+    case ASSAY__REQUIRE_BANDWIDTH:
+        if (e->bound == ASSAY__BOUND_UNKNOWN)
+            assay__buf_printf(
+                out,
+                "look at how data is accessed: fewer copies and transposes, contiguous layouts%s",
+                no_bound);
+        else
+            put_bound(out, e, true);
+        if (e->bound == ASSAY__BOUND_OVERHEAD || e->bound == ASSAY__BOUND_NEITHER)
+            put_batch(out, e);
+        break;
+    case ASSAY__REQUIRE_THROUGHPUT:
+        assay__buf_printf(
+            out, "try more requests in flight (now %d) and another number of threads (now %s)",
+            streams ? streams : 1, threads[0] ? threads : "default");
+        put_slowest(out, e);
+        break;
     case ASSAY__REQUIRE_P50:
     case ASSAY__REQUIRE_P99: advise_latency(out, e, row); break;
     case ASSAY__REQUIRE_MEMORY: advise_memory(out, e, row); break;
@@ -229,12 +187,27 @@ static void advise(struct assay__buf *out, const struct assay__require_evidence 
     }
 }
 
+/* "memory uses 83 % of what the minimum allows: …". What no program can reach needs another
+ * requirement or another device, not another model. Where the minimum is out of reach, so is the
+ * target, which is harder. */
 const char *assay__require_advice(const struct assay__require_evidence *e,
                                   struct assay__requirement *row, struct assay__arena *arena)
 {
     struct assay__buf out = {0};
-    put_level(&out, row);
-    row->advice_limit = out_of_reach(row);
+    bool to_minimum = row->level == ASSAY__REQUIRE_TO_MINIMUM,
+         to_target = row->level == ASSAY__REQUIRE_TO_TARGET || !isfinite(row->minimum_ratio) ||
+                     (row->level == ASSAY__REQUIRE_WARN && isfinite(row->target_ratio) &&
+                      !(row->minimum_ratio > ASSAY__REQUIRE_LOW));
+    double ratio = to_target ? row->target_ratio : row->minimum_ratio;
+    assay__buf_printf(
+        &out, row->info->floor ? "%s reaches %s of the %s: " : "%s uses %s of what the %s allows: ",
+        row->info->label, assay__scaled(ratio, "ratio").text, to_target ? "target" : "minimum");
+    if (*row->beyond && row->minimum_beyond == to_minimum)
+        row->advice_limit = row->beyond;
+    else if (*row->unreachable && row->minimum_unreachable == to_minimum)
+        row->advice_limit = row->unreachable;
+    else
+        row->advice_limit = row->minimum_beyond ? row->beyond : "";
     assay__buf_puts(&out, row->advice_limit);
     if (!*row->advice_limit) advise(&out, e, row);
     const char *kept = assay__buf_keep(&out, arena);

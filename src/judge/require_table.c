@@ -73,14 +73,6 @@ static void fold(const char *name, char *out, size_t size)
     if (strncmp(out, "apple", 5) == 0) memmove(out, out + 5, used - 5 + 1);
 }
 
-static bool same(const char *a, const char *b)
-{
-    char first[32], second[32];
-    fold(a, first, sizeof first);
-    fold(b, second, sizeof second);
-    return strcmp(first, second) == 0;
-}
-
 #define COLUMN(tflops, gigabytes, mebibytes)                                    \
     {                                                                           \
         (tflops) * TERA, (gigabytes)*GIGA, NAN, NAN, NAN, (mebibytes)*MEBI, NAN \
@@ -103,8 +95,12 @@ const struct assay__require_table *assay__require_preset_at(size_t index)
 
 const struct assay__require_table *assay__require_preset(const char *name)
 {
-    for (size_t i = 0; i < sizeof presets / sizeof presets[0]; i++)
-        if (same(presets[i].name, name)) return &presets[i];
+    char wanted[32], own[32];
+    fold(name, wanted, sizeof wanted);
+    for (size_t i = 0; assay__require_preset_at(i); i++) {
+        fold(presets[i].name, own, sizeof own);
+        if (strcmp(own, wanted) == 0) return &presets[i];
+    }
     return NULL;
 }
 
@@ -148,13 +144,26 @@ static bool has_unit(const char *word)
     return length && !strchr("0123456789.", word[length - 1]);
 }
 
-/* `word` in the base unit of the kind. */
-static int read_value(const struct reading *r, enum assay__require_kind kind, const char *word,
-                      double *value)
+/* Each may be given once. */
+static int claim(const struct reading *r, int *line, const char *what)
+{
+    if (*line) return bad(r, "%s was given in line %d already", what, *line);
+    *line = r->line > 0 ? r->line : 1;
+    return 0;
+}
+
+/* `word` in the base unit of the kind, as its minimum or target. */
+static int set_value(struct reading *r, bool target, enum assay__require_kind kind,
+                     const char *word)
 {
     const struct assay__require_info *info = assay__require_info(kind);
+    double *value = target ? &r->table->target[kind] : &r->table->minimum[kind];
+    char what[64];
     uint64_t bytes;
     bool wrong;
+    snprintf(what, sizeof what, "the %s of %s", target ? "target" : "minimum", info->key);
+    int code = claim(r, &r->lines[target][kind], what);
+    if (code || strcmp(word, "-") == 0) return code;
     if (kind == ASSAY__REQUIRE_P50 || kind == ASSAY__REQUIRE_P99) {
         if (!has_unit(word) && assay__text_double(word, value) == 0)
             return bad(r, "%s: '%s' needs its unit, such as %sms", info->key, word, word);
@@ -175,77 +184,49 @@ static int read_value(const struct reading *r, enum assay__require_kind kind, co
     return 0;
 }
 
-/* Each may be given once. */
-static int claim(const struct reading *r, int *line, const char *what)
-{
-    if (*line) return bad(r, "%s was given in line %d already", what, *line);
-    *line = r->line > 0 ? r->line : 1;
-    return 0;
-}
-
-static int set_value(struct reading *r, bool target, enum assay__require_kind kind,
-                     const char *word)
-{
-    char what[64];
-    snprintf(what, sizeof what, "the %s of %s", target ? "target" : "minimum",
-             assay__require_info(kind)->key);
-    int code = claim(r, &r->lines[target][kind], what);
-    if (code || strcmp(word, "-") == 0) return code;
-    return read_value(r, kind, word, target ? &r->table->target[kind] : &r->table->minimum[kind]);
-}
-
-static int set_name(struct reading *r, const char *text)
-{
-    size_t length = strlen(text), size;
-    if (length == 0 || length > ASSAY__REQUIRE_NAME_BYTES)
-        return bad(r, "a name has 1 to %d bytes", ASSAY__REQUIRE_NAME_BYTES);
-    for (size_t i = 0; i < length; i += size) {
-        uint32_t character = assay__utf8_decode(text + i, length - i, &size);
-        if (character == ASSAY__UTF8_INVALID || character < 0x20 || character == 0x7f ||
-            strchr(";#", text[i]))
-            return bad(r, "a name is UTF-8 without control characters, ';' and '#'");
-    }
-    r->table->name = assay__arena_strdup(r->arena, text);
-    return r->table->name ? 0 : assay__no_memory(r->error);
-}
-
-static int set_chip(struct reading *r, const char *text)
-{
-    r->table->chip = assay__chip_find(text, NULL);
-    if (r->table->chip) return 0;
-    struct assay__buf list = {0};
-    for (size_t i = 0; assay__chip_at(i); i++)
-        assay__buf_printf(&list, "%s%s", i ? ", " : "", assay__chip_at(i)->name);
-    int code = bad(r, "no chip '%.24s' is known here, but %s", text, assay__buf_text(&list));
-    assay__buf_free(&list);
-    return code;
-}
-
 static int set_other(struct reading *r, int which, const char *word)
 {
+    size_t length = strlen(word), size;
     int64_t *count = which == BATCH ? &r->table->batch : &r->table->backbone_units;
     int code = claim(r, &r->other_lines[which], others[which]);
     if (code) return code;
-    if (which == NAME) return set_name(r, word);
-    if (which == CHIP) return set_chip(r, word);
+    if (which == NAME) {
+        if (length == 0 || length > ASSAY__REQUIRE_NAME_BYTES)
+            return bad(r, "a name has 1 to %d bytes", ASSAY__REQUIRE_NAME_BYTES);
+        for (size_t i = 0; i < length; i += size) {
+            uint32_t character = assay__utf8_decode(word + i, length - i, &size);
+            if (character == ASSAY__UTF8_INVALID || character < 0x20 || character == 0x7f ||
+                strchr(";#", word[i]))
+                return bad(r, "a name is UTF-8 without control characters, ';' and '#'");
+        }
+        r->table->name = assay__arena_strdup(r->arena, word);
+        return r->table->name ? 0 : assay__no_memory(r->error);
+    }
+    if (which == CHIP) {
+        r->table->chip = assay__chip_find(word, NULL);
+        if (r->table->chip) return 0;
+        const char *list = "";
+        for (size_t i = 0; assay__chip_at(i); i++)
+            list = assay__arena_text(r->arena, "%s%s%s", list, i ? ", " : "",
+                                     assay__chip_at(i)->name);
+        return bad(r, "no chip '%.24s' is known here, but %s", word, list);
+    }
     if (assay__text_int64(word, count) || *count < 1 || *count > 1000000000)
         return bad(r, "%s: '%.60s' is not a whole number from 1 to 1,000,000,000", others[which],
                    word);
     return 0;
 }
 
-/* Index into others; -1: none of them. */
-static int find_other(const char *key)
+static const char *key_at(int index)
 {
-    for (int i = 0; i < OTHERS; i++)
-        if (strcmp(others[i], key) == 0) return i;
-    return -1;
+    return index < ASSAY__REQUIRE_COUNT ? infos[index].key : others[index - ASSAY__REQUIRE_COUNT];
 }
 
-static int find_kind(const char *key)
+/* A requirement, or ASSAY__REQUIRE_COUNT + the index of one of the others; -1: neither. */
+static int find_key(const char *key)
 {
-    for (int i = 0; i < ASSAY__REQUIRE_COUNT; i++)
-        if (strcmp(assay__require_info((enum assay__require_kind)i)->key, key) == 0) return i;
+    for (int i = 0; i < ASSAY__REQUIRE_COUNT + OTHERS; i++)
+        if (strcmp(key_at(i), key) == 0) return i;
     return -1;
 }
 
@@ -253,12 +234,9 @@ static int unknown_key(const struct reading *r, const char *key)
 {
     const char *best = NULL;
     size_t least = SIZE_MAX;
-    for (size_t i = 0; i < ASSAY__REQUIRE_COUNT + OTHERS; i++) {
-        const char *word = i < ASSAY__REQUIRE_COUNT
-                               ? assay__require_info((enum assay__require_kind)i)->key
-                               : others[i - ASSAY__REQUIRE_COUNT];
-        size_t distance = assay__text_distance(key, word);
-        if (distance < least) least = distance, best = word;
+    for (int i = 0; i < ASSAY__REQUIRE_COUNT + OTHERS; i++) {
+        size_t distance = assay__text_distance(key, key_at(i));
+        if (distance < least) least = distance, best = key_at(i);
     }
     if (strlen(key) <= 40 && assay__text_near(key, least))
         return bad(r, "there is no requirement '%s'; did you mean '%s'?", key, best);
@@ -281,16 +259,6 @@ static char *next_word(char **at)
     return begin;
 }
 
-/* What is left of the line, without the blanks around it. */
-static char *rest(char *at)
-{
-    at += strspn(at, " \t\r");
-    size_t length = strlen(at);
-    while (length && strchr(" \t\r", at[length - 1]))
-        at[--length] = '\0';
-    return at;
-}
-
 static int read_line(struct reading *r, char *line)
 {
     line[strcspn(line, "#")] = '\0';
@@ -298,32 +266,21 @@ static int read_line(struct reading *r, char *line)
     if (!key) return 0;
     size_t length = strlen(key);
     if (length > 1 && strchr(":=", key[length - 1])) key[length - 1] = '\0';
-    int kind = find_kind(key), other = find_other(key);
-    if (other == NAME || other == CHIP) return set_other(r, other, rest(line));
+    int found = find_key(key), other = found - ASSAY__REQUIRE_COUNT;
+    if (other == NAME || other == CHIP) { /* what is left, without the blanks around it */
+        line += strspn(line, " \t\r");
+        for (length = strlen(line); length && strchr(" \t\r", line[length - 1]);)
+            line[--length] = '\0';
+        return set_other(r, other, line);
+    }
     char *minimum = next_word(&line), *target = next_word(&line), *more = next_word(&line);
-    if (kind < 0 && other < 0) return unknown_key(r, key);
+    if (found < 0) return unknown_key(r, key);
     if (!minimum) return bad(r, "%s has no value", key);
     if (other >= 0 && target) return bad(r, "%s takes one value, '%.60s' is too much", key, target);
     if (other >= 0) return set_other(r, other, minimum);
     if (more) return bad(r, "%s takes a minimum and a target, '%.60s' is too much", key, more);
-    int code = set_value(r, false, (enum assay__require_kind)kind, minimum);
-    if (code == 0 && target) code = set_value(r, true, (enum assay__require_kind)kind, target);
-    return code;
-}
-
-static int read_text(struct reading *r, char *text)
-{
-    char *at = text;
-    int code = 0;
-    for (r->line = 1; code == 0;) {
-        size_t length = strcspn(at, "\n;");
-        char end = at[length];
-        at[length] = '\0';
-        code = read_line(r, at);
-        if (!end) break;
-        if (end == '\n' && code == 0) r->line++;
-        at += length + 1;
-    }
+    int code = set_value(r, false, (enum assay__require_kind)found, minimum);
+    if (code == 0 && target) code = set_value(r, true, (enum assay__require_kind)found, target);
     return code;
 }
 
@@ -338,20 +295,17 @@ static int line_at(const struct reading *r, const char *at)
 }
 
 /* The JSON reader counts bytes; messages name the line. */
-static int bad_json(struct reading *r, const struct assay__json_reader *reader, int code)
-{
-    size_t at = 0;
-    const char *what = assay__json_reader_fault(reader, &at);
-    if (code == ASSAY_ENOMEM) return assay__no_memory(r->error);
-    r->line = line_at(r, r->text + at);
-    return bad(r, "not JSON: %s", what);
-}
-
 static int next(struct reading *r, struct assay__json_reader *reader,
                 struct assay__json_token *token)
 {
     int code = assay__json_next(reader, token, NULL);
-    if (code) return bad_json(r, reader, code);
+    if (code == ASSAY_ENOMEM) return assay__no_memory(r->error);
+    if (code) {
+        size_t at = 0;
+        const char *what = assay__json_reader_fault(reader, &at);
+        r->line = line_at(r, r->text + at);
+        return bad(r, "not JSON: %s", what);
+    }
     if (token->text && (token->kind == ASSAY__JSON_KEY || token->kind == ASSAY__JSON_STRING ||
                         token->kind == ASSAY__JSON_NUMBER))
         r->line = line_at(r, token->text);
@@ -386,27 +340,12 @@ static int read_column(struct reading *r, struct assay__json_reader *reader, boo
     while (code == 0 && (code = next(r, reader, &token)) == 0 && token.kind == ASSAY__JSON_KEY) {
         const char *key = assay__json_unescape(r->arena, &token), *word = NULL;
         if (!key) return assay__no_memory(r->error);
-        int kind = find_kind(key);
-        if (kind < 0) return unknown_key(r, key);
+        int kind = find_key(key);
+        if (kind < 0 || kind >= ASSAY__REQUIRE_COUNT) return unknown_key(r, key);
         code = read_word(r, reader, key, &word);
         if (code == 0) code = set_value(r, target, (enum assay__require_kind)kind, word);
     }
     return code;
-}
-
-static int read_member(struct reading *r, struct assay__json_reader *reader, const char *key)
-{
-    const char *word = NULL;
-    if (strcmp(key, "minimum") == 0) return read_column(r, reader, false);
-    if (strcmp(key, "target") == 0) return read_column(r, reader, true);
-    int other = find_other(key);
-    if (other < 0)
-        return bad(r,
-                   "there is no member '%.40s'; there are name, chip, minimum, target, batch, "
-                   "backbone_units",
-                   key);
-    int code = read_word(r, reader, key, &word);
-    return code ? code : set_other(r, other, word);
 }
 
 static int read_json(struct reading *r, size_t length)
@@ -416,8 +355,22 @@ static int read_json(struct reading *r, size_t length)
     if (!reader) return assay__no_memory(r->error);
     int code = next(r, reader, &token); /* the object: the caller saw its brace */
     while (code == 0 && (code = next(r, reader, &token)) == 0 && token.kind == ASSAY__JSON_KEY) {
-        const char *key = assay__json_unescape(r->arena, &token);
-        code = key ? read_member(r, reader, key) : assay__no_memory(r->error);
+        const char *key = assay__json_unescape(r->arena, &token), *word = NULL;
+        bool target = key && strcmp(key, "target") == 0;
+        int other = key ? find_key(key) - ASSAY__REQUIRE_COUNT : -1;
+        if (!key) {
+            code = assay__no_memory(r->error);
+        } else if (target || strcmp(key, "minimum") == 0) {
+            code = read_column(r, reader, target);
+        } else if (other < 0) {
+            code = bad(r,
+                       "there is no member '%.40s'; there are name, chip, minimum, target, batch, "
+                       "backbone_units",
+                       key);
+        } else {
+            code = read_word(r, reader, key, &word);
+            if (code == 0) code = set_other(r, other, word);
+        }
     }
     if (code == 0) code = next(r, reader, &token); /* nothing behind it */
     assay__json_reader_free(reader);
@@ -426,15 +379,14 @@ static int read_json(struct reading *r, size_t length)
 
 /* --- a table ---------------------------------------------------------------------------------- */
 
+/* A target is at least as hard as its minimum, and something can fail. */
 static int check(struct reading *r)
 {
-    struct assay__require_table *table = r->table;
     size_t minimums = 0;
     for (int i = 0; i < ASSAY__REQUIRE_COUNT; i++) {
-        const struct assay__require_info *info = assay__require_info((enum assay__require_kind)i);
-        double minimum = table->minimum[i], target = table->target[i];
+        const struct assay__require_info *info = &infos[i];
+        double minimum = r->table->minimum[i], target = r->table->target[i];
         minimums += isfinite(minimum);
-        if (!isfinite(minimum) || !isfinite(target)) continue;
         r->line = r->lines[1][i];
         if (info->floor ? target < minimum : target > minimum)
             return bad(r, "%s: the target is easier than the minimum; %s needs the %s number first",
@@ -449,23 +401,30 @@ int assay__require_parse(struct assay__arena *arena, const char *text, size_t le
                          const char *name, const struct assay__require_table **out,
                          struct assay_error *error)
 {
-    struct reading r = {.arena = arena, .what = name, .error = error};
     *out = NULL;
     char *copy = assay__arena_strndup(arena, text, length);
     struct assay__require_table *table = assay__arena_alloc(arena, sizeof *table);
-    if (!copy || !table) return assay__no_memory(r.error);
+    if (!copy || !table) return assay__no_memory(error);
+    struct reading r = {.arena = arena, .what = name, .text = text, .table = table, .error = error};
     *table = (struct assay__require_table){.name = name, .origin = name};
     for (int i = 0; i < ASSAY__REQUIRE_COUNT; i++)
         table->minimum[i] = table->target[i] = NAN;
-    r.table = table;
-    r.text = text;
     if (memchr(text, '\0', length)) {
         r.line = line_at(&r, memchr(text, '\0', length));
         return bad(&r, "a zero byte: this is not a text file");
     }
     if (strncmp(copy, "\xef\xbb\xbf", 3) == 0) copy += 3; /* byte order mark */
     bool json = copy[strspn(copy, " \t\r\n")] == '{';
-    int code = json ? read_json(&r, length) : read_text(&r, copy);
+    int code = json ? read_json(&r, length) : 0;
+    if (!json) r.line = 1;
+    for (char *at = copy, end = '\n'; !json && end && code == 0;) {
+        size_t line_length = strcspn(at, "\n;");
+        end = at[line_length];
+        at[line_length] = '\0';
+        code = read_line(&r, at);
+        r.line += end == '\n';
+        at += line_length + 1;
+    }
     if (code == 0) code = check(&r);
     if (code == 0) *out = table;
     return code;
@@ -489,19 +448,15 @@ static int not_found(const char *name, struct assay_error *error)
     const char *best = NULL;
     size_t least = SIZE_MAX;
     for (size_t i = 0; assay__require_preset_at(i); i++) {
-        size_t distance = assay__text_distance(name, assay__require_preset_at(i)->name);
-        if (distance >= least) continue;
-        least = distance;
-        best = assay__require_preset_at(i)->name;
+        size_t distance = assay__text_distance(name, presets[i].name);
+        if (distance < least) least = distance, best = presets[i].name;
     }
-    if (strlen(name) <= 40 && assay__text_near(name, least))
-        return assay_error_set(error, ASSAY_EINVAL,
-                               "there is no requirement table '%s'; did you mean '%s'?", name,
-                               best);
+    bool near = strlen(name) <= 40 && assay__text_near(name, least);
     return assay_error_set(error, ASSAY_EINVAL,
-                           "there is no requirement table '%s': built in are m1, m1-pro, m1-max "
-                           "and m1-ultra, anything else is a file",
-                           name);
+                           near ? "there is no requirement table '%s'; did you mean '%s'?"
+                                : "there is no requirement table '%s': built in are m1, m1-pro, "
+                                  "m1-max and m1-ultra, anything else is a file",
+                           name, best);
 }
 
 int assay__require_find(struct assay__arena *arena, const char *name,
@@ -514,10 +469,7 @@ int assay__require_find(struct assay__arena *arena, const char *name,
     int code = assay__file_read(name, ASSAY__REQUIRE_FILE_BYTES + 1, &text, &length, error);
     if (code == ASSAY_ENOTFOUND) return not_found(name, error);
     if (code) return code;
-    const char *called = base_name(arena, name);
-    if (!called)
-        code = assay__no_memory(error);
-    else if (length > ASSAY__REQUIRE_FILE_BYTES)
+    if (length > ASSAY__REQUIRE_FILE_BYTES)
         code = assay_error_set(error, ASSAY_EINVAL,
                                "requirement table '%s': longer than %d bytes, so it is none", name,
                                ASSAY__REQUIRE_FILE_BYTES);
@@ -525,8 +477,9 @@ int assay__require_find(struct assay__arena *arena, const char *name,
         code = assay__require_parse(arena, text, length, name, table, error);
     free(text);
     if (code) return code;
+    const char *called = base_name(arena, name);
     struct assay__require_table *own = assay__arena_alloc(arena, sizeof *own);
-    if (!own) return assay__no_memory(error);
+    if (!own || !called) return assay__no_memory(error);
     *own = **table; /* messages name the path, reports the table */
     own->origin = assay__arena_text(arena, "%s", name);
     if (own->name == name) own->name = called;
@@ -537,26 +490,15 @@ int assay__require_find(struct assay__arena *arena, const char *name,
 /* --- out -------------------------------------------------------------------------------------- */
 
 /* The shortest text that reads back as the same number. */
-static void put_number(struct assay__buf *out, double value)
-{
-    char text[40];
-    for (int digits = 6; digits <= 17; digits++) {
-        double back;
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        if (assay__text_double(text, &back) == 0 && back == value) break;
-    }
-    assay__buf_puts(out, text);
-}
-
 static void put_value(struct assay__buf *out, const struct assay__require_info *info, double value)
 {
-    assay__buf_putc(out, ' ');
-    if (!isfinite(value)) {
-        assay__buf_putc(out, '-');
-        return;
+    double plain = info->scale > 0 ? value / info->scale : value, back = NAN;
+    char text[40] = "-";
+    for (int digits = 6; digits <= 17 && isfinite(value) && back != plain; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, plain);
+        if (assay__text_double(text, &back)) back = NAN;
     }
-    put_number(out, info->scale > 0 ? value / info->scale : value);
-    if (!(info->scale > 0)) assay__buf_putc(out, 's');
+    assay__buf_printf(out, " %s%s", text, isfinite(value) && !(info->scale > 0) ? "s" : "");
 }
 
 const char *assay__require_text(struct assay__arena *arena,

@@ -8,6 +8,7 @@
 #include "base/text.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,16 +27,16 @@ struct reviewing {
     struct assay__review *out;
 };
 
-static void add(struct assay__sentence_list *list, const char *text)
-{
-    if (list->count < ASSAY__REVIEW_SENTENCES) list->items[list->count++] = text;
-}
+static void add(struct reviewing *r, struct assay__sentence_list *list, const char *format, ...)
+    ASSAY_PRINTF(3, 4);
 
-static const char *scaled(struct reviewing *r, double value, const char *unit)
+static void add(struct reviewing *r, struct assay__sentence_list *list, const char *format, ...)
 {
-    char text[64];
-    assay__text_scaled(text, sizeof text, value, unit);
-    return assay__arena_text(r->arena, "%s", text);
+    va_list args;
+    va_start(args, format);
+    if (list->count < ASSAY__REVIEW_SENTENCES)
+        list->items[list->count++] = assay__arena_vtext(r->arena, format, args);
+    va_end(args);
 }
 
 /* --- bottlenecks ------------------------------------------------------------------------------ */
@@ -76,53 +77,43 @@ static struct percent_text percent(double share)
     return out;
 }
 
-static void review_bounds(struct reviewing *r)
+static void review_layers(struct reviewing *r, double p50_ns)
 {
-    const struct assay__require_evidence *e = &r->evidence;
-    struct assay__sentence_list *list = &r->out->bottlenecks;
-    if (e->bound == ASSAY__BOUND_UNKNOWN) return;
     static const char *const words[] = {[ASSAY__BOUND_COMPUTE] = "compute",
                                         [ASSAY__BOUND_MEMORY] = "memory",
                                         [ASSAY__BOUND_OVERHEAD] = "overhead of small layers"};
-    add(list, assay__arena_text(r->arena,
-                                "most of the layers' time is limited by %s: %s (compute %s, memory "
-                                "%s, overhead %s, unknown %s)",
-                                words[e->bound], percent(e->share[e->bound]).text,
-                                percent(e->share[ASSAY__BOUND_COMPUTE]).text,
-                                percent(e->share[ASSAY__BOUND_MEMORY]).text,
-                                percent(e->share[ASSAY__BOUND_OVERHEAD]).text,
-                                percent(e->share[ASSAY__BOUND_UNKNOWN]).text));
-}
-
-/* "reaches 62 % of its roof" */
-static const char *roof_text(struct reviewing *r, const struct assay__layer *layer)
-{
-    const struct assay__roofline *roofline = &r->evidence.roofline;
-    size_t at = (size_t)(layer - r->trial->layers.items);
-    if (roofline->reason[0] || at >= roofline->layer_count) return "";
-    const struct assay__roofline_layer *placed = &roofline->layers[at];
-    if (!isfinite(placed->utilization) || placed->bound == ASSAY__BOUND_UNKNOWN) return "";
-    return assay__arena_text(r->arena, "; limited by %s, at %.0f %% of its roof",
-                             assay__bound_name(placed->bound), placed->utilization * 100);
-}
-
-static void review_layers(struct reviewing *r, double p50_ns)
-{
+    const struct assay__require_evidence *e = &r->evidence;
+    struct assay__sentence_list *list = &r->out->bottlenecks;
     size_t count;
     const struct assay__layer **order = by_time(r, &count);
-    struct assay__sentence_list *list = &r->out->bottlenecks;
+    if (e->bound != ASSAY__BOUND_UNKNOWN)
+        add(r, list,
+            "most of the layers' time is limited by %s: %s (compute %s, memory %s, overhead %s, "
+            "unknown %s)",
+            words[e->bound], percent(e->share[e->bound]).text,
+            percent(e->share[ASSAY__BOUND_COMPUTE]).text,
+            percent(e->share[ASSAY__BOUND_MEMORY]).text,
+            percent(e->share[ASSAY__BOUND_OVERHEAD]).text,
+            percent(e->share[ASSAY__BOUND_UNKNOWN]).text);
     for (size_t i = 0; i < count && i < LAYERS_NAMED && p50_ns > 0; i++) {
+        const struct assay__roofline *roofline = &e->roofline;
         double share = order[i]->time_ns / p50_ns;
+        size_t at = (size_t)(order[i] - r->trial->layers.items);
+        const char *roof = "";
         if (share < SHARE_NAMED) break;
-        add(list, assay__arena_text(r->arena, "layer %.80s (%.40s) takes %.0f %% of the time%s",
-                                    assay__layer_title(order[i]), order[i]->op, share * 100,
-                                    roof_text(r, order[i])));
+        if (!roofline->reason[0] && at < roofline->layer_count &&
+            isfinite(roofline->layers[at].utilization) &&
+            roofline->layers[at].bound != ASSAY__BOUND_UNKNOWN)
+            roof = assay__arena_text(r->arena, "; limited by %s, at %.0f %% of its roof",
+                                     assay__bound_name(roofline->layers[at].bound),
+                                     roofline->layers[at].utilization * 100);
+        add(r, list, "layer %.80s (%.40s) takes %.0f %% of the time%s",
+            assay__layer_title(order[i]), order[i]->op, share * 100, roof);
     }
     if (count == 0)
-        add(list, assay__arena_text(r->arena, "which layers are slow is unknown: %s",
-                                    r->trial->layers.reason && r->trial->layers.reason[0]
-                                        ? r->trial->layers.reason
-                                        : "layers were not timed"));
+        add(r, list, "which layers are slow is unknown: %s",
+            r->trial->layers.reason && r->trial->layers.reason[0] ? r->trial->layers.reason
+                                                                  : "layers were not timed");
 }
 
 static void review_rest(struct reviewing *r, double p50_ns)
@@ -132,19 +123,13 @@ static void review_rest(struct reviewing *r, double p50_ns)
     double fixed = layers->engine_ns / p50_ns, rest = layers->unattributed_ns / p50_ns;
     double tail = assay__trial_value(r->trial, "latency.p99") * 1e9 / p50_ns;
     if (fixed >= SHARE_NAMED)
-        add(list,
-            assay__arena_text(r->arena, "the engine's fixed cost per run takes %.0f %% of the time",
-                              fixed * 100));
+        add(r, list, "the engine's fixed cost per run takes %.0f %% of the time", fixed * 100);
     if (rest >= SHARE_NAMED)
-        add(list, assay__arena_text(r->arena, "%.0f %% of the time is in no layer (unattributed)",
-                                    rest * 100));
+        add(r, list, "%.0f %% of the time is in no layer (unattributed)", rest * 100);
     if (tail >= TAIL_NAMED)
-        add(list, assay__arena_text(r->arena,
-                                    "the slowest 1 %% of inferences take %.1f × the median or more",
-                                    tail));
+        add(r, list, "the slowest 1 %% of inferences take %.1f × the median or more", tail);
     for (size_t i = 0; i < r->profile->environment.disturbance_count; i++)
-        add(list, assay__arena_text(r->arena, "the machine was disturbed: %s",
-                                    r->profile->environment.disturbances[i]));
+        add(r, list, "the machine was disturbed: %s", r->profile->environment.disturbances[i]);
 }
 
 /* --- opportunities ---------------------------------------------------------------------------- */
@@ -152,8 +137,8 @@ static void review_rest(struct reviewing *r, double p50_ns)
 static void offer(struct reviewing *r, double gain, const char *what)
 {
     if (isfinite(gain) && gain >= GAIN_NAMED)
-        add(&r->out->opportunities, assay__arena_text(r->arena, "at most %s × as fast: %s",
-                                                      assay__digits(gain, 3).text, what));
+        add(r, &r->out->opportunities, "at most %s × as fast: %s", assay__digits(gain, 3).text,
+            what);
 }
 
 static void review_opportunities(struct reviewing *r, double p50_ns)
@@ -165,8 +150,8 @@ static void review_opportunities(struct reviewing *r, double p50_ns)
         double rest = p50_ns - roofline->least_of_ns; /* without a known roof: unchanged */
         offer(r, p50_ns / (fmax(rest, 0) + roofline->least_ns),
               assay__arena_text(r->arena, "every layer at its roof (they take %s, at least %s)",
-                                scaled(r, roofline->least_of_ns * 1e-9, "s"),
-                                scaled(r, roofline->least_ns * 1e-9, "s")));
+                                assay__scaled(roofline->least_of_ns * 1e-9, "s").text,
+                                assay__scaled(roofline->least_ns * 1e-9, "s").text));
         double overhead = roofline->time_ns[ASSAY__BOUND_OVERHEAD] / p50_ns;
         offer(r, 1 / (1 - overhead),
               "no time in overhead-bound layers (a larger batch, or fused nodes)");
@@ -182,57 +167,42 @@ static void review_opportunities(struct reviewing *r, double p50_ns)
                                                          assay__trial_on_cpu(r->trial));
     double weights = assay__trial_value(r->trial, "memory.model");
     if (peak && peak->value > 2 * weights)
-        add(&r->out->opportunities, assay__arena_text(r->arena,
-                                                      "memory: the peak of %s is %s × the weights "
-                                                      "(%s); 'assay memory' shows where it goes",
-                                                      scaled(r, peak->value, "B"),
-                                                      assay__digits(peak->value / weights, 3).text,
-                                                      scaled(r, weights, "B")));
+        add(r, &r->out->opportunities,
+            "memory: the peak of %s is %s × the weights (%s); 'assay memory' shows where it goes",
+            assay__scaled(peak->value, "B").text, assay__digits(peak->value / weights, 3).text,
+            assay__scaled(weights, "B").text);
 }
 
 /* --- recommendations -------------------------------------------------------------------------- */
 
-/* Advice of the table: minimum before target before warnings. */
-static void recommend_required(struct reviewing *r)
-{
-    const struct assay__judgement *j = &r->out->judgement;
-    for (int level = ASSAY__REQUIRE_TO_MINIMUM; level > ASSAY__REQUIRE_FINE; level--)
-        for (size_t i = 0; i < j->count; i++)
-            if ((int)j->rows[i].level == level) add(&r->out->recommendations, j->rows[i].advice);
-}
-
-static void recommend_repeating(struct reviewing *r)
-{
-    const char *how = r->profile->kind == ASSAY__PROFILE_TUNE                ? "a larger budget"
-                      : r->trial->launch_count >= ASSAY__COMPARISON_LAUNCHES ? "longer launches"
-                                                                             : "5 launches";
-    add(&r->out->recommendations,
-        assay__arena_text(
-            r->arena, "the measurement is unstable: repeat it on a quieter machine, with %s", how));
-}
-
-static void recommend_rest(struct reviewing *r)
+/* Advice of the table first: minimum before target before warnings. */
+static void recommend(struct reviewing *r)
 {
     struct assay__sentence_list *list = &r->out->recommendations;
+    const struct assay__judgement *j = &r->out->judgement;
     double utilization = assay__trial_value(r->trial, "compute.utilization");
-    bool off = r->trial->target.optimization == ASSAY__OPTIMIZATION_NONE;
-    if (off) add(list, "graph optimisation is off: turn it on");
+    for (int level = ASSAY__REQUIRE_TO_MINIMUM; level > ASSAY__REQUIRE_FINE; level--)
+        for (size_t i = 0; i < j->count; i++)
+            if ((int)j->rows[i].level == level) add(r, list, "%s", j->rows[i].advice);
+    if (r->trial->target.optimization == ASSAY__OPTIMIZATION_NONE)
+        add(r, list, "graph optimisation is off: turn it on");
     if (utilization < UTILIZATION_LOW && !r->out->required)
-        add(list,
-            assay__arena_text(
-                r->arena, "compute reaches %s %% of the measured ceiling: try a larger batch%s",
-                assay__digits(utilization * 100, 3).text,
-                r->evidence.bound == ASSAY__BOUND_COMPUTE ? ", float16 or int8" : ""));
+        add(r, list, "compute reaches %s %% of the measured ceiling: try a larger batch%s",
+            assay__digits(utilization * 100, 3).text,
+            r->evidence.bound == ASSAY__BOUND_COMPUTE ? ", float16 or int8" : "");
     if (r->trial->stability.verdict && strcmp(r->trial->stability.verdict, "unstable") == 0)
-        recommend_repeating(r);
+        add(r, list, "the measurement is unstable: repeat it on a quieter machine, with %s",
+            r->profile->kind == ASSAY__PROFILE_TUNE                ? "a larger budget"
+            : r->trial->launch_count >= ASSAY__COMPARISON_LAUNCHES ? "longer launches"
+                                                                   : "5 launches");
     if (isnan(assay__trial_value(r->trial, "power.average")))
-        add(list, r->trial->protocol.watched & ASSAY__WATCHED_POWER
-                      ? "power is unknown, so there is no score: 'assay doctor' says which "
-                        "sensor is missing"
-                      : "power was not sampled, so there is no score");
+        add(r, list, "%s",
+            r->trial->protocol.watched & ASSAY__WATCHED_POWER
+                ? "power is unknown, so there is no score: 'assay doctor' says which sensor is "
+                  "missing"
+                : "power was not sampled, so there is no score");
     if (r->evidence.roofline.reason[0])
-        add(list, assay__arena_text(r->arena, "what limits the layers is unknown (%s)",
-                                    r->evidence.roofline.reason));
+        add(r, list, "what limits the layers is unknown (%s)", r->evidence.roofline.reason);
 }
 
 /* --- together --------------------------------------------------------------------------------- */
@@ -252,11 +222,9 @@ int assay__review(const struct assay_profile *profile, const struct assay__trial
     if (code) return code;
     assay__score(trial->metrics, assay__trial_on_cpu(trial), &out->score);
     double p50_ns = assay__trial_value(trial, "latency.p50") * 1e9;
-    review_bounds(&r);
     review_layers(&r, p50_ns);
     review_rest(&r, p50_ns);
     review_opportunities(&r, p50_ns);
-    recommend_required(&r);
-    recommend_rest(&r);
+    recommend(&r);
     return assay__arena_failed(arena) ? ASSAY_ENOMEM : 0;
 }

@@ -93,33 +93,23 @@ const struct assay__ncp_groups *assay__study_groups(struct assay__study *study,
     return kept->groups;
 }
 
-/* The trial that is recommended for latency (compare), or the best (sweep, tune); SIZE_MAX none. */
-static size_t recommended(struct assay__study *study)
-{
-    switch (study->profile->kind) {
-    case ASSAY__PROFILE_COMPARE: {
-        const struct assay__comparison *all = assay__study_comparison(study);
-        size_t row = all->recommendations[ASSAY__FOR_LATENCY].row;
-        if (row == SIZE_MAX) row = all->reference;
-        return row < all->count ? all->rows[row].judged.trial : SIZE_MAX;
-    }
-    case ASSAY__PROFILE_SWEEP: {
-        const struct assay__sweep *sweep = assay__study_sweep(study);
-        return sweep->best < sweep->count ? sweep->points[sweep->best].judged.trial : SIZE_MAX;
-    }
-    case ASSAY__PROFILE_TUNE: {
-        const struct assay__tune_result *tune = assay__study_tune(study);
-        return tune->best < tune->count ? tune->rows[tune->best].judged.trial : SIZE_MAX;
-    }
-    default: return SIZE_MAX;
-    }
-}
-
 const struct assay__trial *assay__study_main_trial(struct assay__study *study)
 {
     const struct assay_profile *profile = study->profile;
+    size_t chosen = SIZE_MAX;
     if (!profile->trial_count) return NULL;
-    size_t chosen = profile->trial_count > 1 ? recommended(study) : SIZE_MAX;
+    if (profile->trial_count > 1 && profile->kind == ASSAY__PROFILE_COMPARE) {
+        const struct assay__comparison *all = assay__study_comparison(study);
+        size_t row = all->recommendations[ASSAY__FOR_LATENCY].row;
+        if (row == SIZE_MAX) row = all->reference;
+        if (row < all->count) chosen = all->rows[row].judged.trial;
+    } else if (profile->trial_count > 1 && profile->kind == ASSAY__PROFILE_SWEEP) {
+        const struct assay__sweep *sweep = assay__study_sweep(study);
+        if (sweep->best < sweep->count) chosen = sweep->points[sweep->best].judged.trial;
+    } else if (profile->trial_count > 1 && profile->kind == ASSAY__PROFILE_TUNE) {
+        const struct assay__tune_result *tune = assay__study_tune(study);
+        if (tune->best < tune->count) chosen = tune->rows[tune->best].judged.trial;
+    }
     if (chosen < profile->trial_count) return &profile->trials[chosen];
     for (size_t i = 0; i < profile->trial_count; i++)
         if (isfinite(assay__trial_value(&profile->trials[i], "latency.p50")))

@@ -44,53 +44,6 @@ int assay__sweep_memory_read(const char *text, uint64_t *bytes, struct assay_err
 
 /* --- points ----------------------------------------------------------------------------------- */
 
-/* The axes that any point has, in the order of the first that has them; each point's values. */
-static void read_axes(const struct assay_profile *profile, struct assay__sweep *sweep)
-{
-    for (size_t i = 0; i < sweep->count; i++)
-        assay__axes_add(&sweep->axes, &profile->trials[sweep->points[i].judged.trial]);
-    for (size_t i = 0; i < sweep->count; i++) {
-        struct assay__sweep_point *point = &sweep->points[i];
-        for (size_t a = 0; a < sweep->axes.count; a++)
-            point->values[a] = assay__trial_axis(&profile->trials[point->judged.trial],
-                                                 sweep->axes.items[a]);
-    }
-}
-
-/* What is known against its outputs; "" nothing. */
-static const char *output_fault(const struct assay__judged *j, double limit,
-                                struct assay__arena *arena)
-{
-    double nonfinite = j->own_nonfinite.value, drift = j->drift.value;
-    if (nonfinite > 0)
-        return assay__arena_text(arena, "%.0f of its output values are NaN or infinite", nonfinite);
-    if (drift > limit)
-        return assay__arena_text(arena, "its outputs drift: relative L2 is %.2g, the limit is %.2g",
-                                 drift, limit);
-    return "";
-}
-
-/* A point that was interrupted or lost a launch is judged by its launches that succeeded, and says
- * so. */
-static void judge_state(const struct assay__trial *trial, struct assay__arena *arena,
-                        struct assay__judged *j)
-{
-    size_t launches = j->medians.count;
-    bool partial = trial->state == ASSAY__TRIAL_INTERRUPTED || trial->state == ASSAY__TRIAL_RUNNING;
-    bool lost = trial->state == ASSAY__TRIAL_FAILED &&
-                assay__trial_went_on(trial, ASSAY__SWEEP_LAUNCHES);
-    j->usable = (trial->state == ASSAY__TRIAL_OK || (partial && launches) || lost) &&
-                isfinite(j->latency.value);
-    if (lost && j->usable) {
-        j->lost = assay__arena_text(arena, "%s; judged by the other %zu", j->reason, launches);
-        j->reason = "";
-    }
-    if (partial)
-        j->reason = launches ? assay__arena_text(arena, "interrupted after %zu launch%s", launches,
-                                                 launches == 1 ? "" : "es")
-                             : "interrupted before it was measured";
-}
-
 struct assay__launch_values assay__sweep_launch_costs(const struct assay__trial *trial,
                                                       enum assay__plan_goal goal,
                                                       struct assay__arena *arena, bool *direct)
@@ -124,41 +77,31 @@ static void take_range(const struct assay__launch_values *values, double scale,
     *high = sorted.count ? sorted.items[sorted.count - 1] * scale : NAN;
 }
 
-static void read_costs(const struct assay__trial *trial, enum assay__plan_goal goal,
-                       struct assay__arena *arena, struct assay__sweep_point *point)
-{
-    bool direct = false;
-    struct assay__launch_values costs = assay__sweep_launch_costs(trial, goal, arena, &direct);
-    if (!direct && goal == ASSAY__PLAN_ENERGY) costs.count = 0;
-    take_range(&costs, scale_of(trial, &point->judged, direct), arena, &point->cost_low,
-               &point->cost_high);
-}
-
-/* Merits are samples per second over seconds of latency, launch by launch: a step of the batch that
- * raises them raises throughput by a larger factor than latency. */
-static void read_merits(const struct assay__trial *trial, struct assay__arena *arena,
+/* A point that was interrupted or lost a launch is judged by its launches that succeeded, and says
+ * so. Of one that was interrupted in its first launch nothing is judged. */
+static void judge_state(const struct assay__trial *trial, struct assay__arena *arena,
                         struct assay__sweep_point *point)
 {
-    const struct assay__judged *j = &point->judged;
-    bool direct = false;
-    struct assay__launch_values costs = assay__sweep_launch_costs(trial, ASSAY__PLAN_THROUGHPUT,
-                                                                  arena, &direct),
-                                merits = assay__launch_sorted(&j->medians, arena);
-    double scale = scale_of(trial, j, direct);
-    merits.count = merits.count == costs.count && scale > 0 ? merits.count : 0;
-    for (size_t i = 0; i < merits.count; i++)
-        merits.items[i] = 1 / (costs.items[i] * scale * j->medians.items[i]);
-    assay__stats_sort(merits.items, merits.count);
-    point->merits = merits;
-    if (!isfinite(scale)) costs.count = 0;
-    take_range(&costs, scale, arena, &point->sample_low_s, &point->sample_high_s);
-}
-
-static void read_latency(struct assay__arena *arena, struct assay__sweep_point *point)
-{
-    struct assay__launch_values sorted = assay__launch_sorted(&point->judged.medians, arena);
-    point->judged.latency.value = assay__stats_median(sorted.items, sorted.count);
-    take_range(&sorted, 1, arena, &point->low_s, &point->high_s);
+    struct assay__judged *j = &point->judged;
+    size_t launches = j->medians.count;
+    bool partial = trial->state == ASSAY__TRIAL_INTERRUPTED || trial->state == ASSAY__TRIAL_RUNNING;
+    bool lost = trial->state == ASSAY__TRIAL_FAILED &&
+                assay__trial_went_on(trial, ASSAY__SWEEP_LAUNCHES);
+    j->usable = (trial->state == ASSAY__TRIAL_OK || (partial && launches) || lost) &&
+                isfinite(j->latency.value);
+    point->unreached = partial && !launches;
+    for (size_t i = 0; i < trial->launch_count; i++)
+        point->unreached &= !trial->launches[i].sample_count;
+    point->interrupted = partial && !j->usable;
+    if (lost && j->usable) {
+        j->lost = assay__arena_text(arena, "%s; judged by the other %zu", j->reason, launches);
+        j->reason = "";
+    }
+    if (partial)
+        j->reason = launches ? assay__arena_text(arena, "interrupted after %zu launch%s", launches,
+                                                 launches == 1 ? "" : "es")
+                    : point->unreached ? "interrupted before it was measured"
+                                       : "interrupted in its first launch";
 }
 
 static struct assay__sweep_point read_point(const struct assay_profile *profile, size_t index,
@@ -176,15 +119,39 @@ static struct assay__sweep_point read_point(const struct assay_profile *profile,
         .sequence = 1,
     };
     struct assay__judged *j = &point.judged;
-    read_latency(arena, &point);
-    read_costs(trial, plan->goal, arena, &point);
-    read_merits(trial, arena, &point);
-    judge_state(trial, arena, j);
-    const char *fault = j->usable ? output_fault(j, plan->drift_limit, arena) : "";
-    point.sound = j->usable && !*fault;
-    if (point.sound) fault = assay__limits_broken(plan, trial, arena);
-    point.within = point.sound && !*fault;
-    if (*fault) j->reason = fault;
+    bool direct = false;
+    struct assay__launch_values medians = assay__launch_sorted(&j->medians, arena);
+    j->latency.value = assay__stats_median(medians.items, medians.count);
+    take_range(&medians, 1, arena, &point.low_s, &point.high_s);
+    struct assay__launch_values costs = assay__sweep_launch_costs(trial, plan->goal, arena,
+                                                                  &direct);
+    if (!direct && plan->goal == ASSAY__PLAN_ENERGY) costs.count = 0;
+    take_range(&costs, scale_of(trial, j, direct), arena, &point.cost_low, &point.cost_high);
+    /* Merits are samples per second over seconds of latency, launch by launch: a step of the batch
+     * that raises them raises throughput by a larger factor than latency. */
+    costs = assay__sweep_launch_costs(trial, ASSAY__PLAN_THROUGHPUT, arena, &direct);
+    double scale = scale_of(trial, j, direct);
+    point.merits = medians;
+    if (medians.count != costs.count || !(scale > 0)) point.merits.count = 0;
+    for (size_t i = 0; i < point.merits.count; i++)
+        point.merits.items[i] = 1 / (costs.items[i] * scale * j->medians.items[i]);
+    assay__stats_sort(point.merits.items, point.merits.count);
+    if (!isfinite(scale)) costs.count = 0;
+    take_range(&costs, scale, arena, &point.sample_low_s, &point.sample_high_s);
+    judge_state(trial, arena, &point);
+    point.sound = j->usable && !(j->own_nonfinite.value > 0) &&
+                  !(j->drift.value > plan->drift_limit);
+    const char *limit = point.sound ? assay__limits_broken(plan, trial, arena) : "";
+    point.within = point.sound && !*limit;
+    if (*limit)
+        j->reason = limit;
+    else if (j->usable && j->own_nonfinite.value > 0)
+        j->reason = assay__arena_text(arena, "%.0f of its output values are NaN or infinite",
+                                      j->own_nonfinite.value);
+    else if (j->usable && !point.sound)
+        j->reason = assay__arena_text(arena,
+                                      "its outputs drift: relative L2 is %.2g, the limit is %.2g",
+                                      j->drift.value, plan->drift_limit);
     return point;
 }
 
@@ -266,33 +233,33 @@ static void count_tokens(struct assay__sweep *sweep, enum assay__plan_goal goal)
     }
 }
 
-static struct assay__sweep_wall wall_of(const struct assay_profile *profile)
-{
-    const struct assay__trial *first = profile->trials;
-    if (!profile->trial_count) return (struct assay__sweep_wall){NAN, NAN, NAN, NAN};
-    return (struct assay__sweep_wall){assay__trial_value(first, "sweep.wall.total"),
-                                      assay__trial_value(first, "sweep.wall.measuring"),
-                                      assay__trial_value(first, "sweep.wall.loading"),
-                                      assay__trial_value(first, "sweep.wall.overhead")};
-}
-
 int assay__sweep(const struct assay_profile *profile, struct assay__arena *arena,
                  struct assay__sweep *out)
 {
-    *out = (struct assay__sweep){.best = SIZE_MAX,
-                                 .next = SIZE_MAX,
-                                 .knee = SIZE_MAX,
-                                 .scaled = SIZE_MAX,
-                                 .why = "",
-                                 .knee_why = "",
-                                 .gain = "",
-                                 .wall = wall_of(profile)};
+    const struct assay__trial none = {0}, *first = profile->trial_count ? profile->trials : &none;
+    *out = (struct assay__sweep){
+        .best = SIZE_MAX,
+        .next = SIZE_MAX,
+        .knee = SIZE_MAX,
+        .scaled = SIZE_MAX,
+        .why = "",
+        .knee_why = "",
+        .gain = "",
+        .wall = {.total = assay__trial_value(first, "sweep.wall.total"),
+                 .measuring = assay__trial_value(first, "sweep.wall.measuring"),
+                 .loading = assay__trial_value(first, "sweep.wall.loading"),
+                 .overhead = assay__trial_value(first, "sweep.wall.overhead")}};
     out->points = assay__arena_array(arena, profile->trial_count, sizeof *out->points);
     if (!out->points) return ASSAY_ENOMEM;
-    for (size_t i = 0; i < profile->trial_count; i++)
-        if (profile->trials[i].role != ASSAY__ROLE_CONFIRM)
-            out->points[out->count++] = read_point(profile, i, arena);
-    read_axes(profile, out);
+    for (size_t i = 0; i < profile->trial_count; i++) {
+        if (profile->trials[i].role == ASSAY__ROLE_CONFIRM) continue;
+        out->points[out->count++] = read_point(profile, i, arena);
+        assay__axes_add(&out->axes, &profile->trials[i]);
+    }
+    for (size_t i = 0; i < out->count; i++)
+        for (size_t a = 0; a < out->axes.count; a++)
+            out->points[i].values[a] = assay__trial_axis(
+                &profile->trials[out->points[i].judged.trial], out->axes.items[a]);
     fill_efficiency(out);
     count_tokens(out, profile->plan.goal);
     assay__sweep_judge(profile, arena, out);

@@ -17,6 +17,8 @@ struct assay__sweep_point {
     const char *device;
     enum assay__device_class device_class;
     bool software;              /* measured, never recommended */
+    bool interrupted;           /* not usable because the sweep was interrupted */
+    bool unreached;             /* … before anything of it was measured */
     bool sound;                 /* usable, and its outputs are not known to be wrong */
     bool within;                /* sound and within the limits */
     double low_s, high_s;       /* min and max of the launch medians */

@@ -64,28 +64,23 @@ static int by_cost(const void *a, const void *b)
     return x->point < y->point ? -1 : 1;
 }
 
-/* Sound points, by the goal the best first. */
-static size_t rank(const struct assay__sweep *sweep, enum assay__plan_goal goal, struct ranked *out)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < sweep->count; i++) {
-        double cost = cost_of(&sweep->points[i], goal);
-        if (sweep->points[i].sound && isfinite(cost)) out[count++] = (struct ranked){i, cost};
-    }
-    qsort(out, count, sizeof *out, by_cost);
-    return count;
-}
-
+/* Neighbours that are tied, of the sound points in the order of the goal. */
 static void find_pairs(struct assay__sweep *sweep, enum assay__plan_goal goal,
                        struct assay__arena *arena)
 {
     struct ranked *order = assay__arena_array(arena, sweep->count, sizeof *order);
+    size_t count = 0;
     sweep->pairs = assay__arena_array(arena, sweep->count, sizeof *sweep->pairs);
-    size_t count = order && sweep->pairs ? rank(sweep, goal, order) : 0;
-    for (size_t i = 1; i < count; i++)
-        if (overlap(&sweep->points[order[i - 1].point], &sweep->points[order[i].point]))
-            sweep->pairs[sweep->pair_count++] = (struct assay__sweep_pair){order[i - 1].point,
-                                                                           order[i].point};
+    for (size_t i = 0; order && sweep->pairs && i < sweep->count; i++) {
+        double cost = cost_of(&sweep->points[i], goal);
+        if (sweep->points[i].sound && isfinite(cost)) order[count++] = (struct ranked){i, cost};
+    }
+    if (count) qsort(order, count, sizeof *order, by_cost);
+    for (size_t i = 1; i < count; i++) {
+        size_t a = order[i - 1].point, b = order[i].point;
+        if (overlap(&sweep->points[a], &sweep->points[b]))
+            sweep->pairs[sweep->pair_count++] = (struct assay__sweep_pair){a, b};
+    }
 }
 
 /* --- the best --------------------------------------------------------------------------------- */
@@ -94,54 +89,6 @@ static void find_pairs(struct assay__sweep *sweep, enum assay__plan_goal goal,
 static bool may_win(const struct assay__sweep_point *point)
 {
     return point->within && !point->software;
-}
-
-static void choose(struct assay__sweep *sweep, enum assay__plan_goal goal)
-{
-    for (size_t i = 0; i < sweep->count; i++) {
-        const struct assay__sweep_point *point = &sweep->points[i];
-        double cost = cost_of(point, goal);
-        if (!may_win(point) || !isfinite(cost)) continue;
-        if (sweep->best == SIZE_MAX || cost < cost_of(&sweep->points[sweep->best], goal)) {
-            sweep->next = sweep->best;
-            sweep->best = i;
-        } else if (sweep->next == SIZE_MAX || cost < cost_of(&sweep->points[sweep->next], goal)) {
-            sweep->next = i;
-        }
-    }
-}
-
-/* No point is within the limits: which is closest, and by how much it misses. */
-static const char *say_nearest(const struct assay__sweep *sweep,
-                               const struct assay_profile *profile, struct assay__arena *arena)
-{
-    const struct assay__sweep_point *nearest = NULL, *unknown = NULL;
-    double least = INFINITY;
-    for (size_t i = 0; i < sweep->count; i++) {
-        const struct assay__sweep_point *point = &sweep->points[i];
-        double over = assay__limits_excess(&profile->plan, &profile->trials[point->judged.trial]);
-        if (!point->sound) continue;
-        if (!isfinite(over) && !unknown) unknown = point;
-        if (over < least) nearest = point, least = over;
-    }
-    if (nearest)
-        return assay__arena_text(
-            arena, "no point is within the limits; the closest is %s",
-            assay__limits_missed(&profile->plan, &profile->trials[nearest->judged.trial], arena));
-    if (!unknown) return "no point is within the limits";
-    return assay__arena_text(arena, "no point is known to be within the limits: %s: %s",
-                             unknown->judged.label, unknown->judged.reason);
-}
-
-/* Everything that ran has wrong outputs: the first of them, and a likely cause. */
-static const char *say_unsound(const struct assay__sweep *sweep, struct assay__arena *arena)
-{
-    size_t first = 0;
-    while (first + 1 < sweep->count && !sweep->points[first].judged.usable)
-        first++;
-    return assay__arena_text(
-        arena, "no point can be recommended: %s: %s (inputs are random unless real ones are given)",
-        sweep->points[first].judged.label, sweep->points[first].judged.reason);
 }
 
 static const char *say_best(const struct assay__sweep *sweep, const struct assay__plan *plan,
@@ -166,41 +113,44 @@ static const char *say_best(const struct assay__sweep *sweep, const struct assay
                              assay__digits(gain, 3).text, better[plan->goal], base->judged.label);
 }
 
+/* Why no point is the best. Of points beyond the limits, which is closest and by how much it
+ * misses; of wrong outputs, the first and a likely cause. */
 static const char *say_none(const struct assay__sweep *sweep, const struct assay_profile *profile,
                             struct assay__arena *arena)
 {
-    size_t usable = 0, sound = 0, within = 0, software = 0;
+    const struct assay__sweep_point *nearest = NULL, *unknown = NULL, *wrong = NULL;
+    size_t sound = 0, within = 0, software = 0;
+    double least = INFINITY;
     for (size_t i = 0; i < sweep->count; i++) {
-        software += sweep->points[i].within && sweep->points[i].software;
-        usable += sweep->points[i].judged.usable;
-        sound += sweep->points[i].sound;
-        within += sweep->points[i].within;
+        const struct assay__sweep_point *point = &sweep->points[i];
+        double over = assay__limits_excess(&profile->plan, &profile->trials[point->judged.trial]);
+        if (!wrong && point->judged.usable && !point->sound) wrong = point;
+        if (!point->sound) continue;
+        sound++;
+        within += point->within;
+        software += point->within && point->software;
+        if (!isfinite(over) && !unknown) unknown = point;
+        if (over < least) nearest = point, least = over;
     }
-    if (!usable) return "no point could be measured";
-    if (!sound) return say_unsound(sweep, arena);
-    if (!within) return say_nearest(sweep, profile, arena);
+    if (!sound && !wrong) return "no point could be measured";
+    if (!sound)
+        return assay__arena_text(
+            arena,
+            "no point can be recommended: %s: %s (inputs are random unless real ones are given)",
+            wrong->judged.label, wrong->judged.reason);
+    if (!within && nearest)
+        return assay__arena_text(
+            arena, "no point is within the limits; the closest is %s",
+            assay__limits_missed(&profile->plan, &profile->trials[nearest->judged.trial], arena));
+    if (!within)
+        return assay__arena_text(arena, "no point is known to be within the limits: %s: %s",
+                                 unknown->judged.label, unknown->judged.reason);
     if (software == within)
         return "none is recommended: only a device that is emulated in software ran, and that is "
                "measured but never recommended";
     return profile->plan.goal == ASSAY__PLAN_ENERGY
                ? "the energy per inference of every point is unknown (the table says why)"
                : "the throughput of every point is unknown";
-}
-
-static void find_best(struct assay__sweep *sweep, const struct assay_profile *profile,
-                      struct assay__arena *arena)
-{
-    choose(sweep, profile->plan.goal);
-    if (sweep->best == SIZE_MAX) {
-        sweep->why = say_none(sweep, profile, arena);
-        return;
-    }
-    const struct assay__sweep_point *best = &sweep->points[sweep->best];
-    sweep->alike = assay__arena_array(arena, sweep->count, sizeof *sweep->alike);
-    for (size_t i = 0; sweep->alike && i < sweep->count; i++)
-        if (i != sweep->best && may_win(&sweep->points[i]) && overlap(best, &sweep->points[i]))
-            sweep->alike[sweep->alike_count++] = i;
-    sweep->why = say_best(sweep, &profile->plan, arena);
 }
 
 /* --- the knee, and what a larger batch gains -------------------------------------------------- */
@@ -250,16 +200,6 @@ static enum step step_of(const struct assay__sweep_point *a, const struct assay_
     return log(a_low / b_high) > wider / 2 ? STEP_DOWN : STEP_NOT_SHOWN;
 }
 
-/* The points along the axis, smallest value first; how many there are. */
-static size_t walk(const struct assay__sweep *sweep, size_t axis, size_t like, size_t *path)
-{
-    size_t count = 0;
-    for (size_t at = next_value(sweep, axis, like, 0); at != SIZE_MAX;
-         at = next_value(sweep, axis, like, assay__axis_number(sweep->points[at].values[axis])))
-        path[count++] = at;
-    return count;
-}
-
 /* The knee of a path of three points or more, set where it is shown; the sentence in any case. */
 static const char *judge_path(struct assay__sweep *sweep, const size_t *path, size_t count,
                               struct assay__arena *arena)
@@ -276,35 +216,37 @@ static const char *judge_path(struct assay__sweep *sweep, const size_t *path, si
         step = step_of(&points[path[at]], &points[path[at + 1]], arena);
         if (step != STEP_UP) break;
     }
+    const char *last = points[path[at]].judged.label;
     if (at + 1 < count && step == STEP_NOT_SHOWN)
         return assay__arena_text(
             arena,
             "unknown: between %s and %s the launches vary too much to tell whether throughput or "
             "latency grew by the larger factor; 10 launches each would help",
-            points[path[at]].judged.label, points[path[at + 1]].judged.label);
+            last, points[path[at + 1]].judged.label);
     for (size_t later = at + 1; later < count; later++)
         if (step_of(&points[path[at]], &points[path[later]], arena) == STEP_UP)
             return assay__arena_text(arena,
                                      "unknown: the step after %s does not pay off, but %s again "
                                      "has more throughput for its latency",
-                                     points[path[at]].judged.label,
-                                     points[path[later]].judged.label);
+                                     last, points[path[later]].judged.label);
     sweep->knee = path[at];
     return assay__arena_text(
         arena,
         at ? "%s: up to there each step raised throughput by a larger factor than latency"
            : "%s, the smallest: the next step already raises latency by a larger factor than "
              "throughput",
-        points[path[at]].judged.label);
+        last);
 }
 
 static const char *find_knee(struct assay__sweep *sweep, struct assay__arena *arena)
 {
-    size_t axis = assay__sweep_axis(sweep, ASSAY__AXIS_BATCH), like = along(sweep);
+    size_t axis = assay__sweep_axis(sweep, ASSAY__AXIS_BATCH), like = along(sweep), count = 0;
     if (axis == SIZE_MAX) return "not looked for: the batch size does not vary";
     if (like == SIZE_MAX) return "none: no point ran with usable outputs";
     size_t *path = assay__arena_array(arena, sweep->count, sizeof *path);
-    size_t count = path ? walk(sweep, axis, like, path) : 0;
+    for (size_t at = next_value(sweep, axis, like, 0); path && at != SIZE_MAX;
+         at = next_value(sweep, axis, like, assay__axis_number(sweep->points[at].values[axis])))
+        path[count++] = at;
     if (count >= 3) return judge_path(sweep, path, count, arena);
     return assay__arena_text(
         arena, "a knee needs at least three batch sizes that ran, all else equal: there %s %zu",
@@ -370,15 +312,6 @@ static struct arm read_arm(const struct assay__sweep *sweep, const struct assay_
     return arm;
 }
 
-/* What was compared: time per sample, latency or energy. */
-static const char *cost_name(const struct assay__sweep *sweep, enum assay__plan_goal goal,
-                             bool direct)
-{
-    if (goal == ASSAY__PLAN_ENERGY && !direct) return "latency (not every launch has an energy)";
-    if (goal != ASSAY__PLAN_THROUGHPUT) return goal_name(sweep, goal);
-    return sweep->per_token ? "time per token" : "time per sample";
-}
-
 static const char *say_confirmed(const struct assay__sweep *sweep, const struct arm arms[2],
                                  const char *cost, struct assay__arena *arena)
 {
@@ -423,23 +356,43 @@ static void confirm(const struct assay_profile *profile, struct assay__arena *ar
     for (size_t i = 0; i < 2; i++)
         arms[i] = read_arm(sweep, trials[i], goal, arena);
     if (arms[0].point == SIZE_MAX || arms[1].point == SIZE_MAX) return;
-    bool direct = arms[0].direct && arms[1].direct;
-    for (size_t i = 0; i < 2 && !direct && goal == ASSAY__PLAN_ENERGY; i++)
-        arms[i] = read_arm(sweep, trials[i], ASSAY__PLAN_LATENCY, arena);
+    bool by_latency = goal == ASSAY__PLAN_ENERGY && !(arms[0].direct && arms[1].direct);
     out->asked = true;
     for (size_t i = 0; i < 2; i++) {
+        if (by_latency) arms[i] = read_arm(sweep, trials[i], ASSAY__PLAN_LATENCY, arena);
         out->points[i] = arms[i].point;
         out->launches[i] = arms[i].costs.count;
     }
     out->ratio = assay__launch_ratio(&arms[0].costs, &arms[1].costs, arena);
-    out->why = say_confirmed(sweep, arms, cost_name(sweep, goal, direct), arena);
+    const char *cost = by_latency                       ? "latency (not every launch has an energy)"
+                       : goal != ASSAY__PLAN_THROUGHPUT ? goal_name(sweep, goal)
+                       : sweep->per_token               ? "time per token"
+                                                        : "time per sample";
+    out->why = say_confirmed(sweep, arms, cost, arena);
 }
 
 void assay__sweep_judge(const struct assay_profile *profile, struct assay__arena *arena,
                         struct assay__sweep *sweep)
 {
-    find_best(sweep, profile, arena);
-    find_pairs(sweep, profile->plan.goal, arena);
+    enum assay__plan_goal goal = profile->plan.goal;
+    for (size_t i = 0; i < sweep->count; i++) {
+        double cost = cost_of(&sweep->points[i], goal);
+        if (!may_win(&sweep->points[i]) || !isfinite(cost)) continue;
+        if (sweep->best == SIZE_MAX || cost < cost_of(&sweep->points[sweep->best], goal)) {
+            sweep->next = sweep->best;
+            sweep->best = i;
+        } else if (sweep->next == SIZE_MAX || cost < cost_of(&sweep->points[sweep->next], goal)) {
+            sweep->next = i;
+        }
+    }
+    bool found = sweep->best != SIZE_MAX;
+    if (found) sweep->alike = assay__arena_array(arena, sweep->count, sizeof *sweep->alike);
+    for (size_t i = 0; sweep->alike && i < sweep->count; i++)
+        if (i != sweep->best && may_win(&sweep->points[i]) &&
+            overlap(&sweep->points[sweep->best], &sweep->points[i]))
+            sweep->alike[sweep->alike_count++] = i;
+    sweep->why = found ? say_best(sweep, &profile->plan, arena) : say_none(sweep, profile, arena);
+    find_pairs(sweep, goal, arena);
     sweep->knee_why = find_knee(sweep, arena);
     sweep->gain = find_gain(sweep, arena);
     confirm(profile, arena, sweep);

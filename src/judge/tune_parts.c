@@ -15,38 +15,32 @@ struct axis_words {
     const char *words[ASSAY__TUNE_VALUES];
 };
 
-/* Puts a word of an axis into its place: numbers by size, names as they come. */
-static void put_word(struct assay__tune_grid *grid, struct axis_words *words, size_t a,
-                     const char *word)
-{
-    struct assay__tune_axis *axis = &grid->axes[a];
-    double position = axis->ordered ? log2(fmax(strtod(word, NULL), 1)) : 0;
-    size_t at = axis->count;
-    for (size_t i = 0; i < axis->count; i++)
-        if (strcmp(words[a].words[i], word) == 0) return;
-    if (axis->count == ASSAY__TUNE_VALUES) return;
-    for (; at > 0 && axis->ordered && axis->positions[at - 1] > position; at--) {
-        axis->positions[at] = axis->positions[at - 1];
-        words[a].words[at] = words[a].words[at - 1];
-    }
-    axis->positions[at] = position;
-    words[a].words[at] = word;
-    axis->count++;
-}
-
+/* The values of each axis: numbers by size, names as they come. */
 static void read_grid(const struct assay_profile *profile, const struct assay__tune_result *out,
                       struct assay__tune_grid *grid, struct axis_words *words)
 {
     for (size_t n = 0; n < ASSAY__AXIS_COUNT; n++) {
-        size_t a = grid->axis_count;
-        words[a].axis = (enum assay__axis)n;
-        grid->axes[a] = (struct assay__tune_axis){.ordered = assay__axis_is_number(words[a].axis)};
-        for (size_t i = 0; i < out->count; i++) {
+        struct axis_words *own = &words[grid->axis_count];
+        struct assay__tune_axis *axis = &grid->axes[grid->axis_count];
+        own->axis = (enum assay__axis)n;
+        *axis = (struct assay__tune_axis){.ordered = assay__axis_is_number(own->axis)};
+        for (size_t i = 0; i < out->count && axis->count < ASSAY__TUNE_VALUES; i++) {
             const char *word = assay__trial_axis(&profile->trials[out->rows[i].judged.trial],
-                                                 words[a].axis);
-            if (*word) put_word(grid, words, a, word);
+                                                 own->axis);
+            double position = axis->ordered ? log2(fmax(strtod(word, NULL), 1)) : 0;
+            size_t at = 0;
+            while (at < axis->count && strcmp(own->words[at], word) != 0)
+                at++;
+            if (!*word || at < axis->count) continue;
+            for (; at > 0 && axis->ordered && axis->positions[at - 1] > position; at--) {
+                axis->positions[at] = axis->positions[at - 1];
+                own->words[at] = own->words[at - 1];
+            }
+            axis->positions[at] = position;
+            own->words[at] = word;
+            axis->count++;
         }
-        grid->axis_count += grid->axes[a].count > 0;
+        grid->axis_count += axis->count > 0;
     }
 }
 
@@ -129,23 +123,6 @@ static void measure_part(const struct assay_profile *profile, const struct assay
     part->factor = found.ratio;
 }
 
-/* Why nothing with that value of the axis may be recommended; "" something may, or nothing is
- * known. */
-static const char *objection_to(const struct assay_profile *profile,
-                                const struct assay__tune_result *out, enum assay__axis axis,
-                                const char *value)
-{
-    const char *reason = "";
-    for (size_t i = 0; i < out->count; i++) {
-        const struct assay__tune_row *row = &out->rows[i];
-        const struct assay__trial *trial = &profile->trials[row->judged.trial];
-        if (strcmp(assay__trial_axis(trial, axis), value) != 0) continue;
-        if (row->allowed) return "";
-        if (!*reason) reason = row->judged.reason;
-    }
-    return reason;
-}
-
 void assay__tune_find_parts(const struct assay_profile *profile, struct assay__arena *arena,
                             struct assay__tune_result *out)
 {
@@ -171,13 +148,19 @@ void assay__tune_find_parts(const struct assay_profile *profile, struct assay__a
         if (usual == chosen) continue;
         size_t changed = assay__tune_grid_with(&grid, best, a, usual);
         struct assay__tune_part *part = &out->parts[out->part_count++];
-        *part = (struct assay__tune_part){
-            .axis = words[a].axis,
-            .from = words[a].words[usual],
-            .to = words[a].words[chosen],
-            .objection = objection_to(profile, out, words[a].axis, words[a].words[usual]),
-            .factor = NAN,
-            .ratio = ASSAY__RATIO_UNKNOWN};
+        *part = (struct assay__tune_part){.axis = words[a].axis,
+                                          .from = words[a].words[usual],
+                                          .to = words[a].words[chosen],
+                                          .objection = "",
+                                          .factor = NAN,
+                                          .ratio = ASSAY__RATIO_UNKNOWN};
+        for (size_t i = 0; i < out->count; i++) {
+            const struct assay__tune_row *row = &out->rows[i];
+            const struct assay__trial *trial = &profile->trials[row->judged.trial];
+            if (strcmp(assay__trial_axis(trial, part->axis), part->from) != 0) continue;
+            if (!*part->objection || row->allowed) part->objection = row->judged.reason;
+            if (row->allowed) break; /* its reason is empty */
+        }
         if (*part->objection) continue;
         part->factor = exp(assay__surrogate_predict(&surrogate, changed, scratch, NULL) -
                            assay__surrogate_predict(&surrogate, best, scratch, NULL));

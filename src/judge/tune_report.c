@@ -56,25 +56,18 @@ enum assay__tune_fate assay__tune_fate(const struct assay__trial *trial)
     return trial->role == ASSAY__ROLE_ABLATION ? ASSAY__FATE_ABLATION : ASSAY__FATE_DROPPED;
 }
 
-/* Which of two trials with one label counts: finalist before search before ablation; of the same
- * kind the one with more good launches (a trial that lost a launch is repeated in another). */
-static bool says_more(const struct assay_profile *profile, size_t than, size_t trial)
-{
-    static const int worth[] = {0, 1, 0, 2};
-    int a = worth[assay__tune_fate(&profile->trials[than])],
-        b = worth[assay__tune_fate(&profile->trials[trial])];
-    return b > a || (b == a && assay__trial_good_launches(&profile->trials[trial]) >
-                                   assay__trial_good_launches(&profile->trials[than]));
-}
-
+/* One row for the trials of a label. Of these the one counts that says most: finalist before search
+ * before ablation; of the same kind the one with more good launches (a trial that lost a launch is
+ * repeated in another). */
 static void collect(const struct assay_profile *profile, struct assay__arena *arena,
                     struct assay__tune_result *out)
 {
+    static const int worth[] = {0, 1, 0, 2}; /* by fate */
     out->rows = assay__arena_array(arena, profile->trial_count, sizeof *out->rows);
     for (size_t i = 0; out->rows && i < profile->trial_count; i++) {
         const struct assay__trial *trial = &profile->trials[i];
         enum assay__tune_fate fate = assay__tune_fate(trial);
-        size_t at = 0;
+        size_t at = 0, good = assay__trial_good_launches(trial);
         while (at < out->count && strcmp(out->rows[at].judged.label, trial->label) != 0)
             at++;
         struct assay__tune_row *row = &out->rows[at];
@@ -83,14 +76,16 @@ static void collect(const struct assay_profile *profile, struct assay__arena *ar
                                             .ratio = ASSAY__RATIO_UNKNOWN};
             assay__axes_add(&out->axes, trial);
             out->count++;
-        } else if (says_more(profile, row->judged.trial, i)) {
-            row->judged.trial = i;
         }
+        const struct assay__trial *kept = &profile->trials[row->judged.trial];
+        int more = worth[fate] - worth[assay__tune_fate(kept)];
+        if (more > 0 || (more == 0 && good > assay__trial_good_launches(kept)))
+            row->judged.trial = i;
         bool refused = trial->role == ASSAY__ROLE_REFUSED;
         row->start = row->start || trial->role == ASSAY__ROLE_START;
         row->searched = row->searched || (fate != ASSAY__FATE_ABLATION && !refused);
         out->refused += refused;
-        if (fate == ASSAY__FATE_DROPPED) row->search_launches += assay__trial_good_launches(trial);
+        if (fate == ASSAY__FATE_DROPPED) row->search_launches += good;
         *(fate == ASSAY__FATE_FINALIST   ? &out->final_launches
           : fate == ASSAY__FATE_ABLATION ? &out->ablation_launches
                                          : &out->search_launches) += trial->launch_count;
@@ -110,18 +105,6 @@ static const char *output_fault(const struct assay__tune_row *row, double drift_
     return j->drift.value > drift_limit ? "its outputs drift beyond the limit" : "";
 }
 
-/* Why a configuration that ran may not be recommended; "" it may. */
-static const char *objection(const struct assay__trial *trial, const struct assay__tune_row *row,
-                             const struct assay__plan *plan, struct assay__arena *arena)
-{
-    if (row->software)
-        return "on a device that is emulated in software, which is measured but never recommended";
-    const char *limit = assay__limits_broken(plan, trial, arena);
-    if (*limit) return limit;
-    const char *fault = output_fault(row, plan->drift_limit);
-    return *fault || isfinite(row->cost) ? fault : unknown_cost;
-}
-
 static void fill_row(const struct assay_profile *profile, struct assay__arena *arena,
                      struct assay__tune_row *row)
 {
@@ -137,30 +120,21 @@ static void fill_row(const struct assay_profile *profile, struct assay__arena *a
     row->software = trial->target.software;
     if (plan->goal == ASSAY__PLAN_THROUGHPUT && trial->batch > 0 && row->cost > 0)
         j->throughput.value = 1 / row->cost; /* what it is judged by: the median launch's rate */
-    if (j->usable)
-        j->reason = objection(trial, row, plan, arena);
-    else if (!*j->reason)
-        j->reason = "no launch was made";
-    row->allowed = j->usable && !*j->reason;
+    if (!j->usable && !*j->reason) j->reason = "no launch was made";
+    if (!j->usable) return;
+    /* why it may not be recommended; "" it may */
+    j->reason = row->software ? "on a device that is emulated in software, which is measured but "
+                                "never recommended"
+                              : assay__limits_broken(plan, trial, arena);
+    if (!*j->reason) j->reason = output_fault(row, plan->drift_limit);
+    if (!*j->reason && !isfinite(row->cost)) j->reason = unknown_cost;
+    row->allowed = !*j->reason;
 }
 
 /* --- the front -------------------------------------------------------------------------------- */
 
-/* a is at least as good in all that is known of both, and better in one. */
-static bool dominates(const struct assay__tune_row *a, const struct assay__tune_row *b)
-{
-    const double pairs[][2] = {{a->judged.latency.value, b->judged.latency.value},
-                               {-a->judged.throughput.value, -b->judged.throughput.value},
-                               {a->judged.memory.value, b->judged.memory.value},
-                               {a->judged.energy.value, b->judged.energy.value}};
-    bool better = false;
-    for (size_t i = 0; i < 4; i++) {
-        if (pairs[i][0] > pairs[i][1]) return false;
-        better = better || pairs[i][0] < pairs[i][1];
-    }
-    return better;
-}
-
+/* Rows that no other one dominates: at least as good in all that is known of both, and better in
+ * one. */
 static void find_front(struct assay__tune_result *out)
 {
     size_t least = 1; /* one launch is luck: it counts only while there are no others */
@@ -168,50 +142,49 @@ static void find_front(struct assay__tune_result *out)
         if (out->rows[i].allowed && out->rows[i].launches > 1) least = 2;
     for (size_t i = 0; i < out->count; i++) {
         struct assay__tune_row *row = &out->rows[i];
+        const struct assay__judged *own = &row->judged;
         row->front = row->allowed && row->launches >= least;
-        for (size_t k = 0; k < out->count && row->front; k++)
-            row->front = !(out->rows[k].allowed && out->rows[k].launches >= least &&
-                           dominates(&out->rows[k], row));
+        for (size_t k = 0; k < out->count && row->front; k++) {
+            const struct assay__judged *other = &out->rows[k].judged;
+            const double pairs[][2] = {{other->latency.value, own->latency.value},
+                                       {-other->throughput.value, -own->throughput.value},
+                                       {other->memory.value, own->memory.value},
+                                       {other->energy.value, own->energy.value}};
+            bool better = false, worse = !out->rows[k].allowed || out->rows[k].launches < least;
+            for (size_t p = 0; p < 4; p++) {
+                worse |= pairs[p][0] > pairs[p][1];
+                better |= pairs[p][0] < pairs[p][1];
+            }
+            row->front = worse || !better;
+        }
     }
 }
 
 /* --- the best --------------------------------------------------------------------------------- */
 
-/* None is within the limits: which configuration is closest, and by how much it misses. "" none
- * has numbers for it. */
-static const char *say_nearest(const struct assay_profile *profile,
-                               const struct assay__tune_result *out, struct assay__arena *arena)
-{
-    const struct assay__trial *nearest = NULL;
-    double least = INFINITY;
-    for (size_t i = 0; i < out->count; i++) {
-        const struct assay__tune_row *row = &out->rows[i];
-        const struct assay__trial *trial = &profile->trials[row->judged.trial];
-        if (!row->launches || row->software || *output_fault(row, out->plan->drift_limit))
-            continue; /* it would not be recommended within the limits either */
-        double over = assay__limits_excess(out->plan, trial);
-        if (over > 1 && over < least) nearest = trial, least = over;
-    }
-    if (!nearest) return "";
-    return assay__arena_text(arena,
-                             "no configuration that ran is within the limits; the closest is %s",
-                             assay__limits_missed(out->plan, nearest, arena));
-}
-
-/* Why nothing that ran may be recommended: the common reason, else that of the first. */
+/* Why nothing that ran may be recommended: the common reason; else which is closest to the limits,
+ * of those that would be recommended within them, and by how much it misses; else the reason of the
+ * first. */
 static const char *why_none(const struct assay_profile *profile,
                             const struct assay__tune_result *out, struct assay__arena *arena)
 {
     size_t ran = 0, broken = 0, software = 0, unknown = 0;
     const struct assay__tune_row *first = NULL;
+    const struct assay__trial *nearest = NULL;
+    double least = INFINITY;
     for (size_t i = 0; i < out->count; i++) {
         const struct assay__tune_row *row = &out->rows[i];
+        const struct assay__trial *trial = &profile->trials[row->judged.trial];
         if (!row->launches) continue;
         if (!first) first = row;
         ran++;
         broken += row->judged.reason == not_numbers;
         software += row->software;
         unknown += row->judged.reason == unknown_cost;
+        double over = assay__limits_excess(out->plan, trial);
+        if (!row->software && !*output_fault(row, out->plan->drift_limit) && over > 1 &&
+            over < least)
+            nearest = trial, least = over;
     }
     if (!ran) return "no configuration could be measured";
     if (broken == ran)
@@ -222,8 +195,10 @@ static const char *why_none(const struct assay_profile *profile,
                "measured but never recommended";
     if (unknown && out->plan->goal == ASSAY__PLAN_ENERGY)
         return "no allowed configuration has a known energy";
-    const char *nearest = say_nearest(profile, out, arena);
-    if (*nearest) return nearest;
+    if (nearest)
+        return assay__arena_text(
+            arena, "no configuration that ran is within the limits; the closest is %s",
+            assay__limits_missed(out->plan, nearest, arena));
     return assay__arena_text(arena, "no configuration that ran can be recommended: %s: %s",
                              first->judged.label, first->judged.reason);
 }
@@ -274,15 +249,13 @@ static bool is_unbeaten(const struct assay_profile *profile, const struct assay_
 
 /* Of the finalists that are tied with the best, the one closest to the defaults: what shows no
  * difference is not worth a change. */
-static void prefer_usual(const struct assay_profile *profile, struct assay__arena *arena,
-                         struct assay__tune_result *out)
+static size_t prefer_usual(const struct assay_profile *profile, struct assay__arena *arena,
+                           const struct assay__tune_result *out, size_t best)
 {
-    if (out->best == SIZE_MAX || out->start == SIZE_MAX) return;
     const struct assay__trial *start = &profile->trials[out->rows[out->start].judged.trial];
-    size_t best = out->best;
     bool lossy = false;
     size_t fewest = changes(&profile->trials[out->rows[best].judged.trial], start, &lossy);
-    if (!is_unbeaten(profile, out, &out->rows[best], arena)) return;
+    if (!is_unbeaten(profile, out, &out->rows[best], arena)) return best;
     for (size_t i = 0; i < out->count; i++) {
         const struct assay__tune_row *row = &out->rows[i];
         bool own_lossy = false;
@@ -295,7 +268,7 @@ static void prefer_usual(const struct assay_profile *profile, struct assay__aren
         fewest = own;
         lossy = own_lossy;
     }
-    out->best = best;
+    return best;
 }
 
 static void find_best(const struct assay_profile *profile, struct assay__arena *arena,
@@ -308,8 +281,8 @@ static void find_best(const struct assay_profile *profile, struct assay__arena *
                  out->rows[i].cost < out->rows[out->best].cost;
     if (misled)
         out->best = least_cost(out, true);
-    else
-        prefer_usual(profile, arena, out);
+    else if (out->start != SIZE_MAX)
+        out->best = prefer_usual(profile, arena, out, out->best);
     if (out->best == SIZE_MAX) return;
     struct assay__tune_row *best = &out->rows[out->best];
     out->tested = best->fate == ASSAY__FATE_FINALIST &&
@@ -375,27 +348,22 @@ static const char *say_gain(const struct assay__tune_result *out, struct assay__
                              assay__digits(ratio, 3).text, better);
 }
 
-/* Settings of the best that can be reset, one at a time, without a difference: all of them at once
- * was not tried. */
-static const char *say_needless(const struct assay__tune_result *out, struct assay__arena *arena)
+/* The best against the defaults; then its settings that can be reset, one at a time, without a
+ * difference: all of them at once was not tried. */
+static const char *say_best(const struct assay__tune_result *out, struct assay__arena *arena)
 {
+    static const char *const goals[] = {"throughput", "latency", "energy per inference"};
     const char *names = "";
     for (size_t i = 0; i < out->part_count; i++) {
         const struct assay__tune_part *part = &out->parts[i];
         if (*part->objection || !part->measured || !(part->ratio.p_value >= 0.05)) continue;
-        names = assay__arena_text(arena, "%s%s%s=%s", names, *names ? " or " : "",
+        names = assay__arena_text(arena, "%s%s%s=%s", names, *names ? " or " : "; ",
                                   assay__axis_name(part->axis), part->from);
     }
-    return *names ? assay__arena_text(arena, "; %s is tied with it", names) : "";
-}
-
-static const char *say_best(const struct assay__tune_result *out, struct assay__arena *arena)
-{
-    static const char *const goals[] = {"throughput", "latency", "energy per inference"};
     return assay__arena_text(
-        arena, "best %s%s%s%s", goals[out->plan->goal], say_gain(out, arena),
+        arena, "best %s%s%s%s%s", goals[out->plan->goal], say_gain(out, arena),
         out->tested ? "" : "; it had too few launches for a test: a larger budget allows more",
-        say_needless(out, arena));
+        names, *names ? " is tied with it" : "");
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */

@@ -89,12 +89,11 @@ static bool has_threads(const struct settings *s)
 static void put_notes(struct assay__buf *out, const struct settings *s, const char *comment)
 {
     const struct assay__rewrite_precision *precision = assay__rewrite_precision_find(s->precision);
-    if (precision) {
+    if (precision)
         assay__buf_printf(out, "%s %s: the model rewritten by assay make, %s%s%s\n", comment,
                           s->model, assay__rewrite_option(precision->rewrite),
                           precision->argument ? " " : "",
                           precision->argument ? precision->argument : "");
-    }
     if (*s->target->build)
         assay__buf_printf(out, "%s with the build '%s' of ONNX Runtime\n", comment,
                           s->target->build);

@@ -173,22 +173,15 @@ static double priors(const struct assay__surrogate *s)
     return sum;
 }
 
-static double *width_at(struct assay__surrogate *s, size_t index)
-{
-    if (index < s->grid->axis_count)
-        return s->grid->axes[index].count > 1 ? &s->deviation[index] : NULL;
-    double *const rest[] = {&s->pairs, &s->noise, &s->round};
-    return rest[index - s->grid->axis_count];
-}
-
 /* One pass over the widths: each is halved or doubled when that is likelier. */
 static void climb(struct assay__surrogate *s)
 {
-    double best = refit(s) + priors(s);
-    for (size_t i = 0; i < s->grid->axis_count + 3; i++) {
-        double *width = width_at(s, i);
-        for (int side = 0; side < 2 && width; side++) {
-            double kept = *width;
+    double best = refit(s) + priors(s), *const rest[] = {&s->pairs, &s->noise, &s->round};
+    size_t axes = s->grid->axis_count;
+    for (size_t i = 0; i < axes + 3; i++) {
+        double *width = i < axes ? &s->deviation[i] : rest[i - axes], kept = *width;
+        if (i < axes && s->grid->axes[i].count < 2) continue;
+        for (int side = 0; side < 2; side++) {
             *width = kept * (side ? 0.5 : 2);
             double now = refit(s) + priors(s);
             if (now > best) {

@@ -149,23 +149,6 @@ static int by_name(const void *a, const void *b)
     return strcmp((*left)->name, (*right)->name);
 }
 
-static void sort_attributes(const struct assay__node *node, const struct assay__attr **sorted)
-{
-    size_t count = node->attr_count;
-    if (count > FEW_ATTRIBUTES) {
-        for (size_t i = 0; i < count; i++)
-            sorted[i] = &node->attrs[i];
-        qsort(sorted, count, sizeof *sorted, by_name);
-        return;
-    }
-    for (size_t i = 0; i < count; i++) { /* insertion: a handful, in order already in most files */
-        size_t at = i;
-        for (; at > 0 && strcmp(sorted[at - 1]->name, node->attrs[i].name) > 0; at--)
-            sorted[at] = sorted[at - 1];
-        sorted[at] = &node->attrs[i];
-    }
-}
-
 static void add_node(struct hash *hash, const struct assay__node *node, int depth)
 {
     add_text(hash, node->domain);
@@ -182,7 +165,14 @@ static void add_node(struct hash *hash, const struct assay__node *node, int dept
         hash->failed = ASSAY_ENOMEM;
         return;
     }
-    sort_attributes(node, sorted);
+    for (size_t i = 0; i < node->attr_count; i++) {
+        size_t at = i; /* insertion: a handful, in order already in most files */
+        for (; sorted == few && at > 0 && strcmp(sorted[at - 1]->name, node->attrs[i].name) > 0;
+             at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = &node->attrs[i];
+    }
+    if (sorted != few) qsort(sorted, node->attr_count, sizeof *sorted, by_name);
     add_u64(hash, node->attr_count);
     for (size_t i = 0; i < node->attr_count; i++)
         add_attr(hash, sorted[i], depth);
@@ -243,7 +233,7 @@ static void add_function(struct hash *hash, const struct assay__function *functi
 int assay__model_fingerprint(const struct assay__model *model, char out[17])
 {
     uint8_t digest[32];
-    struct hash hash;
+    struct hash hash; /* `pending` need not be zero */
     hash.pending_size = 0;
     hash.failed = 0;
     hash.numbers = assay__map_over(model->names);

@@ -1,10 +1,12 @@
 /* graph.c - building and looking up: the data types, an empty model, nodes, attributes, values,
- * initializers. Arrays grow inside the model's arena by doubling; the old array is left behind,
- * so a model that is edited takes at most twice its size. Growing moves an array: pointers to
- * its elements are good until the next add to the same array. */
+ * initializers, metadata. Arrays grow inside the model's arena by doubling; the old array is left
+ * behind, so a model that is edited takes at most twice its size. Growing moves an array: pointers
+ * to its elements are good until the next add to the same array. */
 #include "model/graph.h"
 
+#include "base/buf.h"
 #include "base/checked.h"
+#include "model/onnx/onnx.h"
 
 #include <string.h>
 
@@ -12,34 +14,8 @@ static const struct {
     const char *name;
     int bits;
 } dtypes[] = {
-    [ASSAY__UNDEFINED] = {"undefined", 0},
-    [ASSAY__FLOAT32] = {"float32", 32},
-    [ASSAY__UINT8] = {"uint8", 8},
-    [ASSAY__INT8] = {"int8", 8},
-    [ASSAY__UINT16] = {"uint16", 16},
-    [ASSAY__INT16] = {"int16", 16},
-    [ASSAY__INT32] = {"int32", 32},
-    [ASSAY__INT64] = {"int64", 64},
-    [ASSAY__STRING] = {"string", 0},
-    [ASSAY__BOOL] = {"bool", 8},
-    [ASSAY__FLOAT16] = {"float16", 16},
-    [ASSAY__FLOAT64] = {"float64", 64},
-    [ASSAY__UINT32] = {"uint32", 32},
-    [ASSAY__UINT64] = {"uint64", 64},
-    [ASSAY__COMPLEX64] = {"complex64", 64},
-    [ASSAY__COMPLEX128] = {"complex128", 128},
-    [ASSAY__BFLOAT16] = {"bfloat16", 16},
-    [ASSAY__FLOAT8E4M3FN] = {"float8e4m3fn", 8},
-    [ASSAY__FLOAT8E4M3FNUZ] = {"float8e4m3fnuz", 8},
-    [ASSAY__FLOAT8E5M2] = {"float8e5m2", 8},
-    [ASSAY__FLOAT8E5M2FNUZ] = {"float8e5m2fnuz", 8},
-    [ASSAY__UINT4] = {"uint4", 4},
-    [ASSAY__INT4] = {"int4", 4},
-    [ASSAY__FLOAT4E2M1] = {"float4e2m1", 4},
-    [ASSAY__FLOAT8E8M0] = {"float8e8m0", 8},
-    [ASSAY__UINT2] = {"uint2", 2},
-    [ASSAY__INT2] = {"int2", 2},
-};
+#define ROW(NAME, VALUE, TEXT, BITS) [VALUE] = {TEXT, BITS},
+    ASSAY__DTYPES(ROW)};
 
 static bool dtype_known(enum assay__dtype dtype)
 {
@@ -324,13 +300,19 @@ float assay__node_float(const struct assay__node *node, const char *name, float 
     return attr && attr->type == ASSAY__ATTR_FLOAT ? attr->f : otherwise;
 }
 
+struct assay__tensor *assay__graph_tensor(const struct assay__graph *graph, size_t i)
+{
+    if (i < graph->initializer_count) return &graph->initializers[i];
+    i -= graph->initializer_count;
+    return graph->sparse_tensors && i < graph->sparse_count ? &graph->sparse_tensors[i] : NULL;
+}
+
 const struct assay__tensor *assay__graph_initializer(const struct assay__graph *graph,
                                                      const char *name)
 {
-    for (size_t i = 0; i < graph->initializer_count; i++)
-        if (strcmp(graph->initializers[i].name, name) == 0) return &graph->initializers[i];
-    for (size_t i = 0; i < graph->sparse_count; i++)
-        if (strcmp(graph->sparse_tensors[i].name, name) == 0) return &graph->sparse_tensors[i];
+    const struct assay__tensor *tensor;
+    for (size_t i = 0; (tensor = assay__graph_tensor(graph, i)); i++)
+        if (strcmp(tensor->name, name) == 0) return tensor;
     return NULL;
 }
 
@@ -349,4 +331,139 @@ int64_t assay__model_opset(const struct assay__model *model, const char *domain)
 bool assay__model_is_onnx(const struct assay__model *model)
 {
     return !model->format || strcmp(model->format, "ONNX") == 0;
+}
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+/* A walk over the graphs counts the names, a second one replaces them. */
+struct interning {
+    struct assay__names *names; /* NULL: counting */
+    size_t count, length;
+};
+
+static void take(struct interning *all, const char **name)
+{
+    if (!*name || !**name) return; /* "" is tested by looking at it: nothing to gain */
+    if (all->names) {
+        *name = assay__names_add(all->names, *name);
+        return;
+    }
+    all->count++;
+    all->length += strlen(*name) + 1;
+}
+
+static void take_graph(struct interning *all, struct assay__graph *graph, int depth)
+{
+    if (depth > ASSAY__ONNX_DEPTH) return;
+    for (size_t i = 0; i < graph->input_count; i++)
+        take(all, &graph->inputs[i].name);
+    struct assay__tensor *tensor;
+    for (size_t i = 0; (tensor = assay__graph_tensor(graph, i)); i++)
+        take(all, &tensor->name);
+    for (size_t i = 0; i < graph->node_count; i++) {
+        struct assay__node *node = &graph->nodes[i];
+        take(all, &node->op);
+        for (size_t k = 0; k < node->input_count; k++)
+            take(all, &node->inputs[k]);
+        for (size_t k = 0; k < node->output_count; k++)
+            take(all, &node->outputs[k]);
+        struct assay__graph *body;
+        for (size_t k = 0; (body = assay__node_body(node, k)); k++)
+            take_graph(all, body, depth + 1);
+    }
+    for (size_t i = 0; i < graph->value_count; i++)
+        take(all, &graph->values[i].name);
+    for (size_t i = 0; i < graph->output_count; i++)
+        take(all, &graph->outputs[i].name);
+}
+
+int assay__model_intern(struct assay__model *model)
+{
+    struct interning all = {.names = NULL};
+    if (model->names) return 0;
+    take_graph(&all, &model->graph, 0);
+    all.names = assay__names_new(all.count, all.length);
+    if (!all.names) return ASSAY_ENOMEM;
+    take_graph(&all, &model->graph, 0);
+    model->names = all.names;
+    model->graph.names = all.names;
+    return 0;
+}
+
+/* --- metadata --------------------------------------------------------------------------------- */
+
+/* metadata_props are pairs of text (StringStringEntryProto) among the fields of the model's
+ * `extra`, which is kept as it was read. Looking up decodes on the way; setting builds `extra` anew
+ * in the arena. A handful of entries: nothing is indexed. */
+
+/* The key and value of one entry; false when it is damaged. A missing field is an empty text. */
+static bool read_entry(const struct assay__wire_field *entry, struct assay__wire_field *key,
+                       struct assay__wire_field *value)
+{
+    struct assay__wire wire = assay__wire_over(entry->data, entry->size);
+    struct assay__wire_field field;
+    enum assay__wire_status status;
+    *key = *value = (struct assay__wire_field){.size = 0};
+    if (entry->number != MODEL_METADATA || entry->type != ASSAY__WIRE_BYTES) return false;
+    while ((status = assay__wire_next(&wire, &field)) == ASSAY__WIRE_FIELD) {
+        if (field.type != ASSAY__WIRE_BYTES) continue;
+        if (field.number == ENTRY_KEY) *key = field;
+        if (field.number == ENTRY_VALUE) *value = field;
+    }
+    return status == ASSAY__WIRE_END;
+}
+
+static bool is_text(const struct assay__wire_field *field, const char *text)
+{
+    size_t length = strlen(text);
+    return field->size == length && (length == 0 || memcmp(field->data, text, length) == 0);
+}
+
+const char *assay__model_metadata(const struct assay__model *model, const char *key)
+{
+    struct assay__wire wire = assay__wire_over(model->extra, model->extra_size);
+    struct assay__wire_field field, name, value;
+    while (assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD)
+        if (read_entry(&field, &name, &value) && is_text(&name, key))
+            return value.size
+                       ? assay__arena_strndup(model->arena, (const char *)value.data, value.size)
+                       : "";
+    return NULL;
+}
+
+static void put_varint(struct assay__buf *out, uint64_t value)
+{
+    for (; value >= 0x80; value >>= 7)
+        assay__buf_putc(out, (char)(value | 0x80));
+    assay__buf_putc(out, (char)value);
+}
+
+static void put_bytes(struct assay__buf *out, uint32_t number, const char *bytes, size_t size)
+{
+    put_varint(out, (uint64_t)number << 3 | ASSAY__WIRE_BYTES);
+    put_varint(out, size);
+    assay__buf_add(out, bytes, size);
+}
+
+int assay__model_set_metadata(struct assay__model *model, const char *key, const char *value)
+{
+    struct assay__buf entry = {0}, all = {0};
+    struct assay__wire wire = assay__wire_over(model->extra, model->extra_size);
+    struct assay__wire_field field, name, old;
+    while (assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD)
+        if (!read_entry(&field, &name, &old) || !is_text(&name, key))
+            assay__buf_add(&all, field.start, field.total);
+    put_bytes(&entry, ENTRY_KEY, key, strlen(key));
+    put_bytes(&entry, ENTRY_VALUE, value, strlen(value));
+    put_bytes(&all, MODEL_METADATA, entry.data, entry.length);
+    bool failed = entry.failed || all.failed;
+    uint8_t *fresh = failed ? NULL : assay__arena_alloc(model->arena, all.length);
+    if (fresh) {
+        memcpy(fresh, all.data, all.length);
+        model->extra = fresh;
+        model->extra_size = all.length;
+    }
+    assay__buf_free(&entry);
+    assay__buf_free(&all);
+    return fresh ? 0 : ASSAY_ENOMEM;
 }

@@ -14,35 +14,40 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Values are ONNX TensorProto.DataType's. */
+/* X(NAME, value in ONNX TensorProto.DataType, name for people, bits of an element). */
+#define ASSAY__DTYPES(X)                       \
+    X(UNDEFINED, 0, "undefined", 0)            \
+    X(FLOAT32, 1, "float32", 32)               \
+    X(UINT8, 2, "uint8", 8)                    \
+    X(INT8, 3, "int8", 8)                      \
+    X(UINT16, 4, "uint16", 16)                 \
+    X(INT16, 5, "int16", 16)                   \
+    X(INT32, 6, "int32", 32)                   \
+    X(INT64, 7, "int64", 64)                   \
+    X(STRING, 8, "string", 0)                  \
+    X(BOOL, 9, "bool", 8)                      \
+    X(FLOAT16, 10, "float16", 16)              \
+    X(FLOAT64, 11, "float64", 64)              \
+    X(UINT32, 12, "uint32", 32)                \
+    X(UINT64, 13, "uint64", 64)                \
+    X(COMPLEX64, 14, "complex64", 64)          \
+    X(COMPLEX128, 15, "complex128", 128)       \
+    X(BFLOAT16, 16, "bfloat16", 16)            \
+    X(FLOAT8E4M3FN, 17, "float8e4m3fn", 8)     \
+    X(FLOAT8E4M3FNUZ, 18, "float8e4m3fnuz", 8) \
+    X(FLOAT8E5M2, 19, "float8e5m2", 8)         \
+    X(FLOAT8E5M2FNUZ, 20, "float8e5m2fnuz", 8) \
+    X(UINT4, 21, "uint4", 4)                   \
+    X(INT4, 22, "int4", 4)                     \
+    X(FLOAT4E2M1, 23, "float4e2m1", 4)         \
+    X(FLOAT8E8M0, 24, "float8e8m0", 8)         \
+    X(UINT2, 25, "uint2", 2)                   \
+    X(INT2, 26, "int2", 2)
+
 enum assay__dtype {
-    ASSAY__UNDEFINED = 0,
-    ASSAY__FLOAT32 = 1,
-    ASSAY__UINT8 = 2,
-    ASSAY__INT8 = 3,
-    ASSAY__UINT16 = 4,
-    ASSAY__INT16 = 5,
-    ASSAY__INT32 = 6,
-    ASSAY__INT64 = 7,
-    ASSAY__STRING = 8,
-    ASSAY__BOOL = 9,
-    ASSAY__FLOAT16 = 10,
-    ASSAY__FLOAT64 = 11,
-    ASSAY__UINT32 = 12,
-    ASSAY__UINT64 = 13,
-    ASSAY__COMPLEX64 = 14,
-    ASSAY__COMPLEX128 = 15,
-    ASSAY__BFLOAT16 = 16,
-    ASSAY__FLOAT8E4M3FN = 17,
-    ASSAY__FLOAT8E4M3FNUZ = 18,
-    ASSAY__FLOAT8E5M2 = 19,
-    ASSAY__FLOAT8E5M2FNUZ = 20,
-    ASSAY__UINT4 = 21,
-    ASSAY__INT4 = 22,
-    ASSAY__FLOAT4E2M1 = 23,
-    ASSAY__FLOAT8E8M0 = 24,
-    ASSAY__UINT2 = 25,
-    ASSAY__INT2 = 26,
+#define ASSAY__DTYPE(NAME, VALUE, TEXT, BITS) ASSAY__##NAME = VALUE,
+    ASSAY__DTYPES(ASSAY__DTYPE)
+#undef ASSAY__DTYPE
 };
 const char *assay__dtype_name(enum assay__dtype dtype); /* "float32"; "undefined" */
 int assay__dtype_bits(enum assay__dtype dtype);         /* 32; 0 for string and undefined */
@@ -77,7 +82,7 @@ struct assay__value {
 };
 
 /* Weights that a builder describes instead of holding: float32, element i a pure function of
- * (seed, i), so that any block can be made at any time. weight_formula.h has the function. */
+ * (seed, i), so that any block can be made at any time. tensor_data.h has the function. */
 struct assay__generator {
     uint64_t seed;
     float mean, deviation; /* deviation 0: the constant `mean` */
@@ -301,6 +306,8 @@ float assay__node_float(const struct assay__node *node, const char *name, float 
 int64_t assay__node_int(const struct assay__node *node, const char *name, int64_t otherwise);
 const struct assay__tensor *assay__graph_initializer(
     const struct assay__graph *graph, const char *name); /* linear; build a map for loops */
+/** Initializer i, the sparse ones behind the dense; NULL past the last. */
+struct assay__tensor *assay__graph_tensor(const struct assay__graph *graph, size_t i);
 /** Execution order (Kahn, file order among the ready). order has node_count entries.
  *  ASSAY_EFORMAT on a cycle, naming a node on it. */
 int assay__graph_order(const struct assay__graph *graph, size_t *order, struct assay_error *error);

@@ -2,10 +2,9 @@
  * produced twice, data where the model says it is. Types and operators are the engine's
  * business.
  *
- * Bodies of local functions are checked like the main graph.
- *
- * A name used inside a subgraph may come from any enclosing graph, so a node depends on what its
- * subgraphs capture. Scopes are a chain of name maps, one per graph. */
+ * Bodies of local functions are checked like the main graph. A name used inside a subgraph may come
+ * from any enclosing graph, so a node depends on what its subgraphs capture. Scopes are a chain of
+ * name maps, one per graph. */
 #include "model/graph.h"
 #include "model/onnx/onnx.h"
 
@@ -45,44 +44,27 @@ static void note_twice(struct twice *twice, bool is, const char *name, const cha
     if (is && twice && !twice->name) *twice = (struct twice){name, how};
 }
 
-/* IR 3 lists every initializer as an input too, so only two of a kind are one too many. */
-static int define_tensors(struct scope *scope, const struct assay__tensor *tensors, size_t count,
-                          size_t input_count, struct twice *twice)
-{
-    for (size_t i = 0; i < count; i++) {
-        size_t before = assay__map_get(scope->names, tensors[i].name);
-        bool is_input = before != ASSAY__MAP_NONE && before < input_count;
-        note_twice(twice, before != ASSAY__MAP_NONE && !is_input, tensors[i].name,
-                   "an initializer twice");
-        if (assay__map_set(scope->names, tensors[i].name, FROM_OUTSIDE)) return ASSAY_ENOMEM;
-    }
-    return 0;
-}
-
-static int define_outside(struct scope *scope, const struct assay__graph *graph,
-                          struct twice *twice)
-{
-    int code = 0;
-    for (size_t i = 0; i < graph->input_count; i++) {
-        const char *name = graph->inputs[i].name;
-        note_twice(twice, assay__map_get(scope->names, name) != ASSAY__MAP_NONE, name,
-                   "an input twice");
-        if (assay__map_set(scope->names, name, i)) return ASSAY_ENOMEM; /* until below */
-    }
-    code = define_tensors(scope, graph->initializers, graph->initializer_count, graph->input_count,
-                          twice);
-    if (!code)
-        code = define_tensors(scope, graph->sparse_tensors, graph->sparse_count, graph->input_count,
-                              twice);
-    for (size_t i = 0; i < graph->input_count && !code; i++)
-        code = assay__map_set(scope->names, graph->inputs[i].name, FROM_OUTSIDE);
-    return code;
-}
-
 /* Inputs, initializers and outputs of nodes. */
 static int scope_define(struct scope *scope, const struct assay__graph *graph, struct twice *twice)
 {
-    int code = define_outside(scope, graph, twice);
+    int code = 0;
+    for (size_t i = 0; i < graph->input_count && !code; i++) {
+        const char *name = graph->inputs[i].name;
+        note_twice(twice, assay__map_get(scope->names, name) != ASSAY__MAP_NONE, name,
+                   "an input twice");
+        code = assay__map_set(scope->names, name, i); /* until the initializers are there */
+    }
+    const struct assay__tensor *tensor;
+    for (size_t i = 0; !code && (tensor = assay__graph_tensor(graph, i)); i++) {
+        /* IR 3 lists every initializer as an input too, so only two of a kind are one too many */
+        size_t before = assay__map_get(scope->names, tensor->name);
+        bool is_input = before != ASSAY__MAP_NONE && before < graph->input_count;
+        note_twice(twice, before != ASSAY__MAP_NONE && !is_input, tensor->name,
+                   "an initializer twice");
+        code = assay__map_set(scope->names, tensor->name, FROM_OUTSIDE);
+    }
+    for (size_t i = 0; i < graph->input_count && !code; i++)
+        code = assay__map_set(scope->names, graph->inputs[i].name, FROM_OUTSIDE);
     for (size_t i = 0; i < graph->node_count && !code; i++) {
         const struct assay__node *node = &graph->nodes[i];
         for (size_t k = 0; k < node->output_count && !code; k++) {
@@ -99,27 +81,7 @@ static int scope_define(struct scope *scope, const struct assay__graph *graph, s
     return code;
 }
 
-/* --- the names a node uses, its subgraphs' captures included ---------------------------------- */
-
 typedef int use_fn(void *context, const char *name);
-
-static int each_use(const struct assay__node *node, const struct scope *inner, use_fn *used,
-                    void *context, int depth);
-
-static int each_graph_use(const struct assay__graph *graph, const struct scope *inner, use_fn *used,
-                          void *context, int depth)
-{
-    if (depth > ASSAY__ONNX_DEPTH) return ASSAY_ELIMIT;
-    struct scope scope = {assay__map_new(), inner, 0};
-    int code = scope.names ? scope_define(&scope, graph, NULL) : ASSAY_ENOMEM;
-    for (size_t i = 0; i < graph->node_count && !code; i++)
-        code = each_use(&graph->nodes[i], &scope, used, context, depth + 1);
-    for (size_t i = 0; i < graph->output_count && !code; i++)
-        if (scope_find(&scope, graph->outputs[i].name) == ASSAY__MAP_NONE)
-            code = used(context, graph->outputs[i].name);
-    assay__map_free(scope.names);
-    return code;
-}
 
 /* Calls back for every name that `node` takes from outside of `inner` (NULL: the node's own
  * graph). */
@@ -131,8 +93,17 @@ static int each_use(const struct assay__node *node, const struct scope *inner, u
         if (*node->inputs[i] && scope_find(inner, node->inputs[i]) == ASSAY__MAP_NONE)
             code = used(context, node->inputs[i]);
     const struct assay__graph *body;
-    for (size_t k = 0; !code && (body = assay__node_body(node, k)); k++)
-        code = each_graph_use(body, inner, used, context, depth);
+    for (size_t k = 0; !code && (body = assay__node_body(node, k)); k++) {
+        if (depth > ASSAY__ONNX_DEPTH) return ASSAY_ELIMIT;
+        struct scope scope = {assay__map_new(), inner, 0};
+        code = scope.names ? scope_define(&scope, body, NULL) : ASSAY_ENOMEM;
+        for (size_t i = 0; i < body->node_count && !code; i++)
+            code = each_use(&body->nodes[i], &scope, used, context, depth + 1);
+        for (size_t i = 0; i < body->output_count && !code; i++)
+            if (scope_find(&scope, body->outputs[i].name) == ASSAY__MAP_NONE)
+                code = used(context, body->outputs[i].name);
+        assay__map_free(scope.names);
+    }
     return code;
 }
 
@@ -306,20 +277,8 @@ struct check {
     char label[164]; /* of messages: the file, and the function that is looked at */
 };
 
-static const char *label(const struct check *check)
-{
-    return check->label;
-}
-
-static void set_label(struct check *check, const struct assay__function *function)
-{
-    const char *path = *check->model->path ? check->model->path : "model";
-    if (function)
-        snprintf(check->label, sizeof check->label, "%.80s: function '%.60s'", path,
-                 function->name);
-    else
-        snprintf(check->label, sizeof check->label, "%.160s", path);
-}
+#define refuse(check, code, format, ...) \
+    assay_error_set((check)->error, code, "%.160s: " format, (check)->label, __VA_ARGS__)
 
 static int check_external(const struct check *check, const struct assay__tensor *tensor)
 {
@@ -328,27 +287,24 @@ static int check_external(const struct check *check, const struct assay__tensor 
     size_t needed = assay__dtype_bytes(tensor->dtype, tensor->elements);
     uint64_t length = tensor->length ? tensor->length : needed, end = 0;
     if (assay__path_join(check->model->folder, tensor->location, path, sizeof path))
-        return assay_error_set(check->error, ASSAY_ELIMIT,
-                               "%.160s: the path of '%.120s' is too long", label(check),
-                               tensor->location);
+        return refuse(check, ASSAY_ELIMIT, "the path of '%.120s' is too long", tensor->location);
     if (stat(path, &info) != 0)
-        return assay_error_set(check->error, errno == ENOENT ? ASSAY_ENOTFOUND : ASSAY_EIO,
-                               "%.160s: keeps tensor '%.80s' in '%.160s': %s", label(check),
-                               tensor->name, path, strerror(errno));
+        return refuse(check, errno == ENOENT ? ASSAY_ENOTFOUND : ASSAY_EIO,
+                      "keeps tensor '%.80s' in '%.160s': %s", tensor->name, path, strerror(errno));
     if (!S_ISREG(info.st_mode))
         return assay_error_set(check->error, ASSAY_EFORMAT, "%.200s: external data is not a file",
                                path);
     if (length < needed)
-        return assay_error_set(check->error, ASSAY_EFORMAT,
-                               "%.160s: tensor '%.80s' has %" PRIu64
-                               " bytes of external data where its shape needs %zu",
-                               label(check), tensor->name, length, needed);
+        return refuse(check, ASSAY_EFORMAT,
+                      "tensor '%.80s' has %" PRIu64
+                      " bytes of external data where its shape needs %zu",
+                      tensor->name, length, needed);
     if (__builtin_add_overflow(tensor->offset, length, &end) || end > (uint64_t)info.st_size)
         return assay_error_set(
             check->error, ASSAY_EFORMAT,
             "%.200s: has %lld bytes, but tensor '%.80s' of %.80s needs bytes %" PRIu64
             " to %" PRIu64,
-            path, (long long)info.st_size, tensor->name, label(check), tensor->offset,
+            path, (long long)info.st_size, tensor->name, check->label, tensor->offset,
             tensor->offset + length);
     return 0;
 }
@@ -359,8 +315,7 @@ static int check_tensor(const struct check *check, const struct assay__tensor *t
     bool has = tensor->data || tensor->string_count || tensor->generator ||
                tensor->raw_size > ASSAY__ONNX_DECODE;
     if (tensor->elements == 0 || has) return 0;
-    return assay_error_set(check->error, ASSAY_EFORMAT, "%.160s: initializer '%.120s' has no data",
-                           label(check), tensor->name);
+    return refuse(check, ASSAY_EFORMAT, "initializer '%.120s' has no data", tensor->name);
 }
 
 static int check_use(void *context, const char *name)
@@ -370,17 +325,20 @@ static int check_use(void *context, const char *name)
     bool node = producer != ASSAY__MAP_NONE && producer != FROM_OUTSIDE;
     check->disorder |= node && producer >= (size_t)(check->node - check->graph->nodes);
     if (producer != ASSAY__MAP_NONE) return 0;
-    return assay_error_set(check->error, ASSAY_EFORMAT,
-                           "%.160s: node '%.80s' (%.60s) takes '%.120s', which nothing produces",
-                           label(check), check->node ? check->node->name : "",
-                           check->node ? check->node->op : "", name);
+    return refuse(check, ASSAY_EFORMAT,
+                  "node '%.80s' (%.60s) takes '%.120s', which nothing produces",
+                  check->node ? check->node->name : "", check->node ? check->node->op : "", name);
 }
 
-static int check_twice(const struct check *check, const struct twice *twice)
+/* A new scope for the graph, with what it defines. */
+static int open_scope(const struct check *check, const struct assay__graph *graph,
+                      struct scope *scope)
 {
-    if (!twice->name) return 0;
-    return assay_error_set(check->error, ASSAY_EFORMAT, "%.160s: '%.120s' is %s", label(check),
-                           twice->name, twice->how);
+    struct twice twice = {.name = NULL};
+    if (!scope->names || scope_define(scope, graph, &twice))
+        return assay_error_set(check->error, ASSAY_ENOMEM, "out of memory");
+    if (!twice.name) return 0;
+    return refuse(check, ASSAY_EFORMAT, "'%.120s' is %s", twice.name, twice.how);
 }
 
 /* ONNX requires one definition of a name: a node of a subgraph may not produce what an enclosing
@@ -395,85 +353,29 @@ static int check_hiding(const struct check *check, const struct assay__graph *gr
                 size_t value = assay__map_get(at->names, name);
                 if (value == ASSAY__MAP_NONE || (value != FROM_OUTSIDE && value >= at->at))
                     continue;
-                return assay_error_set(check->error, ASSAY_EFORMAT,
-                                       "%.160s: '%.120s' is produced in a subgraph and outside it",
-                                       label(check), name);
+                return refuse(check, ASSAY_EFORMAT,
+                              "'%.120s' is produced in a subgraph and outside it", name);
             }
         }
     return 0;
 }
 
 static int check_subgraphs(struct check *check, const struct assay__graph *graph,
-                           struct scope *scope, int depth);
-
-static int check_subgraph(struct check *check, const struct assay__graph *graph,
-                          const struct scope *outer, int depth)
-{
-    struct twice twice = {.name = NULL};
-    struct scope scope = {assay__map_new(), outer, 0};
-    int code = scope.names ? scope_define(&scope, graph, &twice) : ASSAY_ENOMEM;
-    if (code) assay_error_set(check->error, code, "out of memory");
-    if (!code) code = check_twice(check, &twice);
-    if (!code) code = check_hiding(check, graph, outer);
-    if (!code) code = check_subgraphs(check, graph, &scope, depth);
-    assay__map_free(scope.names);
-    return code;
-}
-
-static int check_subgraphs(struct check *check, const struct assay__graph *graph,
                            struct scope *scope, int depth)
 {
+    const struct assay__graph *body;
     int code = 0;
-    for (size_t i = 0; i < graph->node_count && depth < ASSAY__ONNX_DEPTH; i++) {
+    for (size_t i = 0; i < graph->node_count && depth < ASSAY__ONNX_DEPTH && !code; i++) {
         scope->at = i;
-        for (size_t k = 0; k < graph->nodes[i].attr_count && !code; k++) {
-            const struct assay__attr *attr = &graph->nodes[i].attrs[k];
-            if (attr->g) code = check_subgraph(check, attr->g, scope, depth + 1);
-            for (size_t j = 0; attr->graphs && j < attr->count && !code; j++)
-                code = check_subgraph(check, attr->graphs[j], scope, depth + 1);
+        for (size_t k = 0; !code && (body = assay__node_body(&graph->nodes[i], k)); k++) {
+            struct scope inner = {assay__map_new(), scope, 0};
+            code = open_scope(check, body, &inner);
+            if (!code) code = check_hiding(check, body, scope);
+            if (!code) code = check_subgraphs(check, body, &inner, depth + 1);
+            assay__map_free(inner.names);
         }
-        if (code) break;
     }
     return code;
-}
-
-static int check_graph(struct check *check, const struct assay__graph *graph)
-{
-    struct twice twice = {.name = NULL};
-    struct scope scope = {assay__map_over(graph->names), NULL, 0};
-    int code = scope.names ? scope_define(&scope, graph, &twice) : ASSAY_ENOMEM;
-    if (code == ASSAY_ENOMEM) assay_error_set(check->error, code, "out of memory");
-    if (!code) code = check_twice(check, &twice);
-    if (!code) code = check_subgraphs(check, graph, &scope, 0);
-    check->scope = &scope;
-    check->graph = graph;
-    check->disorder = false;
-    for (size_t i = 0; i < graph->initializer_count && !code; i++)
-        code = check_tensor(check, &graph->initializers[i]);
-    for (size_t i = 0; i < graph->node_count && !code; i++) {
-        check->node = &graph->nodes[i];
-        code = each_use(check->node, NULL, check_use, check, 0);
-    }
-    for (size_t i = 0; i < graph->output_count && !code; i++)
-        if (scope_find(&scope, graph->outputs[i].name) == ASSAY__MAP_NONE)
-            code = assay_error_set(check->error, ASSAY_EFORMAT,
-                                   "%.160s: nothing produces the output '%.120s'", label(check),
-                                   graph->outputs[i].name);
-    assay__map_free(scope.names);
-    return code;
-}
-
-static int check_opsets(const struct check *check)
-{
-    for (size_t i = 0; i < check->model->opset_count; i++) {
-        const struct assay__opset *opset = &check->model->opsets[i];
-        if (opset->version >= 1) continue;
-        return assay_error_set(check->error, ASSAY_EFORMAT,
-                               "%.160s: operator set '%.80s' has the impossible version %lld",
-                               label(check), *opset->domain ? opset->domain : "ai.onnx",
-                               (long long)opset->version);
-    }
-    return 0;
 }
 
 /* External tensors of subgraphs and of Constant nodes. */
@@ -496,49 +398,66 @@ static int check_nested_tensors(struct check *check, const struct assay__graph *
     return code;
 }
 
-/* A graph in order has no cycle. */
-static int check_whole(struct check *check, const struct assay__graph *graph)
+static int check_graph(struct check *check, const struct assay__graph *graph)
 {
+    struct scope scope = {assay__map_over(graph->names), NULL, 0};
     struct assay_error detail = {.code = 0};
-    int code = check_graph(check, graph);
+    int code = open_scope(check, graph, &scope);
+    if (!code) code = check_subgraphs(check, graph, &scope, 0);
+    check->scope = &scope;
+    check->graph = graph;
+    check->disorder = false;
+    for (size_t i = 0; i < graph->initializer_count && !code; i++)
+        code = check_tensor(check, &graph->initializers[i]);
+    for (size_t i = 0; i < graph->node_count && !code; i++) {
+        check->node = &graph->nodes[i];
+        code = each_use(check->node, NULL, check_use, check, 0);
+    }
+    for (size_t i = 0; i < graph->output_count && !code; i++)
+        if (scope_find(&scope, graph->outputs[i].name) == ASSAY__MAP_NONE)
+            code = refuse(check, ASSAY_EFORMAT, "nothing produces the output '%.120s'",
+                          graph->outputs[i].name);
+    assay__map_free(scope.names);
     if (!code) code = check_nested_tensors(check, graph, 0);
-    if (code || !check->disorder) return code;
+    if (code || !check->disorder) return code; /* a graph in order has no cycle */
     size_t *order = calloc(graph->node_count + 1, sizeof *order);
     if (!order) return assay_error_set(check->error, ASSAY_ENOMEM, "out of memory");
     if ((code = assay__graph_order(graph, order, &detail)))
-        assay_error_set(check->error, code, "%.160s: %s", label(check), detail.message);
+        refuse(check, code, "%s", detail.message);
     free(order);
-    return code;
-}
-
-/* A function's body is a graph that sees nothing but the function's inputs. */
-static int check_function(struct check *check, const struct assay__function *function)
-{
-    size_t inputs = function->input_count, outputs = function->output_count;
-    struct assay__graph body = *function->body;
-    struct assay__value *values = calloc(inputs + outputs + 1, sizeof *values);
-    if (!values) return assay_error_set(check->error, ASSAY_ENOMEM, "out of memory");
-    for (size_t i = 0; i < inputs; i++)
-        values[i].name = function->inputs[i];
-    for (size_t i = 0; i < outputs; i++)
-        values[inputs + i].name = function->outputs[i];
-    body.inputs = values;
-    body.input_count = inputs;
-    body.outputs = values + inputs;
-    body.output_count = outputs;
-    set_label(check, function);
-    int code = check_whole(check, &body);
-    free(values);
     return code;
 }
 
 int assay__model_check(const struct assay__model *model, struct assay_error *error)
 {
     struct check check = {.model = model, .error = error};
-    set_label(&check, NULL);
-    int code = check_opsets(&check);
-    if (!code) code = check_whole(&check, &model->graph);
-    for (size_t i = 0; model->functions && i < model->function_count && !code; i++)
-        if (model->functions[i].body) code = check_function(&check, &model->functions[i]);
+    const char *path = *model->path ? model->path : "model";
+    int code = 0;
+    snprintf(check.label, sizeof check.label, "%.160s", path);
+    for (size_t i = 0; i < model->opset_count && !code; i++)
+        if (model->opsets[i].version < 1)
+            code = refuse(&check, ASSAY_EFORMAT,
+                          "operator set '%.80s' has the impossible version %lld",
+                          *model->opsets[i].domain ? model->opsets[i].domain : "ai.onnx",
+                          (long long)model->opsets[i].version);
+    if (!code) code = check_graph(&check, &model->graph);
+    for (size_t i = 0; model->functions && i < model->function_count && !code; i++) {
+        /* a function's body is a graph that sees nothing but the function's inputs */
+        const struct assay__function *function = &model->functions[i];
+        size_t inputs = function->input_count, outputs = function->output_count;
+        if (!function->body) continue;
+        struct assay__graph body = *function->body;
+        struct assay__value *values = calloc(inputs + outputs + 1, sizeof *values);
+        if (!values) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+        for (size_t k = 0; k < inputs + outputs; k++)
+            values[k].name = k < inputs ? function->inputs[k] : function->outputs[k - inputs];
+        body.inputs = values;
+        body.input_count = inputs;
+        body.outputs = values + inputs;
+        body.output_count = outputs;
+        snprintf(check.label, sizeof check.label, "%.80s: function '%.60s'", path, function->name);
+        code = check_graph(&check, &body);
+        free(values);
+    }
     return code;
 }

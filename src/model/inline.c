@@ -55,37 +55,28 @@ struct frame {
     size_t count, capacity;
 };
 
+#define refuse(in, code, format, ...) \
+    assay_error_set((in)->error, code, "%.160s: " format, (in)->label, __VA_ARGS__)
+
 static int no_memory(const struct inliner *in)
 {
     return assay_error_set(in->error, ASSAY_ENOMEM, "%.160s: out of memory", in->label);
-}
-
-static int check_memory(const struct inliner *in)
-{
-    if (assay__arena_used(in->model->arena) - in->memory_before <= MEMORY_LIMIT) return 0;
-    return assay_error_set(in->error, ASSAY_ELIMIT,
-                           "%.160s: its functions expand to more than %zu MB of names and nodes",
-                           in->label, MEMORY_LIMIT >> 20);
-}
-
-/* --- which function a node calls -------------------------------------------------------------- */
-
-/* The overload is among the fields that are carried verbatim. */
-static const char *overload_of(const struct assay__node *node, struct assay__arena *arena)
-{
-    struct assay__wire wire = assay__wire_over(node->extra, node->extra_size);
-    struct assay__wire_field field;
-    while (assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD)
-        if (field.number == NODE_OVERLOAD && field.type == ASSAY__WIRE_BYTES && field.size)
-            return assay__arena_strndup(arena, (const char *)field.data, field.size);
-    return "";
 }
 
 /* The index into the model's functions, or ASSAY__MAP_NONE. */
 static size_t called(const struct inliner *in, const struct assay__node *node)
 {
     char key[512], *large = NULL;
-    const char *overload = node->extra_size ? overload_of(node, in->model->arena) : "";
+    const char *overload = "";
+    /* the overload is among the fields that are carried verbatim */
+    struct assay__wire wire = assay__wire_over(node->extra, node->extra_size);
+    struct assay__wire_field field;
+    while (!*overload && assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD) {
+        if (field.number != NODE_OVERLOAD || field.type != ASSAY__WIRE_BYTES || !field.size)
+            continue;
+        overload = assay__arena_strndup(in->model->arena, (const char *)field.data, field.size);
+        if (!overload || !*overload) break;
+    }
     if (!overload) return ASSAY__MAP_NONE;
     int length = snprintf(key, sizeof key, "%s:%s:%s", node->domain, node->op, overload);
     if (length < 0) return ASSAY__MAP_NONE;
@@ -104,16 +95,13 @@ static int index_functions(struct inliner *in)
                                               function->name, function->overload);
         if (!key) return no_memory(in);
         if (assay__map_get(in->functions, key) != ASSAY__MAP_NONE)
-            return assay_error_set(in->error, ASSAY_EFORMAT,
-                                   "%.160s: function '%.120s' is defined twice", in->label,
-                                   in->model->function_names[i]);
+            return refuse(in, ASSAY_EFORMAT, "function '%.120s' is defined twice",
+                          in->model->function_names[i]);
         if (assay__map_set(in->functions, key, i)) return no_memory(in);
         in->sizes[i] = UNKNOWN;
     }
     return 0;
 }
-
-/* --- how large it becomes --------------------------------------------------------------------- */
 
 static int measure_graph(struct inliner *in, const struct assay__graph *graph, int calls, int depth,
                          uint64_t *size);
@@ -121,12 +109,11 @@ static int measure_graph(struct inliner *in, const struct assay__graph *graph, i
 static int measure_function(struct inliner *in, size_t index, int calls, uint64_t *size)
 {
     if (in->sizes[index] == OPEN)
-        return assay_error_set(in->error, ASSAY_EFORMAT, "%.160s: function '%.120s' calls itself",
-                               in->label, in->model->function_names[index]);
+        return refuse(in, ASSAY_EFORMAT, "function '%.120s' calls itself",
+                      in->model->function_names[index]);
     if (calls > ASSAY__ONNX_CALLS)
-        return assay_error_set(in->error, ASSAY_ELIMIT,
-                               "%.160s: functions call each other deeper than %d", in->label,
-                               ASSAY__ONNX_CALLS);
+        return refuse(in, ASSAY_ELIMIT, "functions call each other deeper than %d",
+                      ASSAY__ONNX_CALLS);
     if (in->sizes[index] == UNKNOWN) {
         uint64_t total = 1; /* the call itself, so that empty functions count too */
         in->sizes[index] = OPEN;
@@ -138,34 +125,26 @@ static int measure_function(struct inliner *in, size_t index, int calls, uint64_
     return 0;
 }
 
-static int measure_node(struct inliner *in, const struct assay__node *node, int calls, int depth,
-                        uint64_t *size)
-{
-    size_t index = called(in, node);
-    uint64_t inner = calls ? 1 : 0; /* the model's own nodes are there already */
-    int code = 0;
-    if (index != ASSAY__MAP_NONE && (code = measure_function(in, index, calls + 1, &inner)))
-        return code;
-    *size += inner;
-    if (*size > ASSAY__ONNX_INLINED)
-        return assay_error_set(in->error, ASSAY_ELIMIT,
-                               "%.160s: its functions expand to more than %u nodes", in->label,
-                               ASSAY__ONNX_INLINED);
-    const struct assay__graph *body;
-    for (size_t k = 0; !code && (body = assay__node_body(node, k)); k++)
-        code = measure_graph(in, body, calls, depth + 1, size);
-    return code;
-}
-
 static int measure_graph(struct inliner *in, const struct assay__graph *graph, int calls, int depth,
                          uint64_t *size)
 {
     int code = 0;
     if (depth > ASSAY__ONNX_DEPTH)
-        return assay_error_set(in->error, ASSAY_ELIMIT, "%.160s: graphs nest deeper than %d",
-                               in->label, ASSAY__ONNX_DEPTH);
-    for (size_t i = 0; i < graph->node_count && !code; i++)
-        code = measure_node(in, &graph->nodes[i], calls, depth, size);
+        return refuse(in, ASSAY_ELIMIT, "graphs nest deeper than %d", ASSAY__ONNX_DEPTH);
+    for (size_t i = 0; i < graph->node_count && !code; i++) {
+        const struct assay__node *node = &graph->nodes[i];
+        const struct assay__graph *body;
+        size_t index = called(in, node);
+        uint64_t inner = calls ? 1 : 0; /* the model's own nodes are there already */
+        if (index != ASSAY__MAP_NONE && (code = measure_function(in, index, calls + 1, &inner)))
+            break;
+        *size += inner;
+        if (*size > ASSAY__ONNX_INLINED)
+            return refuse(in, ASSAY_ELIMIT, "its functions expand to more than %u nodes",
+                          ASSAY__ONNX_INLINED);
+        for (size_t k = 0; !code && (body = assay__node_body(node, k)); k++)
+            code = measure_graph(in, body, calls, depth + 1, size);
+    }
     return code;
 }
 
@@ -182,10 +161,9 @@ static int note_names(struct inliner *in, const struct assay__graph *graph, int 
     if (depth > ASSAY__ONNX_DEPTH) return 0;
     for (size_t i = 0; i < graph->input_count && !code; i++)
         code = note_name(in, graph->inputs[i].name);
-    for (size_t i = 0; i < graph->initializer_count && !code; i++)
-        code = note_name(in, graph->initializers[i].name);
-    for (size_t i = 0; i < graph->sparse_count && !code; i++)
-        code = note_name(in, graph->sparse_tensors[i].name);
+    const struct assay__tensor *tensor;
+    for (size_t i = 0; !code && (tensor = assay__graph_tensor(graph, i)); i++)
+        code = note_name(in, tensor->name);
     for (size_t i = 0; i < graph->node_count && !code; i++) {
         const struct assay__node *node = &graph->nodes[i];
         if (*node->name && assay__map_set(in->nodes, node->name, 1)) code = no_memory(in);
@@ -260,30 +238,15 @@ static const char **renamed_list(struct inliner *in, struct frame *frame, const 
     return list;
 }
 
-/* --- attributes ------------------------------------------------------------------------------- */
-
-static const struct assay__attr *find_attr(const struct assay__attr *list, size_t count,
-                                           const char *name)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(list[i].name, name) == 0) return &list[i];
-    return NULL;
-}
-
-/* The structures hold all there is of these; of the others only the original bytes do (long strings
- * are not copied into them). */
-static bool is_structured(enum assay__attr_type type)
-{
-    return type == ASSAY__ATTR_FLOAT || type == ASSAY__ATTR_INT || type == ASSAY__ATTR_TENSOR ||
-           type == ASSAY__ATTR_GRAPH || type == ASSAY__ATTR_FLOATS || type == ASSAY__ATTR_INTS ||
-           type == ASSAY__ATTR_GRAPHS;
-}
-
 /* The original bytes under the attribute's new name. */
 static int rename_raw(struct inliner *in, struct assay__attr *attr)
 {
     size_t length = strlen(attr->name), total = 0;
-    if (is_structured(attr->type)) {
+    bool structured = attr->type == ASSAY__ATTR_FLOAT || attr->type == ASSAY__ATTR_INT ||
+                      attr->type == ASSAY__ATTR_TENSOR || attr->type == ASSAY__ATTR_GRAPH ||
+                      attr->type == ASSAY__ATTR_FLOATS || attr->type == ASSAY__ATTR_INTS ||
+                      attr->type == ASSAY__ATTR_GRAPHS;
+    if (structured) { /* the structures hold all of it (but long strings are not copied there) */
         attr->raw = NULL;
         attr->raw_size = 0;
         return 0;
@@ -315,17 +278,17 @@ static int resolve(struct inliner *in, const struct frame *frame, const struct a
                    struct assay__attr *out, bool *given)
 {
     const struct assay__function *function = frame->function;
-    const struct assay__attr *found = find_attr(frame->call->attrs, frame->call->attr_count,
-                                                attr->reference);
-    if (!found) found = find_attr(function->defaults, function->default_count, attr->reference);
+    const struct assay__attr *found = assay__node_attr(frame->call, attr->reference);
+    for (size_t i = 0; i < function->default_count && !found; i++)
+        if (strcmp(function->defaults[i].name, attr->reference) == 0)
+            found = &function->defaults[i];
     *given = found != NULL;
     if (!found) {
         for (size_t i = 0; i < function->attribute_count; i++)
             if (strcmp(function->attributes[i], attr->reference) == 0) return 0;
-        return assay_error_set(in->error, ASSAY_EFORMAT,
-                               "%.120s: function '%.60s' refers to attribute '%.60s', which it "
-                               "does not have",
-                               in->label, function->name, attr->reference);
+        return refuse(in, ASSAY_EFORMAT,
+                      "function '%.60s' refers to attribute '%.60s', which it does not have",
+                      function->name, attr->reference);
     }
     *out = *found;
     if (strcmp(out->name, attr->name) == 0) return 0;
@@ -382,9 +345,9 @@ static int copy_graph(struct inliner *in, const struct assay__graph *from, struc
                           .names = assay__map_new()};
     int code = 0;
     if (from->sparse_count)
-        code = assay_error_set(in->error, ASSAY_EUNSUPPORTED,
-                               "%.120s: a subgraph of function '%.80s' has sparse initializers",
-                               in->label, outer->function->name);
+        code = refuse(in, ASSAY_EUNSUPPORTED,
+                      "a subgraph of function '%.80s' has sparse initializers",
+                      outer->function->name);
     if (!graph || !frame.names) code = no_memory(in);
     if (code) goto out;
     *graph = *from;
@@ -512,11 +475,11 @@ static int emit_call(struct inliner *in, struct nodes *out, const struct assay__
     int code = frame.names && frame.prefix ? 0 : no_memory(in);
     if (!code &&
         (call->input_count > function->input_count || call->output_count > function->output_count))
-        code = assay_error_set(in->error, ASSAY_EFORMAT,
-                               "%.120s: node '%.60s' calls '%.60s' with %zu inputs and %zu "
-                               "outputs; it has %zu and %zu",
-                               in->label, call->name, function->name, call->input_count,
-                               call->output_count, function->input_count, function->output_count);
+        code = refuse(in, ASSAY_EFORMAT,
+                      "node '%.60s' calls '%.60s' with %zu inputs and %zu outputs; it has %zu and "
+                      "%zu",
+                      call->name, function->name, call->input_count, call->output_count,
+                      function->input_count, function->output_count);
     if (!code) code = bind(in, out, &frame);
     for (size_t i = 0; i < function->body->node_count && !code; i++)
         code = emit_node(in, out, &function->body->nodes[i], &frame, calls + 1, depth);
@@ -529,8 +492,11 @@ static int emit_node(struct inliner *in, struct nodes *out, const struct assay__
                      struct frame *frame, int calls, int depth)
 {
     struct assay__node node = *from;
-    int code = check_memory(in);
-    if (code) return code;
+    int code = 0;
+    if (assay__arena_used(in->model->arena) - in->memory_before > MEMORY_LIMIT)
+        return refuse(in, ASSAY_ELIMIT,
+                      "its functions expand to more than %zu MB of names and nodes",
+                      MEMORY_LIMIT >> 20);
     if (calls > ASSAY__ONNX_CALLS || depth > ASSAY__ONNX_DEPTH)
         return assay_error_set(in->error, ASSAY_ELIMIT,
                                "%.160s: its functions nest too deeply when they are expanded",
@@ -557,16 +523,15 @@ static int expand_graph(struct inliner *in, struct assay__graph *graph, struct f
     int code = 0;
     for (size_t i = 0; i < graph->node_count && !code; i++)
         code = emit_node(in, &out, &graph->nodes[i], frame, 0, depth);
-    if (!code) {
-        size_t capacity = out.count < 16 ? 16 : out.count;
-        struct assay__node *list = assay__arena_array(in->model->arena, capacity, sizeof *list);
-        if (!list) code = no_memory(in);
-        if (list && out.count) memcpy(list, out.list, out.count * sizeof *list);
-        if (list) {
-            graph->nodes = list;
-            graph->node_count = out.count;
-            graph->node_capacity = capacity;
-        }
+    size_t capacity = out.count < 16 ? 16 : out.count;
+    struct assay__node *list = code ? NULL
+                                    : assay__arena_array(in->model->arena, capacity, sizeof *list);
+    if (!code && !list) code = no_memory(in);
+    if (list) {
+        if (out.count) memcpy(list, out.list, out.count * sizeof *list);
+        graph->nodes = list;
+        graph->node_count = out.count;
+        graph->node_capacity = capacity;
     }
     free(out.list);
     return code;

@@ -3,35 +3,31 @@
 
 #include "base/text.h"
 
-static size_t slot_of(const char *op)
-{
-    return assay__text_hash(op) & (ASSAY__OP_SLOTS - 1);
-}
-
-static size_t after(size_t slot)
-{
-    return (slot + 1) & (ASSAY__OP_SLOTS - 1);
-}
+#define MASK (ASSAY__OP_SLOTS - 1)
 
 void assay__op_index_add(struct assay__op_index *index, const char *ops, const char *domain,
                          const void *row)
 {
     char op[ASSAY__WORD];
     while (assay__next_word(&ops, op) && index->used++ < ASSAY__OP_SLOTS - 1) {
-        size_t at = slot_of(op);
+        size_t at = assay__text_hash(op) & MASK, length = strlen(op);
         while (index->slots[at].row)
-            at = after(at);
+            at = (at + 1) & MASK;
         index->slots[at].row = row;
         index->slots[at].domain = domain;
-        memcpy(index->slots[at].op, op, sizeof op);
+        index->slots[at].op = ops - length;
+        index->slots[at].length = length;
     }
 }
 
 size_t assay__op_index_find(const struct assay__op_index *index, const char *op, const char *domain,
                             bool (*matches)(const char *row, const char *domain))
 {
-    for (size_t at = slot_of(op); index->slots[at].row; at = after(at))
-        if (strcmp(index->slots[at].op, op) == 0 && matches(index->slots[at].domain, domain))
+    for (size_t at = assay__text_hash(op) & MASK; index->slots[at].row; at = (at + 1) & MASK) {
+        size_t length = index->slots[at].length;
+        if (strncmp(index->slots[at].op, op, length) == 0 && !op[length] &&
+            matches(index->slots[at].domain, domain))
             return at;
+    }
     return ASSAY__OP_SLOTS;
 }

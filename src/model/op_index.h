@@ -7,13 +7,14 @@
 
 #include <stddef.h>
 
-#define ASSAY__OP_SLOTS 2048 /* a power of two, several times the number of rows */
+#define ASSAY__OP_SLOTS 1024 /* a power of two, several times the number of operators */
 
-struct assay__op_index { /* zero it before the first row is added */
+struct assay__op_index { /* zero it before the first row is added; the rows must outlive it */
     struct {
         const void *row; /* NULL: free */
         const char *domain;
-        char op[ASSAY__WORD];
+        const char *op; /* in the row's list, `length` characters of it */
+        size_t length;
     } slots[ASSAY__OP_SLOTS];
     size_t used;
 };

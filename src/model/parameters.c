@@ -71,18 +71,7 @@ static const struct {
 };
 enum { FILLERS = sizeof fillers / sizeof fillers[0] };
 
-/* untrained, and behind them fillers. */
-static int index_rows(struct assay__map *rows)
-{
-    int code = 0;
-    for (size_t i = 0; i < UNTRAINED && !code; i++)
-        code = assay__map_set(rows, untrained[i].op, i);
-    for (size_t i = 0; i < FILLERS && !code; i++)
-        code = assay__map_set(rows, fillers[i].op, UNTRAINED + i);
-    return code;
-}
-
-/* row: as index_rows numbers them, or beyond. */
+/* row: as study_open numbers them, or beyond. */
 static size_t use_of(const struct assay__node *node, size_t row, size_t input)
 {
     if (row >= UNTRAINED && row < UNTRAINED + FILLERS)
@@ -97,16 +86,6 @@ static size_t use_of(const struct assay__node *node, size_t row, size_t input)
         return USED_OTHERWISE | (bits == 4 ? USED_PACKED_4 : bits == 2 ? USED_PACKED_2 : 0);
     }
     return untrained[row].inputs >> input & 1 ? USED_AS_STATISTIC : USED_OTHERWISE;
-}
-
-/* Dynamic quantisation multiplies the scale of the activations with that of the weights, which is
- * then no parameter either. */
-static bool scales_a_scale(const struct assay__node *node, size_t input,
-                           const struct assay__map *uses)
-{
-    if (node->input_count != 2 || strcmp(node->op, "Mul") != 0) return false;
-    size_t other = assay__map_get(uses, node->inputs[1 - input]);
-    return other != ASSAY__MAP_NONE && (other & IS_SCALE);
 }
 
 /* What the counting knows of the model. */
@@ -134,16 +113,22 @@ static int mark_uses(const struct assay__graph *graph, struct study *study, int 
         study->fills |= is_plain(node, "ConstantOfShape");
         for (size_t k = 0; k < node->input_count; k++) {
             size_t before = assay__map_get(uses, node->inputs[k]);
-            size_t now = scales_a_scale(node, k, uses) ? USED_AS_STATISTIC : use_of(node, row, k);
+            size_t now = use_of(node, row, k);
+            /* dynamic quantisation multiplies the scale of the activations with that of the
+             * weights, which is then no parameter either */
+            if (node->input_count == 2 && strcmp(node->op, "Mul") == 0) {
+                size_t other = assay__map_get(uses, node->inputs[1 - k]);
+                if (other != ASSAY__MAP_NONE && (other & IS_SCALE)) now = USED_AS_STATISTIC;
+            }
             if (before != ASSAY__MAP_NONE) now |= before;
             if (assay__map_set(uses, node->inputs[k], now)) return ASSAY_ENOMEM;
         }
         if (strcmp(node->op, "DynamicQuantizeLinear") == 0 && node->output_count > 1 &&
             assay__map_set(uses, node->outputs[1], IS_SCALE))
             return ASSAY_ENOMEM;
-        for (size_t k = 0; k < node->attr_count && depth < ASSAY__ONNX_DEPTH; k++)
-            if (node->attrs[k].g && mark_uses(node->attrs[k].g, study, depth + 1))
-                return ASSAY_ENOMEM;
+        const struct assay__graph *body;
+        for (size_t k = 0; depth < ASSAY__ONNX_DEPTH && (body = assay__node_body(node, k)); k++)
+            if (mark_uses(body, study, depth + 1)) return ASSAY_ENOMEM;
     }
     return 0;
 }
@@ -176,8 +161,9 @@ static int note_shapes(struct study *study, const struct assay__graph *graph, in
                                               : NULL;
         if (value && value->t && node->output_count)
             code = note_shape(study, node->outputs[0], value->t);
-        for (size_t k = 0; k < node->attr_count && !code; k++)
-            if (node->attrs[k].g) code = note_shapes(study, node->attrs[k].g, depth + 1);
+        const struct assay__graph *body;
+        for (size_t k = 0; !code && (body = assay__node_body(node, k)); k++)
+            code = note_shapes(study, body, depth + 1);
     }
     return code;
 }
@@ -211,9 +197,7 @@ static bool filled_weight(const struct study *study, const struct assay__node *n
                                      .elements = 1,
                                      .nonzeros = -1};
     for (int64_t i = 0; i < shape->elements; i++) {
-        uint64_t dim = 0;
-        for (int k = 7; k >= 0; k--)
-            dim = dim << 8 | shape->data[i * 8 + k];
+        uint64_t dim = assay__wire_u64(shape->data + i * 8);
         if (dim > INT64_MAX) return true; /* negative: no tensor at all */
         if (assay__mul_i64_overflows(tensor->elements, (int64_t)dim, &tensor->elements))
             return false;
@@ -229,7 +213,6 @@ static bool filled_weight(const struct study *study, const struct assay__node *n
 
 struct tally {
     const struct study *study;
-    const struct assay__map *uses;
     int64_t elements, bytes;
 };
 
@@ -262,48 +245,34 @@ static bool count_tensor(const struct assay__tensor *tensor, int64_t each, struc
  * a weight. */
 static bool count_constant(const struct assay__node *node, struct tally *tally)
 {
-    if (strcmp(node->op, "Constant") != 0 || node->domain[0]) return true;
+    if (!is_plain(node, "Constant")) return true;
     const struct assay__attr *value = assay__node_attr(node, "value");
     if (!value) value = assay__node_attr(node, "sparse_value");
     if (!value || !value->t) return true;
     const char *name = node->output_count ? node->outputs[0] : "";
-    int64_t each = value->t->elements > 1 ? counts_for(value->t, name, tally->uses) : 0;
+    int64_t each = value->t->elements > 1 ? counts_for(value->t, name, tally->study->uses) : 0;
     return count_tensor(value->t, each, tally);
-}
-
-static bool count_filled(const struct assay__node *node, struct tally *tally)
-{
-    struct assay__tensor tensor;
-    bool weight = false;
-    int64_t stored = tally->bytes;
-    if (!filled_weight(tally->study, node, &weight, &tensor)) return false;
-    if (!weight) return true;
-    if (!count_tensor(&tensor, counts_for(&tensor, tensor.name, tally->uses), tally)) return false;
-    tally->bytes = stored; /* the file holds one number */
-    return true;
-}
-
-static bool count_tensors(const struct assay__tensor *tensors, size_t count, struct tally *tally)
-{
-    for (size_t i = 0; i < count; i++)
-        if (!count_tensor(&tensors[i], counts_for(&tensors[i], tensors[i].name, tally->uses),
-                          tally))
-            return false;
-    return true;
 }
 
 static bool count_graph(const struct assay__graph *graph, struct tally *tally, int depth)
 {
-    if (!count_tensors(graph->initializers, graph->initializer_count, tally) ||
-        !count_tensors(graph->sparse_tensors, graph->sparse_count, tally))
-        return false;
+    const struct assay__map *uses = tally->study->uses;
+    const struct assay__tensor *held;
+    for (size_t i = 0; (held = assay__graph_tensor(graph, i)); i++)
+        if (!count_tensor(held, counts_for(held, held->name, uses), tally)) return false;
     for (size_t i = 0; i < graph->node_count && depth < ASSAY__ONNX_DEPTH; i++) {
-        if (!count_constant(&graph->nodes[i], tally) || !count_filled(&graph->nodes[i], tally))
+        const struct assay__graph *body;
+        struct assay__tensor tensor;
+        bool weight = false;
+        if (!count_constant(&graph->nodes[i], tally) ||
+            !filled_weight(tally->study, &graph->nodes[i], &weight, &tensor))
             return false;
-        for (size_t k = 0; k < graph->nodes[i].attr_count; k++) {
-            const struct assay__graph *inner = graph->nodes[i].attrs[k].g;
-            if (inner && !count_graph(inner, tally, depth + 1)) return false;
-        }
+        int64_t stored = tally->bytes;
+        if (weight && !count_tensor(&tensor, counts_for(&tensor, tensor.name, uses), tally))
+            return false;
+        tally->bytes = stored; /* what is filled takes no bytes: the file holds one number */
+        for (size_t k = 0; (body = assay__node_body(&graph->nodes[i], k)); k++)
+            if (!count_graph(body, tally, depth + 1)) return false;
     }
     return true;
 }
@@ -314,7 +283,12 @@ static int study_open(struct study *study, const struct assay__model *model)
                             .rows = assay__map_over(model->names),
                             .uses = assay__map_over(model->names),
                             .at = assay__map_over(model->names)};
-    int code = study->rows && study->uses && study->at ? index_rows(study->rows) : ASSAY_ENOMEM;
+    int code = study->rows && study->uses && study->at ? 0 : ASSAY_ENOMEM;
+    /* untrained, and behind them fillers */
+    for (size_t i = 0; i < UNTRAINED && !code; i++)
+        code = assay__map_set(study->rows, untrained[i].op, i);
+    for (size_t i = 0; i < FILLERS && !code; i++)
+        code = assay__map_set(study->rows, fillers[i].op, UNTRAINED + i);
     if (!code) code = mark_uses(&model->graph, study, 0);
     if (!code && study->fills) code = note_shapes(study, &model->graph, 0);
     return code;
@@ -337,9 +311,9 @@ static int visit_filled(const struct study *study, const struct assay__graph *gr
         struct assay__tensor tensor;
         bool weight = false;
         if (filled_weight(study, node, &weight, &tensor) && weight) code = visit(context, &tensor);
-        for (size_t k = 0; k < node->attr_count && !code; k++)
-            if (node->attrs[k].g)
-                code = visit_filled(study, node->attrs[k].g, visit, context, depth + 1);
+        const struct assay__graph *body;
+        for (size_t k = 0; !code && (body = assay__node_body(node, k)); k++)
+            code = visit_filled(study, body, visit, context, depth + 1);
     }
     return code;
 }
@@ -357,7 +331,7 @@ bool assay__model_parameters(const struct assay__model *model, int64_t *elements
 {
     struct study study;
     bool known = study_open(&study, model) == 0;
-    struct tally tally = {.study = &study, .uses = study.uses};
+    struct tally tally = {.study = &study};
     known = known && count_graph(&model->graph, &tally, 0);
     /* Compressed weights count with what they stand for, not with their tables and indices. */
     for (size_t i = 0; known && i < model->stored_count; i++)

@@ -1,5 +1,6 @@
 /* sha256.c - SHA-256 after FIPS 180-4: 64-byte blocks, 64 rounds, length in bits appended
- * big-endian. Plain C, about 0.4 GB/s; sha256_x86.c is faster where the processor helps. */
+ * big-endian. Plain C, about 0.4 GB/s; about ten times that where the processor has instructions
+ * for it. */
 #include "model/sha256.h"
 
 #include <errno.h>
@@ -9,8 +10,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#if defined(__x86_64__) && defined(__GNUC__)
+#define SHA_INSTRUCTIONS
+#include <cpuid.h>
+#include <immintrin.h>
+#include <stdatomic.h>
+#endif
+
 /* FIPS 180-4 section 4.2.2: fractional parts of the cube roots of the first 64 primes. */
-const uint32_t assay__sha256_constants[64] = {
+static const uint32_t constants[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
     0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
@@ -52,7 +60,7 @@ static void compress(struct assay__sha256 *sha, const uint8_t *block)
     uint32_t a = sha->state[0], b = sha->state[1], c = sha->state[2], d = sha->state[3];
     uint32_t e = sha->state[4], f = sha->state[5], g = sha->state[6], h = sha->state[7];
     for (int i = 0; i < 64; i += 8) {
-        const uint32_t *k = assay__sha256_constants + i, *v = w + i;
+        const uint32_t *k = constants + i, *v = w + i;
         turn(a, b, c, &d, e, f, g, &h, k[0] + v[0]);
         turn(h, a, b, &c, d, e, f, &g, k[1] + v[1]);
         turn(g, h, a, &b, c, d, e, &f, k[2] + v[2]);
@@ -67,9 +75,69 @@ static void compress(struct assay__sha256 *sha, const uint8_t *block)
         sha->state[i] += done[i];
 }
 
+#ifdef SHA_INSTRUCTIONS
+
+/* An instruction does two rounds. It wants the eight words of the state as (A B E F) and (C D G H),
+ * highest lane first, and the message, with the round constants added, four words at a time. */
+enum { UNASKED, ABSENT, PRESENT };
+
+static bool processor_has_sha(void)
+{
+    static atomic_int known; /* asking is slow in a virtual machine */
+    int state = atomic_load_explicit(&known, memory_order_relaxed);
+    if (state == UNASKED) {
+        unsigned a, b, c, d;
+        bool has = __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & bit_SHA) &&
+                   __get_cpuid(1, &a, &b, &c, &d) && (c & bit_SSE4_1) && (c & bit_SSSE3);
+        state = has ? PRESENT : ABSENT;
+        atomic_store_explicit(&known, state, memory_order_relaxed);
+    }
+    return state == PRESENT;
+}
+
+__attribute__((target("sha,sse4.1,ssse3"))) static void compress_fast(uint32_t state[8],
+                                                                      const uint8_t *data,
+                                                                      size_t blocks)
+{
+    const __m128i big_endian = _mm_set_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3);
+    const __m128i *added_words = (const __m128i *)(const void *)constants;
+    __m128i low = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)(const void *)state), 0xb1);
+    __m128i high = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)(const void *)(state + 4)),
+                                     0x1b);
+    __m128i abef = _mm_alignr_epi8(low, high, 8), cdgh = _mm_blend_epi16(high, low, 0xf0);
+    for (; blocks > 0; blocks--, data += 64) {
+        __m128i w[16], first = abef, second = cdgh;
+        for (int i = 0; i < 4; i++)
+            w[i] = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(const void *)(data + 16 * i)),
+                                    big_endian);
+        for (int i = 4; i < 16; i++) /* four words each: the schedule of FIPS 180-4, 6.2.2 */
+            w[i] = _mm_sha256msg2_epu32(_mm_add_epi32(_mm_sha256msg1_epu32(w[i - 4], w[i - 3]),
+                                                      _mm_alignr_epi8(w[i - 1], w[i - 2], 4)),
+                                        w[i - 1]);
+        for (int i = 0; i < 16; i++) {
+            __m128i added = _mm_add_epi32(w[i], _mm_loadu_si128(added_words + i));
+            cdgh = _mm_sha256rnds2_epu32(cdgh, abef, added);
+            abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(added, 0x0e));
+        }
+        abef = _mm_add_epi32(abef, first);
+        cdgh = _mm_add_epi32(cdgh, second);
+    }
+    low = _mm_shuffle_epi32(abef, 0x1b);
+    high = _mm_shuffle_epi32(cdgh, 0xb1);
+    _mm_storeu_si128((__m128i *)(void *)state, _mm_blend_epi16(low, high, 0xf0));
+    _mm_storeu_si128((__m128i *)(void *)(state + 4), _mm_alignr_epi8(high, low, 8));
+}
+
+#endif
+
 static void compress_all(struct assay__sha256 *sha, const uint8_t *data, size_t blocks)
 {
-    if (assay__sha256_fast(sha->state, data, blocks)) return;
+#ifdef SHA_INSTRUCTIONS
+    if (processor_has_sha()) {
+        compress_fast(sha->state, data, blocks);
+        return;
+    }
+#endif
     for (; blocks > 0; blocks--, data += 64)
         compress(sha, data);
 }

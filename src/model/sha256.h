@@ -16,10 +16,6 @@ struct assay__sha256 {
 void assay__sha256_start(struct assay__sha256 *sha);
 void assay__sha256_add(struct assay__sha256 *sha, const void *bytes, size_t size);
 void assay__sha256_end(struct assay__sha256 *sha, uint8_t digest[32]);
-/** So many blocks of 64 bytes with the processor's own instructions; false: it has none, nothing
- *  was done. */
-bool assay__sha256_fast(uint32_t state[8], const uint8_t *data, size_t blocks);
-extern const uint32_t assay__sha256_constants[64];
 /** Lower-case hex of the file's digest; reads in blocks, so any size. */
 int assay__sha256_file(const char *path, char out[65], struct assay_error *error);
 

@@ -4,7 +4,6 @@
  * little-endian, as in the file: so are the machines this runs on. */
 #include "model/tensor_data.h"
 
-#include "model/weight_formula.h"
 #include "model/onnx/onnx.h"
 
 #include <inttypes.h>
@@ -17,7 +16,7 @@ static const char *label(const struct assay__model *model)
     return *model->path ? model->path : "model";
 }
 
-/* Whether `path`, all links followed, lies in `folder`, all links followed. */
+/* Does `path`, which is a real one, lie in `folder`? */
 static bool is_inside(const char *path, const char *folder)
 {
     char *root = realpath(folder, NULL);
@@ -40,7 +39,7 @@ int assay__tensor_file(const struct assay__model *model, const struct assay__ten
     if (outside && itself && !assay__path_folder(itself, folder, sizeof folder))
         outside = !is_inside(file, folder);
     free(itself);
-    free(file); /* NULL: does not exist, which opening it says better */
+    free(file); /* NULL: it does not exist, which opening it says better */
     if (!outside) return 0;
     return assay_error_set(error, ASSAY_EDENIED,
                            "%.160s: keeps tensor '%.80s' in '%.160s', a link that leads out of the "
@@ -77,29 +76,11 @@ static int open_external(const struct assay__model *model, const struct assay__t
     return 0;
 }
 
-static int open_generated(const struct assay__tensor *tensor, size_t needed,
-                          struct assay__tensor_view *view, struct assay_error *error)
-{
-    if (tensor->dtype != ASSAY__FLOAT32)
-        return assay_error_set(error, ASSAY_EINVAL, "tensor '%.120s': only float32 is generated",
-                               tensor->name);
-    float *numbers = malloc(needed ? needed : 1);
-    if (!numbers)
-        return assay_error_set(error, ASSAY_ENOMEM, "out of memory for tensor '%.120s' (%zu bytes)",
-                               tensor->name, needed);
-    assay__weights_fill(tensor->generator, 0, numbers, (size_t)tensor->elements);
-    view->owned = numbers;
-    view->data = view->owned;
-    view->size = needed;
-    return 0;
-}
-
 int assay__tensor_open(const struct assay__model *model, const struct assay__tensor *tensor,
                        struct assay__tensor_view *view, struct assay_error *error)
 {
-    size_t needed = assay__dtype_bytes(tensor->dtype, tensor->elements), size = 0;
-    uint8_t *bytes = NULL;
-    *view = (struct assay__tensor_view){.size = 0};
+    size_t needed = assay__dtype_bytes(tensor->dtype, tensor->elements);
+    *view = (struct assay__tensor_view){.size = needed};
     if (needed == SIZE_MAX)
         return assay_error_set(error, ASSAY_ELIMIT, "%.160s: tensor '%.120s' is too large",
                                label(model), tensor->name);
@@ -109,20 +90,31 @@ int assay__tensor_open(const struct assay__model *model, const struct assay__ten
                                label(model), tensor->name,
                                tensor->nonzeros >= 0 ? "sparse" : assay__dtype_name(tensor->dtype));
     if (tensor->external) return open_external(model, tensor, needed, view, error);
-    if (tensor->generator) return open_generated(tensor, needed, view, error);
-    if (tensor->data) {
+    if (tensor->data && !tensor->generator) {
         view->data = tensor->data;
         view->size = tensor->data_size;
         return 0;
     }
-    int code = tensor->raw ? assay__onnx_decode(tensor, &bytes, &size, error) : 0;
-    if (code) return code;
-    if (!bytes && needed)
-        return assay_error_set(error, ASSAY_EFORMAT, "%.160s: tensor '%.120s' has no data",
-                               label(model), tensor->name);
+    uint8_t *bytes = NULL;
+    if (tensor->generator) {
+        if (tensor->dtype != ASSAY__FLOAT32)
+            return assay_error_set(error, ASSAY_EINVAL,
+                                   "tensor '%.120s': only float32 is generated", tensor->name);
+        bytes = malloc(needed ? needed : 1);
+        if (!bytes)
+            return assay_error_set(error, ASSAY_ENOMEM,
+                                   "out of memory for tensor '%.120s' (%zu bytes)", tensor->name,
+                                   needed);
+        assay__weights_fill(tensor->generator, 0, (float *)(void *)bytes, (size_t)tensor->elements);
+    } else {
+        int code = tensor->raw ? assay__onnx_decode(tensor, &bytes, &view->size, error) : 0;
+        if (code) return code;
+        if (!bytes && needed)
+            return assay_error_set(error, ASSAY_EFORMAT, "%.160s: tensor '%.120s' has no data",
+                                   label(model), tensor->name);
+    }
     view->owned = bytes;
     view->data = bytes;
-    view->size = size;
     return 0;
 }
 
@@ -132,8 +124,6 @@ void assay__tensor_close(struct assay__tensor_view *view)
     assay__file_unmap(&view->mapping);
     *view = (struct assay__tensor_view){.size = 0};
 }
-
-/* --- float16 ---------------------------------------------------------------------------------- */
 
 uint16_t assay__float_to_half(float value)
 {
@@ -190,13 +180,6 @@ static float float_of_bits(uint32_t bits)
     return value;
 }
 
-static float double_at(const uint8_t *at)
-{
-    double value;
-    memcpy(&value, at, sizeof value);
-    return (float)value;
-}
-
 /* Element i of a type of 2 or 4 bits: the first one lies in the low bits. */
 static int packed(const uint8_t *data, int64_t i, int bits)
 {
@@ -204,16 +187,15 @@ static int packed(const uint8_t *data, int64_t i, int bits)
     return data[i / per_byte] >> (int)(i % per_byte) * bits & ((1 << bits) - 1);
 }
 
-static int sign_extend(int value, int bits)
-{
-    return value >= 1 << (bits - 1) ? value - (1 << bits) : value;
-}
-
 /* False: a type that has no plain numbers here. */
 static bool number_at(enum assay__dtype dtype, const uint8_t *data, int64_t i, float *out)
 {
+    double wide = 0;
     switch (dtype) {
-    case ASSAY__FLOAT64: *out = double_at(data + 8 * i); return true;
+    case ASSAY__FLOAT64:
+        memcpy(&wide, data + 8 * i, sizeof wide);
+        *out = (float)wide;
+        return true;
     case ASSAY__FLOAT16: *out = assay__half_to_float((uint16_t)load(data + 2 * i, 2)); return true;
     case ASSAY__BFLOAT16: *out = float_of_bits((uint32_t)load(data + 2 * i, 2) << 16); return true;
     case ASSAY__INT64: *out = (float)(int64_t)load(data + 8 * i, 8); return true;
@@ -226,9 +208,27 @@ static bool number_at(enum assay__dtype dtype, const uint8_t *data, int64_t i, f
     case ASSAY__UINT8: *out = (float)data[i]; return true;
     case ASSAY__BOOL: *out = data[i] ? 1.0f : 0.0f; return true;
     case ASSAY__UINT4: *out = (float)packed(data, i, 4); return true;
-    case ASSAY__INT4: *out = (float)sign_extend(packed(data, i, 4), 4); return true;
+    case ASSAY__INT4: *out = (float)((packed(data, i, 4) ^ 8) - 8); return true; /* sign bit 3 */
     case ASSAY__UINT2: *out = (float)packed(data, i, 2); return true;
-    case ASSAY__INT2: *out = (float)sign_extend(packed(data, i, 2), 2); return true;
+    case ASSAY__INT2: *out = (float)((packed(data, i, 2) ^ 2) - 2); return true;
+    default: return false;
+    }
+}
+
+bool assay__tensor_number(const struct assay__tensor *tensor, size_t i, double *out)
+{
+    size_t width = tensor ? (size_t)assay__dtype_bits(tensor->dtype) / 8 : 0;
+    float single;
+    if (!width || !tensor->data || i >= tensor->data_size / width) return false;
+    const uint8_t *at = tensor->data + i * width;
+    switch (tensor->dtype) {
+    case ASSAY__FLOAT32:
+        memcpy(&single, at, sizeof single);
+        *out = (double)single;
+        return true;
+    case ASSAY__FLOAT64: memcpy(out, at, sizeof *out); return true;
+    case ASSAY__INT32: *out = (double)(int32_t)load(at, 4); return true;
+    case ASSAY__INT64: *out = (double)(int64_t)load(at, 8); return true;
     default: return false;
     }
 }
@@ -257,4 +257,39 @@ int assay__tensor_floats(const struct assay__model *model, const struct assay__t
     }
     assay__tensor_close(&view);
     return code;
+}
+
+/* --- weights by formula ----------------------------------------------------------------------- */
+
+static inline uint64_t mix(uint64_t x)
+{
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+/* Element i comes from splitmix64 of seed + i (Steele, Lea, Flood: "Fast splittable pseudorandom
+ * number generators"): 64 bits give four 16-bit uniforms, whose sum is near enough to normal
+ * (variance of one uniform on [0, 1): 1/12). */
+void assay__weights_fill(const struct assay__generator *generator, uint64_t first, float *out,
+                         size_t count)
+{
+    const uint64_t step = 0x9e3779b97f4a7c15u, start = mix(generator->seed + step) + first * step;
+    const float mean = generator->mean;
+    const float scale = generator->deviation * (float)(1.7320508075688772 / 65536.0);
+    if (generator->deviation == 0) {
+        for (size_t i = 0; i < count; i++)
+            out[i] = mean;
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint64_t bits = mix(start + (uint64_t)i * step);
+        /* two lanes at a time: the sums of 16-bit halves cannot carry into each other */
+        uint64_t pairs = (bits & 0x0000ffff0000ffffu) + (bits >> 16 & 0x0000ffff0000ffffu);
+        int sum = (int)(uint32_t)pairs + (int)(pairs >> 32);
+        /* + 0.5: never zero. Two statements, which no compiler fuses into one rounding: the same
+         * numbers on every machine. */
+        float away = ((float)(sum - 2 * 65535) + 0.5f) * scale;
+        out[i] = mean + away;
+    }
 }

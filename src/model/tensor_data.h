@@ -12,10 +12,10 @@ struct assay__tensor_view {
     struct assay__mapping mapping;
 };
 
-/** The file of an external tensor. A symbolic link may not lead out of the model's folder: a model
- *  from someone else would otherwise read, and `make` copy, any file of its user. Where the model's
- *  file is a link itself, the folder that it leads to counts too (shared caches of models keep
- *  both files so). */
+/** The file of an external tensor. A symbolic link may not lead out of the model's folder:
+ *  otherwise a model from elsewhere could read, and `make` copy, any file of the user's. Where the
+ *  model's file is a link itself, the folder that it leads to counts too (shared caches of models
+ *  keep both files that way). */
 int assay__tensor_file(const struct assay__model *model, const struct assay__tensor *tensor,
                        char *path, size_t path_size, struct assay_error *error);
 
@@ -23,12 +23,21 @@ int assay__tensor_file(const struct assay__model *model, const struct assay__ten
  *  memory. Typed fields that the reader left undecoded are decoded here. */
 int assay__tensor_open(const struct assay__model *model, const struct assay__tensor *tensor,
                        struct assay__tensor_view *view, struct assay_error *error);
-void assay__tensor_close(struct assay__tensor_view *view); /* zeroed view legal */
-/** Numbers of float types (float32, float64, float16, bfloat16) and of integers as float32. out has
- *  tensor->elements. */
+void assay__tensor_close(struct assay__tensor_view *view); /* also of a zeroed view */
+/** The numbers of a tensor of floats (float32, float64, float16, bfloat16) or integers as float32.
+ *  `out` has room for tensor->elements. */
 int assay__tensor_floats(const struct assay__model *model, const struct assay__tensor *tensor,
                          float *out, struct assay_error *error);
+/** Element i of a tensor of float32, float64, int32 or int64 whose numbers lie in memory; false:
+ *  there is none (tensor may be NULL). */
+bool assay__tensor_number(const struct assay__tensor *tensor, size_t i, double *out);
 uint16_t assay__float_to_half(float value); /* round to nearest even; overflow gives infinity */
 float assay__half_to_float(uint16_t half);
+
+/** Elements first … first + count - 1 of weights by formula: about normal (a sum of four uniforms),
+ *  never exactly zero unless the mean is the constant 0, within mean ± 3.5 deviations. Blocks may
+ * be made in any order. */
+void assay__weights_fill(const struct assay__generator *generator, uint64_t first, float *out,
+                         size_t count);
 
 #endif

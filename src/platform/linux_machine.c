@@ -4,9 +4,10 @@
 #include "base/cpu_list.h"
 #include "base/stats.h"
 #include "base/text.h"
-#include "platform/linux_fs.h"
 #include "platform/platform.h"
+#include "platform/posix_fs.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,81 +17,49 @@
 #include <cpuid.h>
 #endif
 
-static const char *text_in_arena(struct assay__arena *arena, const char *text)
-{
-    const char *copy = assay__arena_strdup(arena, text);
-    return copy ? copy : "";
-}
+#define CPU "/sys/devices/system/cpu/"
 
-/* The value of "name : value" in cpuinfo, first occurrence, into out. */
-static bool cpuinfo_value(const char *cpuinfo, const char *name, char *out, size_t out_size)
+/* A short file's text; NULL when it cannot be read or is empty. */
+static const char *file_text(struct assay__arena *arena, const char *path)
 {
-    size_t length = strlen(name);
-    out[0] = '\0';
-    for (const char *line = cpuinfo; line; line = strchr(line, '\n')) {
-        if (*line == '\n') line++;
-        if (strncmp(line, name, length) != 0) continue;
-        const char *at = line + length + strspn(line + length, " \t");
-        if (*at != ':') continue;
-        at += 1 + strspn(at + 1, " \t");
-        snprintf(out, out_size, "%.*s", (int)strcspn(at, "\n"), at);
-        return out[0] != '\0';
-    }
-    return false;
+    char text[256];
+    return assay__fs_read(text, sizeof text, "%s", path) > 0 ? assay__arena_text(arena, "%s", text)
+                                                             : NULL;
 }
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-static void read_os(struct assay__arena *arena, struct assay__machine *machine)
+static void read_names(struct assay__arena *arena, struct assay__machine *machine,
+                       const char *cpuinfo)
 {
-    char text[4096], name[256];
-    if (assay__fs_read("/etc/os-release", text, sizeof text) <= 0 &&
-        assay__fs_read("/usr/lib/os-release", text, sizeof text) <= 0)
-        return;
-    const char *at = strncmp(text, "PRETTY_NAME=", 12) == 0 ? text : strstr(text, "\nPRETTY_NAME=");
-    if (!at) return;
-    at = strchr(at, '=') + 1;
-    char quote = *at == '"' || *at == '\'' ? *at++ : '\n';
-    snprintf(name, sizeof name, "%.*s",
-             (int)strcspn(at, quote == '\n'  ? "\n"
-                              : quote == '"' ? "\""
-                                             : "'"),
-             at);
-    machine->os = text_in_arena(arena, name);
-}
-
-static void read_kernel(struct assay__arena *arena, struct assay__machine *machine,
-                        const char *cpuinfo)
-{
-    char text[256];
-    struct utsname real;
+    char text[4096];
+    struct utsname real = {.machine = ""};
     bool have = !assay__fs_replaced() && uname(&real) == 0;
-    if (assay__fs_read("/proc/sys/kernel/hostname", text, sizeof text) > 0)
-        machine->host = text_in_arena(arena, text);
-    else if (have)
-        machine->host = text_in_arena(arena, real.nodename);
-    if (assay__fs_read("/proc/sys/kernel/osrelease", text, sizeof text) > 0)
-        machine->kernel = assay__arena_printf(arena, "Linux %s", text);
-    else if (have)
-        machine->kernel = assay__arena_printf(arena, "Linux %s", real.release);
-    if (!machine->kernel) machine->kernel = "";
-    if (have)
-        machine->architecture = text_in_arena(arena, real.machine);
-    else if (assay__fs_read("/proc/sys/kernel/arch", text, sizeof text) > 0)
-        machine->architecture = text_in_arena(arena, text);
-    else if (cpuinfo && strstr(cpuinfo, "CPU implementer"))
-        machine->architecture = "aarch64";
-    else if (cpuinfo && strstr(cpuinfo, "vendor_id"))
-        machine->architecture = "x86_64";
+    const char *host = file_text(arena, "/proc/sys/kernel/hostname");
+    const char *release = file_text(arena, "/proc/sys/kernel/osrelease");
+    const char *architecture = have ? NULL : file_text(arena, "/proc/sys/kernel/arch");
+    machine->host = host ? host : assay__arena_text(arena, "%s", real.nodename);
+    if (release || have)
+        machine->kernel = assay__arena_text(arena, "Linux %s", release ? release : real.release);
+    machine->architecture = have           ? assay__arena_text(arena, "%s", real.machine)
+                            : architecture ? architecture
+                            : strstr(cpuinfo, "CPU implementer") ? "aarch64"
+                            : strstr(cpuinfo, "vendor_id")       ? "x86_64"
+                                                                 : "";
+    if (assay__fs_read(text, sizeof text, "/etc/os-release") <= 0)
+        assay__fs_read(text, sizeof text, "/usr/lib/os-release");
+    const char *name = assay__fs_field(text, "PRETTY_NAME");
+    if (!name) return;
+    const char *end = *name == '"' ? "\"" : *name == '\'' ? "'" : "\n";
+    if (*end != '\n') name++;
+    machine->os = assay__arena_text(arena, "%.*s", (int)strcspn(name, end), name);
 }
-
-struct arm_part {
-    unsigned implementer, part;
-    const char *name;
-};
 
 /* Main ID register values, from Arm's technical reference manuals. */
-static const struct arm_part arm_parts[] = {
+static const struct {
+    unsigned implementer, part;
+    const char *name;
+} arm_parts[] = {
     {0x41, 0xd03, "Arm Cortex-A53"},   {0x41, 0xd04, "Arm Cortex-A35"},
     {0x41, 0xd05, "Arm Cortex-A55"},   {0x41, 0xd07, "Arm Cortex-A57"},
     {0x41, 0xd08, "Arm Cortex-A72"},   {0x41, 0xd09, "Arm Cortex-A73"},
@@ -113,59 +82,42 @@ static const struct arm_part arm_parts[] = {
     {0xc0, 0xac4, "Ampere-1A"},
 };
 
-static bool same_part(const struct arm_part *a, const struct arm_part *b)
-{
-    return a->implementer == b->implementer && a->part == b->part;
-}
-
-/* The kinds of cores in the order of their first CPUs. */
-static size_t read_arm_parts(const char *cpuinfo, struct arm_part *parts, size_t most)
-{
-    static const char key[] = "CPU implementer";
-    char implementer[32], part[32];
-    size_t count = 0;
-    for (const char *at = cpuinfo; count < most && (at = strstr(at, key)); at++) {
-        if (!cpuinfo_value(at, key, implementer, sizeof implementer) ||
-            !cpuinfo_value(at, "CPU part", part, sizeof part))
-            break;
-        parts[count] = (struct arm_part){(unsigned)strtoul(implementer, NULL, 16),
-                                         (unsigned)strtoul(part, NULL, 16), NULL};
-        size_t before = 0;
-        while (before < count && !same_part(&parts[before], &parts[count]))
-            before++;
-        if (before == count) count++;
-    }
-    return count;
-}
-
-/* "Arm Cortex-A55 + Arm Cortex-A76": what each kind of core is called, or its numbers. */
-static void read_arm_model(struct assay__arena *arena, struct assay__machine *machine,
-                           const char *cpuinfo)
-{
-    struct arm_part parts[4];
-    size_t count = read_arm_parts(cpuinfo, parts, sizeof parts / sizeof parts[0]);
-    for (size_t i = 0; i < count; i++) {
-        const char *name = NULL;
-        for (size_t k = 0; k < sizeof arm_parts / sizeof arm_parts[0]; k++)
-            if (same_part(&arm_parts[k], &parts[i])) name = arm_parts[k].name;
-        if (!name)
-            name = assay__arena_printf(arena, "Arm implementer 0x%02x part 0x%03x",
-                                       parts[i].implementer, parts[i].part);
-        const char *all = i ? assay__arena_printf(arena, "%s + %s", machine->cpu_model, name)
-                            : name;
-        if (name && all) machine->cpu_model = all;
-    }
-}
-
+/* The model's name; on Arm "Arm Cortex-A55 + Arm Cortex-A76": what each kind of core is called, or
+ * its numbers, in the order of their first CPUs, at most four. */
 static void read_cpu_model(struct assay__arena *arena, struct assay__machine *machine,
                            const char *cpuinfo)
 {
-    char text[256];
+    static const char key[] = "CPU implementer";
+    char text[256], part_text[32];
+    unsigned seen[4][2];
+    size_t count = 0;
     /* Some Arm kernels write "ARMv8 Processor rev 1 (v8l)" for every processor. */
-    if (cpuinfo_value(cpuinfo, "model name", text, sizeof text) && strncmp(text, "ARMv", 4) != 0)
-        machine->cpu_model = text_in_arena(arena, text);
-    else
-        read_arm_model(arena, machine, cpuinfo);
+    if (assay__fs_field_text(cpuinfo, "model name", text, sizeof text) &&
+        strncmp(text, "ARMv", 4) != 0) {
+        machine->cpu_model = assay__arena_text(arena, "%s", text);
+        return;
+    }
+    for (const char *at = cpuinfo; count < 4 && (at = strstr(at, key)); at++) {
+        if (!assay__fs_field_text(at, key, text, sizeof text) ||
+            !assay__fs_field_text(at, "CPU part", part_text, sizeof part_text))
+            break;
+        unsigned implementer = (unsigned)strtoul(text, NULL, 16);
+        unsigned part = (unsigned)strtoul(part_text, NULL, 16);
+        size_t before = 0;
+        while (before < count && (seen[before][0] != implementer || seen[before][1] != part))
+            before++;
+        if (before < count) continue;
+        seen[count][0] = implementer, seen[count][1] = part;
+        const char *name = NULL;
+        for (size_t k = 0; k < sizeof arm_parts / sizeof arm_parts[0]; k++)
+            if (arm_parts[k].implementer == implementer && arm_parts[k].part == part)
+                name = arm_parts[k].name;
+        if (!name)
+            name = assay__arena_text(arena, "Arm implementer 0x%02x part 0x%03x", implementer,
+                                     part);
+        machine->cpu_model = count++ ? assay__arena_text(arena, "%s + %s", machine->cpu_model, name)
+                                     : name;
+    }
 }
 
 static void read_simd(struct assay__arena *arena, struct assay__machine *machine,
@@ -178,47 +130,20 @@ static void read_simd(struct assay__arena *arena, struct assay__machine *machine
         "f16c",     "avx",      "sse4_2",   "sme",         "sve2",        "sve",
         "i8mm",     "bf16",     "asimddp",  "asimdhp",     "asimd"};
     char found[512] = "", flags[8192];
-    if (!cpuinfo_value(cpuinfo, "flags", flags, sizeof flags) &&
-        !cpuinfo_value(cpuinfo, "Features", flags, sizeof flags))
+    if (!assay__fs_field_text(cpuinfo, "flags", flags, sizeof flags) &&
+        !assay__fs_field_text(cpuinfo, "Features", flags, sizeof flags))
         return;
     size_t length = 0;
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
         if (assay__text_is_one_of(wanted[i], flags))
             length += (size_t)snprintf(found + length, sizeof found - length, "%s%s",
                                        length ? " " : "", wanted[i]);
-    machine->simd = text_in_arena(arena, found);
+    machine->simd = assay__arena_text(arena, "%s", found);
 }
 
 /* --- topology --------------------------------------------------------------------------------- */
 
 #define TOPOLOGY_MOST 4096
-
-struct topology {
-    uint64_t cores[TOPOLOGY_MOST]; /* package, cluster and core in one number */
-    uint64_t packages[TOPOLOGY_MOST];
-    size_t threads, known;
-    uint64_t max_khz;
-};
-
-static void add_thread(void *context, unsigned cpu)
-{
-    struct topology *topology = context;
-    uint64_t package, cluster = 0, core, khz;
-    topology->threads++;
-    if (assay__fs_u64f(&khz, "/sys/devices/system/cpu/cpu%u/cpufreq/cpuinfo_max_freq", cpu) &&
-        khz > topology->max_khz)
-        topology->max_khz = khz;
-    if (topology->known >= TOPOLOGY_MOST) return;
-    if (!assay__fs_u64f(&package, "/sys/devices/system/cpu/cpu%u/topology/physical_package_id",
-                        cpu) ||
-        !assay__fs_u64f(&core, "/sys/devices/system/cpu/cpu%u/topology/core_id", cpu))
-        return; /* a negative id (some virtual Arm machines) is not known either */
-    /* Where a device tree lists clusters, each counts its cores from 0. */
-    assay__fs_u64f(&cluster, "/sys/devices/system/cpu/cpu%u/topology/cluster_id", cpu);
-    topology->cores[topology->known] = package << 48 | (cluster & 0xffffu) << 32 |
-                                       (core & 0xffffffffu);
-    topology->packages[topology->known++] = package;
-}
 
 static int count_unique(uint64_t *values, size_t count)
 {
@@ -231,21 +156,36 @@ static int count_unique(uint64_t *values, size_t count)
 
 static void read_topology(struct assay__machine *machine, const char *cpuinfo)
 {
-    char list[4096];
-    struct topology *topology = calloc(1, sizeof *topology);
-    if (!topology) return;
-    if (assay__fs_read("/sys/devices/system/cpu/online", list, sizeof list) > 0)
-        assay__cpu_list_each(list, add_thread, topology);
-    machine->threads = (int)topology->threads;
-    if (topology->known == topology->threads && topology->known > 0) {
-        machine->cores = count_unique(topology->cores, topology->known);
-        machine->packages = count_unique(topology->packages, topology->known);
+    char list[4096] = "";
+    uint64_t *cores = calloc(TOPOLOGY_MOST, sizeof *cores); /* package, cluster, core in a number */
+    uint64_t *packages = calloc(TOPOLOGY_MOST, sizeof *packages);
+    size_t threads = 0, known = 0;
+    assay__fs_read(list, sizeof list, CPU "online");
+    struct assay__cpu_walk walk = {.at = list};
+    for (; cores && packages && assay__cpu_next(&walk); threads++) {
+        uint64_t package, cluster = 0, core, khz;
+        unsigned cpu = walk.cpu;
+        if (assay__fs_u64(&khz, CPU "cpu%u/cpufreq/cpuinfo_max_freq", cpu))
+            machine->cpu_max_hz = fmax(machine->cpu_max_hz, (double)khz * 1000);
+        if (known >= TOPOLOGY_MOST ||
+            !assay__fs_u64(&package, CPU "cpu%u/topology/physical_package_id", cpu) ||
+            !assay__fs_u64(&core, CPU "cpu%u/topology/core_id", cpu))
+            continue; /* a negative id (some virtual Arm machines) is not known either */
+        /* Where a device tree lists clusters, each counts its cores from 0. */
+        assay__fs_u64(&cluster, CPU "cpu%u/topology/cluster_id", cpu);
+        cores[known] = package << 48 | (cluster & 0xffffu) << 32 | (core & 0xffffffffu);
+        packages[known++] = package;
     }
-    machine->cpu_max_hz = (double)topology->max_khz * 1000;
-    if (machine->threads == 0 && cpuinfo)
+    machine->threads = (int)threads;
+    if (known == threads && known > 0) {
+        machine->cores = count_unique(cores, known);
+        machine->packages = count_unique(packages, known);
+    }
+    if (threads == 0)
         for (const char *line = cpuinfo; (line = strstr(line, "processor\t")); line++)
             machine->threads += line == cpuinfo || line[-1] == '\n';
-    free(topology);
+    free(cores);
+    free(packages);
 }
 
 static void read_caches(struct assay__machine *machine)
@@ -253,12 +193,9 @@ static void read_caches(struct assay__machine *machine)
     for (unsigned index = 0; index < 8; index++) {
         uint64_t level;
         char type[32], size[32];
-        if (!assay__fs_u64f(&level, "/sys/devices/system/cpu/cpu0/cache/index%u/level", index))
-            break;
-        if (assay__fs_readf(type, sizeof type, "/sys/devices/system/cpu/cpu0/cache/index%u/type",
-                            index) < 0 ||
-            assay__fs_readf(size, sizeof size, "/sys/devices/system/cpu/cpu0/cache/index%u/size",
-                            index) <= 0)
+        if (!assay__fs_u64(&level, CPU "cpu0/cache/index%u/level", index)) break;
+        if (assay__fs_read(type, sizeof type, CPU "cpu0/cache/index%u/type", index) < 0 ||
+            assay__fs_read(size, sizeof size, CPU "cpu0/cache/index%u/size", index) <= 0)
             continue;
         char *unit;
         uint64_t bytes = strtoull(size, &unit, 10);
@@ -276,21 +213,23 @@ struct mark {
 };
 
 /* What firmware of virtual machines calls itself in DMI. */
-static const struct mark vendors[] = {{"VMware", "vmware"},
-                                      {"VirtualBox", "virtualbox"},
-                                      {"innotek", "virtualbox"},
-                                      {"Parallels", "parallels"},
-                                      {"Xen", "xen"},
-                                      {"Virtual Machine", "hyperv"},
-                                      {"bhyve", "bhyve"},
-                                      {"BHYVE", "bhyve"},
-                                      {"KVM", "kvm"},
-                                      {"QEMU", "kvm"},
-                                      {"Google Compute Engine", "kvm"},
-                                      {"Amazon EC2", "kvm"},
-                                      {"Apple Virtualization", "apple"},
-                                      {"OpenStack", "kvm"},
-                                      {"Alibaba Cloud", "kvm"}};
+static const struct mark vendors[] = {
+    {"VMware", "vmware"},
+    {"VirtualBox", "virtualbox"},
+    {"innotek", "virtualbox"},
+    {"Parallels", "parallels"},
+    {"Xen", "xen"},
+    {"Virtual Machine", "hyperv"},
+    {"bhyve", "bhyve"},
+    {"BHYVE", "bhyve"},
+    {"KVM", "kvm"},
+    {"QEMU", "kvm"},
+    {"Google Compute Engine", "kvm"},
+    {"Amazon EC2", "kvm"},
+    {"Apple Virtualization", "apple"},
+    {"OpenStack", "kvm"},
+    {"Alibaba Cloud", "kvm"},
+};
 
 static const char *find_mark(const struct mark *marks, size_t count, const char *text)
 {
@@ -322,48 +261,44 @@ static const char *cpuid_hypervisor(void)
 static void read_virtualized(struct assay__arena *arena, struct assay__machine *machine,
                              const char *cpuinfo)
 {
-    char text[256], flags[8192];
-    const char *name = NULL;
-    bool dmi = false, bare_metal = false;
-    if (assay__fs_read("/sys/hypervisor/type", text, sizeof text) > 0)
-        name = text_in_arena(arena, text);
-    if (!name && assay__fs_replaced() &&
-        assay__fs_read("/assay/virtualized", text, sizeof text) > 0) /* what CPUID said there */
-        name = text_in_arena(arena, text);
-    if (!name) name = cpuid_hypervisor();
     static const char *const files[] = {"/sys/class/dmi/id/product_name",
                                         "/sys/class/dmi/id/sys_vendor"};
+    char flags[8192];
+    bool dmi = false, bare_metal = false;
+    const char *text, *name = file_text(arena, "/sys/hypervisor/type");
+    if (!name && assay__fs_replaced())
+        name = file_text(arena, "/assay/virtualized"); /* what CPUID said there */
+    if (!name) name = cpuid_hypervisor();
     for (size_t i = 0; i < 2; i++) {
-        if (assay__fs_read(files[i], text, sizeof text) <= 0) continue;
+        if (!(text = file_text(arena, files[i]))) continue;
         dmi = true;
         bare_metal = bare_metal || strstr(text, ".metal") != NULL; /* EC2's bare instances */
         if (!name && !bare_metal)
             name = find_mark(vendors, sizeof vendors / sizeof vendors[0], text);
     }
-    if (!name && assay__fs_read("/proc/device-tree/hypervisor/compatible", text, sizeof text) > 0)
+    if (!name && (text = file_text(arena, "/proc/device-tree/hypervisor/compatible")))
         name = strstr(text, "xen") ? "xen" : "kvm";
-    bool has_flags = cpuinfo && cpuinfo_value(cpuinfo, "flags", flags, sizeof flags);
+    bool has_flags = assay__fs_field_text(cpuinfo, "flags", flags, sizeof flags);
     if (!name && has_flags && strstr(flags, "hypervisor")) name = "unnamed hypervisor";
     if (!name && (has_flags || dmi))
         name = "none"; /* x86 guests carry the flag; Arm servers have DMI */
-    if (!name && assay__fs_read("/proc/device-tree/compatible", text, sizeof text) > 0)
+    if (!name && (text = file_text(arena, "/proc/device-tree/compatible")))
         name = strstr(text, "dummy-virt") ? "kvm" : "none"; /* a board, unless QEMU's */
     machine->virtualized = name ? name : "";
 }
 
 static void read_container(struct assay__machine *machine)
 {
-    static const struct mark marks[] = {{"kubepods", "kubernetes"},
-                                        {"docker", "docker"},
-                                        {"libpod", "podman"},
-                                        {"lxc", "lxc"},
-                                        {"containerd", "containerd"}};
+    static const struct mark marks[] = {
+        {"kubepods", "kubernetes"},   {"docker", "docker"}, {"libpod", "podman"}, {"lxc", "lxc"},
+        {"containerd", "containerd"},
+    };
     char text[4096];
     if (assay__fs_exists("/.dockerenv")) {
         machine->container = "docker";
     } else if (assay__fs_exists("/run/.containerenv")) {
         machine->container = "podman";
-    } else if (assay__fs_read("/proc/1/cgroup", text, sizeof text) > 0) {
+    } else if (assay__fs_read(text, sizeof text, "/proc/1/cgroup") > 0) {
         const char *name = find_mark(marks, sizeof marks / sizeof marks[0], text);
         if (name) machine->container = name;
     }
@@ -373,24 +308,28 @@ int assay__machine_read(struct assay__arena *arena, struct assay__machine *machi
 {
     char text[8192];
     uint64_t kib;
-    *machine = (struct assay__machine){.host = "", .os = "", .kernel = ""};
-    machine->architecture = machine->cpu_model = machine->virtualized = "";
-    machine->simd = machine->governor = machine->container = "";
-    char *cpuinfo = assay__fs_slurp("/proc/cpuinfo");
-    read_os(arena, machine);
-    read_kernel(arena, machine, cpuinfo);
-    if (cpuinfo) read_cpu_model(arena, machine, cpuinfo);
-    if (cpuinfo) read_simd(arena, machine, cpuinfo);
+    char *slurped = assay__fs_slurp("/proc/cpuinfo");
+    const char *cpuinfo = slurped ? slurped : "";
+    const char *governor = file_text(arena, CPU "cpu0/cpufreq/scaling_governor");
+    *machine = (struct assay__machine){.host = "",
+                                       .os = "",
+                                       .kernel = "",
+                                       .architecture = "",
+                                       .cpu_model = "",
+                                       .virtualized = "",
+                                       .simd = "",
+                                       .governor = governor ? governor : "",
+                                       .container = ""};
+    read_names(arena, machine, cpuinfo);
+    read_cpu_model(arena, machine, cpuinfo);
+    read_simd(arena, machine, cpuinfo);
     read_topology(machine, cpuinfo);
     read_caches(machine);
-    if (assay__fs_read("/proc/meminfo", text, sizeof text) > 0 &&
-        assay__fs_field(text, "MemTotal", &kib))
+    if (assay__fs_read(text, sizeof text, "/proc/meminfo") > 0 &&
+        assay__fs_field_u64(text, "MemTotal", &kib))
         machine->memory_bytes = kib * 1024;
-    if (assay__fs_read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", text, sizeof text) >
-        0)
-        machine->governor = text_in_arena(arena, text);
     read_virtualized(arena, machine, cpuinfo);
     read_container(machine);
-    free(cpuinfo);
+    free(slurped);
     return 0;
 }

@@ -3,9 +3,10 @@
  * memory, CPU affinity, the executable's path. */
 #include "base/cpu_list.h"
 #include "base/clock.h"
-#include "platform/linux_fs.h"
+#include "base/no_memory.h"
 #include "platform/platform.h"
 #include "platform/posix.h"
+#include "platform/posix_fs.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -69,21 +70,15 @@ void assay__child_watch(pid_t pid, uint64_t timeout_ns)
  * may show only one. */
 uint64_t assay__oom_kills(void)
 {
-    char text[512];
-    uint64_t total = 0, value;
-    bool known = false;
+    char events[512];
+    uint64_t global = 0, own = 0;
     char *vmstat = assay__fs_slurp("/proc/vmstat");
-    if (vmstat && assay__fs_field(vmstat, "oom_kill", &value)) {
-        total += value;
-        known = true;
-    }
+    bool known = vmstat && assay__fs_field_u64(vmstat, "oom_kill", &global);
     free(vmstat);
-    if (assay__fs_read("/sys/fs/cgroup/memory.events", text, sizeof text) > 0 &&
-        assay__fs_field(text, "oom_kill", &value)) {
-        total += value;
+    if (assay__fs_read(events, sizeof events, "/sys/fs/cgroup/memory.events") > 0 &&
+        assay__fs_field_u64(events, "oom_kill", &own))
         known = true;
-    }
-    return known ? total : UINT64_MAX;
+    return known ? global + own : UINT64_MAX;
 }
 
 uint64_t assay__maxrss_bytes(long maxrss)
@@ -124,53 +119,37 @@ int assay__executable_path(char *out, size_t out_size)
     return 0;
 }
 
+static bool read_kib(const char *text, const char *key, uint64_t *bytes)
+{
+    bool known = assay__fs_field_u64(text, key, bytes);
+    if (known) *bytes *= 1024;
+    return known;
+}
+
 void assay__memory_read(struct assay__memory *memory)
 {
     char text[8192];
-    uint64_t kib;
-    memset(memory, 0, sizeof *memory);
-    if (assay__fs_read("/proc/self/status", text, sizeof text) > 0) {
-        memory->rss_known = assay__fs_field(text, "VmRSS", &kib);
-        if (memory->rss_known) memory->rss_bytes = kib * 1024;
-        memory->peak_known = assay__fs_field(text, "VmHWM", &kib);
-        if (memory->peak_known) memory->peak_rss_bytes = kib * 1024;
-    }
-    if (assay__fs_read("/proc/self/smaps_rollup", text, sizeof text) > 0) {
-        memory->pss_known = assay__fs_field(text, "Pss", &kib);
-        if (memory->pss_known) memory->pss_bytes = kib * 1024;
-    }
+    *memory = (struct assay__memory){0};
+    assay__fs_read(text, sizeof text, "/proc/self/status");
+    memory->rss_known = read_kib(text, "VmRSS", &memory->rss_bytes);
+    memory->peak_known = read_kib(text, "VmHWM", &memory->peak_rss_bytes);
+    assay__fs_read(text, sizeof text, "/proc/self/smaps_rollup");
+    memory->pss_known = read_kib(text, "Pss", &memory->pss_bytes);
 }
 
 /* --- CPU affinity ----------------------------------------------------------------------------- */
 
 #define CPU_LIMIT 65536
 
-struct cpu_choice {
-    cpu_set_t *wanted, *allowed;
-    size_t size;
-    int refused; /* first CPU that is not ours; -1 none */
-};
-
-static void choose_cpu(void *context, unsigned cpu)
-{
-    struct cpu_choice *choice = context;
-    if (!CPU_ISSET_S(cpu, choice->size, choice->allowed)) {
-        if (choice->refused < 0) choice->refused = (int)cpu;
-        return;
-    }
-    CPU_SET_S(cpu, choice->size, choice->wanted);
-}
-
 /* Every thread the process has now; those it starts later inherit. */
-static int pin_threads(const struct cpu_choice *choice)
+static int pin_threads(const cpu_set_t *wanted, size_t size)
 {
-    int result = sched_setaffinity(0, choice->size, choice->wanted);
+    int result = sched_setaffinity(0, size, wanted);
     DIR *tasks = opendir("/proc/self/task");
     struct dirent *entry;
     while (result == 0 && tasks && (entry = readdir(tasks))) {
         long thread = strtol(entry->d_name, NULL, 10);
-        if (thread > 0 && sched_setaffinity((pid_t)thread, choice->size, choice->wanted) != 0 &&
-            errno != ESRCH)
+        if (thread > 0 && sched_setaffinity((pid_t)thread, size, wanted) != 0 && errno != ESRCH)
             result = -1;
     }
     if (tasks) closedir(tasks);
@@ -179,32 +158,38 @@ static int pin_threads(const struct cpu_choice *choice)
 
 static int take_cpus(const char *list, bool pin, struct assay_error *error)
 {
-    struct cpu_choice choice = {CPU_ALLOC(CPU_LIMIT), CPU_ALLOC(CPU_LIMIT),
-                                CPU_ALLOC_SIZE(CPU_LIMIT), -1};
-    char allowed[512];
-    int code = 0;
-    if (!choice.wanted || !choice.allowed) {
-        code = assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    cpu_set_t *wanted = CPU_ALLOC(CPU_LIMIT), *allowed = CPU_ALLOC(CPU_LIMIT);
+    size_t size = CPU_ALLOC_SIZE(CPU_LIMIT);
+    char ours[512];
+    int code = 0, refused = -1; /* the first CPU that is not ours */
+    if (!wanted || !allowed) {
+        code = assay__no_memory(error);
         goto out;
     }
-    CPU_ZERO_S(choice.size, choice.wanted);
-    CPU_ZERO_S(choice.size, choice.allowed);
-    assay__cpus_allowed(allowed, sizeof allowed);
-    if (sched_getaffinity(0, choice.size, choice.allowed) != 0) {
+    CPU_ZERO_S(size, wanted);
+    CPU_ZERO_S(size, allowed);
+    if (sched_getaffinity(0, size, allowed) != 0) {
         code = assay_error_set(error, ASSAY_EUNSUPPORTED, "CPU affinity: %s", strerror(errno));
-    } else if (!assay__cpu_list_each(list, choose_cpu, &choice)) {
+        goto out;
+    }
+    struct assay__cpu_walk walk = {.at = list};
+    while (assay__cpu_next(&walk)) {
+        CPU_SET_S(walk.cpu, size, wanted);
+        if (refused < 0 && !CPU_ISSET_S(walk.cpu, size, allowed)) refused = (int)walk.cpu;
+    }
+    assay__cpus_allowed(ours, sizeof ours);
+    if (walk.malformed)
         code = assay_error_set(error, ASSAY_EINVAL, "'%s' is not a list of CPUs such as 0-3,8",
                                list);
-    } else if (choice.refused >= 0) {
+    else if (refused >= 0)
         code = assay_error_set(error, ASSAY_EINVAL, "CPU %d is not available to this process (%s)",
-                               choice.refused, allowed);
-    } else if (pin && pin_threads(&choice) != 0) {
+                               refused, ours);
+    else if (pin && pin_threads(wanted, size) != 0)
         code = assay_error_set(error, ASSAY_EUNSUPPORTED, "cannot pin to CPUs %s: %s", list,
                                strerror(errno));
-    }
 out:
-    if (choice.wanted) CPU_FREE(choice.wanted);
-    if (choice.allowed) CPU_FREE(choice.allowed);
+    CPU_FREE(wanted);
+    CPU_FREE(allowed);
     return code;
 }
 
@@ -224,25 +209,20 @@ void assay__cpus_allowed(char *out, size_t out_size)
     if (out_size == 0) return;
     out[0] = '\0';
     cpu_set_t *set = CPU_ALLOC(CPU_LIMIT);
-    if (!set) return;
-    CPU_ZERO_S(size, set);
-    if (sched_getaffinity(0, size, set) != 0) {
-        CPU_FREE(set);
-        return;
-    }
-    for (size_t cpu = 0; cpu < CPU_LIMIT; cpu++) {
+    if (set) CPU_ZERO_S(size, set);
+    bool known = set && sched_getaffinity(0, size, set) == 0;
+    for (size_t cpu = 0; known && cpu < CPU_LIMIT; cpu++) {
         if (!CPU_ISSET_S(cpu, size, set)) continue;
         size_t last = cpu;
         while (last + 1 < CPU_LIMIT && CPU_ISSET_S(last + 1, size, set))
             last++;
         char part[48];
-        if (last > cpu)
-            snprintf(part, sizeof part, "%s%zu-%zu", length ? "," : "", cpu, last);
-        else
-            snprintf(part, sizeof part, "%s%zu", length ? "," : "", cpu);
-        if (length + strlen(part) + 1 > out_size) break;
-        memcpy(out + length, part, strlen(part) + 1);
-        length += strlen(part);
+        const char *comma = length ? "," : "";
+        int added = last > cpu ? snprintf(part, sizeof part, "%s%zu-%zu", comma, cpu, last)
+                               : snprintf(part, sizeof part, "%s%zu", comma, cpu);
+        if (added < 0 || length + (size_t)added + 1 > out_size) break;
+        memcpy(out + length, part, (size_t)added + 1);
+        length += (size_t)added;
         cpu = last;
     }
     CPU_FREE(set);

@@ -12,7 +12,7 @@
 #include <cpuid.h>
 #endif
 #if defined(__linux__)
-#include "platform/linux_fs.h"
+#include "platform/posix_fs.h"
 
 #include <sched.h>
 #include <sys/auxv.h>
@@ -22,11 +22,6 @@
 #endif
 
 /* --- instruction sets ------------------------------------------------------------------------- */
-
-struct feature_bit {
-    unsigned bit;
-    unsigned feature;
-};
 
 #if defined(__x86_64__)
 
@@ -49,53 +44,46 @@ static bool tiles_permitted(void)
 #endif
 }
 
-static unsigned pick(uint32_t word, const struct feature_bit *bits, size_t count)
-{
-    unsigned found = 0;
-    for (size_t i = 0; i < count; i++)
-        if (word >> bits[i].bit & 1u) found |= bits[i].feature;
-    return found;
-}
-
 /* Intel's manual, volume 2, CPUID: leaf 7, sub-leaves 0 and 1. */
-static unsigned leaf_seven(bool wide, bool tiles)
-{
-    static const struct feature_bit zero_b[] = {{16, ASSAY__CPU_AVX512F},
-                                                {30, ASSAY__CPU_AVX512BW}};
-    static const struct feature_bit zero_c[] = {{11, ASSAY__CPU_AVX512_VNNI}};
-    static const struct feature_bit zero_d[] = {{23, ASSAY__CPU_AVX512_FP16}};
-    static const struct feature_bit tile_d[] = {{22, ASSAY__CPU_AMX_BF16},
-                                                {25, ASSAY__CPU_AMX_INT8}};
-    static const struct feature_bit one_a[] = {{5, ASSAY__CPU_AVX512_BF16}};
-    unsigned a, b, c, d, found = 0;
-    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return 0;
-    unsigned last = a;
-    if (b >> 5 & 1u) found |= ASSAY__CPU_AVX2;
-    if (wide) found |= pick(b, zero_b, 2) | pick(c, zero_c, 1) | pick(d, zero_d, 1);
-    if (tiles && (d >> 24 & 1u)) found |= pick(d, tile_d, 2);
-    if (last >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d)) {
-        if (a >> 4 & 1u) found |= ASSAY__CPU_AVX_VNNI;
-        if (wide) found |= pick(a, one_a, 1);
-    }
-    if (!(found & ASSAY__CPU_AVX512F))
-        found &= ~(unsigned)(ASSAY__CPU_AVX512BW | ASSAY__CPU_AVX512_VNNI | ASSAY__CPU_AVX512_FP16 |
-                             ASSAY__CPU_AVX512_BF16);
-    return found;
-}
+static const struct {
+    int sub_leaf, word, bit;            /* word: eax, ebx, ecx, edx */
+    enum { YMM, ZMM, TILES } registers; /* that the system must save */
+    unsigned feature;
+} leaf_seven[] = {
+    {0, 1, 5, YMM, ASSAY__CPU_AVX2},         {0, 1, 16, ZMM, ASSAY__CPU_AVX512F},
+    {0, 1, 30, ZMM, ASSAY__CPU_AVX512BW},    {0, 2, 11, ZMM, ASSAY__CPU_AVX512_VNNI},
+    {0, 3, 23, ZMM, ASSAY__CPU_AVX512_FP16}, {0, 3, 22, TILES, ASSAY__CPU_AMX_BF16},
+    {0, 3, 25, TILES, ASSAY__CPU_AMX_INT8},  {1, 0, 4, YMM, ASSAY__CPU_AVX_VNNI},
+    {1, 0, 5, ZMM, ASSAY__CPU_AVX512_BF16},
+};
 
 unsigned assay__cpu_features(void)
 {
-    unsigned a, b, c, d, found = ASSAY__CPU_SSE2;
+    unsigned a, b, c, d, words[2][4] = {{0}}, found = ASSAY__CPU_SSE2;
     if (!__get_cpuid(1, &a, &b, &c, &d) || !(c >> 27 & 1u)) return found; /* no OSXSAVE */
     uint64_t registers = enabled_registers();
     if ((registers & 6) != 6) return found; /* xmm and ymm */
     if (c >> 12 & 1u) found |= ASSAY__CPU_FMA;
-    bool wide = (registers & 0xe6) == 0xe6; /* with opmask and both parts of zmm */
-    bool tiles = (registers & 0x60000) == 0x60000;
-    unsigned seven = leaf_seven(wide, tiles);
+    unsigned *w = words[0];
+    if (__get_cpuid_count(7, 0, &w[0], &w[1], &w[2], &w[3]) && w[0] >= 1) {
+        w = words[1];
+        __get_cpuid_count(7, 1, &w[0], &w[1], &w[2], &w[3]);
+    }
+    const bool saved[] = {
+        [YMM] = true,
+        [ZMM] = (registers & 0xe6) == 0xe6, /* with opmask and both parts of zmm */
+        [TILES] = (registers & 0x60000) == 0x60000 && (words[0][3] >> 24 & 1u),
+    };
+    for (size_t i = 0; i < sizeof leaf_seven / sizeof leaf_seven[0]; i++)
+        if (saved[leaf_seven[i].registers] &&
+            words[leaf_seven[i].sub_leaf][leaf_seven[i].word] >> leaf_seven[i].bit & 1u)
+            found |= leaf_seven[i].feature;
+    if (!(found & ASSAY__CPU_AVX512F))
+        found &= ~(unsigned)(ASSAY__CPU_AVX512BW | ASSAY__CPU_AVX512_VNNI | ASSAY__CPU_AVX512_FP16 |
+                             ASSAY__CPU_AVX512_BF16);
     const unsigned amx = ASSAY__CPU_AMX_INT8 | ASSAY__CPU_AMX_BF16;
-    if ((seven & amx) && !tiles_permitted()) seven &= ~amx;
-    return found | seven;
+    if ((found & amx) && !tiles_permitted()) found &= ~amx;
+    return found;
 }
 
 #elif defined(__aarch64__) && defined(__linux__)
@@ -103,16 +91,17 @@ unsigned assay__cpu_features(void)
 unsigned assay__cpu_features(void)
 {
     /* arch/arm64/include/uapi/asm/hwcap.h */
-    static const struct feature_bit first[] = {
-        {1, ASSAY__CPU_NEON}, {10, ASSAY__CPU_NEON_FP16}, {20, ASSAY__CPU_NEON_DOT}};
-    static const struct feature_bit second[] = {{13, ASSAY__CPU_NEON_I8MM},
-                                                {14, ASSAY__CPU_NEON_BF16}};
-    unsigned long one = getauxval(AT_HWCAP), two = getauxval(AT_HWCAP2);
+    static const struct {
+        unsigned long type;
+        unsigned bit, feature;
+    } rows[] = {{AT_HWCAP, 1, ASSAY__CPU_NEON},
+                {AT_HWCAP, 10, ASSAY__CPU_NEON_FP16},
+                {AT_HWCAP, 20, ASSAY__CPU_NEON_DOT},
+                {AT_HWCAP2, 13, ASSAY__CPU_NEON_I8MM},
+                {AT_HWCAP2, 14, ASSAY__CPU_NEON_BF16}};
     unsigned found = 0;
-    for (size_t i = 0; i < sizeof first / sizeof first[0]; i++)
-        if (one >> first[i].bit & 1u) found |= first[i].feature;
-    for (size_t i = 0; i < sizeof second / sizeof second[0]; i++)
-        if (two >> second[i].bit & 1u) found |= second[i].feature;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (getauxval(rows[i].type) >> rows[i].bit & 1u) found |= rows[i].feature;
     return found;
 }
 
@@ -148,27 +137,13 @@ unsigned assay__cpu_features(void)
 
 const char *assay__cpu_feature_name(unsigned feature)
 {
-    static const struct {
-        unsigned feature;
-        const char *name;
-    } names[] = {{ASSAY__CPU_SSE2, "sse2"},
-                 {ASSAY__CPU_AVX2, "avx2"},
-                 {ASSAY__CPU_FMA, "fma"},
-                 {ASSAY__CPU_AVX512F, "avx512f"},
-                 {ASSAY__CPU_AVX512BW, "avx512bw"},
-                 {ASSAY__CPU_AVX512_BF16, "avx512_bf16"},
-                 {ASSAY__CPU_AVX512_FP16, "avx512_fp16"},
-                 {ASSAY__CPU_AVX512_VNNI, "avx512_vnni"},
-                 {ASSAY__CPU_AVX_VNNI, "avx_vnni"},
-                 {ASSAY__CPU_AMX_INT8, "amx_int8"},
-                 {ASSAY__CPU_AMX_BF16, "amx_bf16"},
-                 {ASSAY__CPU_NEON, "asimd"},
-                 {ASSAY__CPU_NEON_FP16, "asimdhp"},
-                 {ASSAY__CPU_NEON_DOT, "asimddp"},
-                 {ASSAY__CPU_NEON_I8MM, "i8mm"},
-                 {ASSAY__CPU_NEON_BF16, "bf16"}};
+    /* by bit */
+    static const char *const names[] = {"sse2",     "avx2",        "fma",         "avx512f",
+                                        "avx512bw", "avx512_bf16", "avx512_fp16", "avx512_vnni",
+                                        "avx_vnni", "amx_int8",    "amx_bf16",    [16] = "asimd",
+                                        "asimdhp",  "asimddp",     "i8mm",        "bf16"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (names[i].feature == feature) return names[i].name;
+        if (feature == 1u << i && names[i]) return names[i];
     return "";
 }
 
@@ -180,7 +155,7 @@ const char *assay__cpu_feature_name(unsigned feature)
 static int list_first(int cpu, const char *file, int otherwise)
 {
     char text[256];
-    if (assay__fs_readf(text, sizeof text, "/sys/devices/system/cpu/cpu%d/%s", cpu, file) <= 0 ||
+    if (assay__fs_read(text, sizeof text, "/sys/devices/system/cpu/cpu%d/%s", cpu, file) <= 0 ||
         text[0] < '0' || text[0] > '9')
         return otherwise;
     return (int)strtol(text, NULL, 10);
@@ -271,12 +246,7 @@ void assay__cpu_microcode(char *out, size_t out_size)
     out[0] = '\0';
 #if defined(__linux__)
     char *text = assay__fs_slurp("/proc/cpuinfo");
-    const char *at = text ? strstr(text, "\nmicrocode") : NULL;
-    if (at) at = strchr(at, ':');
-    if (at) {
-        at += 1 + strspn(at + 1, " \t");
-        snprintf(out, out_size, "%.*s", (int)strcspn(at, "\n"), at);
-    }
+    if (text) assay__fs_field_text(text, "microcode", out, out_size);
     free(text);
 #endif
 }

@@ -45,33 +45,6 @@ static void *guard_main(void *argument)
     return NULL;
 }
 
-static struct guard *guard_new(void)
-{
-    struct guard *guard = calloc(1, sizeof *guard);
-    if (!guard) return NULL;
-    if (pthread_mutex_init(&guard->lock, NULL)) {
-        free(guard);
-        return NULL;
-    }
-    if (pthread_cond_init(&guard->changed, NULL)) {
-        pthread_mutex_destroy(&guard->lock);
-        free(guard);
-        return NULL;
-    }
-    return guard;
-}
-
-/* Signals (Ctrl-C) stay with the threads that know what to do with them. */
-static bool thread_start(pthread_t *thread, struct guard *guard)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = pthread_create(thread, NULL, guard_main, guard) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return started;
-}
-
 /* Under the lock: true when the work is done before the limit. */
 static bool wait_done(struct guard *guard, uint64_t limit_ns)
 {
@@ -83,10 +56,8 @@ static bool wait_done(struct guard *guard, uint64_t limit_ns)
         struct timespec until;
         clock_gettime(CLOCK_REALTIME, &until);
         until.tv_nsec += (long)rest_ns;
-        if (until.tv_nsec >= 1000000000L) {
-            until.tv_nsec -= 1000000000L;
-            until.tv_sec++;
-        }
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
         pthread_cond_timedwait(&guard->changed, &guard->lock, &until);
     }
     return true;
@@ -96,13 +67,20 @@ int assay__guard_run(void (*work)(void *context), void (*drop)(void *context), v
                      uint64_t limit_ns)
 {
     pthread_t thread;
-    struct guard *guard = guard_new();
-    if (guard) {
-        guard->work = work;
-        guard->drop = drop;
-        guard->context = context;
-    }
-    if (!guard || !thread_start(&thread, guard)) {
+    sigset_t all, before;
+    struct guard *guard = malloc(sizeof *guard);
+    if (guard)
+        *guard = (struct guard){.lock = PTHREAD_MUTEX_INITIALIZER,
+                                .changed = PTHREAD_COND_INITIALIZER,
+                                .work = work,
+                                .drop = drop,
+                                .context = context};
+    /* Signals (Ctrl-C) stay with the threads that know what to do with them. */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool started = guard && pthread_create(&thread, NULL, guard_main, guard) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!started) {
         if (guard) guard_free(guard);
         work(context);
         return 0;

@@ -130,24 +130,6 @@ int assay__terminal_columns(int fd)
 
 /* --- control groups --------------------------------------------------------------------------- */
 
-/* Lines of mountinfo: "30 23 0:26 ROOT POINT options … - cgroup2 …". Left alone without such a
- * line. */
-static void find_mount(const char *mountinfo, char *top, char *point)
-{
-    for (const char *line = mountinfo; line && *line;) {
-        char text[4096], of[ASSAY__CGROUP_PATH], at[ASSAY__CGROUP_PATH];
-        size_t length = strcspn(line, "\n");
-        snprintf(text, sizeof text, "%.*s", (int)length, line);
-        line += length + (line[length] == '\n');
-        if (!strstr(text, " - cgroup2 ") ||
-            sscanf(text, "%*s %*s %*s %1023s %1023s", of, at) != 2 || *of != '/' || *at != '/')
-            continue;
-        memcpy(top, of, sizeof of);
-        memcpy(point, at, sizeof at);
-        return;
-    }
-}
-
 const char *assay__cgroup_locate(const char *cgroup, const char *mountinfo,
                                  char point[ASSAY__CGROUP_PATH], char own[ASSAY__CGROUP_PATH])
 {
@@ -162,7 +144,20 @@ const char *assay__cgroup_locate(const char *cgroup, const char *mountinfo,
     snprintf(group, sizeof group, "%.*s", (int)size, path);
     if (strstr(group, "/..")) return "this process's control group lies outside its namespace";
     snprintf(point, ASSAY__CGROUP_PATH, "/sys/fs/cgroup");
-    find_mount(mountinfo, top, point);
+    /* Lines of mountinfo: "30 23 0:26 ROOT POINT options … - cgroup2 …" */
+    for (const char *at = mountinfo; at && *at;) {
+        char text[4096], root[ASSAY__CGROUP_PATH], mounted[ASSAY__CGROUP_PATH];
+        size_t length = strcspn(at, "\n");
+        snprintf(text, sizeof text, "%.*s", (int)length, at);
+        at += length + (at[length] == '\n');
+        if (!strstr(text, " - cgroup2 ") ||
+            sscanf(text, "%*s %*s %*s %1023s %1023s", root, mounted) != 2 || *root != '/' ||
+            *mounted != '/')
+            continue;
+        memcpy(top, root, sizeof root);
+        memcpy(point, mounted, sizeof mounted);
+        break;
+    }
     size_t length = strcmp(top, "/") == 0 ? 0 : strlen(top);
     bool below = length && strncmp(group, top, length) == 0 &&
                  (group[length] == '/' || !group[length]); /* a part of the tree is mounted */

@@ -6,7 +6,6 @@
  * its errno. In the child: 0 is /dev/null, 1 and 2 the log, 3 the control socket, 4 the shared
  * memory; nothing else is open. */
 #include "base/clock.h"
-#include "base/vec.h"
 #include "platform/platform.h"
 #include "platform/posix.h"
 
@@ -31,36 +30,29 @@ struct plan {
     pid_t parent;
 };
 
-static bool same_name(const char *a, const char *b)
-{
-    size_t length = strcspn(a, "=");
-    return strncmp(a, b, length) == 0 && b[length] == '=';
-}
-
 /* The parent's environment with the added entries in place of those of the same name. Only the
  * array is new. */
 static char **merge_environment(const char *const *added)
 {
-    char **merged = NULL;
-    size_t capacity = 0, count = 0;
+    size_t most = 1, count = 0;
+    for (char **entry = environ; entry && *entry; entry++)
+        most++;
+    for (size_t i = 0; added && added[i]; i++)
+        most++;
+    char **merged = calloc(most, sizeof *merged);
+    if (!merged) return NULL;
     for (char **entry = environ; entry && *entry; entry++) {
         bool replaced = false;
-        for (size_t i = 0; added && added[i]; i++)
-            replaced = replaced || same_name(added[i], *entry);
-        if (replaced) continue;
-        if (assay__vec_grow((void **)&merged, &capacity, count + 2, sizeof *merged)) goto fail;
-        merged[count++] = *entry;
+        for (size_t i = 0; added && added[i]; i++) {
+            size_t length = strcspn(added[i], "=");
+            replaced = replaced ||
+                       (strncmp(added[i], *entry, length) == 0 && (*entry)[length] == '=');
+        }
+        if (!replaced) merged[count++] = *entry;
     }
-    for (size_t i = 0; added && added[i]; i++) {
-        if (assay__vec_grow((void **)&merged, &capacity, count + 2, sizeof *merged)) goto fail;
+    for (size_t i = 0; added && added[i]; i++)
         merged[count++] = (char *)(uintptr_t)added[i];
-    }
-    if (assay__vec_grow((void **)&merged, &capacity, count + 1, sizeof *merged)) goto fail;
-    merged[count] = NULL;
     return merged;
-fail:
-    free(merged);
-    return NULL;
 }
 
 /* Moves or copies a descriptor out of the way of 0 … 5, close-on-exec. */
@@ -116,17 +108,6 @@ static pid_t fork_child(const struct plan *plan)
     return pid;
 }
 
-/* Waits for exec: end of file is success, an int is the errno of what failed. */
-static int exec_errno(int status_fd)
-{
-    int number = 0;
-    ssize_t got;
-    do {
-        got = read(status_fd, &number, sizeof number);
-    } while (got < 0 && errno == EINTR);
-    return got == (ssize_t)sizeof number ? number : 0;
-}
-
 static int open_plan(struct plan *plan, int shared_fd, int log_fd, int *our_socket, int *our_status)
 {
     int pair[2], status[2];
@@ -145,10 +126,10 @@ static int open_plan(struct plan *plan, int shared_fd, int log_fd, int *our_sock
     if (plan->log_fd < 0 && log_fd < 0)
         plan->log_fd = park(plan->null_fd, false); /* stderr is closed */
     if (shared_fd >= 0) plan->shared_fd = park(shared_fd, false);
-    return *our_socket < 0 || plan->socket_fd < 0 || *our_status < 0 || plan->status_fd < 0 ||
-                   plan->null_fd < 0 || plan->log_fd < 0 || (shared_fd >= 0 && plan->shared_fd < 0)
-               ? -1
-               : 0;
+    bool all = *our_socket >= 0 && plan->socket_fd >= 0 && *our_status >= 0 &&
+               plan->status_fd >= 0 && plan->null_fd >= 0 && plan->log_fd >= 0 &&
+               (shared_fd < 0 || plan->shared_fd >= 0);
+    return all ? 0 : -1;
 }
 
 int assay__process_start(const char *const *argv, int shared_fd, int log_fd,
@@ -168,7 +149,12 @@ int assay__process_start(const char *const *argv, int shared_fd, int log_fd,
     for (size_t i = 0; i < sizeof theirs / sizeof theirs[0]; i++)
         if (theirs[i] >= 0) close(theirs[i]);
     if (pid > 0) {
-        number = exec_errno(our_status);
+        /* Waits for exec: end of file is success, an int is the errno of what failed. */
+        ssize_t got;
+        do {
+            got = read(our_status, &number, sizeof number);
+        } while (got < 0 && errno == EINTR);
+        if (got != (ssize_t)sizeof number) number = 0;
         if (number)
             while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
             }
@@ -190,31 +176,6 @@ static uint64_t nanoseconds(const struct timeval *time)
     return (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_usec * 1000u;
 }
 
-static void fill_exit(struct assay__child *child, int status, const struct rusage *usage,
-                      struct assay__exit *result)
-{
-    *result = (struct assay__exit){
-        .exited = WIFEXITED(status),
-        .status = WIFEXITED(status) ? WEXITSTATUS(status) : 0,
-        .signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
-        .user_ns = nanoseconds(&usage->ru_utime),
-        .system_ns = nanoseconds(&usage->ru_stime),
-        .peak_rss_bytes = assay__maxrss_bytes(usage->ru_maxrss),
-        .minor_faults = (uint64_t)usage->ru_minflt,
-        .major_faults = (uint64_t)usage->ru_majflt,
-        .voluntary_switches = (uint64_t)usage->ru_nvcsw,
-        .involuntary_switches = (uint64_t)usage->ru_nivcsw,
-    };
-    if (result->signal == SIGKILL && !child->killed_by_us) {
-        /* Without a counter, a SIGKILL that nobody here sent is most likely the out-of-memory
-         * killer. */
-        uint64_t now = assay__oom_kills();
-        bool counted = now != UINT64_MAX && child->oom_kills_before != UINT64_MAX;
-        result->oom = !counted || now > child->oom_kills_before;
-    }
-    child->pid = 0;
-}
-
 int assay__process_wait(struct assay__child *child, uint64_t timeout_ns, struct assay__exit *result)
 {
     memset(result, 0, sizeof *result);
@@ -225,7 +186,26 @@ int assay__process_wait(struct assay__child *child, uint64_t timeout_ns, struct 
         struct rusage usage;
         pid_t reaped = wait4(child->pid, &status, WNOHANG, &usage);
         if (reaped == child->pid) {
-            fill_exit(child, status, &usage, result);
+            *result = (struct assay__exit){
+                .exited = WIFEXITED(status),
+                .status = WIFEXITED(status) ? WEXITSTATUS(status) : 0,
+                .signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
+                .user_ns = nanoseconds(&usage.ru_utime),
+                .system_ns = nanoseconds(&usage.ru_stime),
+                .peak_rss_bytes = assay__maxrss_bytes(usage.ru_maxrss),
+                .minor_faults = (uint64_t)usage.ru_minflt,
+                .major_faults = (uint64_t)usage.ru_majflt,
+                .voluntary_switches = (uint64_t)usage.ru_nvcsw,
+                .involuntary_switches = (uint64_t)usage.ru_nivcsw,
+            };
+            if (result->signal == SIGKILL && !child->killed_by_us) {
+                /* Without a counter, a SIGKILL that nobody here sent is most likely the
+                 * out-of-memory killer. */
+                uint64_t now = assay__oom_kills();
+                bool counted = now != UINT64_MAX && child->oom_kills_before != UINT64_MAX;
+                result->oom = !counted || now > child->oom_kills_before;
+            }
+            child->pid = 0;
             return 0;
         }
         if (reaped < 0 && errno != EINTR) return ASSAY_EIO;

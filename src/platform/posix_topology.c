@@ -13,15 +13,15 @@
 #include "platform/topology.h"
 
 #include "base/cpu_list.h"
-#include "base/file.h"
+#include "base/no_memory.h"
 #include "platform/platform.h"
+#include "platform/posix_fs.h"
 
-#include <errno.h>
 #include <hwloc.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define CACHES_MOST 64 /* that differ */
 
 /* --- hwloc's environment ---------------------------------------------------------------------- */
 
@@ -45,13 +45,13 @@ static const char *misled(const char *root)
 
 /* --- small things ----------------------------------------------------------------------------- */
 
-/* A set as "0-3,8"; "" when empty or endless. NULL: no memory. */
+/* A set as "0-3,8"; "" when empty or endless. */
 static const char *list_of(struct assay__arena *arena, hwloc_const_bitmap_t set)
 {
     char *text = NULL;
     if (!set || hwloc_bitmap_iszero(set) || hwloc_bitmap_weight(set) < 0) return "";
-    if (hwloc_bitmap_list_asprintf(&text, set) < 0 || !text) return NULL;
-    const char *kept = assay__arena_strdup(arena, text);
+    if (hwloc_bitmap_list_asprintf(&text, set) < 0) assay__arena_fail(arena);
+    const char *kept = text ? assay__arena_text(arena, "%s", text) : "";
     free(text);
     return kept;
 }
@@ -60,12 +60,6 @@ static int count_of(hwloc_topology_t found, hwloc_obj_type_t type)
 {
     int count = hwloc_get_nbobjs_by_type(found, type);
     return count > 0 ? count : 0;
-}
-
-static void count_cpu(void *context, unsigned cpu)
-{
-    (void)cpu;
-    ++*(int *)context;
 }
 
 /* --- processors ------------------------------------------------------------------------------- */
@@ -86,22 +80,11 @@ static void read_counts(struct assay__topology *topology, hwloc_topology_t found
     }
 }
 
-static int read_allowed(struct assay__arena *arena, struct assay__topology *topology)
-{
-    char list[4096];
-    assay__cpus_allowed(list, sizeof list);
-    const char *kept = assay__arena_strdup(arena, list);
-    if (!kept) return ASSAY_ENOMEM;
-    topology->allowed = kept;
-    if (*kept) assay__cpu_list_each(kept, count_cpu, &topology->allowed_count);
-    return 0;
-}
-
 /* --- kinds of cores --------------------------------------------------------------------------- */
 
 /* Which cores of a hybrid Intel processor are which: Linux lists them as two counting units. hwloc
  * itself would ask the processor, one CPU after the other. */
-static void register_intel(hwloc_topology_t found, const char *root)
+static void register_intel(hwloc_topology_t found)
 {
     static char type[] = "CoreType", atom[] = "IntelAtom", core[] = "IntelCore";
     static const struct {
@@ -109,13 +92,10 @@ static void register_intel(hwloc_topology_t found, const char *root)
         char *value;
     } units[] = {{"/sys/devices/cpu_atom/cpus", atom}, {"/sys/devices/cpu_core/cpus", core}};
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
-        char path[PATH_MAX], *list = NULL;
         struct hwloc_info_s info = {.name = type, .value = units[i].value};
-        int length = snprintf(path, sizeof path, "%s%s", root ? root : "", units[i].path);
-        if (length < 0 || (size_t)length >= sizeof path) continue;
-        if (assay__file_read(path, (size_t)1 << 16, &list, NULL, NULL)) continue;
+        char *list = assay__fs_slurp(units[i].path);
         hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
-        if (cpus && hwloc_bitmap_list_sscanf(cpus, list) == 0 && !hwloc_bitmap_iszero(cpus))
+        if (list && cpus && hwloc_bitmap_list_sscanf(cpus, list) == 0 && !hwloc_bitmap_iszero(cpus))
             hwloc_cpukinds_register(found, cpus, -1, 1, &info, 0);
         hwloc_bitmap_free(cpus);
         free(list);
@@ -144,51 +124,37 @@ static const char *kind_name(const struct hwloc_info_s *infos, unsigned count, i
     return rank == 0 ? "efficiency" : "performance";
 }
 
-static int read_kind(struct assay__arena *arena, struct assay__core_kind *kind,
-                     hwloc_topology_t found, unsigned index, int kinds)
-{
-    struct hwloc_info_s *infos = NULL;
-    unsigned info_count = 0;
-    int rank = -1;
-    hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
-    if (!cpus) return ASSAY_ENOMEM;
-    if (hwloc_cpukinds_get_info(found, index, cpus, &rank, &info_count, &infos, 0) == 0) {
-        const char *megahertz = info_of(infos, info_count, "FrequencyMaxMHz");
-        kind->name = assay__arena_strdup(arena, kind_name(infos, info_count, rank, kinds));
-        kind->max_hz = megahertz ? strtod(megahertz, NULL) * 1e6 : 0;
-        int cores = hwloc_get_nbobjs_inside_cpuset_by_type(found, cpus, HWLOC_OBJ_CORE);
-        kind->cores = cores > 0 ? cores : 0;
-        kind->threads = hwloc_bitmap_weight(cpus);
-    }
-    kind->cpus = list_of(arena, cpus);
-    hwloc_bitmap_free(cpus);
-    return kind->name && kind->cpus ? 0 : ASSAY_ENOMEM;
-}
-
-static int read_kinds(struct assay__arena *arena, struct assay__topology *topology,
-                      hwloc_topology_t found)
+static void read_kinds(struct assay__arena *arena, struct assay__topology *topology,
+                       hwloc_topology_t found)
 {
     int count = hwloc_cpukinds_get_nr(found, 0);
-    if (count < 2) return 0; /* all alike, or unknown */
+    if (count < 2) return; /* all alike, or unknown */
     struct assay__core_kind *kinds = assay__arena_array(arena, (size_t)count, sizeof *kinds);
-    if (!kinds) return ASSAY_ENOMEM;
-    for (int i = 0; i < count; i++) {
-        int code = read_kind(arena, &kinds[i], found, (unsigned)i, count);
-        if (code) return code;
+    hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
+    if (!cpus) assay__arena_fail(arena);
+    for (int i = 0; kinds && cpus && i < count; i++) {
+        struct hwloc_info_s *infos = NULL;
+        unsigned info_count = 0;
+        int rank = -1;
+        if (hwloc_cpukinds_get_info(found, (unsigned)i, cpus, &rank, &info_count, &infos, 0)) {
+            assay__arena_fail(arena);
+            break;
+        }
+        const char *megahertz = info_of(infos, info_count, "FrequencyMaxMHz");
+        int cores = hwloc_get_nbobjs_inside_cpuset_by_type(found, cpus, HWLOC_OBJ_CORE);
+        kinds[i] = (struct assay__core_kind){
+            .name = assay__arena_text(arena, "%s", kind_name(infos, info_count, rank, count)),
+            .cores = cores > 0 ? cores : 0,
+            .threads = hwloc_bitmap_weight(cpus),
+            .cpus = list_of(arena, cpus),
+            .max_hz = megahertz ? strtod(megahertz, NULL) * 1e6 : 0};
     }
+    hwloc_bitmap_free(cpus);
     topology->kinds = kinds;
     topology->kind_count = (size_t)count;
-    return 0;
 }
 
 /* --- caches ----------------------------------------------------------------------------------- */
-
-static const char *cache_kind(hwloc_obj_cache_type_t type)
-{
-    return type == HWLOC_OBJ_CACHE_DATA          ? "data"
-           : type == HWLOC_OBJ_CACHE_INSTRUCTION ? "instruction"
-                                                 : "unified";
-}
 
 static bool same_cache(const struct assay__cache *a, const struct assay__cache *b)
 {
@@ -197,68 +163,58 @@ static bool same_cache(const struct assay__cache *a, const struct assay__cache *
            a->threads == b->threads;
 }
 
-static void add_caches(struct assay__cache *caches, size_t *count, size_t most,
-                       hwloc_topology_t found, hwloc_obj_type_t type)
-{
-    hwloc_obj_t object = NULL;
-    while ((object = hwloc_get_next_obj_by_type(found, type, object))) {
-        struct assay__cache one = {
-            .level = (int)object->attr->cache.depth,
-            .kind = cache_kind(object->attr->cache.type),
-            .size_bytes = object->attr->cache.size,
-            .line_bytes = object->attr->cache.linesize,
-            .ways = object->attr->cache.associativity,
-            .threads = object->cpuset ? hwloc_bitmap_weight(object->cpuset) : 0,
-        };
-        size_t at = 0;
-        while (at < *count && !same_cache(&caches[at], &one))
-            at++;
-        if (at == most) return;
-        if (at == *count) caches[(*count)++] = one;
-        caches[at].count++;
-    }
-}
-
-static int read_caches(struct assay__arena *arena, struct assay__topology *topology,
-                       hwloc_topology_t found)
+static void read_caches(struct assay__arena *arena, struct assay__topology *topology,
+                        hwloc_topology_t found)
 {
     static const hwloc_obj_type_t types[] = {
         HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L1ICACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L2ICACHE,
         HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L3ICACHE, HWLOC_OBJ_L4CACHE, HWLOC_OBJ_L5CACHE};
-    size_t most = 64;
-    struct assay__cache *caches = assay__arena_array(arena, most, sizeof *caches);
-    if (!caches) return ASSAY_ENOMEM;
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
-        add_caches(caches, &topology->cache_count, most, found, types[i]);
+    hwloc_obj_t object = NULL;
+    struct assay__cache *caches = assay__arena_array(arena, CACHES_MOST, sizeof *caches);
+    size_t count = 0;
+    for (size_t i = 0; caches && i < sizeof types / sizeof types[0]; i++)
+        while ((object = hwloc_get_next_obj_by_type(found, types[i], object))) {
+            const struct hwloc_cache_attr_s *cache = &object->attr->cache;
+            struct assay__cache one = {
+                .level = (int)cache->depth,
+                .kind = cache->type == HWLOC_OBJ_CACHE_DATA          ? "data"
+                        : cache->type == HWLOC_OBJ_CACHE_INSTRUCTION ? "instruction"
+                                                                     : "unified",
+                .size_bytes = cache->size,
+                .line_bytes = cache->linesize,
+                .ways = cache->associativity,
+                .threads = object->cpuset ? hwloc_bitmap_weight(object->cpuset) : 0,
+            };
+            size_t at = 0;
+            while (at < count && !same_cache(&caches[at], &one))
+                at++;
+            if (at == CACHES_MOST) continue;
+            if (at == count) caches[count++] = one;
+            caches[at].count++;
+        }
     topology->caches = caches;
-    return 0;
+    topology->cache_count = count;
 }
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
 /* hwloc makes up one node where the system reports none: that one is kept only when it has memory.
  */
-static int read_nodes(struct assay__arena *arena, struct assay__topology *topology,
-                      hwloc_topology_t found)
+static void read_nodes(struct assay__arena *arena, struct assay__topology *topology,
+                       hwloc_topology_t found)
 {
     int count = count_of(found, HWLOC_OBJ_NUMANODE);
     bool reported = hwloc_topology_get_support(found)->discovery->numa != 0;
     struct assay__memory_node *nodes = assay__arena_array(arena, (size_t)count + 1, sizeof *nodes);
-    if (!nodes) return ASSAY_ENOMEM;
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; nodes && i < count; i++) {
         hwloc_obj_t object = hwloc_get_obj_by_type(found, HWLOC_OBJ_NUMANODE, (unsigned)i);
-        if (!object) continue;
-        uint64_t bytes = object->attr->numanode.local_memory;
-        if (!reported && !bytes) continue;
-        struct assay__memory_node *node = &nodes[topology->node_count];
-        node->number = (int)object->os_index;
-        node->memory_bytes = bytes;
-        node->cpus = list_of(arena, object->cpuset);
-        if (!node->cpus) return ASSAY_ENOMEM;
-        topology->node_count++;
+        if (!object || (!reported && !object->attr->numanode.local_memory)) continue;
+        nodes[topology->node_count++] = (struct assay__memory_node){
+            .number = (int)object->os_index,
+            .memory_bytes = object->attr->numanode.local_memory,
+            .cpus = list_of(arena, object->cpuset)};
     }
     topology->nodes = nodes;
-    return 0;
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
@@ -280,41 +236,36 @@ static int load(hwloc_topology_t found, const char *root)
     return hwloc_topology_load(found);
 }
 
-static int read_all(struct assay__arena *arena, struct assay__topology *topology,
-                    hwloc_topology_t found, const char *root)
-{
-    read_counts(topology, found);
-    register_intel(found, root);
-    int code = read_kinds(arena, topology, found);
-    if (!code) code = read_caches(arena, topology, found);
-    if (!code) code = read_nodes(arena, topology, found);
-    if (!code && !root) code = read_allowed(arena, topology);
-    return code;
-}
-
 int assay__topology_read(struct assay__arena *arena, struct assay__topology *topology,
                          struct assay_error *error)
 {
-    const char *root = getenv("ASSAY_FSROOT");
+    const char *root = assay__fs_replaced() ? assay__fs_root() : NULL;
     hwloc_topology_t found = NULL;
-    if (root && !*root) root = NULL;
-    *topology = (struct assay__topology){.reason = "", .allowed = ""};
+    char allowed[4096];
     const char *reason = misled(root);
-    if (reason) topology->reason = reason;
+    *topology = (struct assay__topology){.reason = reason ? reason : "", .allowed = ""};
     if (reason) return 0;
-    int code = 0;
-    errno = 0;
     if (hwloc_topology_init(&found) != 0) {
-        found = NULL;
         topology->reason = "hwloc could not be started";
-    } else if (load(found, root) != 0) {
+        return 0;
+    }
+    if (load(found, root) != 0) {
         topology->reason =
             root ? "the tree is incomplete: hwloc needs /sys/devices/system/cpu/cpu*/topology with "
                    "the files core_cpus (or thread_siblings)"
                  : "hwloc could not read this machine";
     } else {
-        code = read_all(arena, topology, found, root);
+        read_counts(topology, found);
+        register_intel(found);
+        read_kinds(arena, topology, found);
+        read_caches(arena, topology, found);
+        read_nodes(arena, topology, found);
+        if (!root) {
+            assay__cpus_allowed(allowed, sizeof allowed);
+            topology->allowed = assay__arena_text(arena, "%s", allowed);
+            topology->allowed_count = assay__cpu_list_count(allowed);
+        }
     }
-    if (found) hwloc_topology_destroy(found);
-    return code ? assay_error_set(error, code, "out of memory") : 0;
+    hwloc_topology_destroy(found);
+    return assay__arena_failed(arena) ? assay__no_memory(error) : 0;
 }

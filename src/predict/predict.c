@@ -28,13 +28,6 @@ struct setting {
     double weights_bandwidth;
 };
 
-static double peak_of(const struct assay__predict_target *t,
-                      const struct assay__precision *precision)
-{
-    if (precision->integer) return t->int8_flops;
-    return precision->activation_bits <= 16 ? t->float16_flops : t->float32_flops;
-}
-
 /* Weights are read once per inference, from the nearest level that holds them all. A level that
  * costs nothing is the engine's own memory: weights do not stay there. */
 static double weights_bandwidth(const struct assay__predict_target *t, double bytes)
@@ -49,7 +42,10 @@ static bool read_setting(const struct assay__work *work, const struct assay__pre
                          const struct assay__precision *precision, const struct assay__fit *fit,
                          struct setting *s)
 {
-    *s = (struct setting){.target = target, .p = fit->value, .peak = peak_of(target, precision)};
+    *s = (struct setting){.target = target, .p = fit->value};
+    s->peak = precision->integer                 ? target->int8_flops
+              : precision->activation_bits <= 16 ? target->float16_flops
+                                                 : target->float32_flops;
     s->weight_scale = precision->weight_bits / work->weight_bits;
     s->activation_scale = precision->activation_bits / work->activation_bits;
     s->weights_bandwidth = weights_bandwidth(target, work->weight_bytes * s->weight_scale);
@@ -138,21 +134,6 @@ double assay__predict_time_s(const struct assay__work *work,
     return time;
 }
 
-static void add_item(struct assay__prediction *out, const struct assay__work_item *item,
-                     const struct assay__predicted_item *p, const struct setting *s)
-{
-    double n = (double)item->repeats, work = fmax(p->compute_s, p->memory_s);
-    out->flops += n * item->flops;
-    if (item->class != ASSAY__WORK_VIEW && !item->fused)
-        out->bytes += n * (item->weight_bytes * s->weight_scale +
-                           (item->read_bytes + item->written_bytes) * s->activation_scale);
-    out->class_s[item->class] += p->time_s;
-    out->dispatch_s += p->time_s - work;
-    out->bound_s[ASSAY__BOUND_OVERHEAD] += p->time_s - work;
-    out->bound_s[p->bound] += work;
-    out->latency_s += p->time_s;
-}
-
 void assay__predict(const struct assay__work *work, const struct assay__predict_target *target,
                     const struct assay__precision *precision, const struct assay__fit *fit,
                     struct assay__predicted_item *items, struct assay__prediction *out)
@@ -171,9 +152,19 @@ void assay__predict(const struct assay__work *work, const struct assay__predict_
     out->io_s = work->io_bytes * s.activation_scale / s.p[ASSAY__FIT_IO];
     out->latency_s = out->bound_s[ASSAY__BOUND_OVERHEAD] = out->floor_s + out->io_s;
     for (size_t i = 0; i < work->count; i++) {
-        struct assay__predicted_item item = predict_item(&s, &work->items[i]);
-        if (items) items[i] = item;
-        add_item(out, &work->items[i], &item, &s);
+        const struct assay__work_item *item = &work->items[i];
+        struct assay__predicted_item p = predict_item(&s, item);
+        double n = (double)item->repeats, busy = fmax(p.compute_s, p.memory_s);
+        if (items) items[i] = p;
+        out->flops += n * item->flops;
+        if (item->class != ASSAY__WORK_VIEW && !item->fused)
+            out->bytes += n * (item->weight_bytes * s.weight_scale +
+                               (item->read_bytes + item->written_bytes) * s.activation_scale);
+        out->class_s[item->class] += p.time_s;
+        out->dispatch_s += p.time_s - busy;
+        out->bound_s[ASSAY__BOUND_OVERHEAD] += p.time_s - busy;
+        out->bound_s[p.bound] += busy;
+        out->latency_s += p.time_s;
     }
 }
 

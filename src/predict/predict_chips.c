@@ -178,13 +178,13 @@ static struct assay__predict_target empty(const char *chip, enum assay__unit uni
         .chip = chip,
         .unit = unit,
         .reason = "",
-        .float32_flops = (double)NAN,
-        .float16_flops = (double)NAN,
-        .int8_flops = (double)NAN,
-        .memory_bytes = (double)NAN,
-        .conv_watts = (double)NAN,
-        .gemm_watts = (double)NAN,
-        .floor_watts = (double)NAN,
+        .float32_flops = NONE,
+        .float16_flops = NONE,
+        .int8_flops = NONE,
+        .memory_bytes = NONE,
+        .conv_watts = NONE,
+        .gemm_watts = NONE,
+        .floor_watts = NONE,
         .power_source = "no published basis for its power",
         .memory_source = "",
     };
@@ -198,42 +198,6 @@ static void level(struct assay__predict_target *target, double holds, double ban
     target->weights_bandwidth[target->level_count++] = weights;
 }
 
-static void ane_of(const struct assay__chip *chip, struct assay__arena *arena,
-                   struct assay__predict_target *target)
-{
-    bool m5 = strncmp(chip->name, "M5", 2) == 0;
-    target->float16_flops = chip->ane_flops.value;
-    target->int8_flops = 2 * chip->ane_flops.value; /* two 8-bit products for one of float16 */
-    level(target, m5 ? ANE_ON_CHIP_M5_BYTES : ANE_ON_CHIP_BYTES, INFINITY, (double)NAN);
-    level(target, INFINITY, chip->ane_bandwidth.value, chip->ane_bandwidth.value);
-    target->conv_watts = chip->ane_conv_watts.value;
-    target->gemm_watts = chip->ane_gemm_watts.value;
-    target->floor_watts = chip->ane_floor_watts.value;
-    target->power_source = chip->ane_conv_watts.source;
-    source(arena, target, "peak", chip->ane_flops.source);
-    source(arena, target, "bandwidth", chip->ane_bandwidth.source);
-    source(arena, target, "on-chip memory", "2 MB on M1, 4.72 MB on M5, measured (ane-guide)");
-    if (isnan(chip->ane_flops.value))
-        target->reason = chip->ane_flops.source;
-    else if (isnan(chip->ane_bandwidth.value))
-        target->reason = chip->ane_bandwidth.source;
-}
-
-static void gpu_of(const struct assay__chip *chip, struct assay__arena *arena,
-                   struct assay__predict_target *target)
-{
-    target->float32_flops = chip->gpu_flops.value;
-    target->float16_flops = chip->gpu_flops.value; /* the same on M1 and M2: metal-benchmarks */
-    target->power_source = "no source gives what its GPU draws by kind of work";
-    level(target, INFINITY, chip->bandwidth.value, chip->bandwidth.value);
-    source(arena, target, "peak", chip->gpu_flops.source);
-    source(arena, target, "bandwidth", chip->bandwidth.source);
-    if (isnan(chip->gpu_flops.value))
-        target->reason = chip->gpu_flops.source;
-    else if (isnan(chip->bandwidth.value))
-        target->reason = chip->bandwidth.source;
-}
-
 int assay__target_of_chip(const struct assay__chip *chip, enum assay__unit unit,
                           struct assay__arena *arena, struct assay__predict_target *target)
 {
@@ -241,11 +205,35 @@ int assay__target_of_chip(const struct assay__chip *chip, enum assay__unit unit,
     target->published = true;
     target->memory_bytes = chip->memory.value;
     target->memory_source = chip->memory.source;
-    if (unit == ASSAY__UNIT_ANE) ane_of(chip, arena, target);
-    if (unit == ASSAY__UNIT_GPU) gpu_of(chip, arena, target);
-    if (unit == ASSAY__UNIT_CPU)
+    if (unit == ASSAY__UNIT_CPU) {
         target->reason = "no source gives the arithmetic rate of its CPU's matrix units; it can be "
                          "measured on that machine";
+        return 0;
+    }
+    bool ane = unit == ASSAY__UNIT_ANE, m5 = strncmp(chip->name, "M5", 2) == 0;
+    const struct assay__cell *flops = ane ? &chip->ane_flops : &chip->gpu_flops;
+    const struct assay__cell *bandwidth = ane ? &chip->ane_bandwidth : &chip->bandwidth;
+    target->float16_flops = flops->value;
+    if (ane) {
+        target->int8_flops = 2 * flops->value; /* two 8-bit products for one of float16 */
+        target->conv_watts = chip->ane_conv_watts.value;
+        target->gemm_watts = chip->ane_gemm_watts.value;
+        target->floor_watts = chip->ane_floor_watts.value;
+        target->power_source = chip->ane_conv_watts.source;
+        level(target, m5 ? ANE_ON_CHIP_M5_BYTES : ANE_ON_CHIP_BYTES, INFINITY, (double)NAN);
+    } else {
+        target->float32_flops = flops->value; /* the same on M1 and M2: metal-benchmarks */
+        target->power_source = "no source gives what its GPU draws by kind of work";
+    }
+    level(target, INFINITY, bandwidth->value, bandwidth->value);
+    source(arena, target, "peak", flops->source);
+    source(arena, target, "bandwidth", bandwidth->source);
+    if (ane)
+        source(arena, target, "on-chip memory", "2 MB on M1, 4.72 MB on M5, measured (ane-guide)");
+    if (isnan(flops->value))
+        target->reason = flops->source;
+    else if (isnan(bandwidth->value))
+        target->reason = bandwidth->source;
     return 0;
 }
 
@@ -285,46 +273,32 @@ static void host_levels(const struct assay_profile *profile, const char *device,
     if (target->level_count) target->levels[target->level_count - 1].holds_bytes = INFINITY;
 }
 
-static void host_of(const struct assay_profile *profile, const char *device,
-                    struct assay__predict_target *target)
-{
-    target->float32_flops = ceiling(profile, device, "compute.float32.all-cores");
-    target->float16_flops = ceiling(profile, device, "compute.float16.all-cores");
-    target->int8_flops = ceiling(profile, device, "compute.int8.all-cores");
-    if (isnan(target->float16_flops)) target->float16_flops = target->float32_flops;
-    if (isnan(target->int8_flops)) target->int8_flops = target->float32_flops;
-    host_levels(profile, device, target);
-}
-
-static void accelerator_of(const struct assay_profile *profile, const char *device,
-                           struct assay__predict_target *target)
-{
-    double copy = ceiling(profile, device, "bandwidth.device.copy");
-    target->float32_flops = fastest(ceiling(profile, device, "compute.float32.matmul"),
-                                    ceiling(profile, device, "compute.tf32.matmul"));
-    target->float16_flops = ceiling(profile, device, "compute.float16.matmul");
-    target->int8_flops = ceiling(profile, device, "compute.int8.matmul");
-    if (isnan(target->float16_flops)) target->float16_flops = target->float32_flops;
-    if (copy > 0) level(target, INFINITY, copy, copy);
-}
-
 int assay__target_of_ceilings(const struct assay_profile *profile, const char *device,
                               const char *shown, struct assay__arena *arena,
                               struct assay__predict_target *target)
 {
     bool host = ceiling(profile, device, "compute.float32.all-cores") > 0;
     *target = empty(shown, host ? ASSAY__UNIT_CPU : ASSAY__UNIT_GPU);
-    if (host)
-        host_of(profile, device, target);
-    else
-        accelerator_of(profile, device, target);
     target->power_source = "no power was measured with these ceilings";
-    if (host) target->memory_bytes = profile->environment.memory_bytes;
-    target->memory_source = host ? "memory of that machine" : "the profile does not hold it";
-    if (host && !(target->memory_bytes > 0)) {
-        target->memory_bytes = (double)NAN;
-        target->memory_source = "its size is not known";
+    if (host) {
+        double memory = profile->environment.memory_bytes;
+        target->float32_flops = ceiling(profile, device, "compute.float32.all-cores");
+        target->float16_flops = ceiling(profile, device, "compute.float16.all-cores");
+        target->int8_flops = ceiling(profile, device, "compute.int8.all-cores");
+        if (isnan(target->int8_flops)) target->int8_flops = target->float32_flops;
+        host_levels(profile, device, target);
+        target->memory_bytes = memory > 0 ? memory : (double)NAN;
+        target->memory_source = memory > 0 ? "memory of that machine" : "its size is not known";
+    } else {
+        double copy = ceiling(profile, device, "bandwidth.device.copy");
+        target->float32_flops = fastest(ceiling(profile, device, "compute.float32.matmul"),
+                                        ceiling(profile, device, "compute.tf32.matmul"));
+        target->float16_flops = ceiling(profile, device, "compute.float16.matmul");
+        target->int8_flops = ceiling(profile, device, "compute.int8.matmul");
+        if (copy > 0) level(target, INFINITY, copy, copy);
+        target->memory_source = "the profile does not hold it";
     }
+    if (isnan(target->float16_flops)) target->float16_flops = target->float32_flops;
     const char *when = profile->ceiling_count ? profile->ceilings[0].measured_at : "";
     source(arena, target, "peak and bandwidth",
            "ceilings measured on that machine, as the profile holds them");

@@ -19,10 +19,6 @@
 #define STEP_LAST 3e-3
 #define SMOOTH 0.1
 #define PULL 0.002
-#define UNKNOWN_ERRORS              \
-    {                               \
-        (double)NAN, (double)NAN, 0 \
-    }
 
 /* What a parameter is fitted from, and what is built in. */
 struct prior {
@@ -85,7 +81,7 @@ const char *assay__fit_parameter_name(enum assay__fit_parameter parameter)
 void assay__fit_prior(enum assay__unit unit, struct assay__fit *fit)
 {
     *fit = (struct assay__fit){.origin = "not fitted: priors", .validation = "never validated"};
-    fit->out = fit->fixed = fit->in = (struct assay__fit_errors)UNKNOWN_ERRORS;
+    fit->out = fit->fixed = fit->in = (struct assay__fit_errors){(double)NAN, (double)NAN, 0};
     for (size_t i = 0; i < ASSAY__FIT_PARAMETERS; i++)
         fit->value[i] = parameters[i].units[unit].value;
 }
@@ -95,34 +91,28 @@ void assay__fit_prior(enum assay__unit unit, struct assay__fit *fit)
  * measurements of that machine again and compares. */
 void assay__fit_builtin(enum assay__unit unit, struct assay__fit *fit)
 {
-    static const struct {
-        const char *origin, *validation;
-        struct assay__fit_errors out, fixed, in;
-    } built_in[ASSAY__UNITS] = {
+    static const char *const words[ASSAY__UNITS][2] = {
         [ASSAY__UNIT_CPU] =
             {"built in, fitted on another machine (2 cores of Zen 4, ONNX Runtime 1.31.1)",
-             "not validated on this machine", UNKNOWN_ERRORS, UNKNOWN_ERRORS, UNKNOWN_ERRORS},
+             "not validated on this machine"},
         [ASSAY__UNIT_GPU] =
             {"built in, from published rates of products and of generation on Metal",
              "never validated: the published GPU measurements are too few, and they set the "
-             "efficiencies",
-             UNKNOWN_ERRORS, UNKNOWN_ERRORS, UNKNOWN_ERRORS},
+             "efficiencies"},
         [ASSAY__UNIT_ANE] = {"built in, fitted on 26 published measurements of 9 chips",
                              "published measurements of which the fit saw neither the chip nor "
-                             "the model",
-                             {0.232, 0.647, 35},
-                             {0.300, 0.684, 23},
-                             {0.071, 0.267, 26}},
+                             "the model"},
     };
     assay__fit_prior(unit, fit);
     for (size_t i = 0; i < ASSAY__FIT_PARAMETERS; i++)
         if (parameters[i].units[unit].built_in > 0)
             fit->value[i] = parameters[i].units[unit].built_in;
-    fit->origin = built_in[unit].origin;
-    fit->validation = built_in[unit].validation;
-    fit->out = built_in[unit].out;
-    fit->fixed = built_in[unit].fixed;
-    fit->in = built_in[unit].in;
+    fit->origin = words[unit][0];
+    fit->validation = words[unit][1];
+    if (unit != ASSAY__UNIT_ANE) return;
+    fit->out = (struct assay__fit_errors){0.232, 0.647, 35};
+    fit->fixed = (struct assay__fit_errors){0.300, 0.684, 23};
+    fit->in = (struct assay__fit_errors){0.071, 0.267, 26};
 }
 
 /* --- fitting ---------------------------------------------------------------------------------- */
@@ -147,18 +137,13 @@ static bool alike(const struct assay__fit_sample *a, const struct assay__fit_sam
            ((by & ASSAY__LEAVE_OTHER) && strcmp(a->other, b->other) == 0);
 }
 
-static bool unseen(const struct fitting *f, const struct assay__fit_sample *sample)
-{
-    return f->without && alike(sample, f->without, f->leave);
-}
-
 static double loss(const struct fitting *f, const struct assay__fit *fit)
 {
     double sum = 0, pull = 0;
     size_t seen = 0;
     for (size_t i = 0; i < f->count; i++) {
         const struct assay__fit_sample *s = &f->samples[i];
-        if (unseen(f, s)) continue;
+        if (f->without && alike(s, f->without, f->leave)) continue;
         double predicted = assay__predict_time_s(s->work, s->target, s->precision, fit);
         if (!(predicted > 0)) continue;
         double r = log(predicted / s->measured_s);
@@ -192,28 +177,23 @@ static bool try_both(const struct fitting *f, struct assay__fit *fit, size_t i, 
     return false;
 }
 
-static void descend(const struct fitting *f, struct assay__fit *fit)
-{
-    double step[ASSAY__FIT_PARAMETERS], best = loss(f, fit), widest = STEP_FIRST;
-    for (size_t i = 0; i < ASSAY__FIT_PARAMETERS; i++)
-        step[i] = is_fitted(f, i) ? STEP_FIRST : 0;
-    for (int round = 0; round < ROUNDS && widest > STEP_LAST; round++) {
-        widest = 0;
-        for (size_t i = 0; i < ASSAY__FIT_PARAMETERS; i++) {
-            if (step[i] == 0) continue;
-            if (step[i] > STEP_LAST / 2) step[i] *= try_both(f, fit, i, step[i], &best) ? 1.3 : 0.5;
-            if (step[i] > widest) widest = step[i];
-        }
-    }
-}
-
 void assay__fit_samples(const struct assay__fit_sample *samples, size_t count,
                         enum assay__unit unit, const struct assay__fit_sample *without,
                         enum assay__leave leave, struct assay__fit *fit)
 {
-    struct fitting fitting = {samples, count, unit, without, leave};
+    const struct fitting f = {samples, count, unit, without, leave};
     assay__fit_prior(unit, fit);
-    descend(&fitting, fit);
+    double step[ASSAY__FIT_PARAMETERS], best = loss(&f, fit), widest = STEP_FIRST;
+    for (size_t i = 0; i < ASSAY__FIT_PARAMETERS; i++)
+        step[i] = is_fitted(&f, i) ? STEP_FIRST : 0;
+    for (int round = 0; round < ROUNDS && widest > STEP_LAST; round++) {
+        widest = 0;
+        for (size_t i = 0; i < ASSAY__FIT_PARAMETERS; i++) {
+            if (step[i] > STEP_LAST / 2)
+                step[i] *= try_both(&f, fit, i, step[i], &best) ? 1.3 : 0.5;
+            if (step[i] > widest) widest = step[i];
+        }
+    }
     fit->origin = "fitted";
 }
 

@@ -218,24 +218,22 @@ static int make_samples(const struct assay__calibration *c,
                         const struct assay__predict_target *target, struct assay__arena *arena,
                         struct assay__fit_sample *samples, struct assay__validation *out)
 {
-    size_t n = 0;
     for (size_t i = 0; i < c->count; i++) {
         const struct assay__calibration_row *row = &c->rows[i];
-        struct assay_error ignored = {0};
         struct assay__work *work = NULL;
-        int code = assay__work_named(row->model, arena, &work, &ignored);
+        int code = assay__work_named(row->model, arena, &work, NULL);
         if (code == ASSAY_ENOMEM) return code;
         if (code) { /* a file that is gone */
             out->missing++;
             continue;
         }
-        samples[n] = (struct assay__fit_sample){
+        samples[out->count] = (struct assay__fit_sample){
             work, target, assay__precision_find("float32"), row->low_s, row->family, ""};
-        out->rows[n++] = (struct assay__validation_row){row->family, row->model,     target->chip,
-                                                        NULL,        c->measured_at, row->low_s,
-                                                        (double)NAN, (double)NAN,    (double)NAN};
+        out->rows[out->count++] = (struct assay__validation_row){
+            row->family, row->model,  target->chip, NULL,       c->measured_at,
+            row->low_s,  (double)NAN, (double)NAN,  (double)NAN};
     }
-    out->count = out->used = n;
+    out->used = out->count;
     return 0;
 }
 
@@ -287,23 +285,25 @@ int assay__calibration_path(const char *key, char *out, size_t out_size, struct 
 static void put_errors(struct assay__json_writer *w, const char *key,
                        const struct assay__fit_errors *errors)
 {
-    assay__json_key(w, key);
-    assay__json_object(w);
+    assay__json_put_object(w, key);
     assay__json_put_number(w, "median", errors->median);
     assay__json_put_number(w, "p90", errors->p90);
     assay__json_put_integer(w, "count", (int64_t)errors->count);
     assay__json_object_end(w);
 }
 
-static void put_file(struct assay__json_writer *w, const struct assay__calibration *c)
+int assay__calibration_save(const struct assay__calibration *c, const char *path,
+                            struct assay_error *error)
 {
+    struct assay__buf buf = {0};
+    struct assay__json_writer json, *w = &json;
+    assay__json_start(w, &buf, true);
     assay__json_object(w);
     assay__json_put_integer(w, "assay_predict", FORMAT);
     assay__json_put_string(w, "key", c->key);
     assay__json_put_string(w, "measured_at", c->measured_at);
     assay__json_put_string(w, "engine", c->engine ? c->engine : "");
-    assay__json_key(w, "rows");
-    assay__json_array(w);
+    assay__json_put_array(w, "rows");
     for (size_t i = 0; i < c->count; i++) {
         const struct assay__calibration_row *row = &c->rows[i];
         assay__json_object(w);
@@ -315,23 +315,13 @@ static void put_file(struct assay__json_writer *w, const struct assay__calibrati
         assay__json_object_end(w);
     }
     assay__json_array_end(w);
-    assay__json_key(w, "fit");
-    assay__json_object(w);
+    assay__json_put_object(w, "fit");
     for (int i = 0; i < ASSAY__FIT_PARAMETERS; i++)
         assay__json_put_number(w, assay__fit_parameter_name(i), c->fit.value[i]);
     assay__json_object_end(w);
     put_errors(w, "out", &c->fit.out);
     put_errors(w, "in", &c->fit.in);
     assay__json_object_end(w);
-}
-
-int assay__calibration_save(const struct assay__calibration *calibration, const char *path,
-                            struct assay_error *error)
-{
-    struct assay__buf buf = {0};
-    struct assay__json_writer json;
-    assay__json_start(&json, &buf, true);
-    put_file(&json, calibration);
     assay__buf_putc(&buf, '\n');
     int code = assay__file_keep(path, &buf, error);
     assay__buf_free(&buf);

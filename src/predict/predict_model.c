@@ -1,4 +1,5 @@
 /* predict_model.c - a model on every unit of a chip, as a profile: a trial per unit. */
+#include "base/clock.h"
 #include "base/no_memory.h"
 #include "base/options_read.h"
 #include "model/inputs/inputs.h"
@@ -8,17 +9,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-static const char *created(struct assay__arena *arena)
-{
-    char text[32] = "";
-    time_t now = time(NULL);
-    struct tm parts;
-    if (gmtime_r(&now, &parts)) strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-    const char *copy = assay__arena_strdup(arena, text);
-    return copy ? copy : "";
-}
 
 static int open_model(struct assay_prediction *p, const struct assay_workload_options *options,
                       struct assay_error *error)
@@ -35,7 +25,7 @@ static int open_model(struct assay_prediction *p, const struct assay_workload_op
     p->profile = assay__profile_new();
     if (!p->profile) return assay__no_memory(error);
     assay__profile_set_command(p->profile, "predict");
-    p->profile->created = created(p->profile->arena);
+    p->profile->created = assay__arena_text(p->profile->arena, "%s", assay__utc_now().text);
     p->profile->complete = true;
     code = assay__describe_machine(p->profile, error);
     if (!code)
@@ -43,18 +33,6 @@ static int open_model(struct assay_prediction *p, const struct assay_workload_op
                                      p->zoo ? "" : name, &costs, error);
     assay__costs_free(&costs);
     return code ? code : assay__analyse(p->model, p->workload, &p->analysis, error);
-}
-
-static const struct assay__precision *precision_of(const char *asked,
-                                                   const struct assay__work *work,
-                                                   enum assay__unit unit)
-{
-    if (asked) return assay__precision_find(asked);
-    if (unit == ASSAY__UNIT_CPU)
-        return assay__precision_find(work->activation_bits <= 16 ? "float16" : "float32");
-    return assay__precision_find(work->weight_bits <= 4   ? "w4"
-                                 : work->weight_bits <= 8 ? "w8"
-                                                          : "float16");
 }
 
 static int predict_all(struct assay_prediction *p, const char *asked, struct assay_error *error)
@@ -66,7 +44,12 @@ static int predict_all(struct assay_prediction *p, const char *asked, struct ass
                                                              sizeof *items);
     for (size_t i = 0; i < p->targets.count && items && !code; i++) {
         const struct assay__predict_target *target = &p->targets.items[i];
-        const struct assay__precision *precision = precision_of(asked, work, target->unit);
+        const char *own = target->unit != ASSAY__UNIT_CPU ? (work->weight_bits <= 4   ? "w4"
+                                                             : work->weight_bits <= 8 ? "w8"
+                                                                                      : "float16")
+                          : work->activation_bits <= 16   ? "float16"
+                                                          : "float32";
+        const struct assay__precision *precision = assay__precision_find(asked ? asked : own);
         struct assay__prediction prediction;
         memset(items, 0, work->count * sizeof *items);
         struct assay__fit *fit = &p->targets.fits[i];

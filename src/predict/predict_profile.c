@@ -47,24 +47,6 @@ static void missing(struct metric_writer *w, const char *name, const char *reaso
     assay_metrics_unavailable(w->trial->metrics, name, reason);
 }
 
-/* Operators without a known path onto the Neural Engine of any chip (check_ane_ops.c). Those that
- * only ask for sizes are folded when the model is loaded. */
-static size_t off_engine(const struct assay__analysis *analysis, const struct assay__work *work,
-                         const struct assay__predict_target *target)
-{
-    size_t count = 0;
-    if (target->unit != ASSAY__UNIT_ANE) return 0;
-    for (size_t i = 0; i < work->count; i++) {
-        const struct assay__node *node = &analysis->model->graph.nodes[work->items[i].node];
-        enum assay__ane_path path = assay__ane_path_of(node);
-        if (work->items[i].class == ASSAY__WORK_VIEW) continue;
-        count += path == ASSAY__ANE_NO_PATH || path == ASSAY__ANE_RECURRENT ||
-                 path == ASSAY__ANE_CUSTOM || path == ASSAY__ANE_CONTROL ||
-                 path == ASSAY__ANE_UNKNOWN;
-    }
-    return count;
-}
-
 /* Why the validated error does not apply: the fitted networks ran on the unit alone, and most of
  * them spent their time in operators. NULL: out of memory. */
 static const char *uncovered_of(struct assay__arena *arena, const struct assay__analysis *analysis,
@@ -73,7 +55,17 @@ static const char *uncovered_of(struct assay__arena *arena, const struct assay__
                                 const struct assay__fit *fit, const struct assay__prediction *p)
 {
     struct assay__buf text = {0};
-    size_t off = off_engine(analysis, work, target);
+    size_t off = 0;
+    /* Operators without a known path onto the Neural Engine of any chip (check_ane_ops.c). Those
+       that only ask for sizes are folded when the model is loaded. */
+    for (size_t i = 0; i < work->count && target->unit == ASSAY__UNIT_ANE; i++) {
+        const struct assay__node *node = &analysis->model->graph.nodes[work->items[i].node];
+        enum assay__ane_path path = assay__ane_path_of(node);
+        off += work->items[i].class != ASSAY__WORK_VIEW &&
+               (path == ASSAY__ANE_NO_PATH || path == ASSAY__ANE_RECURRENT ||
+                path == ASSAY__ANE_CUSTOM || path == ASSAY__ANE_CONTROL ||
+                path == ASSAY__ANE_UNKNOWN);
+    }
     double floor = (p->floor_s + p->io_s) / p->latency_s;
     if (!isfinite(fit->out.median) || !isfinite(p->latency_s)) return "";
     if (floor > FLOOR_SHARE)
@@ -85,10 +77,8 @@ static const char *uncovered_of(struct assay__arena *arena, const struct assay__
             &text,
             "%s%zu operator%s no known path onto this unit, and work elsewhere is not modelled",
             text.length ? "; " : "", off, off == 1 ? " has" : "s have");
-    const char *made = "";
-    if (text.failed)
-        made = NULL;
-    else if (text.length)
+    const char *made = text.failed ? NULL : "";
+    if (made && text.length)
         made = assay__arena_printf(arena, "The error does not cover this model: %s", text.data);
     assay__buf_free(&text);
     return made;
@@ -108,15 +98,16 @@ static const char *note_of(struct assay__arena *arena, const struct assay__fit *
 
 static void put_memory(struct metric_writer *w)
 {
+    static const char unsized[] = "the size of an activation is not known";
     const struct assay__prediction *p = w->p;
     double needs = p->weight_bytes + p->activation_bytes;
     put_metric(w, "memory.model", p->weight_bytes, ASSAY_DERIVED, "graph",
                "weights at the precision of the prediction");
-    if (isfinite(p->activation_bytes))
+    if (!isfinite(p->activation_bytes))
+        missing(w, "memory.activation.predicted", unsized);
+    else
         put_metric(w, "memory.activation.predicted", p->activation_bytes, ASSAY_DERIVED, "graph",
                    "peak of live activations at the precision of the prediction");
-    else
-        missing(w, "memory.activation.predicted", "the size of an activation is not known");
     if (!(w->target->memory_bytes > 0)) {
         missing(w, "memory.capacity", w->target->memory_source);
         missing(w, "memory.capacity_share", w->target->memory_source);
@@ -126,13 +117,13 @@ static void put_memory(struct metric_writer *w)
                w->target->published ? ASSAY_PUBLISHED : ASSAY_MEASURED,
                w->target->published ? w->target->memory_source : "machine",
                w->target->published ? "the largest configuration" : w->target->memory_source);
-    if (isfinite(needs))
+    if (!isfinite(needs))
+        missing(w, "memory.capacity_share", unsized);
+    else
         put_metric(w, "memory.capacity_share", needs / w->target->memory_bytes, ASSAY_ESTIMATED,
                    "model",
                    "(memory.model + memory.activation.predicted) / memory.capacity; without what "
                    "the engine and the system use");
-    else
-        missing(w, "memory.capacity_share", "the size of an activation is not known");
 }
 
 static void put_power(struct metric_writer *w)
@@ -186,55 +177,38 @@ static void put_rates(struct metric_writer *w, const struct assay__workload *wor
 
 /* --- layers ----------------------------------------------------------------------------------- */
 
-static const char *layer_name(const struct assay__node *node)
-{
-    return node->name && *node->name ? node->name : node->output_count ? node->outputs[0] : "";
-}
-
-static bool put_layer(struct metric_writer *w, const struct assay__node *node,
-                      const struct assay__work_item *item, const struct assay__predicted_item *p,
-                      struct assay__layer *layer)
-{
-    struct assay__arena *arena = w->profile->arena;
-    *layer = (struct assay__layer){
-        .name = assay__arena_strdup(arena, layer_name(node)),
-        .op = assay__arena_strdup(arena, node->op),
-        .provider = assay__unit_name(w->target->unit),
-        .time_ns = p->time_s * 1e9,
-        .host_enqueue_ns = (double)NAN,
-        .share = p->time_s / w->p->latency_s,
-        .flops = item->flops,
-        .bytes = item->weight_bytes + item->read_bytes + item->written_bytes,
-        .weight_bytes = item->weight_bytes,
-        .live_bytes = (double)NAN,
-        .bound = assay__bound_name(p->bound),
-        .state = ASSAY_ESTIMATED,
-        .method = "model",
-        .note = item->fused ? "done by the operator before it" : "",
-    };
-    layer->from = assay__arena_array(arena, 1, sizeof *layer->from);
-    if (!layer->from || !layer->name || !layer->op) return false;
-    layer->from[0] = layer->name;
-    layer->from_count = 1;
-    return true;
-}
-
 static void put_layers(struct metric_writer *w, const struct assay__analysis *analysis,
                        const struct assay__work *work, const struct assay__predicted_item *items)
 {
     struct assay__layers *layers = &w->trial->layers;
-    layers->items = assay__arena_array(w->profile->arena, work->count + 1, sizeof *layers->items);
-    if (!layers->items) {
-        w->code = ASSAY_ENOMEM;
-        return;
-    }
-    for (size_t i = 0; i < work->count && !w->code; i++) {
+    struct assay__arena *arena = w->profile->arena;
+    layers->items = assay__arena_array(arena, work->count + 1, sizeof *layers->items);
+    const char **names = assay__arena_array(arena, work->count + 1, sizeof *names);
+    for (size_t i = 0; i < work->count && layers->items && names; i++) {
         const struct assay__work_item *item = &work->items[i];
-        if (!put_layer(w, &analysis->model->graph.nodes[item->node], item, &items[i],
-                       &layers->items[i]))
-            w->code = ASSAY_ENOMEM;
-        layers->items[i].index = (int)i;
+        const struct assay__node *node = &analysis->model->graph.nodes[item->node];
+        names[i] = assay__arena_text(arena, "%s", assay__check_node_name(node));
+        layers->items[i] = (struct assay__layer){
+            .index = (int)i,
+            .name = names[i],
+            .op = assay__arena_text(arena, "%s", node->op),
+            .from = &names[i],
+            .from_count = 1,
+            .provider = assay__unit_name(w->target->unit),
+            .time_ns = items[i].time_s * 1e9,
+            .host_enqueue_ns = (double)NAN,
+            .share = items[i].time_s / w->p->latency_s,
+            .flops = item->flops,
+            .bytes = item->weight_bytes + item->read_bytes + item->written_bytes,
+            .weight_bytes = item->weight_bytes,
+            .live_bytes = (double)NAN,
+            .bound = assay__bound_name(items[i].bound),
+            .state = ASSAY_ESTIMATED,
+            .method = "model",
+            .note = item->fused ? "done by the operator before it" : "",
+        };
     }
+    if (assay__arena_failed(arena)) w->code = ASSAY_ENOMEM;
     layers->count = work->count;
     layers->method = "model";
     layers->reason = "";
@@ -244,27 +218,12 @@ static void put_layers(struct metric_writer *w, const struct assay__analysis *an
 
 /* --- the trial -------------------------------------------------------------------------------- */
 
-static int put_options(struct metric_writer *w, const struct assay__precision *precision,
-                       const struct assay__fit *fit)
-{
-    const struct assay__pair options[] = {
-        {"chip", w->target->chip},
-        {"unit", assay__unit_name(w->target->unit)},
-        {"precision", precision->name},
-        {"roofs", w->target->published ? "published" : "measured"},
-        {"efficiencies", fit->origin}};
-    int code = 0;
-    for (size_t i = 0; i < sizeof options / sizeof options[0] && !code; i++)
-        code = assay__trial_set_option(w->profile, w->trial, options[i].key, options[i].value);
-    return code;
-}
-
 static int put_notes(struct metric_writer *w, const struct assay__work *work, const char *uncovered)
 {
     const struct assay__predict_target *t = w->target;
-    const char **notes = assay__arena_array(
-        w->profile->arena, w->trial->note_count + t->source_count + 2, sizeof *notes);
     size_t count = w->trial->note_count;
+    const char **notes = assay__arena_array(w->profile->arena, count + t->source_count + 2,
+                                            sizeof *notes);
     if (!notes) return ASSAY_ENOMEM;
     for (size_t i = 0; i < count; i++)
         notes[i] = w->trial->notes[i];
@@ -296,22 +255,29 @@ int assay__predict_trial(struct assay_profile *profile, const struct assay__anal
     const char *uncovered = uncovered_of(profile->arena, analysis, work, target, fit, prediction);
     if (!uncovered) return ASSAY_ENOMEM;
     w.note = note_of(profile->arena, fit, uncovered);
-    w.trial->target.engine = "model";
-    w.trial->target.engine_version = profile->assay_version;
-    w.trial->target.engine_library = "";
-    w.trial->target.device = assay__arena_printf(profile->arena, "%s/%s", target->chip,
-                                                 assay__unit_name(target->unit));
-    w.trial->target.device_class = classes[target->unit];
-    w.trial->target.precision = precision->name;
-    w.trial->target.chip = target->chip;
-    w.trial->target.published = target->published;
-    w.trial->target.uncovered = uncovered;
-    if (!w.trial->metrics || !w.note || !w.trial->target.device) return ASSAY_ENOMEM;
+    struct assay__target *to = &w.trial->target;
+    to->engine = "model";
+    to->engine_version = profile->assay_version;
+    to->engine_library = "";
+    to->device = assay__arena_printf(profile->arena, "%s/%s", target->chip,
+                                     assay__unit_name(target->unit));
+    to->device_class = classes[target->unit];
+    to->precision = precision->name;
+    to->chip = target->chip;
+    to->published = target->published;
+    to->uncovered = uncovered;
+    if (!w.trial->metrics || !w.note || !to->device) return ASSAY_ENOMEM;
     if (analysis->workload)
         w.code = assay__describe_workload(profile, w.trial, analysis->workload, NULL);
     for (size_t i = 0; i < w.trial->input_count; i++)
         w.trial->inputs[i].fill = ""; /* nothing is run, so there are no values */
-    if (!w.code) w.code = put_options(&w, precision, fit);
+    const struct assay__pair options[] = {{"chip", target->chip},
+                                          {"unit", assay__unit_name(target->unit)},
+                                          {"precision", precision->name},
+                                          {"roofs", target->published ? "published" : "measured"},
+                                          {"efficiencies", fit->origin}};
+    for (size_t i = 0; i < sizeof options / sizeof options[0] && !w.code; i++)
+        w.code = assay__trial_set_option(profile, w.trial, options[i].key, options[i].value);
     if (!w.code) w.code = put_notes(&w, work, uncovered);
     if (w.code) return w.code;
     if (!isfinite(prediction->latency_s)) {

@@ -117,52 +117,31 @@ struct validating {
     size_t used, count;
 };
 
-static int make_sample(struct validating *v, const struct assay__published_row *row, size_t index,
-                       struct assay_error *error)
-{
-    struct assay__predict_target *target = assay__arena_alloc(v->arena, sizeof *target);
-    struct assay__work *work = NULL;
-    const struct assay__chip *chip = assay__chip_find(row->chip, NULL);
-    if (!target) return assay__no_memory(error);
-    for (size_t k = 0; k < v->count && !work; k++) /* the same model on another chip */
-        if (strcmp(rows[v->row[k]].model, row->model) == 0)
-            work = (struct assay__work *)v->samples[k].work;
-    int code = work ? 0 : assay__work_named(row->model, v->arena, &work, error);
-    if (!code) code = assay__target_of_chip(chip, ASSAY__UNIT_ANE, v->arena, target);
-    if (code) return code;
-    v->samples[v->count] = (struct assay__fit_sample){
-        work,      target,     assay__precision_find(row->precision), row->measured_s,
-        row->chip, row->family};
-    v->row[v->count++] = index;
-    return 0;
-}
-
 static int make_samples(struct validating *v, struct assay_error *error)
 {
-    int code = 0;
-    for (int held = 0; held < 2; held++) {
-        for (size_t i = 0; i < ROWS && !code; i++)
-            if (rows[i].model && (rows[i].excluded != NULL) == held)
-                code = make_sample(v, &rows[i], i, error);
-        if (!held) v->used = v->count;
+    for (size_t n = 0; n < 2 * ROWS; n++) {
+        size_t i = n % ROWS;
+        bool held = n >= ROWS;
+        const struct assay__published_row *row = &rows[i];
+        if (!row->model || (row->excluded != NULL) != held) continue;
+        struct assay__predict_target *target = assay__arena_alloc(v->arena, sizeof *target);
+        struct assay__work *work = NULL;
+        if (!target) return assay__no_memory(error);
+        for (size_t k = 0; k < v->count && !work; k++) /* the same model on another chip */
+            if (strcmp(rows[v->row[k]].model, row->model) == 0)
+                work = (struct assay__work *)v->samples[k].work;
+        int code = work ? 0 : assay__work_named(row->model, v->arena, &work, error);
+        if (!code)
+            code = assay__target_of_chip(assay__chip_find(row->chip, NULL), ASSAY__UNIT_ANE,
+                                         v->arena, target);
+        if (code) return code;
+        v->samples[v->count] = (struct assay__fit_sample){
+            work,      target,     assay__precision_find(row->precision), row->measured_s,
+            row->chip, row->family};
+        v->row[v->count++] = i;
+        v->used += !held;
     }
-    return code;
-}
-
-static void fill(const struct validating *v, const double *in, const double *chip,
-                 const double *model, struct assay__validation *out)
-{
-    for (size_t i = 0; i < ROWS; i++)
-        out->rows[i] = (struct assay__validation_row){
-            rows[i].row,        rows[i].label, rows[i].chip, rows[i].excluded, rows[i].source,
-            rows[i].measured_s, (double)NAN,   (double)NAN,  (double)NAN};
-    for (size_t i = 0; i < v->count; i++) {
-        struct assay__validation_row *row = &out->rows[v->row[i]];
-        row->in_s = in[i];
-        if (i >= v->used) continue;
-        row->chip_out_s = chip[i];
-        row->model_out_s = model[i];
-    }
+    return 0;
 }
 
 /* The errors of all estimates that know neither the chip nor the model: `left` (both left out) and
@@ -206,6 +185,16 @@ int assay__validate_published(struct assay__arena *arena, struct assay__validati
     out->fixed = blind_errors(&v, &out->fit, both, in, true);
     out->held_out = assay__fit_errors_of(v.samples + v.used, in + v.used, v.count - v.used,
                                          scratch);
-    fill(&v, in, chip, model, out);
+    for (size_t i = 0; i < ROWS; i++)
+        out->rows[i] = (struct assay__validation_row){
+            rows[i].row,        rows[i].label, rows[i].chip, rows[i].excluded, rows[i].source,
+            rows[i].measured_s, (double)NAN,   (double)NAN,  (double)NAN};
+    for (size_t i = 0; i < v.count; i++) {
+        struct assay__validation_row *row = &out->rows[v.row[i]];
+        row->in_s = in[i];
+        if (i >= v.used) continue;
+        row->chip_out_s = chip[i];
+        row->model_out_s = model[i];
+    }
     return 0;
 }

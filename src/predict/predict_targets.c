@@ -17,16 +17,6 @@ static bool on_row(void *context, const char *name)
     return assay__progress(context, name, -1);
 }
 
-static int describe(struct assay__arena *arena, const struct assay__ceilings *set,
-                    struct assay_profile *profile, struct assay_error *error)
-{
-    struct assay__ceiling_info *rows = assay__arena_array(arena, set->count, sizeof *rows);
-    if (!rows) return assay__no_memory(error);
-    assay__ceilings_describe(set, "cpu", rows);
-    int code = assay__describe_ceilings(profile, rows, set->count, error);
-    return code ? code : assay__describe_machine(profile, error);
-}
-
 int assay__predict_this(struct assay__arena *arena, const struct assay_callbacks *calls,
                         struct assay__predict_target *target, const char **key,
                         struct assay_error *error)
@@ -48,30 +38,18 @@ int assay__predict_this(struct assay__arena *arena, const struct assay_callbacks
     if (code) return code;
     profile = assay__profile_new();
     if (!profile) return assay__no_memory(error);
-    code = describe(arena, set, profile, error);
+    struct assay__ceiling_info *rows = assay__arena_array(arena, set->count, sizeof *rows);
+    code = rows ? 0 : assay__no_memory(error);
+    if (rows) assay__ceilings_describe(set, "cpu", rows);
+    if (!code) code = assay__describe_ceilings(profile, rows, set->count, error);
+    if (!code) code = assay__describe_machine(profile, error);
     if (!code) code = assay__target_of_ceilings(profile, "cpu", "this", arena, target);
     /* the date it quotes lies in the profile: sources were copied into the arena */
     assay_profile_close(profile);
     return code;
 }
 
-static void fit_of_this(struct assay__arena *arena, const char *key, struct assay__fit *fit)
-{
-    char path[4096];
-    struct assay__calibration kept;
-    assay__fit_builtin(ASSAY__UNIT_CPU, fit);
-    if (assay__calibration_path(key, path, sizeof path, NULL) == 0 &&
-        assay__calibration_load(arena, path, key, &kept, NULL) == 0)
-        *fit = kept.fit;
-}
-
 /* --- a profile -------------------------------------------------------------------------------- */
-
-static bool ends(const char *text, const char *suffix)
-{
-    size_t n = strlen(text), s = strlen(suffix);
-    return n > s && strcmp(text + n - s, suffix) == 0;
-}
 
 static int of_profile(struct assay__arena *arena, const char *path, const char *unit,
                       struct assay__predict_targets *out, struct assay_error *error)
@@ -140,10 +118,17 @@ int assay__predict_targets(struct assay__arena *arena, const char *chip, const c
                 error, "unit", "of this machine only the CPU's ceilings are known, not %s's", unit);
         int code = assay__predict_this(arena, NULL, &out->items[0], &out->key, error);
         if (code) return code;
-        fit_of_this(arena, out->key, &out->fits[0]);
+        char path[4096];
+        struct assay__calibration kept;
+        assay__fit_builtin(ASSAY__UNIT_CPU, &out->fits[0]);
+        if (assay__calibration_path(out->key, path, sizeof path, NULL) == 0 &&
+            assay__calibration_load(arena, path, out->key, &kept, NULL) == 0)
+            out->fits[0] = kept.fit;
         out->count = 1;
         return 0;
     }
-    return ends(chip, ".assay") ? of_profile(arena, chip, unit, out, error)
-                                : of_table(arena, chip, unit, out, error);
+    size_t length = strlen(chip), ending = strlen(".assay");
+    return length > ending && strcmp(chip + length - ending, ".assay") == 0
+               ? of_profile(arena, chip, unit, out, error)
+               : of_table(arena, chip, unit, out, error);
 }

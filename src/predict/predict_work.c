@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "base/no_memory.h"
 #include "base/text.h"
+#include "cost/cost_table.h"
 #include "zoo/model_open.h"
 
 #include <math.h>
@@ -30,33 +31,23 @@ static const struct {
     {ASSAY__WORK_GEMM,
      "MatMul Gemm FusedMatMul FusedGemm Einsum MatMulNBits QGemm MatMulInteger QLinearMatMul "
      "MatMulIntegerToFloat DynamicQuantizeMatMul linear matmul einsum"},
-    {ASSAY__WORK_ATTENTION,
-     "Attention MultiHeadAttention GroupQueryAttention QAttention DecoderMaskedMultiHeadAttention "
-     "scaled_dot_product_attention"},
+    {ASSAY__WORK_ATTENTION, "Attention MultiHeadAttention GroupQueryAttention QAttention "
+                            "DecoderMaskedMultiHeadAttention scaled_dot_product_attention"},
     {ASSAY__WORK_RECURRENT, "LSTM GRU RNN DynamicQuantizeLSTM Loop Scan If lstm gru rnn"},
     {ASSAY__WORK_NORMALISATION,
      "Softmax softmax LogSoftmax LayerNormalization BatchNormalization InstanceNormalization "
      "GroupNormalization RMSNormalization SimplifiedLayerNormalization SkipLayerNormalization "
      "LpNormalization MaxPool AveragePool GlobalAveragePool GlobalMaxPool LpPool ReduceMean "
      "ReduceSum ReduceMax ReduceMin ReduceL2 ReduceSumSquare ArgMax ArgMin TopK CumSum"},
-    {ASSAY__WORK_MOVEMENT,
-     "Transpose Concat Split Slice Gather Pad Expand Resize Tile GatherElements GatherND ScatterND "
-     "Upsample ScatterElements Where Cast Range Trilu OneHot DepthToSpace SpaceToDepth NonZero "
-     "Compress"},
+    {ASSAY__WORK_MOVEMENT, "Transpose Concat Split Slice Gather Pad Expand Resize Tile "
+                           "GatherElements GatherND ScatterND Upsample ScatterElements Where Cast "
+                           "Range Trilu OneHot DepthToSpace SpaceToDepth NonZero Compress"},
     {ASSAY__WORK_VIEW,
      "Reshape Squeeze Unsqueeze Flatten Identity Dropout Constant ConstantOfShape Shape"},
     {ASSAY__WORK_FUNCTION,
      "Tanh Erf LRN Exp Log Sigmoid Pow Gelu Sin Cos Softplus Mish Elu Selu Celu FastGelu QuickGelu "
      "Swish gelu silu sigmoid erf exp tanh scaled_tanh"},
 };
-
-static const struct assay__shape_entry *shape_of(const struct assay__analysis *a,
-                                                 const struct assay__node *node, size_t input)
-{
-    if (input >= node->input_count || !node->inputs[input][0]) return NULL;
-    const struct assay__shape_entry *entry = assay__shapes_get(a->shapes, node->inputs[input]);
-    return entry && entry->rank >= 0 ? entry : NULL;
-}
 
 static double dimension(const struct assay__shape_entry *entry, int axis)
 {
@@ -70,7 +61,8 @@ static void convolution(const struct assay__analysis *a, const struct assay__nod
                         struct assay__work_item *item)
 {
     size_t weights = strcmp(node->op, "QLinearConv") == 0 ? 3 : 1;
-    const struct assay__shape_entry *w = shape_of(a, node, weights);
+    const struct assay__shape_entry *w = NULL;
+    if (weights < node->input_count) w = assay__shapes_get(a->shapes, node->inputs[weights]);
     double groups = (double)assay__node_int(node, "group", 1);
     bool transposed = assay__text_is_one_of(node->op, "ConvTranspose conv_transpose");
     double channels = transposed ? dimension(w, 0) / (groups > 0 ? groups : 1) : dimension(w, 1);
@@ -80,39 +72,15 @@ static void convolution(const struct assay__analysis *a, const struct assay__nod
         item->depth *= dimension(w, i);
 }
 
-static const struct assay__shape_entry *output_of(const struct assay__analysis *a,
-                                                  const struct assay__node *node)
-{
-    return node->output_count ? assay__shapes_get(a->shapes, node->outputs[0]) : NULL;
-}
-
-static void product(const struct assay__analysis *a, const struct assay__node *node,
-                    struct assay__work_item *item)
-{
-    const struct assay__shape_entry *y = output_of(a, node);
-    item->class = item->weight_bytes > 0 ? ASSAY__WORK_GEMM : ASSAY__WORK_ATTENTION;
-    if (!y || y->rank < 1) return;
-    item->depth = 1;
-    for (int i = 0; i + 1 < y->rank; i++)
-        item->depth *= dimension(y, i);
-}
-
 /* A function costs by the numbers it makes, not by its nominal FLOPs. A local response
  * normalisation raises each to a power with the scalar library: about 40 vectorised functions. */
 #define LRN_FUNCTIONS 40
 
-static void function(const struct assay__analysis *a, const struct assay__node *node,
-                     struct assay__work_item *item)
-{
-    const struct assay__shape_entry *y = output_of(a, node);
-    item->depth = strcmp(node->op, "LRN") == 0 ? LRN_FUNCTIONS : 1;
-    for (int i = 0; y && i < y->rank; i++)
-        item->depth *= dimension(y, i);
-}
-
 static void classify(const struct assay__analysis *a, const struct assay__node *node,
                      struct assay__work_item *item)
 {
+    const struct assay__shape_entry *y = NULL;
+    if (node->output_count) y = assay__shapes_get(a->shapes, node->outputs[0]);
     item->class = ASSAY__WORK_ELEMENTWISE;
     for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
         if (!assay__text_is_one_of(node->op, classes[i].ops)) continue;
@@ -120,8 +88,17 @@ static void classify(const struct assay__analysis *a, const struct assay__node *
         break;
     }
     if (item->class == ASSAY__WORK_CONV) convolution(a, node, item);
-    if (item->class == ASSAY__WORK_GEMM) product(a, node, item);
-    if (item->class == ASSAY__WORK_FUNCTION) function(a, node, item);
+    if (item->class == ASSAY__WORK_FUNCTION) {
+        item->depth = strcmp(node->op, "LRN") == 0 ? LRN_FUNCTIONS : 1;
+        for (int i = 0; y && i < y->rank; i++)
+            item->depth *= dimension(y, i);
+    }
+    if (item->class == ASSAY__WORK_GEMM) {
+        if (item->weight_bytes <= 0) item->class = ASSAY__WORK_ATTENTION;
+        item->depth = y && y->rank > 0;
+        for (int i = 0; y && i + 1 < y->rank; i++) /* rows */
+            item->depth *= dimension(y, i);
+    }
 }
 
 /* --- fusion ----------------------------------------------------------------------------------- */
@@ -157,13 +134,6 @@ static int fusing_start(struct fusing *f, const struct assay__graph *graph,
     for (size_t i = 0; i < graph->output_count && !code; i++) /* a result is kept whole */
         code = assay__map_set(f->uses, graph->outputs[i].name, SIZE_MAX / 2);
     return code;
-}
-
-static void fusing_end(struct fusing *f)
-{
-    assay__map_free(f->producer);
-    assay__map_free(f->uses);
-    assay__map_free(f->reader);
 }
 
 /* The node that alone makes and alone reads the value: SIZE_MAX when it has another reader or no
@@ -212,59 +182,11 @@ static bool part_of_function(const struct fusing *f, const struct assay__node *n
     return reader != ASSAY__MAP_NONE && strcmp(f->graph->nodes[reader].op, "Erf") == 0;
 }
 
-static enum fusion fusion_of(const struct fusing *f, size_t n, double weight_bytes)
-{
-    const struct assay__node *node = &f->graph->nodes[n];
-    if (follows_product(f, node, weight_bytes)) return BEHIND_PRODUCT;
-    return part_of_function(f, node) ? IN_FUNCTION : NOT_FUSED;
-}
-
 /* --- the whole -------------------------------------------------------------------------------- */
-
-static double entry_bytes(const struct assay__shape_entry *entry)
-{
-    double bytes = entry ? assay__dtype_bits(entry->dtype) / 8.0 : (double)NAN;
-    for (int i = 0; entry && i < entry->rank; i++)
-        bytes *= entry->dims[i] >= 0 ? (double)entry->dims[i] : (double)NAN;
-    return entry && entry->rank >= 0 ? bytes : (double)NAN;
-}
 
 static double known(double value)
 {
     return isfinite(value) ? value : 0;
-}
-
-/* Old models list their weights among the inputs too. */
-static void measure_io(const struct assay__analysis *a, struct assay__work *work)
-{
-    const struct assay__graph *g = &a->model->graph;
-    for (size_t i = 0; i < g->input_count; i++)
-        if (!assay__graph_initializer(g, g->inputs[i].name))
-            work->io_bytes += known(entry_bytes(assay__shapes_get(a->shapes, g->inputs[i].name)));
-    for (size_t i = 0; i < g->output_count; i++)
-        work->io_bytes += known(entry_bytes(assay__shapes_get(a->shapes, g->outputs[i].name)));
-}
-
-/* Widths of the model's own numbers: weights of the type that takes most bytes, activations of the
- * first floating-point input or output. */
-static void measure_bits(const struct assay__analysis *a, struct assay__work *work)
-{
-    const struct assay__graph *g = &a->model->graph;
-    work->weight_bits = work->activation_bits = 32;
-    for (size_t i = 0; i < a->parameter_type_count; i++) {
-        enum assay__dtype t = a->parameters_by_type[i].dtype;
-        if (t == ASSAY__INT64 || t == ASSAY__BOOL || assay__dtype_bits(t) == 0) continue;
-        work->weight_bits = assay__dtype_bits(t);
-        break;
-    }
-    for (size_t i = 0; i < g->input_count + g->output_count; i++) {
-        const struct assay__value *v = i < g->input_count ? &g->inputs[i]
-                                                          : &g->outputs[i - g->input_count];
-        if (v->dtype != ASSAY__FLOAT32 && v->dtype != ASSAY__FLOAT16 && v->dtype != ASSAY__BFLOAT16)
-            continue;
-        work->activation_bits = assay__dtype_bits(v->dtype);
-        return;
-    }
 }
 
 static bool same(const struct assay__work_item *a, const struct assay__work_item *b)
@@ -273,16 +195,6 @@ static bool same(const struct assay__work_item *a, const struct assay__work_item
            a->weight_bytes == b->weight_bytes && a->read_bytes == b->read_bytes &&
            a->written_bytes == b->written_bytes && a->depth == b->depth &&
            a->channels == b->channels;
-}
-
-static void add(struct assay__work *work, const struct assay__work_item *item, bool merge)
-{
-    for (size_t i = work->count; merge && i-- > 0;)
-        if (same(&work->items[i], item)) {
-            work->items[i].repeats++;
-            return;
-        }
-    work->items[work->count++] = *item;
 }
 
 static int fill(const struct assay__analysis *a, bool merge, struct assay__arena *arena,
@@ -302,18 +214,29 @@ static int fill(const struct assay__analysis *a, bool merge, struct assay__arena
             continue;
         }
         double weights = known(cost->bytes_weights);
-        struct assay__work_item item = {.flops = cost->flops, .weight_bytes = weights};
-        item.read_bytes = cost->bytes_read - weights;
-        item.written_bytes = cost->bytes_written;
-        item.node = n;
-        item.repeats = 1;
+        struct assay__work_item item = {.flops = cost->flops,
+                                        .weight_bytes = weights,
+                                        .read_bytes = cost->bytes_read - weights,
+                                        .written_bytes = cost->bytes_written,
+                                        .node = n,
+                                        .repeats = 1};
         if (item.flops == 0 && cost->bytes_read == 0 && cost->bytes_written == 0) continue;
         classify(a, &g->nodes[n], &item);
-        fusing.fused[n] = fusion_of(&fusing, n, item.weight_bytes);
+        fusing.fused[n] = follows_product(&fusing, &g->nodes[n], weights) ? BEHIND_PRODUCT
+                          : part_of_function(&fusing, &g->nodes[n])       ? IN_FUNCTION
+                                                                          : NOT_FUSED;
         item.fused = fusing.fused[n] != NOT_FUSED;
-        add(work, &item, merge);
+        size_t at = merge ? work->count : 0;
+        while (at > 0 && !same(&work->items[at - 1], &item))
+            at--;
+        if (at > 0)
+            work->items[at - 1].repeats++;
+        else
+            work->items[work->count++] = item;
     }
-    fusing_end(&fusing);
+    assay__map_free(fusing.producer);
+    assay__map_free(fusing.uses);
+    assay__map_free(fusing.reader);
     return code;
 }
 
@@ -325,8 +248,27 @@ int assay__work_of(const struct assay__analysis *analysis, bool merge, struct as
     made->weight_bytes = analysis->parameter_bytes >= 0 ? (double)analysis->parameter_bytes
                                                         : (double)NAN;
     made->activation_bytes = analysis->live.peak_bytes;
-    measure_io(analysis, made);
-    measure_bits(analysis, made);
+    made->weight_bits = made->activation_bits = 32;
+    for (size_t i = 0; i < analysis->parameter_type_count; i++) { /* the one of most bytes */
+        enum assay__dtype t = analysis->parameters_by_type[i].dtype;
+        if (t == ASSAY__INT64 || t == ASSAY__BOOL || assay__dtype_bits(t) == 0) continue;
+        made->weight_bits = assay__dtype_bits(t);
+        break;
+    }
+    const struct assay__graph *g = &analysis->model->graph;
+    bool found = false; /* a floating-point input or output: activations are of its type */
+    for (size_t i = 0; i < g->input_count + g->output_count; i++) {
+        bool input = i < g->input_count;
+        const struct assay__value *v = input ? &g->inputs[i] : &g->outputs[i - g->input_count];
+        bool real = v->dtype == ASSAY__FLOAT32 || v->dtype == ASSAY__FLOAT16 ||
+                    v->dtype == ASSAY__BFLOAT16;
+        if (real && !found) made->activation_bits = assay__dtype_bits(v->dtype);
+        found |= real;
+        /* old models list their weights among the inputs too */
+        if (!input || !assay__graph_initializer(g, v->name))
+            made->io_bytes += known(
+                assay__cost_bytes(assay__shapes_get(analysis->shapes, v->name)));
+    }
     *work = made;
     return 0;
 }

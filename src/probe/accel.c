@@ -1,11 +1,9 @@
 /* accel.c - NPUs and other accelerators of /sys/class/accel. Facts by driver (device/uevent has
  * DRIVER=):
  *   intel_vpu    device/npu_busy_time_us (time with jobs; the driver advises to read it about once
- *                a second),
- *                npu_current_frequency_mhz, npu_max_frequency_mhz, npu_memory_utilization (bytes)
+ *                a second), npu_{current,max}_frequency_mhz, npu_memory_utilization (bytes)
  *   habanalabs   device/clk_cur_freq_mhz; power and temperature come through hwmon
- *   amdxdna      nothing in sysfs: its clocks, power and utilisation are answers to an ioctl on the
- *                device
+ *   amdxdna      nothing in sysfs: clocks, power and utilisation are answers to an ioctl
  *   qaic         nothing in sysfs: the vendor's tool asks the card
  * A clock of 0 MHz is an NPU that sleeps: believed while idle, a fault under load (sampler.h). */
 #include "probe/file_channels.h"
@@ -19,89 +17,58 @@ static const struct accel_row {
     const char *driver, *file, *name;
     struct assay__files_kind as;
 } rows[] = {
-    {"intel_vpu",
-     "npu_busy_time_us",
-     "time.busy",
-     {"time", "s", ASSAY__CHANNEL_COUNTER, 1e-6, NULL, NULL, 0}},
-    {"intel_vpu", "npu_current_frequency_mhz", "clock", {"clock", "Hz", GAUGE, 1e6, NULL, NULL, 0}},
-    {"intel_vpu",
-     "npu_max_frequency_mhz",
-     "clock.limit",
-     {"clock", "Hz", GAUGE, 1e6, NULL, NULL, 0}},
-    {"intel_vpu",
-     "npu_memory_utilization",
-     "memory.used",
-     {"memory", "B", GAUGE, 1, NULL, NULL, 0}},
-    {"habanalabs", "clk_cur_freq_mhz", "clock", {"clock", "Hz", GAUGE, 1e6, NULL, NULL, 0}},
+    {"intel_vpu", "npu_busy_time_us", "time.busy", {"time", "s", ASSAY__CHANNEL_COUNTER, 1e-6}},
+    {"intel_vpu", "npu_current_frequency_mhz", "clock", {"clock", "Hz", GAUGE, 1e6}},
+    {"intel_vpu", "npu_max_frequency_mhz", "clock.limit", {"clock", "Hz", GAUGE, 1e6}},
+    {"intel_vpu", "npu_memory_utilization", "memory.used", {"memory", "B", GAUGE, 1}},
+    {"habanalabs", "clk_cur_freq_mhz", "clock", {"clock", "Hz", GAUGE, 1e6}},
 };
-
-/* What a driver that has no such files would need. */
-static const char *driver_reason(const char *driver)
-{
-    if (strcmp(driver, "amdxdna") == 0)
-        return "the amdxdna driver has no such file: clocks, power and load come through an "
-               "ioctl on /dev/accel (xrt-smi examine)";
-    if (strcmp(driver, "qaic") == 0)
-        return "the qaic driver has no such file: use the vendor's qaic-util";
-    return "this driver has no known file for busy time or clock";
-}
-
-static const char *driver_of(struct assay__arena *arena, const char *accel)
-{
-    const char *uevent = assay__sysfs_text(arena, FOLDER "/%s/device/uevent", accel);
-    const char *driver = uevent ? assay__sysfs_field(uevent, "DRIVER") : NULL;
-    const char *name = driver ? assay__arena_strndup(arena, driver, strcspn(driver, "\n")) : NULL;
-    return name ? name : "";
-}
-
-static void add_row(struct assay__probe *probe, struct assay__arena *arena, const char *accel,
-                    const char *rail, const struct accel_row *row)
-{
-    const char *name = assay__arena_printf(arena, "%s.%s", row->name, accel);
-    const char *path = assay__arena_printf(arena, FOLDER "/%s/device/%s", accel, row->file);
-    if (!name || !path) return;
-    const char *reason = NULL;
-    if (!assay__sysfs_exists(FOLDER "/%s/device/%s", accel, row->file))
-        reason = assay__arena_printf(arena, "%s does not exist: a newer kernel has it", path);
-    const struct assay__files_spec spec = {
-        .name = name, .rail = rail, .as = row->as, .path = path, .reason = reason};
-    assay__files_add(probe, &spec);
-}
 
 static void add_accel(struct assay__probe *probe, struct assay__arena *arena, const char *accel,
                       const char *rail)
 {
-    const char *driver = driver_of(arena, accel);
+    const char *uevent = assay__sysfs_text(arena, FOLDER "/%s/device/uevent", accel);
+    const char *driver = assay__sysfs_line(arena, uevent, "DRIVER");
     bool known = false;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (strcmp(rows[i].driver, driver) != 0) continue;
-        add_row(probe, arena, accel, rail, &rows[i]);
+        const char *path = assay__arena_text(arena, FOLDER "/%s/device/%s", accel, rows[i].file);
+        const struct assay__files_spec spec = {
+            .name = assay__arena_text(arena, "%s.%s", rows[i].name, accel),
+            .rail = rail,
+            .as = rows[i].as,
+            .path = path,
+            .reason = assay__fs_exists("%s", path)
+                          ? NULL
+                          : assay__arena_text(arena, "%s does not exist: a newer kernel has it",
+                                              path)};
+        assay__files_add(probe, &spec);
         known = true;
     }
-    const char *name = assay__arena_printf(arena, "time.busy.%s", accel);
-    const char *source = assay__arena_printf(arena, FOLDER "/%s", accel);
-    if (known || !name || !source) return;
-    const struct assay__files_spec spec = {.name = name,
-                                           .rail = rail,
-                                           .as = rows[0].as,
-                                           .source = source,
-                                           .reason = driver_reason(driver)};
+    if (known) return;
+    const struct assay__files_spec spec = {
+        .name = assay__arena_text(arena, "time.busy.%s", accel),
+        .rail = rail,
+        .as = rows[0].as,
+        .source = assay__arena_text(arena, FOLDER "/%s", accel),
+        .reason = strcmp(driver, "amdxdna") == 0
+                      ? "the amdxdna driver has no such file: clocks, power and load come through "
+                        "an ioctl on /dev/accel (xrt-smi examine)"
+                  : strcmp(driver, "qaic") == 0
+                      ? "the qaic driver has no such file: use the vendor's qaic-util"
+                      : "this driver has no known file for busy time or clock"};
     assay__files_add(probe, &spec);
 }
 
 static int accel_open(struct assay__arena *arena, struct assay__probe **probe,
                       struct assay_error *error)
 {
-    int code = assay__files_new(arena, probe, error);
-    if (code) return code;
+    *probe = assay__files_new(arena);
     const char **all = assay__sysfs_list(arena, FOLDER, "accel");
     bool several = all && all[0] && all[1];
-    for (size_t i = 0; all && all[i]; i++) {
-        const char *rail = several ? assay__arena_printf(arena, "npu%zu", i) : "npu";
-        if (rail) add_accel(*probe, arena, all[i], rail);
-    }
-    const char *reason = all && all[0] ? NULL : "no accelerator in " FOLDER;
-    return assay__files_end(probe, reason, error);
+    for (size_t i = 0; all && all[i]; i++)
+        add_accel(*probe, arena, all[i], several ? assay__arena_text(arena, "npu%zu", i) : "npu");
+    return assay__files_end(probe, assay__files_none(*probe, "no accelerator in " FOLDER), error);
 }
 
 static const struct assay__capture_files files[] = {

@@ -13,39 +13,27 @@
 #define FOLDER "/sys/class/power_supply"
 #define BATTERIES_MAX 4
 
-/* Watts of one battery from its files: status, then power_now; or current_now and voltage_now
- * (product). */
-static bool one_power(const struct assay__sysfs_file *const *files, bool product, double *value,
-                      const char **reason)
-{
-    double volts;
-    if (!assay__sysfs_integer(files[1]->text, value, reason)) return false;
-    *value = fabs(*value) * 1e-6;
-    if (!product) return true;
-    if (!assay__sysfs_integer(files[2]->text, &volts, reason)) return false;
-    *value *= fabs(volts) * 1e-6;
-    return true;
-}
-
 /* key: one letter per battery, 'p' power_now, 'i' current_now and voltage_now. Idle batteries
  * ("Full", "Not charging") of several add nothing, as long as one discharges and none charges. */
 static bool all_power(const struct assay__files_channel *channel, double *value,
                       const char **reason)
 {
-    const struct assay__sysfs_file *const *files = channel->files;
+    struct assay__sysfs_file *const *files = channel->files; /* status, then the numbers */
     size_t discharging = 0;
     *value = 0;
     for (const char *kind = channel->key; *kind; kind++) {
-        bool product = *kind == 'i';
-        double power;
+        size_t numbers = *kind == 'i' ? 2 : 1;
+        bool discharges = strcmp(files[0]->text, "Discharging") == 0;
+        double power = 1, number;
         *reason = "a battery is charging: the machine runs on its charger (unplug it)";
         if (strcmp(files[0]->text, "Charging") == 0) return false;
-        if (strcmp(files[0]->text, "Discharging") == 0) {
-            if (!one_power(files, product, &power, reason)) return false;
-            *value += power;
-            discharging++;
+        for (size_t i = 1; discharges && i <= numbers; i++) {
+            if (!assay__sysfs_integer(files[i]->text, &number, reason)) return false;
+            power *= fabs(number) * 1e-6;
         }
-        files += product ? 3 : 2;
+        if (discharges) *value += power;
+        discharging += discharges;
+        files += 1 + numbers;
     }
     *reason = discharging ? ""
                           : "no battery is discharging, so they do not show what the machine "
@@ -63,59 +51,29 @@ static bool is_ours(struct assay__arena *arena, const char *name)
     return !assay__sysfs_value(&present, FOLDER "/%s/present", name) || present != 0;
 }
 
-struct battery_files {
-    const char *paths[BATTERIES_MAX * 3 + 1];
-    size_t path_count;
-    char kinds[BATTERIES_MAX + 1];
-    size_t count;
-};
-
-/* 'p', 'i', or 0 when the battery has no such files. */
-static char kind_of(const char *name)
-{
-    if (assay__sysfs_exists(FOLDER "/%s/power_now", name)) return 'p';
-    if (assay__sysfs_exists(FOLDER "/%s/current_now", name) &&
-        assay__sysfs_exists(FOLDER "/%s/voltage_now", name))
-        return 'i';
-    return 0;
-}
-
-/* The battery's files; false: no memory. */
-static bool take_battery(struct assay__arena *arena, struct battery_files *all, const char *name,
-                         char kind)
-{
-    static const char *const power[] = {"status", "power_now", NULL};
-    static const char *const product[] = {"status", "current_now", "voltage_now", NULL};
-    for (const char *const *file = kind == 'i' ? product : power; *file; file++) {
-        const char *path = assay__arena_printf(arena, FOLDER "/%s/%s", name, *file);
-        if (!path) return false;
-        all->paths[all->path_count++] = path;
-    }
-    all->kinds[all->count++] = kind;
-    return true;
-}
-
 static int battery_open(struct assay__arena *arena, struct assay__probe **probe,
                         struct assay_error *error)
 {
-    struct battery_files all = {.path_count = 0};
-    int code = assay__files_new(arena, probe, error);
-    if (code) return code;
+    static const char *const files[] = {"power_now", "current_now", "voltage_now"};
+    const char *paths[BATTERIES_MAX * 3 + 1] = {NULL};
+    char kinds[BATTERIES_MAX + 1] = "";
+    size_t path_count = 0, count = 0;
+    bool mute = false;
+    *probe = assay__files_new(arena);
     const char **supplies = assay__sysfs_list(arena, FOLDER, "");
-    bool mute = false, memory = true;
-    for (const char **name = supplies; name && *name && all.count < BATTERIES_MAX; name++) {
+    for (const char **name = supplies; name && *name && count < BATTERIES_MAX; name++) {
         if (!is_ours(arena, *name)) continue;
-        char kind = kind_of(*name);
-        mute = mute || !kind;
-        if (kind) memory = memory && take_battery(arena, &all, *name, kind);
+        bool power = assay__fs_exists(FOLDER "/%s/power_now", *name);
+        bool product = !power && assay__fs_exists(FOLDER "/%s/current_now", *name) &&
+                       assay__fs_exists(FOLDER "/%s/voltage_now", *name);
+        mute = mute || (!power && !product);
+        if (!power && !product) continue;
+        paths[path_count++] = assay__arena_text(arena, FOLDER "/%s/status", *name);
+        for (size_t i = power ? 0 : 1; i < (power ? 1u : 3u); i++)
+            paths[path_count++] = assay__arena_text(arena, FOLDER "/%s/%s", *name, files[i]);
+        kinds[count++] = power ? 'p' : 'i';
     }
-    const char *key = assay__arena_strdup(arena, all.kinds);
-    if (!memory || !key) {
-        assay__files_close(*probe);
-        *probe = NULL;
-        return assay_error_set(error, ASSAY_ENOMEM, "no memory for the battery probe");
-    }
-    if (all.count == 0)
+    if (count == 0)
         return assay__files_end(
             probe,
             mute ? "the battery has neither power_now nor current_now and voltage_now"
@@ -125,9 +83,11 @@ static int battery_open(struct assay__arena *arena, struct assay__probe **probe,
     const struct assay__files_spec spec = {
         .name = "power.battery",
         .rail = "system",
-        .as = {"power", "W", ASSAY__CHANNEL_GAUGE, 1, all_power, key, 0},
-        .paths = all.paths,
-        .source = all.paths[1],
+        .as = {"power", "W", ASSAY__CHANNEL_GAUGE, 1},
+        .compute = all_power,
+        .key = assay__arena_text(arena, "%s", kinds),
+        .paths = paths,
+        .source = paths[1],
         .reason = mute ? "one of the batteries does not report its power" : NULL};
     assay__files_add(*probe, &spec);
     return assay__files_end(probe, NULL, error);

@@ -103,13 +103,8 @@ static void fault(struct writer *w, const char *path, const char *reason)
         capture->faults_left_out++;
         return;
     }
-    const char *kept = assay__arena_strdup(w->arena, path);
-    const char *why = assay__arena_strdup(w->arena, reason);
-    if (!kept || !why) {
-        w->code = assay__no_memory(w->error);
-        return;
-    }
-    capture->faults[capture->fault_count++] = (struct assay__capture_fault){kept, why};
+    capture->faults[capture->fault_count++] = (struct assay__capture_fault){
+        assay__arena_text(w->arena, "%s", path), assay__arena_text(w->arena, "%s", reason)};
 }
 
 /* Six pairs of hexadecimal digits with one separator between them: a network or Bluetooth
@@ -129,28 +124,16 @@ static bool holds_address(const char *text)
     return false;
 }
 
-/* mountinfo: the file system is cgroup2. */
-static bool is_group(const char *line)
-{
-    return strstr(line, " - cgroup2 ") != NULL;
-}
-
-static bool is_model(const char *line)
-{
-    return strncmp(line, "Model:", 6) == 0;
-}
-
-/* Keeps the lines that are wanted. */
-static size_t keep_lines(char *text, bool (*wanted)(const char *line))
+/* Keeps the lines that are wanted: of the mounts those of control groups (version 2), else the
+ * model's. */
+static size_t keep_lines(char *text, bool mounts)
 {
     char *to = text;
     for (char *line = text; *line;) {
         size_t length = strcspn(line, "\n");
         length += line[length] == '\n';
-        char saved = line[length];
-        line[length] = '\0';
-        bool kept = wanted(line);
-        line[length] = saved;
+        bool kept = mounts ? memmem(line, length, " - cgroup2 ", 11) != NULL
+                           : strncmp(line, "Model:", 6) == 0;
         if (kept) memmove(to, line, length);
         if (kept) to += length;
         line += length;
@@ -195,86 +178,74 @@ static ssize_t read_source(struct writer *w, const char *path, bool *is_folder)
     return (ssize_t)length;
 }
 
-static int fail(struct writer *w, const char *path)
+static void fail(struct writer *w, const char *path)
 {
     int number = errno;
     w->code = assay_error_set(w->error, number == EACCES ? ASSAY_EDENIED : ASSAY_EIO,
                               "cannot write '%s': %s", path, strerror(number));
-    return w->code;
 }
 
 /* Makes every folder on the way to `full` (a file's path below w->folder). */
-static int make_folders(struct writer *w, char *full)
+static bool make_folders(struct writer *w, char *full)
 {
     for (char *slash = full + strlen(w->folder) + 1; (slash = strchr(slash, '/')); slash++) {
         *slash = '\0';
-        int made = mkdir(full, 0755);
-        if (made && errno != EEXIST) return fail(w, full);
+        if (mkdir(full, 0755) && errno != EEXIST) {
+            fail(w, full);
+            return false;
+        }
         *slash = '/';
     }
-    return 0;
+    return true;
 }
 
 static void write_target(struct writer *w, const char *path, const char *data, size_t size)
 {
     char full[PATH_MAX];
+    size_t done = 0;
     if (!join(full, w->folder, "", path)) {
         fault(w, path, "the path is too long");
         return;
     }
-    if (make_folders(w, full)) return;
+    if (!make_folders(w, full)) return;
     int fd = open(full, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
     if (fd < 0 && errno == EEXIST) return; /* two rows may meet */
-    if (fd < 0) {
-        fail(w, full);
-        return;
-    }
-    for (size_t done = 0; done < size;) {
+    while (fd >= 0 && done < size) {
         ssize_t written = write(fd, data + done, size - done);
         if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) {
-            fail(w, full);
-            close(fd);
-            return;
-        }
+        if (written <= 0) break;
         done += (size_t)written;
     }
-    if (close(fd)) {
-        fail(w, full);
-        return;
-    }
+    if (fd < 0 || done < size) fail(w, full);
+    if (fd >= 0 && close(fd) && !w->code) fail(w, full);
+    if (w->code) return;
     w->capture->files++;
     w->capture->bytes += size;
-}
-
-/* A folder where a file should be is kept as one: it is what a reader will meet. */
-static void write_folder(struct writer *w, const char *path)
-{
-    char full[PATH_MAX];
-    if (join(full, w->folder, path, "/")) make_folders(w, full);
 }
 
 static void copy_file(struct writer *w, const char *path)
 {
     bool is_folder = false;
+    char full[PATH_MAX];
     if (w->code) return;
     if (w->capture->files >= FILES_MOST || w->capture->bytes >= BYTES_MOST) {
         fault(w, path, "left out: the capture is full");
         return;
     }
     ssize_t length = read_source(w, path, &is_folder);
-    if (is_folder) write_folder(w, path);
+    /* A folder where a file should be is kept as one: it is what a reader will meet. */
+    if (is_folder && join(full, w->folder, path, "/")) make_folders(w, full);
     if (length < 0) return;
-    if (w->files->as == ASSAY__CAPTURE_EMPTY) {
-        length = 0;
-    } else if (w->files->as == ASSAY__CAPTURE_HOST) {
-        write_target(w, path, HOST_NAME, sizeof HOST_NAME - 1);
-        return;
-    } else if (w->files->as == ASSAY__CAPTURE_MOUNTS) {
-        length = (ssize_t)keep_lines(w->text, is_group);
-    } else if (w->files->as == ASSAY__CAPTURE_MODEL) {
-        length = (ssize_t)keep_lines(w->text, is_model);
-    } else if (length < 256 && holds_address(w->text)) {
+    switch (w->files->as) {
+    case ASSAY__CAPTURE_EMPTY: length = 0; break;
+    case ASSAY__CAPTURE_HOST:
+        length = sizeof HOST_NAME - 1;
+        memcpy(w->text, HOST_NAME, sizeof HOST_NAME);
+        break;
+    case ASSAY__CAPTURE_MOUNTS: length = (ssize_t)keep_lines(w->text, true); break;
+    case ASSAY__CAPTURE_MODEL: length = (ssize_t)keep_lines(w->text, false); break;
+    default:
+        if (length >= 256 || !holds_address(w->text)) break;
         fault(w, path, "left out: it holds a hardware address");
         return;
     }
@@ -361,8 +332,8 @@ static void write_asked(struct writer *w)
         return;
     }
     if (!w->capture->files || assay__machine_read(w->names, &machine)) return;
-    const char *text = assay__arena_printf(w->names, "%s\n", machine.virtualized);
-    if (text && machine.virtualized[0]) write_target(w, "/assay/virtualized", text, strlen(text));
+    const char *text = assay__arena_text(w->names, "%s\n", machine.virtualized);
+    if (machine.virtualized[0]) write_target(w, "/assay/virtualized", text, strlen(text));
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
@@ -388,17 +359,6 @@ static int prepare_folder(const char *folder, struct assay_error *error)
                            folder);
 }
 
-/* Neighbouring rows of one folder count together. */
-static void add_group(struct assay__capture *capture, const char *folder, size_t files)
-{
-    const char *what = *folder ? folder : "/";
-    struct assay__capture_group *last = capture->groups + capture->group_count;
-    if (capture->group_count && strcmp(last[-1].what, what) == 0)
-        last[-1].files += files;
-    else
-        capture->groups[capture->group_count++] = (struct assay__capture_group){what, files};
-}
-
 /* The rows of one reader; NULL: it has none. */
 static void copy_rows(struct writer *w, const struct assay__probe_ops *ops,
                       const struct assay__capture_files *rows)
@@ -418,8 +378,15 @@ static void copy_rows(struct writer *w, const struct assay__probe_ops *ops,
         else
             walk(w, "", w->files->folder);
         assay__arena_free(w->names);
-        if (w->capture->files > before)
-            add_group(w->capture, w->files->folder, w->capture->files - before);
+        if (w->capture->files == before) continue;
+        const char *what = *w->files->folder ? w->files->folder : "/";
+        struct assay__capture_group *end = w->capture->groups + w->capture->group_count;
+        bool same = w->capture->group_count && strcmp(end[-1].what, what) == 0;
+        if (same) /* neighbouring rows of one folder count together */
+            end[-1].files += w->capture->files - before;
+        else
+            end[0] = (struct assay__capture_group){what, w->capture->files - before};
+        w->capture->group_count += !same;
     }
 }
 
@@ -434,11 +401,10 @@ static size_t row_count(const struct assay__capture_files *rows)
 int assay__capture_write(struct assay__arena *arena, const char *folder,
                          struct assay__capture *capture, struct assay_error *error)
 {
-    const char *root = getenv("ASSAY_FSROOT");
     struct writer w = {.arena = arena,
                        .capture = capture,
                        .folder = folder,
-                       .root = root ? root : "",
+                       .root = assay__fs_root(),
                        .error = error};
     *capture = (struct assay__capture){0};
     int code = prepare_folder(folder, error);
@@ -456,6 +422,7 @@ int assay__capture_write(struct assay__arena *arena, const char *folder,
     for (size_t i = 0; assay__probe_at(i) && !w.code; i++)
         copy_rows(&w, assay__probe_at(i), assay__probe_at(i)->files);
     free(w.text);
+    if (!w.code && assay__arena_failed(arena)) w.code = assay__no_memory(error);
     if (!w.code && !capture->files)
         w.code = assay_error_set(error, ASSAY_EUNSUPPORTED,
                                  "nothing to capture: this system has no /proc and /sys");

@@ -18,24 +18,10 @@
 
 struct group {
     struct assay__arena *arena;
-    struct assay__probe *probe;
-    const char *mount; /* "/sys/fs/cgroup" */
-    const char *own;   /* below the mount: "/user.slice/session-2.scope"; "" for the top */
+    char mount[ASSAY__CGROUP_PATH]; /* "/sys/fs/cgroup" */
+    /* below the mount: "/user.slice/session-2.scope"; "" for the top */
+    char own[ASSAY__CGROUP_PATH];
 };
-
-/* Fills mount and own; the reason otherwise. */
-static const char *locate(struct group *group)
-{
-    char point[ASSAY__CGROUP_PATH], own[ASSAY__CGROUP_PATH];
-    const char *text = assay__sysfs_text(group->arena, "/proc/self/cgroup");
-    if (!text) return "no /proc/self/cgroup: this kernel has no control groups";
-    const char *mounts = assay__sysfs_text(group->arena, "/proc/self/mountinfo");
-    const char *why = assay__cgroup_locate(text, mounts, point, own);
-    if (why) return why;
-    group->own = assay__arena_strdup(group->arena, own);
-    group->mount = assay__arena_strdup(group->arena, point);
-    return group->own && group->mount ? NULL : "out of memory";
-}
 
 /* --- limits ----------------------------------------------------------------------------------- */
 
@@ -77,7 +63,7 @@ static double limit_value(const struct group *group, const char *below, const ch
 {
     const char *text = assay__sysfs_text(group->arena, "%s%s/%s", group->mount, below, file);
     struct assay__sysfs_file stand = {.text = (char *)(uintptr_t)text, .path = ""};
-    const struct assay__sysfs_file *files[] = {&stand};
+    struct assay__sysfs_file *files[] = {&stand};
     struct assay__files_channel channel = {.files = files, .file_count = 1, .scale = 1};
     double value = INFINITY;
     const char *reason;
@@ -89,92 +75,78 @@ static double limit_value(const struct group *group, const char *below, const ch
 static const char *tightest(const struct group *group, const char *file,
                             assay__files_compute *compute)
 {
-    const char *best = group->own;
-    double least = limit_value(group, group->own, file, compute);
-    char *below = assay__arena_strdup(group->arena, group->own);
-    while (below && *below) {
-        *strrchr(below, '/') = '\0'; /* begins with '/': there is one */
+    const char *below = assay__arena_text(group->arena, "%s", group->own), *best = below;
+    double least = limit_value(group, below, file, compute);
+    while (*below) { /* begins with '/': there is one */
+        below = assay__arena_text(group->arena, "%.*s", (int)(strrchr(below, '/') - below), below);
         double value = limit_value(group, below, file, compute);
-        if (value < least) {
-            least = value;
-            best = assay__arena_strdup(group->arena, below);
-        }
+        if (value < least) best = below;
+        least = fmin(least, value);
     }
-    return best ? best : group->own;
+    return best;
 }
 
 /* --- channels --------------------------------------------------------------------------------- */
 
 enum where { OWN, CPU_LIMIT, MEMORY_LIMIT };
 
-#define SECONDS(key)                                                              \
-    {                                                                             \
-        "time", "s", ASSAY__CHANNEL_COUNTER, 1e-6, assay__files_by_key, key, 1024 \
-    }
-#define COUNT(key)                                                              \
-    {                                                                           \
-        "count", "1", ASSAY__CHANNEL_COUNTER, 1, assay__files_by_key, key, 1024 \
-    }
-#define BYTES(compute)                                              \
-    {                                                               \
-        "memory", "B", ASSAY__CHANNEL_GAUGE, 1, compute, NULL, 1024 \
-    }
+#define SECONDS "time", "s", ASSAY__CHANNEL_COUNTER, 1e-6
+#define COUNT "count", "1", ASSAY__CHANNEL_COUNTER, 1
+#define BYTES "memory", "B", ASSAY__CHANNEL_GAUGE, 1
+#define CPUS "count", "1", ASSAY__CHANNEL_GAUGE, 1
 
 static const struct {
     const char *name, *file, *rail;
     struct assay__files_kind as;
+    assay__files_compute *compute;
+    const char *key;
     enum where where; /* the process's own group, or that of a limit */
 } rows[] = {
-    {"time.used", "cpu.stat", "cpu", SECONDS("usage_usec"), OWN},
-    {"time.throttled", "cpu.stat", "cpu", SECONDS("throttled_usec"), CPU_LIMIT},
-    {"count.throttled", "cpu.stat", "cpu", COUNT("nr_throttled"), CPU_LIMIT},
-    {"limit.cpus",
-     "cpu.max",
-     "cpu",
-     {"count", "1", ASSAY__CHANNEL_GAUGE, 1, cpu_limit, NULL, 1024},
-     CPU_LIMIT},
-    {"memory.current", "memory.current", "memory", BYTES(NULL), OWN},
-    {"memory.peak", "memory.peak", "memory", BYTES(NULL), OWN},
-    {"memory.limit", "memory.max", "memory", BYTES(memory_limit), MEMORY_LIMIT},
-    {"count.high", "memory.events", "memory", COUNT("high"), OWN},
-    {"count.max", "memory.events", "memory", COUNT("max"), OWN},
-    {"count.oom", "memory.events", "memory", COUNT("oom"), OWN},
-    {"count.oom-kill", "memory.events", "memory", COUNT("oom_kill"), OWN},
+    {"time.used", "cpu.stat", "cpu", {SECONDS}, NULL, "usage_usec", OWN},
+    {"time.throttled", "cpu.stat", "cpu", {SECONDS}, NULL, "throttled_usec", CPU_LIMIT},
+    {"count.throttled", "cpu.stat", "cpu", {COUNT}, NULL, "nr_throttled", CPU_LIMIT},
+    {"limit.cpus", "cpu.max", "cpu", {CPUS}, cpu_limit, NULL, CPU_LIMIT},
+    {"memory.current", "memory.current", "memory", {BYTES}, NULL, NULL, OWN},
+    {"memory.peak", "memory.peak", "memory", {BYTES}, NULL, NULL, OWN},
+    {"memory.limit", "memory.max", "memory", {BYTES}, memory_limit, NULL, MEMORY_LIMIT},
+    {"count.high", "memory.events", "memory", {COUNT}, NULL, "high", OWN},
+    {"count.max", "memory.events", "memory", {COUNT}, NULL, "max", OWN},
+    {"count.oom", "memory.events", "memory", {COUNT}, NULL, "oom", OWN},
+    {"count.oom-kill", "memory.events", "memory", {COUNT}, NULL, "oom_kill", OWN},
 };
-
-static const char *missing_reason(const struct group *group, const char *path, const char *file)
-{
-    if (assay__sysfs_exists("%s", path)) return NULL;
-    const char *why = strcmp(file, "memory.peak") == 0 &&
-                              assay__sysfs_exists("%s%s/memory.current", group->mount, group->own)
-                          ? "Linux 5.19 and newer have it"
-                      : *group->own
-                          ? "its controller is not on for this group (version 1 may have it)"
-                          : "the top group has none, or version 1 has the controller";
-    const char *text = assay__arena_printf(group->arena, "%s does not exist: %s", path, why);
-    return text ? text : "out of memory";
-}
 
 static int cgroup_open(struct assay__arena *arena, struct assay__probe **probe,
                        struct assay_error *error)
 {
-    int code = assay__files_new(arena, probe, error);
-    if (code) return code;
-    struct group group = {.arena = arena, .probe = *probe};
-    const char *reason = locate(&group);
+    struct group group = {.arena = arena};
+    *probe = assay__files_new(arena);
+    const char *text = assay__sysfs_text(arena, "/proc/self/cgroup");
+    const char *mounts = assay__sysfs_text(arena, "/proc/self/mountinfo");
+    const char *reason = text ? assay__cgroup_locate(text, mounts, group.mount, group.own)
+                              : "no /proc/self/cgroup: this kernel has no control groups";
     if (reason) return assay__files_end(probe, reason, error);
     const char *where[] = {group.own, tightest(&group, "cpu.max", cpu_limit),
                            tightest(&group, "memory.max", memory_limit)};
+    bool has_current = assay__fs_exists("%s%s/memory.current", group.mount, group.own);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const char *path = assay__arena_printf(arena, "%s%s/%s", group.mount, where[rows[i].where],
-                                               rows[i].file);
-        if (!path) continue;
+        const char *path = assay__arena_text(arena, "%s%s/%s", group.mount, where[rows[i].where],
+                                             rows[i].file);
+        const char *why = strcmp(rows[i].file, "memory.peak") == 0 && has_current
+                              ? "Linux 5.19 and newer have it"
+                          : *group.own
+                              ? "its controller is not on for this group (version 1 may have it)"
+                              : "the top group has none, or version 1 has the controller";
         const struct assay__files_spec spec = {
             .name = rows[i].name,
             .rail = rows[i].rail,
             .as = rows[i].as,
+            .compute = rows[i].compute,
+            .key = rows[i].key,
+            .size = 1024,
             .path = path,
-            .reason = missing_reason(&group, path, rows[i].file)};
+            .reason = assay__fs_exists("%s", path)
+                          ? NULL
+                          : assay__arena_text(arena, "%s does not exist: %s", path, why)};
         assay__files_add(*probe, &spec);
     }
     return assay__files_end(probe, NULL, error);

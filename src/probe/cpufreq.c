@@ -27,20 +27,17 @@ static void add_clocks(struct assay__probe *probe, struct assay__arena *arena,
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const char *const *paths = assay__cpus_paths(arena, cpus, rows[i].file);
-        const char *source = assay__arena_printf(arena, FOLDER "/cpu*/%s%s", rows[i].file,
-                                                 assay__cpus_note(cpus));
-        const char *reason = paths
-                                 ? NULL
-                                 : assay__arena_printf(arena, "no CPU has a file %s", rows[i].file);
-        if (!source || (!paths && !reason)) continue;
-        const struct assay__files_spec spec = {.name = rows[i].name,
-                                               .rail = "cpu",
-                                               .as = {"clock", "Hz", ASSAY__CHANNEL_GAUGE, 1000,
-                                                      assay__files_summary, rows[i].summary, 0},
-                                               .paths = paths,
-                                               .slow = i >= 3,
-                                               .source = source,
-                                               .reason = reason};
+        const struct assay__files_spec spec = {
+            .name = rows[i].name,
+            .rail = "cpu",
+            .as = {"clock", "Hz", ASSAY__CHANNEL_GAUGE, 1000},
+            .compute = assay__files_summary,
+            .key = rows[i].summary,
+            .paths = paths,
+            .slow = i >= 3,
+            .source = assay__cpus_source(arena, cpus, rows[i].file),
+            .reason = paths ? NULL
+                            : assay__arena_text(arena, "no CPU has a file %s", rows[i].file)};
         assay__files_add(probe, &spec);
     }
 }
@@ -72,41 +69,32 @@ static bool common_state(const struct assay__files_channel *channel, double *val
     return true;
 }
 
-/* "performance powersave" -> {"performance", "powersave", "mixed", NULL} */
-static const char *const *governors_of(struct assay__arena *arena, const char *list)
-{
-    size_t count = 0;
-    const char **states = assay__arena_array(arena, strlen(list) / 2 + 3, sizeof *states);
-    if (!states) return NULL;
-    for (const char *at = list + strspn(list, " "); *at; at += strspn(at, " ")) {
-        size_t length = strcspn(at, " ");
-        states[count] = assay__arena_strndup(arena, at, length);
-        if (!states[count++]) return NULL;
-        at += length;
-    }
-    states[count] = "mixed";
-    return (const char *const *)states;
-}
-
 static void add_governor(struct assay__probe *probe, struct assay__arena *arena,
                          const struct assay__cpus *cpus)
 {
     const char *list = assay__sysfs_text(arena, FOLDER "/cpu%u/cpufreq/scaling_available_governors",
                                          cpus->all[0]);
     const char *const *paths = assay__cpus_paths(arena, cpus, "cpufreq/scaling_governor");
-    const char *const *states = list ? governors_of(arena, list) : NULL;
-    const char *reason = !paths    ? "no CPU has a file cpufreq/scaling_governor"
-                         : !states ? "cpu0 has no file cpufreq/scaling_available_governors"
-                                   : NULL;
+    /* "performance powersave" -> {"performance", "powersave", "mixed", NULL} */
+    size_t count = 0, most = list ? strlen(list) / 2 + 3 : 0;
+    const char **states = assay__arena_array(arena, most, sizeof *states);
+    for (const char *at = list; states && at && *at; at += strcspn(at, " ")) {
+        at += strspn(at, " ");
+        if (*at) states[count++] = assay__arena_text(arena, "%.*s", (int)strcspn(at, " "), at);
+    }
+    if (states && list) states[count] = "mixed";
     const struct assay__files_spec spec = {
         .name = "governor",
         .rail = "cpu",
-        .as = {"state", "1", ASSAY__CHANNEL_GAUGE, 1, common_state, NULL, 0},
+        .as = {"state", "1", ASSAY__CHANNEL_GAUGE, 1},
+        .compute = common_state,
         .paths = paths,
         .slow = true,
-        .states = states,
+        .states = list ? (const char *const *)states : NULL,
         .source = FOLDER "/cpu*/cpufreq/scaling_governor",
-        .reason = reason};
+        .reason = !paths  ? "no CPU has a file cpufreq/scaling_governor"
+                  : !list ? "cpu0 has no file cpufreq/scaling_available_governors"
+                          : NULL};
     assay__files_add(probe, &spec);
 }
 
@@ -127,12 +115,14 @@ static bool boost_state(const struct assay__files_channel *channel, double *valu
 static void add_boost(struct assay__probe *probe)
 {
     static const char *const states[] = {"off", "on", NULL};
-    bool intel = assay__sysfs_exists(FOLDER "/intel_pstate/no_turbo");
-    bool other = assay__sysfs_exists(FOLDER "/cpufreq/boost");
+    bool intel = assay__fs_exists(FOLDER "/intel_pstate/no_turbo");
+    bool other = assay__fs_exists(FOLDER "/cpufreq/boost");
     const struct assay__files_spec spec = {
         .name = "boost",
         .rail = "cpu",
-        .as = {"state", "1", ASSAY__CHANNEL_GAUGE, 1, boost_state, intel ? "no" : NULL, 0},
+        .as = {"state", "1", ASSAY__CHANNEL_GAUGE, 1},
+        .compute = boost_state,
+        .key = intel ? "no" : NULL,
         .path = intel ? FOLDER "/intel_pstate/no_turbo" : FOLDER "/cpufreq/boost",
         .slow = true,
         .states = states,
@@ -145,8 +135,7 @@ static int cpufreq_open(struct assay__arena *arena, struct assay__probe **probe,
                         struct assay_error *error)
 {
     struct assay__cpus cpus;
-    int code = assay__files_new(arena, probe, error);
-    if (code) return code;
+    *probe = assay__files_new(arena);
     if (!assay__cpus_find(arena, &cpus))
         return assay__files_end(probe, "no list of CPUs in " FOLDER "/online", error);
     if (!assay__cpus_paths(arena, &cpus, "cpufreq/scaling_cur_freq") &&

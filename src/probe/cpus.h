@@ -22,7 +22,9 @@ bool assay__cpus_find(struct assay__arena *arena, struct assay__cpus *cpus);
  *  NULL: none has it. */
 const char *const *assay__cpus_paths(struct assay__arena *arena, const struct assay__cpus *cpus,
                                      const char *file);
-/** " (24 CPUs, evenly spread)" where not all are asked; "" otherwise. Static. */
-const char *assay__cpus_note(const struct assay__cpus *cpus);
+/** What a report names as their source, with " (24 CPUs, evenly spread)" where not all are
+ *  asked. */
+const char *assay__cpus_source(struct assay__arena *arena, const struct assay__cpus *cpus,
+                               const char *file);
 
 #endif

@@ -21,29 +21,30 @@ typedef bool assay__files_compute(const struct assay__files_channel *channel, do
 
 struct assay__files_channel {
     struct assay__channel shown;
-    const struct assay__sysfs_file *const *files; /* in the order of the spec's paths */
+    struct assay__sysfs_file *const *files; /* in the order of the spec's paths */
     size_t file_count;
     assay__files_compute *compute;
-    double scale;         /* base units per unit of the file */
-    const char *key;      /* for compute functions that look for one */
-    size_t *file_indexes; /* private */
-    bool slow;            /* private */
+    double scale;    /* base units per unit of the file */
+    const char *key; /* for compute functions that look for one */
+    bool slow;       /* private */
 };
 
-/** What the text of a file means. */
+/** What the number of a file means. */
 struct assay__files_kind {
     const char *quantity, *unit;
     enum assay__channel_kind kind;
-    double scale;                  /* base units per unit of the file; 0: 1 */
-    assay__files_compute *compute; /* NULL: the whole file is one integer */
-    const char *key;               /* for compute functions that look for one */
-    size_t size;                   /* of the text; 0: 64 */
+    double scale; /* base units per unit of the file */
 };
 
 /** What a channel is made of. Names, paths and keys: static or from the probe's arena. */
 struct assay__files_spec {
     const char *name, *rail;
     struct assay__files_kind as;
+    /* NULL: the number behind the key at the start of a line ("throttled_usec 1200"); without a key
+     * the whole file is one integer */
+    assay__files_compute *compute;
+    const char *key;
+    size_t size;              /* of the text; 0: 64 */
     double range;             /* 0: does not wrap (becomes NaN) */
     const char *path;         /* the one file; or … */
     const char *const *paths; /* … several, NULL-terminated */
@@ -56,35 +57,29 @@ struct assay__files_spec {
     const char *denied;        /* not NULL: these words when permission is refused */
 };
 
-int assay__files_new(struct assay__arena *arena, struct assay__probe **probe,
-                     struct assay_error *error);
+/** Memory is the arena's; a lack of it comes out of assay__files_end. */
+struct assay__probe *assay__files_new(struct assay__arena *arena);
 /** Adds a channel: opens its files and computes it once. When that fails the
  * channel is there and unavailable, with the reason. A name that is taken gets
- * "#2", "#3", …. Errors (no memory) stick and come out of assay__files_end. */
+ * "#2", "#3", …. */
 void assay__files_add(struct assay__probe *probe, const struct assay__files_spec *spec);
 /** True when a channel of that name was added. */
 bool assay__files_has(const struct assay__probe *probe, const char *name);
 /** Ends the open: without an available channel, `reason` is the probe's (NULL:
- * the first channel's). On an error the probe is closed and *probe is NULL. */
+ * the first channel's). Out of memory, also earlier in the arena: the probe is closed and *probe
+ * is NULL. */
 int assay__files_end(struct assay__probe **probe, const char *reason, struct assay_error *error);
 
 /** The reason when no channel was added, else NULL: for assay__files_end. */
 const char *assay__files_none(const struct assay__probe *probe, const char *reason);
 
-size_t assay__files_channels(const struct assay__probe *probe,
-                             const struct assay__channel **channels);
-const char *assay__files_reason(const struct assay__probe *probe);
 void assay__files_read(struct assay__probe *probe, struct assay__probe_reading *readings);
 void assay__files_close(struct assay__probe *probe);
 /** The part of the operations that all such probes share. */
-#define ASSAY__FILES_OPS                                                                         \
-    .channels = assay__files_channels, .reason = assay__files_reason, .read = assay__files_read, \
-    .close = assay__files_close
+#define ASSAY__FILES_OPS ASSAY__HEAD_OPS, .read = assay__files_read, .close = assay__files_close
 
 /* --- compute functions that several probes need ----------------------------------------------- */
 
-/** The number behind `key` at the start of a line: "throttled_usec 1200". */
-assay__files_compute assay__files_by_key;
 /** Clock of the line that has the '*' in amdgpu's tables: "1: 1500Mhz *", in Hz. */
 assay__files_compute assay__files_by_star;
 /** The "mean", "min" or "max" (key) of the integers of all files; zeros count as "no value". */

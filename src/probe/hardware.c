@@ -2,12 +2,10 @@
  * (by its PCI address):
  *   NVML                    NVIDIA's cards, with name, memory and the driver's version
  *   /sys/class/drm/cardN    GPUs with a driver: vendor and device, device/uevent (DRIVER=,
- *                           PCI_SLOT_NAME=), of amdgpu also
- *                           product_name and mem_info_vram_total
+ *                           PCI_SLOT_NAME=), of amdgpu also product_name and mem_info_vram_total
  *   /sys/class/accel/accelN NPUs with a driver: device/uevent
  *   /sys/bus/pci/devices    what has no driver, or one that makes no such entry: PCI classes 0x03
- *                           (display) and 0x12
- *                           (processing accelerator), and the NPUs we know by number
+ *                           (display) and 0x12 (processing accelerator), and the NPUs we know
  * On a Mac: IOKit's registry. Names are the driver's own, else of our small table, else the PCI
  * numbers.
  *
@@ -15,7 +13,7 @@
  * what it is. */
 #include "probe/hardware.h"
 
-#include "base/vec.h"
+#include "base/no_memory.h"
 #include "platform/accelerators.h"
 #include "probe/nvml.h"
 #include "probe/sysfs.h"
@@ -111,18 +109,10 @@ static const struct device *device_of(unsigned vendor, unsigned device)
 struct list {
     struct assay__arena *arena;
     struct assay__hardware *items;
-    size_t count, capacity;
+    size_t count;
     const char *nvml_reason; /* why NVML lists nothing; "" it does */
     bool nvml_whole; /* its cards have no addresses: nothing of NVIDIA's is added from files */
-    bool no_memory;
 };
-
-/* NULL becomes "", and is remembered. */
-static const char *held(struct list *list, const char *text)
-{
-    if (!text) list->no_memory = true;
-    return text ? text : "";
-}
 
 static bool seen(const struct list *list, const char *pci)
 {
@@ -131,6 +121,7 @@ static bool seen(const struct list *list, const char *pci)
     return false;
 }
 
+/* What is not said is "". */
 static void add(struct list *list, struct assay__hardware item)
 {
     const char **texts[] = {&item.kind,           &item.name, &item.vendor, &item.driver,
@@ -138,11 +129,10 @@ static void add(struct list *list, struct assay__hardware item)
                             &item.note,           &item.help};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         if (!*texts[i]) *texts[i] = "";
-    if (assay__vec_grow((void **)&list->items, &list->capacity, list->count + 1,
-                        sizeof *list->items))
-        list->no_memory = true;
-    else
-        list->items[list->count++] = item;
+    void *grown = assay__arena_grow(list->arena, list->items, list->count, sizeof *list->items);
+    if (!grown) return;
+    list->items = grown;
+    list->items[list->count++] = item;
 }
 
 /* --- one device of PCI ------------------------------------------------------------------------ */
@@ -154,12 +144,6 @@ struct pci {
     const char *driver;      /* "" none or unknown */
     bool driver_known;       /* uevent was read */
 };
-
-static const char *uevent_text(struct list *list, const char *uevent, const char *key)
-{
-    const char *at = uevent ? assay__sysfs_field(uevent, key) : NULL;
-    return at ? held(list, assay__arena_strndup(list->arena, at, strcspn(at, "\n"))) : "";
-}
 
 /* "0x1002\n" of a file; 0 when it is not there. */
 static unsigned number_of(struct list *list, const char *folder, const char *name)
@@ -175,10 +159,10 @@ static struct pci read_pci(struct list *list, const char *folder)
     struct pci pci = {.vendor = number_of(list, folder, "vendor"),
                       .device = number_of(list, folder, "device"),
                       .class_code = number_of(list, folder, "class"),
-                      .address = uevent_text(list, uevent, "PCI_SLOT_NAME"),
-                      .driver = uevent_text(list, uevent, "DRIVER"),
+                      .address = assay__sysfs_line(list->arena, uevent, "PCI_SLOT_NAME"),
+                      .driver = assay__sysfs_line(list->arena, uevent, "DRIVER"),
                       .driver_known = uevent != NULL};
-    const char *ids = uevent_text(list, uevent, "PCI_ID"); /* "8086:7D1D" */
+    const char *ids = assay__sysfs_line(list->arena, uevent, "PCI_ID"); /* "8086:7D1D" */
     char *end;
     if (!pci.vendor && *ids) {
         pci.vendor = (unsigned)strtoul(ids, &end, 16) & 0xffffu;
@@ -190,11 +174,8 @@ static struct pci read_pci(struct list *list, const char *folder)
 static const char *pci_name(struct list *list, const struct pci *pci)
 {
     const char *known = device_of(pci->vendor, pci->device)->name;
-    if (*known) return known;
-    if (pci->vendor && pci->device)
-        return held(list,
-                    assay__arena_printf(list->arena, "0x%04x:0x%04x", pci->vendor, pci->device));
-    return "";
+    if (*known || !pci->vendor || !pci->device) return known;
+    return assay__arena_text(list->arena, "0x%04x:0x%04x", pci->vendor, pci->device);
 }
 
 /* --- what is wrong with it -------------------------------------------------------------------- */
@@ -213,9 +194,8 @@ static struct remark nvidia_remark(struct list *list, const struct pci *pci)
     if (why == assay__nvml_no_library) /* but this one has its module */
         return (struct remark){"the library of its driver (NVML, libnvidia-ml.so.1) is missing",
                                NVIDIA_LIBRARY};
-    const char *note = *why ? assay__arena_printf(list->arena, "NVML does not list it: %s", why)
-                            : "NVML does not list it";
-    return (struct remark){held(list, note), ""};
+    return (struct remark){
+        assay__arena_text(list->arena, "NVML does not list it%s%s", *why ? ": " : "", why), ""};
 }
 
 static struct remark remark_of(struct list *list, const struct pci *pci)
@@ -223,8 +203,8 @@ static struct remark remark_of(struct list *list, const struct pci *pci)
     const char *module = device_of(pci->vendor, pci->device)->module;
     const char *words = vendor_of(pci->vendor)->display_only;
     if (words)
-        return (struct remark){
-            held(list, assay__arena_printf(list->arena, "%s: it computes nothing", words)), ""};
+        return (struct remark){assay__arena_text(list->arena, "%s: it computes nothing", words),
+                               ""};
     if (strcmp(pci->driver, "vfio-pci") == 0)
         return (struct remark){
             "it is set aside for virtual machines (vfio-pci): this system cannot use it", ""};
@@ -233,8 +213,9 @@ static struct remark remark_of(struct list *list, const struct pci *pci)
     bool gpu = pci->class_code >> 16 == 3;
     if (!*module && gpu && pci->vendor == 0x1002) module = "amdgpu";
     if (!*module && gpu && pci->vendor == 0x8086) module = "xe (older ones: i915)";
-    const char *help = *module ? assay__arena_printf(list->arena, "sudo modprobe %s", module) : "";
-    return (struct remark){"no driver is loaded", held(list, help)};
+    return (struct remark){"no driver is loaded",
+                           *module ? assay__arena_text(list->arena, "sudo modprobe %s", module)
+                                   : ""};
 }
 
 /* --- the places ------------------------------------------------------------------------------- */
@@ -257,92 +238,57 @@ static void add_nvml(struct list *list)
     }
 }
 
-/* The kernel module's own file names the card even without NVML. */
-static const char *nvidia_model(struct list *list, const char *address)
+static void add_device(struct list *list, const char *folder, const char *source, bool gpu)
 {
-    const char *text = *address
-                           ? assay__sysfs_text(list->arena,
-                                               "/proc/driver/nvidia/gpus/%s/information", address)
-                           : NULL;
-    const char *model = text ? assay__sysfs_field(text, "Model") : NULL;
-    return model ? held(list, assay__arena_strndup(list->arena, model, strcspn(model, "\n"))) : "";
-}
-
-static void add_gpu(struct list *list, const char *folder, const char *source)
-{
+    static const char *const npus[][2] = {{"intel_vpu", "Intel"}, {"amdxdna", "AMD"},
+                                          {"qaic", "Qualcomm"},   {"habanalabs", "Habana"},
+                                          {"rocket", "Rockchip"}, {"ethosu", "Arm"}};
     struct pci pci = read_pci(list, folder);
-    double bytes;
-    if (seen(list, pci.address) || (pci.vendor == NVIDIA && list->nvml_whole)) return;
+    double bytes = 0;
+    if (seen(list, pci.address) || (gpu && pci.vendor == NVIDIA && list->nvml_whole)) return;
     struct remark remark = remark_of(list, &pci);
-    const char *product = assay__sysfs_text(list->arena, "%s/product_name", folder);
-    const char *name = product && *product ? product : nvidia_model(list, pci.address);
-    bool sized = assay__sysfs_value(&bytes, "%s/mem_info_vram_total", folder) && bytes > 0;
-    add(list, (struct assay__hardware){.kind = "gpu",
-                                       .name = *name ? name : pci_name(list, &pci),
-                                       .vendor = vendor_of(pci.vendor)->name,
-                                       .driver = pci.driver,
-                                       .memory_bytes = sized ? (uint64_t)bytes : 0,
-                                       .pci = pci.address,
-                                       .source = source,
-                                       .note = remark.note,
-                                       .help = remark.help});
-}
-
-static void add_drm(struct list *list)
-{
-    const char **cards = assay__sysfs_list(list->arena, DRM, "card");
-    for (; cards && *cards; cards++) {
-        const char *digits = *cards + 4;
-        if (!*digits || digits[strspn(digits, "0123456789")]) continue; /* a connector */
-        const char *source = held(list, assay__arena_printf(list->arena, DRM "/%s", *cards));
-        const char *folder = held(list, assay__arena_printf(list->arena, "%s/device", source));
-        add_gpu(list, folder, source);
-    }
-}
-
-static const char *npu_vendor(const char *driver, unsigned vendor)
-{
-    static const char *const known[][2] = {{"intel_vpu", "Intel"}, {"amdxdna", "AMD"},
-                                           {"qaic", "Qualcomm"},   {"habanalabs", "Habana"},
-                                           {"rocket", "Rockchip"}, {"ethosu", "Arm"}};
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (strcmp(driver, known[i][0]) == 0) return known[i][1];
-    return vendor_of(vendor)->name;
-}
-
-static void add_npu(struct list *list, const char *folder, const char *source)
-{
-    struct pci pci = read_pci(list, folder);
-    if (seen(list, pci.address)) return;
-    struct remark remark = remark_of(list, &pci);
-    const char *vendor = npu_vendor(pci.driver, pci.vendor), *name = pci_name(list, &pci);
-    if (!*name && *vendor) name = held(list, assay__arena_printf(list->arena, "%s NPU", vendor));
-    add(list, (struct assay__hardware){.kind = "npu",
+    const char *vendor = vendor_of(pci.vendor)->name, *name = NULL;
+    for (size_t i = 0; !gpu && i < sizeof npus / sizeof npus[0]; i++)
+        if (strcmp(pci.driver, npus[i][0]) == 0) vendor = npus[i][1];
+    if (gpu) name = assay__sysfs_text(list->arena, "%s/product_name", folder);
+    if (gpu && (!name || !*name) && *pci.address) /* the kernel module's own file, without NVML */
+        name = assay__sysfs_line(
+            list->arena,
+            assay__sysfs_text(list->arena, "/proc/driver/nvidia/gpus/%s/information", pci.address),
+            "Model");
+    if (!name || !*name) name = pci_name(list, &pci);
+    if (!gpu && !*name && *vendor) name = assay__arena_text(list->arena, "%s NPU", vendor);
+    if (gpu) assay__sysfs_value(&bytes, "%s/mem_info_vram_total", folder);
+    add(list, (struct assay__hardware){.kind = gpu ? "gpu" : "npu",
                                        .name = name,
                                        .vendor = vendor,
                                        .driver = pci.driver,
+                                       .memory_bytes = bytes > 0 ? (uint64_t)bytes : 0,
                                        .pci = pci.address,
                                        .source = source,
                                        .note = remark.note,
                                        .help = remark.help});
 }
 
-static void add_accel(struct list *list)
+/* Devices with a driver: /sys/class/drm/cardN, /sys/class/accel/accelN. */
+static void add_class(struct list *list, bool gpus)
 {
-    const char **all = assay__sysfs_list(list->arena, ACCEL, "accel");
+    const char *class = gpus ? DRM : ACCEL;
+    const char **all = assay__sysfs_list(list->arena, class, gpus ? "card" : "accel");
     for (; all && *all; all++) {
-        const char *source = held(list, assay__arena_printf(list->arena, ACCEL "/%s", *all));
-        const char *folder = held(list, assay__arena_printf(list->arena, "%s/device", source));
-        add_npu(list, folder, source);
+        if (gpus && !assay__sysfs_is_card(*all)) continue;
+        const char *source = assay__arena_text(list->arena, "%s/%s", class, *all);
+        const char *folder = assay__arena_text(list->arena, "%s/device", source);
+        add_device(list, folder, source, gpus);
     }
 }
 
-/* What the two above did not show. */
+/* What those did not show. */
 static void add_pci(struct list *list, bool gpus)
 {
     const char **all = assay__sysfs_list(list->arena, PCI, "");
     for (; all && *all; all++) {
-        const char *folder = held(list, assay__arena_printf(list->arena, PCI "/%s", *all));
+        const char *folder = assay__arena_text(list->arena, PCI "/%s", *all);
         unsigned base = number_of(list, folder, "class") >> 16;
         if (gpus ? base != 0x03 : base != 0x11 && base != 0x12) continue;
         bool npu = base == 0x12 ||
@@ -350,10 +296,7 @@ static void add_pci(struct list *list, bool gpus)
                         ->module;
         if (seen(list, *all) || (!gpus && !npu)) continue;
         size_t before = list->count;
-        if (gpus)
-            add_gpu(list, folder, PCI);
-        else
-            add_npu(list, folder, PCI);
+        add_device(list, folder, PCI, gpus);
         if (list->count > before && !*list->items[before].pci) list->items[before].pci = *all;
     }
 }
@@ -367,8 +310,7 @@ static void add_mac(struct list *list, const char *kind)
         if (strcmp(a->kind, kind) != 0) continue;
         bool apple = strncmp(a->name, "Apple", 5) == 0;
         const char *name = a->name;
-        if (a->cores > 0)
-            name = held(list, assay__arena_printf(list->arena, "%s, %d cores", a->name, a->cores));
+        if (a->cores > 0) name = assay__arena_text(list->arena, "%s, %d cores", a->name, a->cores);
         add(list,
             (struct assay__hardware){.kind = kind,
                                      .name = name,
@@ -383,21 +325,14 @@ int assay__hardware_list(struct assay__arena *arena, const struct assay__hardwar
                          size_t *count, struct assay_error *error)
 {
     struct list list = {.arena = arena, .nvml_reason = ""};
-    *items = NULL;
-    *count = 0;
     add_nvml(&list);
-    add_drm(&list);
-    add_pci(&list, true);
-    add_mac(&list, "gpu");
-    add_accel(&list);
-    add_pci(&list, false);
-    add_mac(&list, "npu");
-    struct assay__hardware *kept = assay__arena_array(arena, list.count + 1, sizeof *kept);
-    if (!kept) list.no_memory = true;
-    if (!list.no_memory && list.count) memcpy(kept, list.items, list.count * sizeof *kept);
-    free(list.items);
-    if (list.no_memory) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-    *items = kept;
-    *count = list.count;
-    return 0;
+    for (int npus = 0; npus < 2; npus++) {
+        add_class(&list, !npus);
+        add_pci(&list, !npus);
+        add_mac(&list, npus ? "npu" : "gpu");
+    }
+    bool failed = assay__arena_failed(arena);
+    *items = failed ? NULL : list.items;
+    *count = failed ? 0 : list.count;
+    return failed ? assay__no_memory(error) : 0;
 }

@@ -5,6 +5,7 @@
  * left to it: amdgpu, i915 and xe (gpu_sysfs.c), batteries (battery.c). energyN_input of the
  * amd_energy driver has 64 bits and does not wrap. Source: the kernel's hwmon sysfs interface. */
 #include "probe/hwmon.h"
+#include "base/text.h"
 #include "probe/file_channels.h"
 
 #include <stdlib.h>
@@ -18,11 +19,11 @@ static const struct sensor {
     const char *other;  /* taken where there is no _input: "_average"; NULL */
     struct assay__files_kind as;
 } sensors[] = {
-    {"energy", NULL, {"energy", "J", ASSAY__CHANNEL_COUNTER, 1e-6, NULL, NULL, 0}},
-    {"power", "_average", {"power", "W", GAUGE, 1e-6, NULL, NULL, 0}},
-    {"temp", NULL, {"temperature", "°C", GAUGE, 1e-3, NULL, NULL, 0}},
-    {"fan", NULL, {"fan", "1/s", GAUGE, 1.0 / 60, NULL, NULL, 0}},
-    {"freq", NULL, {"clock", "Hz", GAUGE, 1, NULL, NULL, 0}},
+    {"energy", NULL, {"energy", "J", ASSAY__CHANNEL_COUNTER, 1e-6}},
+    {"power", "_average", {"power", "W", GAUGE, 1e-6}},
+    {"temp", NULL, {"temperature", "°C", GAUGE, 1e-3}},
+    {"fan", NULL, {"fan", "1/s", GAUGE, 1.0 / 60}},
+    {"freq", NULL, {"clock", "Hz", GAUGE, 1}},
 };
 
 /* "temp12_input" with prefix "temp" -> 12; 0: not such a file. */
@@ -35,38 +36,26 @@ static unsigned long sensor_number(const char *file, const char *prefix, const c
     return strcmp(end, suffix) == 0 && number < 100000 ? number : 0;
 }
 
-static bool has_input(const char *const *files, const char *prefix, unsigned long number)
-{
-    for (; *files; files++)
-        if (sensor_number(*files, prefix, "_input") == number) return true;
-    return false;
-}
-
 static void add_sensor(struct assay__probe *probe, struct assay__arena *arena,
                        const struct assay__hwmon_chip *chip, const struct sensor *sensor,
                        unsigned long number, const char *suffix)
 {
-    const char *label = assay__sysfs_text(arena, "%s/%s%lu_label", chip->folder, sensor->prefix,
-                                          number);
-    if (!label || !*label) label = assay__arena_printf(arena, "%s%lu", sensor->prefix, number);
-    const char *path = assay__arena_printf(arena, "%s/%s%lu%s", chip->folder, sensor->prefix,
-                                           number, suffix);
-    const char *slug = label ? assay__sysfs_slug(arena, label) : "";
-    const char *name = assay__arena_printf(arena, "%s.%s.%s", sensor->as.quantity, chip->name,
-                                           slug);
-    const char *rail = chip->rail && number == 1
-                           ? chip->rail
-                           : assay__arena_printf(arena, "%s.%s", chip->name, slug);
+    /* "/sys/class/hwmon/hwmon3/temp1" */
+    const char *stem = assay__arena_text(arena, "%s/%s%lu", chip->folder, sensor->prefix, number);
+    const char *label = assay__sysfs_text(arena, "%s_label", stem), *reason = NULL;
+    if (!label || !*label) label = assay__arena_text(arena, "%s%lu", sensor->prefix, number);
+    const char *slug = assay__sysfs_slug(arena, label);
     double fault = 0;
-    const char *reason = NULL;
-    if (!path || !name || !rail) return;
     /* The chip itself says that nothing is connected. */
-    if (assay__sysfs_value(&fault, "%s/%s%lu_fault", chip->folder, sensor->prefix, number) &&
-        fault != 0)
-        reason = assay__arena_printf(arena, "%s/%s%lu_fault is set: the chip reports a fault",
-                                     chip->folder, sensor->prefix, number);
+    if (assay__sysfs_value(&fault, "%s_fault", stem) && fault != 0)
+        reason = assay__arena_text(arena, "%s_fault is set: the chip reports a fault", stem);
     const struct assay__files_spec spec = {
-        .name = name, .rail = rail, .as = sensor->as, .path = path, .reason = reason};
+        .name = assay__arena_text(arena, "%s.%s.%s", sensor->as.quantity, chip->name, slug),
+        .rail = chip->rail && number == 1 ? chip->rail
+                                          : assay__arena_text(arena, "%s.%s", chip->name, slug),
+        .as = sensor->as,
+        .path = assay__arena_text(arena, "%s%s", stem, suffix),
+        .reason = reason};
     assay__files_add(probe, &spec);
 }
 
@@ -74,8 +63,7 @@ void assay__hwmon_add_chip(struct assay__probe *probe, struct assay__arena *aren
                            const struct assay__hwmon_chip *chip)
 {
     const char **files = assay__sysfs_list(arena, chip->folder, "");
-    if (!files) return;
-    for (size_t s = 0; s < sizeof sensors / sizeof sensors[0]; s++) {
+    for (size_t s = 0; files && s < sizeof sensors / sizeof sensors[0]; s++) {
         const struct sensor *sensor = &sensors[s];
         for (const char **file = files; *file; file++) {
             unsigned long number = sensor_number(*file, sensor->prefix, "_input");
@@ -83,7 +71,7 @@ void assay__hwmon_add_chip(struct assay__probe *probe, struct assay__arena *aren
             if (!number && sensor->other) {
                 number = sensor_number(*file, sensor->prefix, sensor->other);
                 suffix = sensor->other;
-                if (number && has_input((const char *const *)files, sensor->prefix, number))
+                if (assay__fs_exists("%s/%s%lu_input", chip->folder, sensor->prefix, number))
                     continue;
             }
             if (number) add_sensor(probe, arena, chip, sensor, number, suffix);
@@ -91,26 +79,20 @@ void assay__hwmon_add_chip(struct assay__probe *probe, struct assay__arena *aren
     }
 }
 
-static bool elsewhere(const char *chip)
-{
-    return strcmp(chip, "amdgpu") == 0 || strncmp(chip, "i915", 4) == 0 ||
-           strcmp(chip, "xe") == 0 || assay__sysfs_exists("/sys/class/power_supply/%s", chip);
-}
-
 static int hwmon_open(struct assay__arena *arena, struct assay__probe **probe,
                       struct assay_error *error)
 {
-    int code = assay__files_new(arena, probe, error);
-    if (code) return code;
+    *probe = assay__files_new(arena);
     const char **chips = assay__sysfs_list(arena, FOLDER, "hwmon");
     for (const char **chip = chips; chip && *chip; chip++) {
         const char *name = assay__sysfs_text(arena, FOLDER "/%s/name", *chip);
-        const char *folder = assay__arena_printf(arena, FOLDER "/%s", *chip);
-        if (!folder || (name && elsewhere(name))) continue;
-        assay__hwmon_add_chip(
-            probe[0], arena,
-            &(struct assay__hwmon_chip){.folder = folder,
-                                        .name = assay__sysfs_slug(arena, name ? name : *chip)});
+        if (name && (assay__text_is_one_of(name, "amdgpu i915* xe") ||
+                     assay__fs_exists("/sys/class/power_supply/%s", name)))
+            continue;
+        const struct assay__hwmon_chip own = {
+            .folder = assay__arena_text(arena, FOLDER "/%s", *chip),
+            .name = assay__sysfs_slug(arena, name ? name : *chip)};
+        assay__hwmon_add_chip(*probe, arena, &own);
     }
     return assay__files_end(
         probe,

@@ -4,15 +4,14 @@
 #ifndef ASSAY_PROBE_LIVE_H
 #define ASSAY_PROBE_LIVE_H
 
-#include <stdlib.h>
+#include "platform/posix_fs.h"
 
 /** Why the running machine may not be asked; NULL: it may. Static. */
 static inline const char *assay__live_refused(void)
 {
-    const char *root = getenv("ASSAY_FSROOT");
-    return root && *root ? "another machine's files are read (ASSAY_FSROOT is set), and this is "
-                           "not in files: unset ASSAY_FSROOT to ask this machine"
-                         : NULL;
+    return assay__fs_replaced() ? "another machine's files are read (ASSAY_FSROOT is set), and "
+                                  "this is not in files: unset ASSAY_FSROOT to ask this machine"
+                                : NULL;
 }
 
 #endif

@@ -17,6 +17,7 @@
 #include "probe/nvml_abi.h"
 #include "probe/probes.h"
 
+#include "base/no_memory.h"
 #include "platform/platform.h"
 
 #include <math.h>
@@ -49,14 +50,12 @@ struct nvml {
     unsigned count;
 };
 
-struct symbol {
+#define AT(member) offsetof(struct nvml_calls, member)
+static const struct {
     size_t offset; /* in struct nvml_calls */
     const char *name, *older;
     bool needed;
-};
-
-#define AT(member) offsetof(struct nvml_calls, member)
-static const struct symbol symbols[] = {
+} symbols[] = {
     {AT(init), "nvmlInit_v2", "nvmlInit", true},
     {AT(shutdown), "nvmlShutdown", NULL, true},
     {AT(error_string), "nvmlErrorString", NULL, false},
@@ -81,8 +80,8 @@ static const struct symbol symbols[] = {
      "nvmlDeviceGetComputeRunningProcesses_v2", false},
 };
 
-/* NVML's results in our words; static. */
-static const char *result_text(int result)
+/* NVML's results in our words; static. NULL: none that we know. */
+static const char *known_result(int result)
 {
     switch (result) {
     case NVML_NOT_SUPPORTED: return "this GPU, or its driver, does not offer it";
@@ -97,35 +96,17 @@ static const char *result_text(int result)
         return "the NVIDIA library and kernel module are of different versions: restart the "
                "machine";
     case NVML_NO_DATA: return "the GPU has no data for it";
-    default: return "NVML reports an error";
+    default: return NULL;
     }
 }
 
 static const char *open_result(struct assay__arena *arena, const struct nvml *nvml, int result)
 {
-    const char *known = result_text(result);
-    if (strcmp(known, "NVML reports an error") != 0) return known;
+    const char *known = known_result(result);
+    if (known) return known;
     const char *its = nvml->calls.error_string ? nvml->calls.error_string(result) : NULL;
-    const char *words = its ? assay__arena_printf(arena, "NVML reports error %d: %s", result, its)
-                            : assay__arena_printf(arena, "NVML reports error %d", result);
-    return words ? words : known;
-}
-
-/* NULL, or why the library cannot be used. */
-static const char *load_symbols(struct assay__arena *arena, struct nvml *nvml, const char *path)
-{
-    for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
-        void *symbol = assay__library_symbol(nvml->library, symbols[i].name);
-        if (!symbol && symbols[i].older)
-            symbol = assay__library_symbol(nvml->library, symbols[i].older);
-        memcpy((char *)&nvml->calls + symbols[i].offset, &symbol, sizeof symbol);
-        if (symbol || !symbols[i].needed) continue;
-        const char *words = assay__arena_printf(
-            arena, "'%s' is not the NVIDIA Management Library: it has no %s", path,
-            symbols[i].name);
-        return words ? words : "out of memory";
-    }
-    return NULL;
+    return assay__arena_text(arena, "NVML reports error %d%s%s", result, its ? ": " : "",
+                             its ? its : "");
 }
 
 static void nvml_unload(struct nvml *nvml, bool started)
@@ -133,20 +114,6 @@ static void nvml_unload(struct nvml *nvml, bool started)
     if (started) nvml->calls.shutdown();
     assay__library_close(nvml->library);
     nvml->library = NULL;
-}
-
-static const char *find_devices(struct assay__arena *arena, struct nvml *nvml)
-{
-    unsigned count = 0;
-    int result = nvml->calls.count(&count);
-    if (result) return open_result(arena, nvml, result);
-    if (count == 0) return "NVML finds no NVIDIA GPU";
-    nvml->count = count < GPUS ? count : GPUS;
-    for (unsigned i = 0; i < nvml->count; i++) {
-        nvml->failed[i] = nvml->calls.by_index(i, &nvml->devices[i]);
-        if (nvml->failed[i]) nvml->devices[i] = NULL;
-    }
-    return NULL;
 }
 
 const char assay__nvml_no_library[] = "no NVIDIA driver is installed (there is no " LIBRARY
@@ -162,21 +129,33 @@ static const char *nvml_load(struct assay__arena *arena, struct nvml *nvml)
     if (reason) return reason;
     if (!chosen) path = LIBRARY;
     nvml->library = assay__library_open(path, &error);
-    if (!nvml->library) {
-        if (!chosen) return assay__nvml_no_library;
-        reason = assay__arena_strdup(arena, error.message);
-        return reason ? reason : "out of memory";
-    }
-    reason = load_symbols(arena, nvml, path);
-    int result = reason ? NVML_OK : nvml->calls.init();
-    if (result) reason = open_result(arena, nvml, result);
-    if (reason) {
+    if (!nvml->library)
+        return chosen ? assay__arena_text(arena, "%s", error.message) : assay__nvml_no_library;
+    for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
+        void *symbol = assay__library_symbol(nvml->library, symbols[i].name);
+        if (!symbol && symbols[i].older)
+            symbol = assay__library_symbol(nvml->library, symbols[i].older);
+        memcpy((char *)&nvml->calls + symbols[i].offset, &symbol, sizeof symbol);
+        if (symbol || !symbols[i].needed) continue;
         nvml_unload(nvml, false);
+        return assay__arena_text(arena, "'%s' is not the NVIDIA Management Library: it has no %s",
+                                 path, symbols[i].name);
+    }
+    unsigned count = 0;
+    int result = nvml->calls.init();
+    bool started = result == NVML_OK;
+    if (started) result = nvml->calls.count(&count);
+    if (result || count == 0) {
+        reason = result ? open_result(arena, nvml, result) : "NVML finds no NVIDIA GPU";
+        nvml_unload(nvml, started);
         return reason;
     }
-    reason = find_devices(arena, nvml);
-    if (reason) nvml_unload(nvml, true);
-    return reason;
+    nvml->count = count < GPUS ? count : GPUS;
+    for (unsigned i = 0; i < nvml->count; i++) {
+        nvml->failed[i] = nvml->calls.by_index(i, &nvml->devices[i]);
+        if (nvml->failed[i]) nvml->devices[i] = NULL;
+    }
+    return NULL;
 }
 
 /* --- what one call fills ---------------------------------------------------------------------- */
@@ -184,38 +163,31 @@ static const char *nvml_load(struct assay__arena *arena, struct nvml *nvml)
 struct group {
     int (*fill)(const struct nvml_calls *calls, const struct group *group, void *device,
                 double *values);
-    size_t call;  /* of fill_number, fill_kind: where in struct nvml_calls */
-    int which;    /* of fill_kind */
+    size_t call;  /* of fill_number: where in struct nvml_calls */
+    int which;    /* of fill_number: the kind; -1: the call takes none */
     double scale; /* base units per unit of NVML's */
     const char *quantity, *unit;
     const char *const *states;
-    const char *missing;       /* why a value may be NaN though the call worked; static */
+    const char *missing;       /* why a value may be NaN though the call worked; static; NULL */
     const char *tails[VALUES]; /* "power.gpu0" + TAIL, one per value; ends with NULL */
 };
 
-/* A call that fills one unsigned number. */
+/* A call that fills one unsigned number; of a kind: which clock, sensor or direction. */
 typedef int get_number(void *device, unsigned *value);
-/* The same of a kind: which clock, sensor or direction. */
 typedef int get_kind(void *device, int kind, unsigned *value);
 
 static int fill_number(const struct nvml_calls *calls, const struct group *group, void *device,
                        double *values)
 {
+    const char *call = (const char *)calls + group->call;
     get_number *get;
+    get_kind *get_of;
     unsigned number = 0;
-    memcpy(&get, (const char *)calls + group->call, sizeof get);
-    int result = get ? get(device, &number) : NVML_FUNCTION_NOT_FOUND;
-    values[0] = number * group->scale;
-    return result;
-}
-
-static int fill_kind(const struct nvml_calls *calls, const struct group *group, void *device,
-                     double *values)
-{
-    get_kind *get;
-    unsigned number = 0;
-    memcpy(&get, (const char *)calls + group->call, sizeof get);
-    int result = get ? get(device, group->which, &number) : NVML_FUNCTION_NOT_FOUND;
+    memcpy(&get, call, sizeof get);
+    memcpy(&get_of, call, sizeof get_of);
+    int result = !get               ? NVML_FUNCTION_NOT_FOUND
+                 : group->which < 0 ? get(device, &number)
+                                    : get_of(device, group->which, &number);
     values[0] = number * group->scale;
     return result;
 }
@@ -291,50 +263,35 @@ static const char *const no_yes[] = {"no", "yes", NULL};
 static const char not_listed[] =
     "NVML does not say: the process has no context on this GPU, the driver does not know its "
     "memory, or it runs in a container whose process ids differ";
+#define NUMBER(member) KIND(member, -1)
+#define KIND(member, kind) .fill = fill_number, .call = AT(member), .which = (kind)
+#define CLOCK .quantity = "clock", .unit = "Hz", .scale = 1e6
+#define STATE .quantity = "state", .unit = "1", .scale = 1
+#define BYTES .quantity = "memory", .unit = "B"
+#define TRAFFIC .quantity = "bandwidth", .unit = "B/s", .scale = 1e3
 static const struct group groups[] = {
-    {fill_number, AT(power), 0, 1e-3, "power", "W", NULL, "", {""}},
-    {fill_kind, AT(clock), NVML_CLOCK_GRAPHICS, 1e6, "clock", "Hz", NULL, "", {".graphics"}},
-    {fill_kind, AT(clock), NVML_CLOCK_SM, 1e6, "clock", "Hz", NULL, "", {".sm"}},
-    {fill_kind, AT(clock), NVML_CLOCK_MEMORY, 1e6, "clock", "Hz", NULL, "", {".memory"}},
-    {fill_kind, AT(temperature), NVML_TEMPERATURE_GPU, 1, "temperature", "°C", NULL, "", {""}},
-    {fill_utilization,
-     0,
-     0,
-     1,
-     "utilization",
-     "ratio",
-     NULL,
-     "a share over 100 %",
-     {"", ".memory"}},
-    {fill_memory, 0, 0, 1, "memory", "B", NULL, "", {".used", ".total"}},
-    {fill_processes, 0, 0, 1, "memory", "B", NULL, not_listed, {".process", ".compute"}},
-    {fill_slow,
-     0,
-     0,
-     1,
-     "state",
-     "1",
-     no_yes,
-     "",
-     {".slow.idle", ".slow.setting", ".slow.power-cap", ".slow.hardware", ".slow.thermal-software",
-      ".slow.thermal-hardware", ".slow.power-brake"}},
-    {fill_number, AT(pcie_generation), 0, 1, "state", "1", NULL, "", {".pcie-generation"}},
-    {fill_number, AT(pcie_width), 0, 1, "state", "1", NULL, "", {".pcie-width"}},
+    {NUMBER(power), .quantity = "power", .unit = "W", .scale = 1e-3, .tails = {""}},
+    {KIND(clock, NVML_CLOCK_GRAPHICS), CLOCK, .tails = {".graphics"}},
+    {KIND(clock, NVML_CLOCK_SM), CLOCK, .tails = {".sm"}},
+    {KIND(clock, NVML_CLOCK_MEMORY), CLOCK, .tails = {".memory"}},
+    {KIND(temperature, NVML_TEMPERATURE_GPU), .quantity = "temperature", .unit = "°C", .scale = 1,
+     .tails = {""}},
+    {fill_utilization, .quantity = "utilization", .unit = "ratio", .missing = "a share over 100 %",
+     .tails = {"", ".memory"}},
+    {fill_memory, BYTES, .tails = {".used", ".total"}},
+    {fill_processes, BYTES, .missing = not_listed, .tails = {".process", ".compute"}},
+    {fill_slow, STATE, .states = no_yes,
+     .tails = {".slow.idle", ".slow.setting", ".slow.power-cap", ".slow.hardware",
+               ".slow.thermal-software", ".slow.thermal-hardware", ".slow.power-brake"}},
+    {NUMBER(pcie_generation), STATE, .tails = {".pcie-generation"}},
+    {NUMBER(pcie_width), STATE, .tails = {".pcie-width"}},
 };
 static const struct group energy_groups[] = {
-    {fill_energy, 0, 0, 1e-3, "energy", "J", NULL, "", {""}},
+    {fill_energy, .quantity = "energy", .unit = "J", .scale = 1e-3, .tails = {""}},
 };
 static const struct group pcie_groups[] = {
-    {fill_kind, AT(pcie), NVML_PCIE_SENT, 1e3, "bandwidth", "B/s", NULL, "", {".pcie-sent"}},
-    {fill_kind,
-     AT(pcie),
-     NVML_PCIE_RECEIVED,
-     1e3,
-     "bandwidth",
-     "B/s",
-     NULL,
-     "",
-     {".pcie-received"}},
+    {KIND(pcie, NVML_PCIE_SENT), TRAFFIC, .tails = {".pcie-sent"}},
+    {KIND(pcie, NVML_PCIE_RECEIVED), TRAFFIC, .tails = {".pcie-received"}},
 };
 
 /* --- the probe -------------------------------------------------------------------------------- */
@@ -348,12 +305,12 @@ struct filled { /* one group of one GPU: its channels follow one another */
 };
 
 struct assay__probe {
+    struct assay__probe_head head;
     struct nvml nvml;
     struct filled *filled;
     size_t filled_count;
     struct assay__channel *channels;
     size_t channel_count;
-    const char *reason;
 };
 
 static size_t tail_count(const struct group *group)
@@ -364,28 +321,31 @@ static size_t tail_count(const struct group *group)
     return count;
 }
 
-static bool add_group(struct assay__arena *arena, struct assay__probe *probe, unsigned gpu,
+static void nvml_close(struct assay__probe *probe)
+{
+    if (probe && probe->nvml.library) nvml_unload(&probe->nvml, true);
+}
+
+/* The channels of one group of one GPU. */
+static void add_group(struct assay__arena *arena, struct assay__probe *probe, unsigned gpu,
                       const struct group *group)
 {
     double values[VALUES];
-    struct filled *filled = &probe->filled[probe->filled_count++];
-    const char *rail = assay__arena_printf(arena, "gpu%u", gpu);
+    void *device = probe->nvml.devices[gpu];
     int result = probe->nvml.failed[gpu];
-    if (!result) result = group->fill(&probe->nvml.calls, group, probe->nvml.devices[gpu], values);
+    if (!result) result = group->fill(&probe->nvml.calls, group, device, values);
+    struct filled *filled = &probe->filled[probe->filled_count++];
     *filled = (struct filled){.group = group,
-                              .device = probe->nvml.devices[gpu],
+                              .device = device,
                               .first = probe->channel_count,
                               .count = tail_count(group),
                               .available = result == NVML_OK,
                               .wanted = true};
-    for (size_t i = 0; i < filled->count; i++) {
-        const char *name = assay__arena_printf(arena, "%s.gpu%u%s", group->quantity, gpu,
-                                               group->tails[i]);
-        if (!rail || !name) return false;
+    for (size_t i = 0; i < filled->count; i++)
         probe->channels[probe->channel_count++] = (struct assay__channel){
-            .name = name,
+            .name = assay__arena_text(arena, "%s.gpu%u%s", group->quantity, gpu, group->tails[i]),
             .quantity = group->quantity,
-            .rail = rail,
+            .rail = assay__arena_text(arena, "gpu%u", gpu),
             .unit = group->unit,
             .kind = group->fill == fill_energy ? ASSAY__CHANNEL_COUNTER : ASSAY__CHANNEL_GAUGE,
             .range = NAN,
@@ -394,49 +354,31 @@ static bool add_group(struct assay__arena *arena, struct assay__probe *probe, un
             .reason = result ? open_result(arena, &probe->nvml, result) : "",
             .states = group->states,
         };
-    }
-    return true;
-}
-
-static void nvml_close(struct assay__probe *probe)
-{
-    if (probe && probe->nvml.library) nvml_unload(&probe->nvml, true);
-}
-
-static bool add_all(struct assay__arena *arena, struct assay__probe *probe, const struct group *all,
-                    size_t count)
-{
-    size_t gpus = probe->nvml.count, channels = 0;
-    for (size_t g = 0; g < count; g++)
-        channels += tail_count(&all[g]);
-    probe->filled = assay__arena_array(arena, gpus * count, sizeof *probe->filled);
-    probe->channels = assay__arena_array(arena, gpus * channels, sizeof *probe->channels);
-    if (!probe->filled || !probe->channels) return false;
-    for (unsigned gpu = 0; gpu < gpus; gpu++)
-        for (size_t g = 0; g < count; g++)
-            if (!add_group(arena, probe, gpu, &all[g])) return false;
-    return true;
 }
 
 static int open_groups(struct assay__arena *arena, struct assay__probe **probe,
                        const struct group *all, size_t count, struct assay_error *error)
 {
-    struct assay__probe *made = assay__arena_alloc(arena, sizeof *made);
-    *probe = NULL;
-    if (!made) return assay_error_set(error, ASSAY_ENOMEM, "no memory for a probe");
-    made->reason = nvml_load(arena, &made->nvml);
-    if (!made->reason) {
-        made->reason = "";
-        if (!add_all(arena, made, all, count)) {
-            nvml_close(made);
-            return assay_error_set(error, ASSAY_ENOMEM, "no memory for a probe");
-        }
-        bool any = false;
-        for (size_t i = 0; i < made->channel_count; i++)
-            any = any || made->channels[i].available;
-        if (!any) made->reason = made->channels[0].reason;
+    struct assay__probe *made = *probe = assay__arena_alloc(arena, sizeof *made);
+    if (!made) return assay__no_memory(error);
+    const char *reason = nvml_load(arena, &made->nvml);
+    size_t gpus = made->nvml.count, channels = 0;
+    for (size_t g = 0; g < count; g++)
+        channels += tail_count(&all[g]);
+    made->filled = assay__arena_array(arena, gpus * count, sizeof *made->filled);
+    made->channels = assay__arena_array(arena, gpus * channels, sizeof *made->channels);
+    for (unsigned gpu = 0; gpu < gpus && made->filled && made->channels; gpu++)
+        for (size_t g = 0; g < count; g++)
+            add_group(arena, made, gpu, &all[g]);
+    if (assay__arena_failed(arena)) {
+        nvml_close(made);
+        *probe = NULL;
+        return assay__no_memory(error);
     }
-    *probe = made;
+    if (!reason) reason = made->channels[0].reason;
+    for (size_t i = 0; i < made->channel_count; i++)
+        if (made->channels[i].available) reason = "";
+    made->head = (struct assay__probe_head){made->channels, made->channel_count, reason};
     return 0;
 }
 
@@ -458,18 +400,6 @@ static int nvml_pcie_open(struct assay__arena *arena, struct assay__probe **prob
 {
     return open_groups(arena, probe, pcie_groups, sizeof pcie_groups / sizeof pcie_groups[0],
                        error);
-}
-
-static size_t nvml_channels(const struct assay__probe *probe,
-                            const struct assay__channel **channels)
-{
-    *channels = probe->channels;
-    return probe->channel_count;
-}
-
-static const char *nvml_reason(const struct assay__probe *probe)
-{
-    return probe->reason;
 }
 
 /* A call of which nothing is wanted is not made. */
@@ -495,60 +425,55 @@ static void nvml_read(struct assay__probe *probe, struct assay__probe_reading *r
             size_t at = filled->first + i;
             const char *reason = !filled->available ? probe->channels[at].reason
                                  : !filled->wanted  ? "it was not asked for"
-                                 : result           ? result_text(result)
+                                 : result           ? known_result(result)
                                  : isnan(values[i]) ? filled->group->missing
                                                     : "";
+            if (!reason) reason = "NVML reports an error";
             readings[at] = (struct assay__probe_reading){*reason ? NAN : values[i], reason};
         }
     }
-}
-
-/* False: no memory. */
-static bool describe_gpu(struct assay__arena *arena, const struct nvml *nvml, unsigned index,
-                         struct assay__nvml_gpu *gpu)
-{
-    char name[NVML_NAME_SIZE] = "", uuid[NVML_NAME_SIZE] = "", version[NVML_NAME_SIZE] = "";
-    char address[32] = "";
-    struct nvml_pci pci = {.domain = 0};
-    struct nvml_memory memory = {0};
-    const struct nvml_calls *calls = &nvml->calls;
-    void *device = nvml->devices[index];
-    if (device && calls->name) calls->name(device, name, sizeof name);
-    if (device && calls->uuid) calls->uuid(device, uuid, sizeof uuid);
-    if (device && calls->pci && calls->pci(device, &pci) == NVML_OK)
-        snprintf(address, sizeof address, "%04x:%02x:%02x.0", pci.domain, pci.bus, pci.device);
-    if (calls->driver_version && calls->driver_version(version, sizeof version) != NVML_OK)
-        version[0] = '\0';
-    bool sized = device && calls->memory && calls->memory(device, &memory) == NVML_OK;
-    name[sizeof name - 1] = uuid[sizeof uuid - 1] = version[sizeof version - 1] = '\0';
-    *gpu = (struct assay__nvml_gpu){.rail = assay__arena_printf(arena, "gpu%u", index),
-                                    .name = assay__arena_strdup(arena, name),
-                                    .uuid = assay__arena_strdup(arena, uuid),
-                                    .pci = assay__arena_strdup(arena, address),
-                                    .driver_version = assay__arena_strdup(arena, version),
-                                    .memory_bytes = sized ? memory.total : 0};
-    return gpu->rail && gpu->name && gpu->uuid && gpu->pci && gpu->driver_version;
 }
 
 const struct assay__nvml_gpu *assay__nvml_gpus(struct assay__arena *arena, size_t *count,
                                                const char **reason)
 {
     struct nvml nvml = {.count = 0};
-    *count = 0;
+    const struct nvml_calls *calls = &nvml.calls;
     *reason = nvml_load(arena, &nvml);
+    *count = nvml.count;
     if (*reason) return NULL;
     struct assay__nvml_gpu *gpus = assay__arena_array(arena, nvml.count, sizeof *gpus);
-    for (unsigned i = 0; gpus && i < nvml.count; i++)
-        if (!describe_gpu(arena, &nvml, i, &gpus[i])) gpus = NULL;
-    *count = gpus ? nvml.count : 0;
-    *reason = gpus ? "" : "out of memory";
+    for (unsigned i = 0; gpus && i < nvml.count; i++) {
+        char name[NVML_NAME_SIZE] = "", uuid[NVML_NAME_SIZE] = "", version[NVML_NAME_SIZE] = "";
+        char address[32] = "";
+        struct nvml_pci pci = {.domain = 0};
+        struct nvml_memory memory = {0};
+        void *device = nvml.devices[i];
+        if (device && calls->name) calls->name(device, name, sizeof name);
+        if (device && calls->uuid) calls->uuid(device, uuid, sizeof uuid);
+        if (device && calls->pci && calls->pci(device, &pci) == NVML_OK)
+            snprintf(address, sizeof address, "%04x:%02x:%02x.0", pci.domain, pci.bus, pci.device);
+        if (calls->driver_version && calls->driver_version(version, sizeof version) != NVML_OK)
+            version[0] = '\0';
+        bool sized = device && calls->memory && calls->memory(device, &memory) == NVML_OK;
+        name[sizeof name - 1] = uuid[sizeof uuid - 1] = version[sizeof version - 1] = '\0';
+        gpus[i] = (struct assay__nvml_gpu){
+            .rail = assay__arena_text(arena, "gpu%u", i),
+            .name = assay__arena_text(arena, "%s", name),
+            .uuid = assay__arena_text(arena, "%s", uuid),
+            .pci = assay__arena_text(arena, "%s", address),
+            .driver_version = assay__arena_text(arena, "%s", version),
+            .memory_bytes = sized ? memory.total : 0};
+    }
     nvml_unload(&nvml, true);
-    return gpus;
+    *reason = assay__arena_failed(arena) ? "out of memory" : "";
+    if (**reason) *count = 0;
+    return **reason ? NULL : gpus;
 }
 
-#define OPS(open_groups)                                                              \
-    .open = (open_groups), .open_limit_ns = OPEN_LIMIT_NS, .channels = nvml_channels, \
-    .reason = nvml_reason, .read = nvml_read, .close = nvml_close, .select = nvml_select
+#define OPS(open_groups)                                                                       \
+    .open = (open_groups), .open_limit_ns = OPEN_LIMIT_NS, ASSAY__HEAD_OPS, .read = nvml_read, \
+    .close = nvml_close, .select = nvml_select
 
 const struct assay__probe_ops assay__probe_nvml = {
     .name = "nvml",

@@ -21,10 +21,12 @@
 #include "probe/probes.h"
 #include "probe/sysfs.h"
 
+#include "base/no_memory.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdatomic.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -72,6 +74,7 @@ struct event {
 };
 
 struct assay__probe {
+    struct assay__probe_head head;
     struct assay__perf_calls calls;
     struct assay__arena *arena;
     pid_t threads[THREADS];
@@ -81,7 +84,6 @@ struct assay__probe {
     struct assay__channel channels[2 * ASSAY__PERF_EVENTS];
     size_t channel_count;
     enum assay__perf_event of[2 * ASSAY__PERF_EVENTS];
-    const char *reason;
 };
 
 static _Atomic(pid_t) target_process;
@@ -110,16 +112,13 @@ static const char *permission_reason(struct assay__arena *arena)
     if (!assay__sysfs_value(&level, PARANOID))
         return "permission denied: this kernel, or a sandbox around the process, allows no "
                "counters (containers: --cap-add PERFMON)";
-    if (level > 2)
-        return assay__arena_printf(
-            arena,
-            "permission denied: kernel.perf_event_paranoid is %.0f; to allow it until the next "
-            "boot: sudo sysctl kernel.perf_event_paranoid=1",
-            level);
-    return assay__arena_printf(
+    return assay__arena_text(
         arena,
-        "permission denied, although kernel.perf_event_paranoid is %.0f: the process belongs to "
-        "somebody else, or a container's filter forbids it (docker run --cap-add PERFMON)",
+        level > 2
+            ? "permission denied: kernel.perf_event_paranoid is %.0f; to allow it until the next "
+              "boot: sudo sysctl kernel.perf_event_paranoid=1"
+            : "permission denied, although kernel.perf_event_paranoid is %.0f: the process belongs "
+              "to somebody else, or a container's filter forbids it (docker run --cap-add PERFMON)",
         level);
 }
 
@@ -144,7 +143,7 @@ static const char *open_reason(struct assay__arena *arena, const struct event_ro
     case EBUSY: return "another program holds the counters for itself";
     case EINVAL:
         return "this kernel does not know this event, or not for every thread of a process";
-    default: return assay__arena_printf(arena, "perf_event_open: %s", strerror(number));
+    default: return assay__arena_text(arena, "perf_event_open: %s", strerror(number));
     }
 }
 
@@ -154,22 +153,24 @@ static const char no_pmu[] =
 
 /* --- open ------------------------------------------------------------------------------------- */
 
-/* The threads of the process. Without /proc (macOS) its first thread stands for it. 0: more than
- * fit. */
-static size_t find_threads(struct assay__arena *arena, pid_t process, pid_t *threads)
+/* The threads of the process. Without /proc (macOS) its first thread stands for it. False: more
+ * than fit. */
+static bool find_threads(struct assay__probe *probe)
 {
-    char folder[64];
-    size_t count = 0;
-    snprintf(folder, sizeof folder, "/proc/%ld/task", (long)process);
-    const char **names = assay__sysfs_list(arena, folder, "");
+    pid_t target = atomic_load(&target_process), process = target ? target : getpid();
+    const char *folder = assay__arena_text(probe->arena, "/proc/%ld/task", (long)process);
+    const char **names = assay__sysfs_list(probe->arena, folder, "");
     for (; names && *names; names++) {
         long thread = strtol(*names, NULL, 10);
         if (thread <= 0) continue;
-        if (count == THREADS) return 0;
-        threads[count++] = (pid_t)thread;
+        if (probe->thread_count == THREADS) {
+            probe->thread_count = 0;
+            return false;
+        }
+        probe->threads[probe->thread_count++] = (pid_t)thread;
     }
-    if (count == 0) threads[count++] = process;
-    return count;
+    if (probe->thread_count == 0) probe->threads[probe->thread_count++] = process;
+    return true;
 }
 
 /* The open event of the same group and thread to count together with; -1: this one leads. */
@@ -215,23 +216,6 @@ static int open_threads(struct assay__probe *probe, enum assay__perf_event which
     return 0;
 }
 
-/* 0, or the errno. All that the kernel lets us: with its own part, else user space alone. */
-static int open_event(struct assay__probe *probe, enum assay__perf_event which, bool *user_only)
-{
-    int number = *user_only ? EACCES : open_threads(probe, which, false);
-    if (number != EACCES && number != EPERM) return number;
-    if (rows[which].in_kernel) return number;
-    int again = open_threads(probe, which, true);
-    if (!again) *user_only = true; /* all events alike, or their ratios would mean nothing */
-    return again;
-}
-
-static const char *name_of(struct assay__arena *arena, const char *head, const char *tail)
-{
-    const char *name = assay__arena_printf(arena, "%s.%s", head, tail);
-    return name ? name : head;
-}
-
 static void add_channel(struct assay__probe *probe, enum assay__perf_event which, bool share,
                         const char *reason)
 {
@@ -239,8 +223,8 @@ static void add_channel(struct assay__probe *probe, enum assay__perf_event which
     struct assay__channel *channel = &probe->channels[probe->channel_count];
     probe->of[probe->channel_count++] = which;
     *channel = (struct assay__channel){
-        .name = share ? name_of(probe->arena, "utilization.counted", row->name)
-                      : name_of(probe->arena, row->quantity, row->name),
+        .name = assay__arena_text(probe->arena, "%s.%s",
+                                  share ? "utilization.counted" : row->quantity, row->name),
         .quantity = share ? "utilization" : row->quantity,
         .unit = share ? "ratio" : row->unit,
         .rail = "process",
@@ -249,80 +233,90 @@ static void add_channel(struct assay__probe *probe, enum assay__perf_event which
         .source = probe->events[which].user_only ? "perf_event (user space only)" : "perf_event",
         .user_only = probe->events[which].user_only,
         .available = probe->events[which].open,
-        .reason = probe->events[which].open ? ""
-                  : reason                  ? reason
-                                            : "out of memory",
+        .reason = probe->events[which].open ? "" : reason,
     };
 }
 
+/* Of an event that happens in the kernel, where only user space may be counted. */
 static const char *kernel_reason(struct assay__arena *arena)
 {
     double level;
     if (!assay__sysfs_value(&level, PARANOID) || level < 2) return permission_reason(arena);
-    return assay__arena_printf(
+    return assay__arena_text(
         arena,
         "it happens in the kernel, which may not be counted: kernel.perf_event_paranoid is %.0f; "
         "to allow it until the next boot: sudo sysctl kernel.perf_event_paranoid=1",
         level);
 }
 
+static bool is_denied(int number)
+{
+    return number == EACCES || number == EPERM;
+}
+
 static void open_all(struct assay__probe *probe, const char *refused)
 {
-    int numbers[ASSAY__PERF_EVENTS] = {0};
+    int numbers[ASSAY__PERF_EVENTS] = {0}; /* errno of each */
     bool user_only = false, hardware = false, missing = true;
-    for (int e = 0; e < ASSAY__PERF_EVENTS; e++) {
-        if (refused) continue;
-        numbers[e] = open_event(probe, (enum assay__perf_event)e, &user_only);
+    for (int e = 0; e < ASSAY__PERF_EVENTS && !refused; e++) {
+        /* All that the kernel lets us: with its own part, else user space alone; then all events
+         * alike, or their ratios would mean nothing. */
+        numbers[e] = user_only ? EACCES : open_threads(probe, (enum assay__perf_event)e, false);
+        if (is_denied(numbers[e]) && !rows[e].in_kernel) {
+            numbers[e] = open_threads(probe, (enum assay__perf_event)e, true);
+            user_only = user_only || !numbers[e];
+        }
         hardware = hardware || (rows[e].hardware && !numbers[e]);
         missing = missing && (!rows[e].hardware || numbers[e] == ENOENT || numbers[e] == ENODEV ||
                               numbers[e] == EOPNOTSUPP);
     }
     for (int e = 0; e < ASSAY__PERF_EVENTS; e++) {
-        const char *reason = refused;
-        if (!refused && numbers[e]) {
-            bool denied = numbers[e] == EACCES || numbers[e] == EPERM;
-            reason = rows[e].hardware && !hardware && missing ? no_pmu
-                     : rows[e].in_kernel && denied && user_only
-                         ? kernel_reason(probe->arena)
-                         : open_reason(probe->arena, &rows[e], numbers[e]);
-        }
+        const char *reason = refused                                    ? refused
+                             : !numbers[e]                              ? ""
+                             : rows[e].hardware && !hardware && missing ? no_pmu
+                             : rows[e].in_kernel && is_denied(numbers[e]) && user_only
+                                 ? kernel_reason(probe->arena)
+                                 : open_reason(probe->arena, &rows[e], numbers[e]);
         add_channel(probe, (enum assay__perf_event)e, false, reason);
     }
     /* One share per group: that of its first open event. */
     for (int e = 0; e < ASSAY__PERF_EVENTS; e++)
         if (rows[e].hardware && probe->events[e].open &&
             group_of(probe, (enum assay__perf_event)e, 0) < 0)
-            add_channel(probe, (enum assay__perf_event)e, true, NULL);
+            add_channel(probe, (enum assay__perf_event)e, true, "");
+}
+
+static void perf_event_close(struct assay__probe *probe)
+{
+    if (!probe) return;
+    for (int e = ASSAY__PERF_EVENTS - 1; e >= 0; e--) /* leaders last */
+        close_event(probe, &probe->events[e]);
 }
 
 static int perf_event_open(struct assay__arena *arena, struct assay__probe **probe,
                            struct assay_error *error)
 {
-    struct assay__probe *made = assay__arena_alloc(arena, sizeof *made);
-    *probe = NULL;
-    if (!made) return assay_error_set(error, ASSAY_ENOMEM, "no memory for a probe");
+    struct assay__probe *made = *probe = assay__arena_alloc(arena, sizeof *made);
+    if (!made) return assay__no_memory(error);
     made->arena = arena;
     made->calls = replaced_calls ? *replaced_calls : assay__perf_system;
-    made->reason = "";
-    pid_t process = atomic_load(&target_process);
-    const char *refused = replaced_calls ? NULL : assay__live_refused();
-    if (!refused) {
-        made->thread_count = find_threads(arena, process ? process : getpid(), made->threads);
-        if (made->thread_count == 0)
-            refused = "the process has more than 64 threads already, and a part of them would be a "
-                      "wrong count: open the counters before it starts them";
-    }
     for (int e = 0; e < ASSAY__PERF_EVENTS; e++)
         for (size_t t = 0; t < THREADS; t++)
             made->events[e].counters[t].fd = -1;
+    const char *refused = replaced_calls ? NULL : assay__live_refused();
+    if (!refused && !find_threads(made))
+        refused = "the process has more than 64 threads already, and a part of them would be a "
+                  "wrong count: open the counters before it starts them";
     open_all(made, refused);
-    bool any = false;
-    for (size_t i = 0; i < made->channel_count; i++)
-        any = any || made->channels[i].available;
     /* The kernel's own counts are the last to be refused: their reason is the probe's. */
-    if (!any) made->reason = made->channels[ASSAY__PERF_TASK_CLOCK].reason;
-    *probe = made;
-    return 0;
+    made->head = (struct assay__probe_head){made->channels, made->channel_count,
+                                            made->channels[ASSAY__PERF_TASK_CLOCK].reason};
+    for (size_t i = 0; i < made->channel_count; i++)
+        if (made->channels[i].available) made->head.reason = "";
+    if (!assay__arena_failed(arena)) return 0;
+    perf_event_close(made);
+    *probe = NULL;
+    return assay__no_memory(error);
 }
 
 /* --- read ------------------------------------------------------------------------------------- */
@@ -333,14 +327,15 @@ static const char no_turn[] =
 /* Adds what one thread's counter grew by, scaled. NULL, or why it is not known. */
 static const char *take(struct counter *counter, const struct assay__perf_count *now)
 {
-    if (now->value < counter->last.value || now->enabled_ns < counter->last.enabled_ns ||
-        now->running_ns < counter->last.running_ns)
+    const struct assay__perf_count *last = &counter->last;
+    if (now->value < last->value || now->enabled_ns < last->enabled_ns ||
+        now->running_ns < last->running_ns)
         return "a counter that went backwards";
-    uint64_t enabled = now->enabled_ns - counter->last.enabled_ns;
-    uint64_t running = now->running_ns - counter->last.running_ns;
-    double grown = (double)(now->value - counter->last.value);
+    uint64_t enabled = now->enabled_ns - last->enabled_ns;
+    uint64_t running = now->running_ns - last->running_ns;
     if (enabled > 0 && running == 0) return no_turn;
     if (running > enabled) return "counted for longer than it was enabled";
+    double grown = (double)(now->value - last->value);
     counter->total += enabled > running ? grown * ((double)enabled / (double)running) : grown;
     counter->last = *now;
     return NULL;
@@ -350,8 +345,7 @@ static void read_event(const struct assay__probe *probe, struct event *event)
 {
     event->sum = (struct assay__perf_count){0};
     event->failed = event->broken;
-    if (event->broken) return;
-    for (size_t t = 0; t < probe->thread_count; t++) {
+    for (size_t t = 0; !event->broken && t < probe->thread_count; t++) {
         struct assay__perf_count now;
         if (event->counters[t].fd < 0) continue;
         if (!probe->calls.read(event->counters[t].fd, &now)) {
@@ -369,19 +363,19 @@ static struct assay__probe_reading value_of(const struct assay__probe *probe, si
 {
     const struct event *event = &probe->events[probe->of[index]];
     bool share = index >= ASSAY__PERF_EVENTS;
-    double total = 0;
+    double value = 0;
+    const char *reason = "";
     if (!probe->channels[index].available)
-        return (struct assay__probe_reading){NAN, probe->channels[index].reason};
-    if (share && event->sum.enabled_ns == 0)
-        return (struct assay__probe_reading){NAN, "the process has not run since counting began"};
-    if (event->failed && !(share && event->failed == no_turn))
-        return (struct assay__probe_reading){NAN, event->failed};
-    if (share)
-        return (struct assay__probe_reading){
-            (double)event->sum.running_ns / (double)event->sum.enabled_ns, ""};
+        reason = probe->channels[index].reason;
+    else if (share && event->sum.enabled_ns == 0)
+        reason = "the process has not run since counting began";
+    else if (event->failed && !(share && event->failed == no_turn))
+        reason = event->failed;
     for (size_t t = 0; t < probe->thread_count; t++)
-        total += event->counters[t].total;
-    return (struct assay__probe_reading){total * rows[probe->of[index]].scale, ""};
+        value += event->counters[t].total;
+    value = share ? (double)event->sum.running_ns / (double)event->sum.enabled_ns
+                  : value * rows[probe->of[index]].scale;
+    return (struct assay__probe_reading){*reason ? NAN : value, reason};
 }
 
 static void perf_event_read(struct assay__probe *probe, struct assay__probe_reading *readings)
@@ -421,31 +415,11 @@ const char *assay__perf_event_total(struct assay__probe *probe, enum assay__perf
     return reading.reason;
 }
 
-static size_t perf_event_channels(const struct assay__probe *probe,
-                                  const struct assay__channel **channels)
-{
-    *channels = probe->channels;
-    return probe->channel_count;
-}
-
-static const char *perf_event_reason(const struct assay__probe *probe)
-{
-    return probe->reason;
-}
-
-static void perf_event_close(struct assay__probe *probe)
-{
-    if (!probe) return;
-    for (int e = ASSAY__PERF_EVENTS - 1; e >= 0; e--) /* leaders last */
-        close_event(probe, &probe->events[e]);
-}
-
 const struct assay__probe_ops assay__probe_perf_event = {
     .name = "perf",
     .summary = "cycles, instructions, caches, branches and kernel counts of a process (perf_event)",
     .open = perf_event_open,
-    .channels = perf_event_channels,
-    .reason = perf_event_reason,
+    ASSAY__HEAD_OPS,
     .read = perf_event_read,
     .close = perf_event_close,
     .own_thread = true,

@@ -19,6 +19,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/no_memory.h"
 #include "platform/platform.h"
 
 #include <errno.h>
@@ -54,6 +55,7 @@ struct place {
 };
 
 struct assay__probe {
+    struct assay__probe_head head;
     int fd; /* -1: none */
     bool is_file, ended;
     off_t position; /* in the file */
@@ -68,7 +70,6 @@ struct assay__probe {
     struct assay__channel *channels;
     struct place *places;
     size_t channel_count;
-    const char *reason;
 };
 
 static const char *const *replaced_command;
@@ -80,19 +81,6 @@ void assay__powermetrics_command_set(const char *const *argv)
 
 /* --- taking in bytes -------------------------------------------------------------------------- */
 
-static void take_sample(struct assay__probe *probe)
-{
-    const double grown[ENERGIES] = {probe->working.cpu_energy_j, probe->working.gpu_energy_j,
-                                    probe->working.ane_energy_j};
-    if (probe->samples == 0) probe->first = probe->working;
-    probe->newest = probe->working;
-    probe->newest_ns = assay__now_ns();
-    probe->samples++;
-    probe->bad = NULL;
-    for (size_t i = 0; i < ENERGIES; i++)
-        probe->energies[i] += grown[i]; /* a sample without it makes the sum unknown from then on */
-}
-
 /* Takes every whole sample out of the buffer. at_end: see powermetrics.h. */
 static void take_buffer(struct assay__probe *probe, bool at_end)
 {
@@ -102,10 +90,16 @@ static void take_buffer(struct assay__probe *probe, bool at_end)
         enum assay__powermetrics_status status = assay__powermetrics_next(
             probe->buffer, probe->length, &offset, at_end, &probe->working, &reason);
         if (status == ASSAY__POWERMETRICS_MORE) break;
-        if (status == ASSAY__POWERMETRICS_SAMPLE)
-            take_sample(probe);
-        else
-            probe->bad = reason;
+        probe->bad = status == ASSAY__POWERMETRICS_SAMPLE ? NULL : reason;
+        if (probe->bad) continue;
+        const double grown[ENERGIES] = {probe->working.cpu_energy_j, probe->working.gpu_energy_j,
+                                        probe->working.ane_energy_j};
+        if (probe->samples++ == 0) probe->first = probe->working;
+        probe->newest = probe->working;
+        probe->newest_ns = assay__now_ns();
+        for (size_t i = 0; i < ENERGIES;
+             i++) /* a sample without it ends what is known of the sum */
+            probe->energies[i] += grown[i];
     }
     if (offset == 0 && probe->length == BUFFER) { /* no sample is that long */
         probe->bad = "a sample of powermetrics of over 1 MiB, or something else";
@@ -147,72 +141,45 @@ static double fresh_ns(const struct assay__probe *probe)
                         : fmax((double)STALE_FILE_NS, 3 * elapsed_ns);
 }
 
-/* Of a file whose samples were all there before: their age is that of its last write. The reason
- * when it is too old; NULL. */
-static const char *date_file(struct assay__arena *arena, struct assay__probe *probe,
-                             const char *path, time_t written)
-{
-    static const struct {
-        double seconds;
-        const char *name;
-    } units[] = {{86400, "days"}, {3600, "hours"}, {60, "minutes"}, {1, "seconds"}};
-    double age_s = fmax(difftime(time(NULL), written), 0);
-    size_t unit = 0;
-    probe->samples_at_open = probe->samples;
-    uint64_t age_ns = (uint64_t)(age_s * 1e9);
-    probe->newest_ns = probe->newest_ns > age_ns ? probe->newest_ns - age_ns : 0;
-    if (age_s * 1e9 <= fresh_ns(probe)) return NULL;
-    while (age_s < 2 * units[unit].seconds && units[unit].seconds > 1)
-        unit++;
-    const char *why = assay__arena_printf(arena,
-                                          "'%s' was last written %.0f %s ago: its samples are not "
-                                          "of now (powermetrics must be writing it)",
-                                          path, age_s / units[unit].seconds, units[unit].name);
-    return why ? why : "out of memory";
-}
-
 /* --- sources ---------------------------------------------------------------------------------- */
 
 static const char *open_file(struct assay__arena *arena, struct assay__probe *probe,
                              const char *path)
 {
+    static const struct {
+        double seconds;
+        const char *name;
+    } units[] = {{86400, "days"}, {3600, "hours"}, {60, "minutes"}, {1, "seconds"}};
     struct stat status;
     probe->is_file = true;
-    probe->source = assay__arena_strdup(arena, path);
+    probe->source = assay__arena_text(arena, "%s", path);
     probe->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     const char *why = probe->fd < 0 || fstat(probe->fd, &status) != 0 ? strerror(errno)
                       : S_ISREG(status.st_mode)                       ? NULL
                                                                       : "not a regular file";
-    if (!probe->source) return "out of memory";
-    if (why) {
-        why = assay__arena_printf(arena, "cannot read the powermetrics file '%s': %s", path, why);
-        return why ? why : "out of memory";
-    }
+    if (why)
+        return assay__arena_text(arena, "cannot read the powermetrics file '%s': %s", path, why);
     if (status.st_size > (off_t)AT_OPEN) probe->position = status.st_size - (off_t)AT_OPEN;
     take_in(probe, 2 * (size_t)AT_OPEN);
     /* The last sample of the text form is ended by the next one's head: alone in the file, it
      * counts as it is. */
     if (probe->samples == 0) take_buffer(probe, true);
-    if (probe->samples) return date_file(arena, probe, path, status.st_mtime);
-    why = assay__arena_printf(arena, "'%s': %s", path,
-                              probe->bad ? probe->bad : "no whole sample of powermetrics in it");
-    return why ? why : "out of memory";
-}
-
-/* What a child said instead of a sample: its first line. */
-static const char *child_message(struct assay__arena *arena, const struct assay__probe *probe)
-{
-    size_t length = 0;
-    while (length < probe->length && length < 160 && probe->buffer[length] >= ' ' &&
-           probe->buffer[length] < 0x7f)
-        length++;
-    const char *words = probe->bad     ? probe->bad
-                        : length       ? assay__arena_strndup(arena, probe->buffer, length)
-                        : probe->ended ? "it ended without a sample"
-                                       : "no sample within 5 s";
-    words = assay__arena_printf(arena, "powermetrics: %s (it needs root: run with sudo%s)",
-                                words ? words : "out of memory", BY_HAND);
-    return words ? words : "out of memory";
+    if (probe->samples == 0)
+        return assay__arena_text(arena, "'%s': %s", path,
+                                 probe->bad ? probe->bad : "no whole sample of powermetrics in it");
+    /* All samples were there before: their age is that of the last write. */
+    double age_s = fmax(difftime(time(NULL), status.st_mtime), 0);
+    uint64_t age_ns = (uint64_t)(age_s * 1e9);
+    probe->samples_at_open = probe->samples;
+    probe->newest_ns = probe->newest_ns > age_ns ? probe->newest_ns - age_ns : 0;
+    if (age_s * 1e9 <= fresh_ns(probe)) return NULL;
+    size_t unit = 0;
+    while (age_s < 2 * units[unit].seconds && units[unit].seconds > 1)
+        unit++;
+    return assay__arena_text(arena,
+                             "'%s' was last written %.0f %s ago: its samples are not of now "
+                             "(powermetrics must be writing it)",
+                             path, age_s / units[unit].seconds, units[unit].name);
 }
 
 static const char *start_child(struct assay__arena *arena, struct assay__probe *probe,
@@ -225,10 +192,7 @@ static const char *start_child(struct assay__arena *arena, struct assay__probe *
     int code = assay__process_start(argv, -1, ends[1], NULL, &probe->child, &error);
     close(ends[1]);
     probe->fd = ends[0];
-    if (code) {
-        const char *words = assay__arena_strdup(arena, error.message);
-        return words ? words : "out of memory";
-    }
+    if (code) return assay__arena_text(arena, "%s", error.message);
     uint64_t begin = assay__now_ns(), passed = 0;
     while (probe->samples == 0 && !probe->ended && passed < FIRST_NS) {
         struct pollfd ready = {.fd = probe->fd, .events = POLLIN};
@@ -236,7 +200,17 @@ static const char *start_child(struct assay__arena *arena, struct assay__probe *
         take_in(probe, PER_READ);
         passed = assay__now_ns() - begin;
     }
-    return probe->samples ? NULL : child_message(arena, probe);
+    if (probe->samples) return NULL;
+    size_t length = 0; /* of what the child said instead of a sample: its first line */
+    while (length < probe->length && length < 160 && probe->buffer[length] >= ' ' &&
+           probe->buffer[length] < 0x7f)
+        length++;
+    const char *said = probe->bad     ? probe->bad
+                       : length       ? assay__arena_text(arena, "%.*s", (int)length, probe->buffer)
+                       : probe->ended ? "it ended without a sample"
+                                      : "no sample within 5 s";
+    return assay__arena_text(arena, "powermetrics: %s (it needs root: run with sudo%s)", said,
+                             BY_HAND);
 }
 
 static bool is_foreign(void)
@@ -330,106 +304,78 @@ static void add(struct assay__probe *probe, const struct row *row, size_t cluste
 }
 
 /* Clock and active share of a cluster or CPU. */
-static bool add_unit(struct assay__arena *arena, struct assay__probe *probe, const char *rail,
+static void add_unit(struct assay__arena *arena, struct assay__probe *probe, const char *rail,
                      size_t offset, size_t cluster)
 {
-    const char *clock = assay__arena_printf(arena, "clock.%s", rail);
-    const char *share = assay__arena_printf(arena, "utilization.%s", rail);
-    if (!clock || !share) return false;
+    const char *clock = assay__arena_text(arena, "clock.%s", rail);
+    const char *share = assay__arena_text(arena, "utilization.%s", rail);
     size_t hertz = offset + offsetof(struct assay__powermetrics_unit, frequency_hz);
     size_t active = offset + offsetof(struct assay__powermetrics_unit, active_ratio);
     add(probe, &(struct row){clock, "clock", rail, "Hz", hertz, -1}, cluster);
     add(probe, &(struct row){share, "utilization", rail, "ratio", active, -1}, cluster);
-    return true;
 }
 
-static bool add_channels(struct assay__arena *arena, struct assay__probe *probe)
+static void add_channels(struct assay__arena *arena, struct assay__probe *probe)
 {
     const struct assay__powermetrics_sample *first = &probe->first;
     size_t fixed = sizeof rows / sizeof rows[0];
     size_t most = fixed + 2 * (first->cluster_count + first->cpu_count);
     probe->channels = assay__arena_array(arena, most, sizeof *probe->channels);
     probe->places = assay__arena_array(arena, most, sizeof *probe->places);
-    if (!probe->channels || !probe->places) return false;
+    if (!probe->channels || !probe->places) return;
     for (size_t i = 0; i < fixed; i++)
         add(probe, &rows[i], SIZE_MAX);
     for (size_t i = 0; i < first->cluster_count; i++) {
         const char *rail = assay__sysfs_slug(arena, first->clusters[i].name);
         size_t offset = IN(clusters) + i * sizeof first->clusters[0] +
                         offsetof(struct assay__powermetrics_cluster, unit);
-        if (!rail) return false;
-        if (*rail && !add_unit(arena, probe, rail, offset, i)) return false;
+        if (*rail) add_unit(arena, probe, rail, offset, i);
     }
-    for (size_t i = 0; i < first->cpu_count; i++) {
-        const char *rail = assay__arena_printf(arena, "cpu%zu", i);
-        if (!rail || !add_unit(arena, probe, rail, IN(cpus) + i * sizeof first->cpus[0], SIZE_MAX))
-            return false;
-    }
-    return true;
+    for (size_t i = 0; i < first->cpu_count; i++)
+        add_unit(arena, probe, assay__arena_text(arena, "cpu%zu", i),
+                 IN(cpus) + i * sizeof first->cpus[0], SIZE_MAX);
 }
 
 /* --- the contract ----------------------------------------------------------------------------- */
 
 static void powermetrics_close(struct assay__probe *probe)
 {
-    if (!probe) return;
-    close_source(probe);
-    free(probe);
+    if (probe) close_source(probe);
 }
 
 static int powermetrics_open(struct assay__arena *arena, struct assay__probe **probe,
                              struct assay_error *error)
 {
-    struct assay__probe *made = calloc(1, sizeof *made);
-    *probe = NULL;
+    struct assay__probe *made = *probe = assay__arena_alloc(arena, sizeof *made);
     if (made) {
         made->fd = made->child.socket = -1;
         made->buffer = malloc(BUFFER);
     }
-    if (!made || !made->buffer) {
-        free(made);
-        return assay_error_set(error, ASSAY_ENOMEM, "no memory for a probe");
+    if (made && made->buffer) {
+        const char *reason = open_source(arena, made);
+        if (reason)
+            close_source(made);
+        else
+            add_channels(arena, made);
+        /* A sample has at least one value (powermetrics_read.c): then there is a channel. */
+        made->head = (struct assay__probe_head){made->channels, made->channel_count,
+                                                reason ? reason : ""};
+        if (!assay__arena_failed(arena)) return 0;
     }
-    made->reason = open_source(arena, made);
-    if (made->reason) {
-        close_source(made);
-    } else if (!add_channels(arena, made)) {
-        powermetrics_close(made);
-        return assay_error_set(error, ASSAY_ENOMEM, "no memory for a probe");
-    } else {
-        made->reason = ""; /* a sample has at least one value: see assay__powermetrics_finish */
-    }
-    *probe = made;
-    return 0;
-}
-
-static size_t powermetrics_channels(const struct assay__probe *probe,
-                                    const struct assay__channel **channels)
-{
-    *channels = probe->channels;
-    return probe->channel_count;
-}
-
-static const char *powermetrics_reason(const struct assay__probe *probe)
-{
-    return probe->reason;
-}
-
-/* Why the newest sample is not current; "". */
-static const char *stale(const struct assay__probe *probe)
-{
-    if (probe->bad) return probe->bad;
-    if (probe->ended) return "powermetrics has ended";
-    if ((double)(assay__now_ns() - probe->newest_ns) > fresh_ns(probe))
-        return "powermetrics gives no new samples";
-    return "";
+    powermetrics_close(made);
+    *probe = NULL;
+    return assay__no_memory(error);
 }
 
 static void powermetrics_read(struct assay__probe *probe, struct assay__probe_reading *readings)
 {
     if (probe->channel_count == 0) return;
     take_in(probe, PER_READ);
-    const char *late = stale(probe);
+    double age_ns = (double)(assay__now_ns() - probe->newest_ns);
+    const char *late = probe->bad                 ? probe->bad
+                       : probe->ended             ? "powermetrics has ended"
+                       : age_ns > fresh_ns(probe) ? "powermetrics gives no new samples"
+                                                  : "";
     for (size_t i = 0; i < probe->channel_count; i++) {
         const struct place *place = &probe->places[i];
         const char *reason = probe->channels[i].available ? late : probe->channels[i].reason;
@@ -448,8 +394,7 @@ const struct assay__probe_ops assay__probe_powermetrics = {
     .name = "powermetrics",
     .summary = "power, clocks and thermal pressure of Apple silicon (macOS powermetrics)",
     .open = powermetrics_open,
-    .channels = powermetrics_channels,
-    .reason = powermetrics_reason,
+    ASSAY__HEAD_OPS,
     .read = powermetrics_read,
     .close = powermetrics_close,
     .is_foreign = is_foreign,

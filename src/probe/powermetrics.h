@@ -56,22 +56,6 @@ enum assay__powermetrics_status assay__powermetrics_next(const char *data, size_
                                                          struct assay__powermetrics_sample *sample,
                                                          const char **reason);
 
-/** The parts of the above: one property list; one text sample. False: *reason. */
-bool assay__powermetrics_plist(const char *data, size_t size,
-                               struct assay__powermetrics_sample *sample, const char **reason);
-bool assay__powermetrics_text(const char *data, size_t size,
-                              struct assay__powermetrics_sample *sample, const char **reason);
-/** Every value unknown; then, when it is read, what follows from the others. */
-void assay__powermetrics_clear(struct assay__powermetrics_sample *sample);
-/** False: nothing in it is known, or a value is impossible (negative, a share over 1): *reason. */
-bool assay__powermetrics_finish(struct assay__powermetrics_sample *sample, const char **reason);
-/** The index of a thermal pressure; NaN: not in the list. */
-double assay__powermetrics_pressure(const char *name, size_t length);
-/** Sets what is not known yet: the first of two equal keys counts. */
-void assay__powermetrics_set_once(double *place, double value);
-/** A whole decimal number, finite; else NaN. */
-double assay__powermetrics_number(const char *text, size_t length);
-
 /** The program that the probe starts, and its arguments; NULL restores powermetrics itself. For
  *  tests, before the probe is opened. */
 void assay__powermetrics_command_set(const char *const *argv);

@@ -8,7 +8,7 @@
 
 static bool total_of(const struct assay__files_channel *channel, double *value, const char **reason)
 {
-    const char *line = assay__sysfs_field(channel->files[0]->text, channel->key);
+    const char *line = assay__fs_field(channel->files[0]->text, channel->key);
     *reason = channel->files[0]->text[0] ? "the file has no such line" : "the file is empty";
     if (!line) return false;
     const char *end = line + strcspn(line, "\n");
@@ -33,14 +33,15 @@ static int pressure_open(struct assay__arena *arena, struct assay__probe **probe
         {"time.io.full", "/proc/pressure/io", "full", "io"},
         {"time.irq.full", "/proc/pressure/irq", "full", "irq"},
     };
-    int code = assay__files_new(arena, probe, error);
-    if (code) return code;
+    *probe = assay__files_new(arena);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const struct assay__files_spec spec = {
-            .name = rows[i].name,
-            .rail = rows[i].rail,
-            .as = {"time", "s", ASSAY__CHANNEL_COUNTER, 1e-6, total_of, rows[i].key, 256},
-            .path = rows[i].path};
+        const struct assay__files_spec spec = {.name = rows[i].name,
+                                               .rail = rows[i].rail,
+                                               .as = {"time", "s", ASSAY__CHANNEL_COUNTER, 1e-6},
+                                               .compute = total_of,
+                                               .key = rows[i].key,
+                                               .size = 256,
+                                               .path = rows[i].path};
         assay__files_add(*probe, &spec);
     }
     return assay__files_end(probe,

@@ -102,6 +102,17 @@ struct assay__probe_ops {
     const struct assay__capture_files *files;
 };
 
+/** What a probe shows; it is the first member of those whose operations have ASSAY__HEAD_OPS. */
+struct assay__probe_head {
+    const struct assay__channel *channels;
+    size_t count;
+    const char *reason;
+};
+size_t assay__head_channels(const struct assay__probe *probe,
+                            const struct assay__channel **channels);
+const char *assay__head_reason(const struct assay__probe *probe);
+#define ASSAY__HEAD_OPS .channels = assay__head_channels, .reason = assay__head_reason
+
 /** The table; NULL past the end. */
 const struct assay__probe_ops *assay__probe_at(size_t index);
 const struct assay__probe_ops *assay__probe_find(const char *name);

@@ -22,6 +22,20 @@ const struct assay__probe_ops *assay__probe_find(const char *name)
     return NULL;
 }
 
+size_t assay__head_channels(const struct assay__probe *probe,
+                            const struct assay__channel **channels)
+{
+    const struct assay__probe_head *head = (const void *)probe;
+    *channels = head->channels;
+    return head->count;
+}
+
+const char *assay__head_reason(const struct assay__probe *probe)
+{
+    const struct assay__probe_head *head = (const void *)probe;
+    return head->reason;
+}
+
 /* --- opening ---------------------------------------------------------------------------------- */
 
 #define LIMIT_NS 1000000000u

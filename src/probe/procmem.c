@@ -45,7 +45,8 @@ static bool resident(const struct assay__files_channel *channel, double *value, 
     *reason = "no memory at all: the process has ended";
     if (size == 0) return false;
     *reason = "";
-    *value *= channel->scale;
+    long bytes = assay__live_refused() ? PAGE_OF_FIXTURES : sysconf(_SC_PAGESIZE);
+    *value *= bytes > 0 ? (double)bytes : PAGE_OF_FIXTURES;
     return true;
 }
 
@@ -63,48 +64,48 @@ static bool stat_field(const struct assay__files_channel *channel, double *value
 static bool proportional(const struct assay__files_channel *channel, double *value,
                          const char **reason)
 {
-    const char *at = assay__sysfs_field(channel->files[0]->text, "Pss");
+    const char *at = assay__fs_field(channel->files[0]->text, "Pss");
     *reason = "this kernel does not report it";
-    if (!at) return false;
-    if (!assay__sysfs_leading(at, value, reason)) return false;
+    if (!at || !assay__sysfs_leading(at, value, reason)) return false;
     *value *= 1024;
     return true;
 }
 
-/* The folder of the process, or why it cannot be read. */
-static const char *folder_of(struct assay__arena *arena, const char **refused)
+#define BYTES "memory", "B", ASSAY__CHANNEL_GAUGE, 1
+#define COUNT "count", "1", ASSAY__CHANNEL_GAUGE, 1
+#define FAULTS "count", "1", ASSAY__CHANNEL_COUNTER, 1
+
+static const struct row {
+    const char *name, *file;
+    struct assay__files_kind as;
+    assay__files_compute *compute;
+    const char *key;
+    size_t size;
+} rows[] = {
+    {"memory.rss", "statm", {BYTES}, resident, NULL, 128},
+    {"faults.minor", "stat", {FAULTS}, stat_field, "10", 1024},
+    {"faults.major", "stat", {FAULTS}, stat_field, "12", 1024},
+    {"threads", "stat", {COUNT}, stat_field, "20", 1024},
+    {"memory.pss", "smaps_rollup", {BYTES}, proportional, NULL, 2048},
+};
+#define PSS 4 /* the row that is a probe of its own */
+
+static int open_rows(struct assay__arena *arena, struct assay__probe **probe, size_t first,
+                     size_t end, struct assay_error *error)
 {
     pid_t process = atomic_load(&target_process);
-    *refused = process > 0 ? NULL : assay__live_refused();
-    return process > 0 ? assay__arena_printf(arena, "/proc/%ld", (long)process)
-                       : assay__arena_strdup(arena, "/proc/self");
-}
-
-static double page_bytes(void)
-{
-    long bytes = assay__live_refused() ? PAGE_OF_FIXTURES : sysconf(_SC_PAGESIZE);
-    return bytes > 0 ? (double)bytes : PAGE_OF_FIXTURES;
-}
-
-struct row {
-    const char *name, *file, *source;
-    struct assay__files_kind as;
-};
-
-static int open_rows(struct assay__arena *arena, struct assay__probe **probe,
-                     const struct row *rows, size_t count, struct assay_error *error)
-{
-    const char *refused, *folder = folder_of(arena, &refused);
-    int code = assay__files_new(arena, probe, error);
-    if (code) return code;
-    for (size_t i = 0; i < count; i++) {
-        const char *path = assay__arena_printf(arena, "%s/%s", folder ? folder : "", rows[i].file);
-        const struct assay__files_spec spec = {.name = rows[i].name,
-                                               .as = rows[i].as,
-                                               .path = path,
-                                               .source = rows[i].source,
-                                               .reason = folder && path ? refused
-                                                                        : "out of memory"};
+    const char *folder = process > 0 ? assay__arena_text(arena, "%ld", (long)process) : "self";
+    *probe = assay__files_new(arena);
+    for (const struct row *row = &rows[first]; row < &rows[end]; row++) {
+        const struct assay__files_spec spec = {
+            .name = row->name,
+            .as = row->as,
+            .compute = row->compute,
+            .key = row->key,
+            .size = row->size,
+            .path = assay__arena_text(arena, "/proc/%s/%s", folder, row->file),
+            .source = assay__arena_text(arena, "/proc/PID/%s", row->file),
+            .reason = process > 0 ? NULL : assay__live_refused()};
         assay__files_add(*probe, &spec);
     }
     return assay__files_end(probe, NULL, error);
@@ -113,36 +114,13 @@ static int open_rows(struct assay__arena *arena, struct assay__probe **probe,
 static int process_open(struct assay__arena *arena, struct assay__probe **probe,
                         struct assay_error *error)
 {
-    const struct row rows[] = {
-        {"memory.rss",
-         "statm",
-         "/proc/PID/statm",
-         {"memory", "B", ASSAY__CHANNEL_GAUGE, page_bytes(), resident, NULL, 128}},
-        {"faults.minor",
-         "stat",
-         "/proc/PID/stat",
-         {"count", "1", ASSAY__CHANNEL_COUNTER, 1, stat_field, "10", 1024}},
-        {"faults.major",
-         "stat",
-         "/proc/PID/stat",
-         {"count", "1", ASSAY__CHANNEL_COUNTER, 1, stat_field, "12", 1024}},
-        {"threads",
-         "stat",
-         "/proc/PID/stat",
-         {"count", "1", ASSAY__CHANNEL_GAUGE, 1, stat_field, "20", 1024}},
-    };
-    return open_rows(arena, probe, rows, sizeof rows / sizeof rows[0], error);
+    return open_rows(arena, probe, 0, PSS, error);
 }
 
 static int pss_open(struct assay__arena *arena, struct assay__probe **probe,
                     struct assay_error *error)
 {
-    static const struct row row = {
-        "memory.pss",
-        "smaps_rollup",
-        "/proc/PID/smaps_rollup",
-        {"memory", "B", ASSAY__CHANNEL_GAUGE, 1, proportional, NULL, 2048}};
-    return open_rows(arena, probe, &row, 1, error);
+    return open_rows(arena, probe, PSS, PSS + 1, error);
 }
 
 const struct assay__probe_ops assay__probe_process = {

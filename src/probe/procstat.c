@@ -21,7 +21,7 @@
 static bool sum_fields(const struct assay__files_channel *channel, double *value,
                        const char **reason)
 {
-    const char *at = assay__sysfs_field(channel->files[0]->text, "cpu");
+    const char *at = assay__fs_field(channel->files[0]->text, "cpu");
     double total = 0, sum = 0;
     size_t fields = 0;
     *reason = "the first line is not that of the CPUs";
@@ -50,17 +50,17 @@ static int procstat_open(struct assay__arena *arena, struct assay__probe **probe
     static const struct {
         const char *name, *fields;
     } rows[] = {{"time.busy", BUSY}, {"time.idle", IDLE}, {"time.steal", STEAL}};
-    int code = assay__files_new(arena, probe, error);
-    if (code) return code;
-    const char *root = getenv("ASSAY_FSROOT");
-    long ticks = root && *root ? 100 : sysconf(_SC_CLK_TCK);
+    *probe = assay__files_new(arena);
+    long ticks = assay__fs_replaced() ? 100 : sysconf(_SC_CLK_TCK);
     double tick_s = ticks > 0 ? 1.0 / (double)ticks : 0.01;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const struct assay__files_spec spec = {
-            .name = rows[i].name,
-            .rail = "cpu",
-            .as = {"time", "s", ASSAY__CHANNEL_COUNTER, tick_s, sum_fields, rows[i].fields, 512},
-            .path = PATH};
+        const struct assay__files_spec spec = {.name = rows[i].name,
+                                               .rail = "cpu",
+                                               .as = {"time", "s", ASSAY__CHANNEL_COUNTER, tick_s},
+                                               .compute = sum_fields,
+                                               .key = rows[i].fields,
+                                               .size = 512,
+                                               .path = PATH};
         assay__files_add(*probe, &spec);
     }
     return assay__files_end(probe, NULL, error);

@@ -3,7 +3,7 @@
  * them; they are kept as doubles, exact up to 2^53 (9 GJ in µJ). */
 #include "probe/sysfs.h"
 
-#include "base/vec.h"
+#include "platform/posix_fs.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -37,14 +37,6 @@ void assay__sysfs_calls_set(const struct assay__sysfs_calls *replacement)
     calls = replacement ? replacement : &real_calls;
 }
 
-/* The path below the root; false when it is too long. */
-static bool full_path(char *out, size_t out_size, const char *path)
-{
-    const char *root = getenv("ASSAY_FSROOT");
-    int length = snprintf(out, out_size, "%s%s", root ? root : "", path);
-    return length > 0 && (size_t)length < out_size;
-}
-
 /* --- reasons ---------------------------------------------------------------------------------- */
 
 static const char *reason_of(int number)
@@ -74,43 +66,35 @@ static bool is_denied(int number)
     return number == EACCES || number == EPERM;
 }
 
-static const char *open_reason_of(struct assay__arena *arena, const char *path, int number)
-{
-    const char *text;
-    if (is_denied(number))
-        text = assay__arena_printf(
-            arena, "permission denied; to allow it until the next boot: sudo chmod a+r %s", path);
-    else if (number == ENOENT)
-        text = assay__arena_printf(arena, "%s does not exist", path);
-    else
-        text = assay__arena_printf(arena, "%s: %s", path, reason_of(number));
-    return text ? text : "out of memory";
-}
-
 /* --- files ------------------------------------------------------------------------------------ */
 
 bool assay__sysfs_open(struct assay__arena *arena, struct assay__sysfs_file *file, const char *path,
                        size_t size)
 {
     char full[PATH_MAX];
-    *file = (struct assay__sysfs_file){
-        .fd = -1, .path = path, .open_reason = "", .reason = "", .size = size};
-    file->text = assay__arena_alloc(arena, size);
-    if (!file->text) {
-        file->open_reason = "out of memory";
-        return false;
-    }
-    if (!full_path(full, sizeof full, path)) {
-        file->open_reason = "the path is too long";
+    *file = (struct assay__sysfs_file){.fd = -1,
+                                       .path = path,
+                                       .open_reason = "",
+                                       .reason = "",
+                                       .text = assay__arena_alloc(arena, size),
+                                       .size = size};
+    if (!file->text || !assay__fs_path(full, path)) {
+        file->open_reason = file->text ? "the path is too long" : "out of memory";
         return false;
     }
     errno = 0;
     file->fd = calls->open(full);
-    if (file->fd < 0) {
-        file->denied = is_denied(errno);
-        file->open_reason = open_reason_of(arena, path, errno);
-    }
-    return file->fd >= 0;
+    if (file->fd >= 0) return true;
+    int number = errno;
+    file->denied = is_denied(number);
+    if (file->denied)
+        file->open_reason = assay__arena_text(
+            arena, "permission denied; to allow it until the next boot: sudo chmod a+r %s", path);
+    else if (number == ENOENT)
+        file->open_reason = assay__arena_text(arena, "%s does not exist", path);
+    else
+        file->open_reason = assay__arena_text(arena, "%s: %s", path, reason_of(number));
+    return false;
 }
 
 void assay__sysfs_close(struct assay__sysfs_file *file)
@@ -122,12 +106,9 @@ void assay__sysfs_close(struct assay__sysfs_file *file)
 bool assay__sysfs_refresh(struct assay__sysfs_file *file)
 {
     size_t length = 0;
+    file->reason = file->open_reason;
+    if (file->fd < 0) return false;
     file->text[0] = '\0';
-    file->reason = "";
-    if (file->fd < 0) {
-        file->reason = file->open_reason;
-        return false;
-    }
     while (length + 1 < file->size) {
         ssize_t got = calls->pread(file->fd, file->text + length, file->size - 1 - length,
                                    (off_t)length);
@@ -141,7 +122,7 @@ bool assay__sysfs_refresh(struct assay__sysfs_file *file)
         if (got == 0) break;
         length += (size_t)got;
         /* A short text comes whole and ends in a newline: no second read just to see the end. */
-        if (file->text[length - 1] == '\n' && !file->long_text) break;
+        if (file->text[length - 1] == '\n') break;
     }
     while (length > 0 && strchr(" \t\r\n", file->text[length - 1]))
         length--;
@@ -151,170 +132,107 @@ bool assay__sysfs_refresh(struct assay__sysfs_file *file)
 
 /* --- texts ------------------------------------------------------------------------------------ */
 
-static bool number_at(const char *text, double *value, const char **end, const char **reason)
+/* A decimal integer; behind it the end of the text (whole), or white space. */
+static bool number_at(const char *text, bool whole, double *value, const char **reason)
 {
     const char *digits = *text == '-' || *text == '+' ? text + 1 : text;
-    *reason = "";
-    if (*text == '\0') {
-        *reason = "the file is empty";
-        return false;
-    }
-    if (*digits < '0' || *digits > '9') {
-        *reason = "text instead of a number";
-        return false;
-    }
+    char *end = NULL;
     errno = 0;
-    char *after;
-    *value = *text == '-' ? (double)strtoll(text, &after, 10)
-                          : (double)strtoull(digits, &after, 10);
-    *end = after;
-    if (errno) {
-        *reason = "the number does not fit 64 bits";
-        return false;
-    }
-    return true;
+    if (*digits >= '0' && *digits <= '9')
+        *value = *text == '-' ? (double)strtoll(text, &end, 10)
+                              : (double)strtoull(digits, &end, 10);
+    bool fits = errno == 0;
+    if (end && whole) end += strspn(end, " \t\r\n");
+    bool good = end && (*end == '\0' || (!whole && strchr(" \t\r\n", *end)));
+    *reason = *text == '\0'  ? "the file is empty"
+              : end && !fits ? "the number does not fit 64 bits"
+              : !good        ? "text instead of a number"
+                             : "";
+    return !**reason;
 }
 
 bool assay__sysfs_leading(const char *text, double *value, const char **reason)
 {
-    const char *end;
-    if (!number_at(text, value, &end, reason)) return false;
-    if (*end == '\0' || strchr(" \t\r\n", *end)) return true;
-    *reason = "text instead of a number";
-    return false;
+    return number_at(text, false, value, reason);
 }
 
 bool assay__sysfs_integer(const char *text, double *value, const char **reason)
 {
-    const char *end;
-    if (!number_at(text, value, &end, reason)) return false;
-    end += strspn(end, " \t\r\n");
-    if (*end == '\0') return true;
-    *reason = "text instead of a number";
-    return false;
-}
-
-const char *assay__sysfs_field(const char *text, const char *key)
-{
-    size_t length = strlen(key);
-    for (const char *line = text; line; line = strchr(line, '\n')) {
-        if (*line == '\n') line++;
-        if (strncmp(line, key, length) != 0) continue;
-        const char *at = line + length;
-        if (*at != ' ' && *at != '\t' && *at != ':' && *at != '=') continue;
-        return at + strspn(at, " \t:=");
-    }
-    return NULL;
-}
-
-static bool format_path(char out[PATH_MAX], const char *format, va_list args)
-{
-    int length = vsnprintf(out, PATH_MAX, format, args);
-    return length >= 0 && length < PATH_MAX;
-}
-
-static bool read_once(const char *path, char *out, size_t out_size)
-{
-    char full[PATH_MAX];
-    if (!full_path(full, sizeof full, path)) return false;
-    struct assay__sysfs_file file = {
-        .fd = calls->open(full), .path = path, .text = out, .size = out_size, .long_text = true};
-    if (file.fd < 0) return false;
-    bool good = assay__sysfs_refresh(&file);
-    assay__sysfs_close(&file);
-    return good;
+    return number_at(text, true, value, reason);
 }
 
 const char *assay__sysfs_text(struct assay__arena *arena, const char *format, ...)
 {
-    char path[PATH_MAX];
     const char *kept = NULL;
+    char *text = malloc(TEXT_MAX);
     va_list args;
     va_start(args, format);
-    bool fits = format_path(path, format, args);
+    if (text && assay__fs_vread(text, TEXT_MAX, format, args) >= 0)
+        kept = assay__arena_strdup(arena, text);
     va_end(args);
-    if (!fits) return NULL;
-    char *text = malloc(TEXT_MAX);
-    if (text && read_once(path, text, TEXT_MAX)) kept = assay__arena_strdup(arena, text);
     free(text);
     return kept;
 }
 
+const char *assay__sysfs_line(struct assay__arena *arena, const char *text, const char *key)
+{
+    const char *at = text ? assay__fs_field(text, key) : NULL;
+    return at ? assay__arena_text(arena, "%.*s", (int)strcspn(at, "\n"), at) : "";
+}
+
 bool assay__sysfs_value(double *value, const char *format, ...)
 {
-    char path[PATH_MAX], text[64];
+    char text[64];
     const char *reason;
     va_list args;
     va_start(args, format);
-    bool fits = format_path(path, format, args);
+    bool read = assay__fs_vread(text, sizeof text, format, args) >= 0;
     va_end(args);
-    return fits && read_once(path, text, sizeof text) && assay__sysfs_integer(text, value, &reason);
-}
-
-bool assay__sysfs_exists(const char *format, ...)
-{
-    char path[PATH_MAX], full[PATH_MAX];
-    va_list args;
-    va_start(args, format);
-    bool fits = format_path(path, format, args);
-    va_end(args);
-    return fits && full_path(full, sizeof full, path) && access(full, F_OK) == 0;
+    return read && assay__sysfs_integer(text, value, &reason);
 }
 
 /* --- folders ---------------------------------------------------------------------------------- */
 
 /* Digits compare as numbers, the rest as bytes. */
-static int natural_order(const char *a, const char *b)
+static int entry_order(const void *left, const void *right)
 {
+    const char *a = *(const char *const *)left, *b = *(const char *const *)right;
+    const char *const whole_a = a, *const whole_b = b;
+    static const char digits[] = "0123456789";
     while (*a && *b) {
-        if (*a >= '0' && *a <= '9' && *b >= '0' && *b <= '9') {
-            size_t zeros_a = strspn(a, "0"), zeros_b = strspn(b, "0");
-            a += zeros_a, b += zeros_b;
-            size_t length_a = strspn(a, "0123456789"), length_b = strspn(b, "0123456789");
-            if (length_a != length_b) return length_a < length_b ? -1 : 1;
-            int order = memcmp(a, b, length_a);
+        if (strspn(a, digits) && strspn(b, digits)) {
+            a += strspn(a, "0"), b += strspn(b, "0");
+            size_t length = strspn(a, digits), other = strspn(b, digits);
+            int order = length != other ? (length < other ? -1 : 1) : memcmp(a, b, length);
             if (order) return order;
-            a += length_a, b += length_b;
+            a += length, b += length;
         } else if (*a != *b) {
             return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
         } else {
             a++, b++;
         }
     }
-    return *a ? 1 : *b ? -1 : 0;
-}
-
-static int entry_order(const void *a, const void *b)
-{
-    const char *const *left = a, *const *right = b;
-    int order = natural_order(*left, *right);
-    return order ? order : strcmp(*left, *right);
+    return *a ? 1 : *b ? -1 : strcmp(whole_a, whole_b);
 }
 
 const char **assay__sysfs_list(struct assay__arena *arena, const char *folder, const char *prefix)
 {
     char full[PATH_MAX];
-    const char **names = NULL, **kept = NULL;
-    size_t count = 0, capacity = 0;
-    if (!full_path(full, sizeof full, folder)) return NULL;
-    DIR *dir = opendir(full);
+    size_t count = 0;
+    DIR *dir = assay__fs_path(full, folder) ? opendir(full) : NULL;
     if (!dir) return NULL;
+    const char **names = assay__arena_grow(arena, NULL, 0, sizeof *names);
     struct dirent *entry;
-    while (count < ENTRIES_MAX && (entry = readdir(dir))) {
+    while (names && count < ENTRIES_MAX && (entry = readdir(dir))) {
         if (entry->d_name[0] == '.' || strncmp(entry->d_name, prefix, strlen(prefix)) != 0)
             continue;
-        const char *name = assay__arena_strdup(arena, entry->d_name);
-        if (!name || assay__vec_grow((void **)&names, &capacity, count + 1, sizeof *names))
-            goto out;
-        names[count++] = name;
+        names[count++] = assay__arena_text(arena, "%s", entry->d_name);
+        names = assay__arena_grow(arena, names, count, sizeof *names);
     }
-    if (count) qsort(names, count, sizeof *names, entry_order);
-    kept = assay__arena_array(arena, count + 1, sizeof *kept);
-    if (kept && count) memcpy(kept, names, count * sizeof *kept);
-out:
-    free(names);
     closedir(dir);
-    return kept;
+    if (names) qsort(names, count, sizeof *names, entry_order);
+    if (names) names[count] = NULL;
+    return names;
 }
 
 const char *assay__sysfs_slug(struct assay__arena *arena, const char *text)
@@ -326,4 +244,9 @@ const char *assay__sysfs_slug(struct assay__arena *arena, const char *text)
         if (!kept) *c = '-';
     }
     return slug ? slug : "";
+}
+
+bool assay__sysfs_is_card(const char *name)
+{
+    return strncmp(name, "card", 4) == 0 && name[4] && !name[4 + strspn(name + 4, "0123456789")];
 }

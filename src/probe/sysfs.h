@@ -8,6 +8,7 @@
 #define ASSAY_PROBE_SYSFS_H
 
 #include "base/arena.h"
+#include "platform/posix_fs.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,8 +31,8 @@ struct assay__sysfs_file {
     bool denied;             /* permission was refused, to open it or to read it */
     char *text;              /* of the last refresh, NUL-terminated, trailing white space removed */
     size_t size;             /* of the buffer */
-    const char *reason;      /* why the last refresh failed (static); "" */
-    bool long_text;          /* may come in pieces: read beyond a newline at the end of one */
+    const char *reason;      /* why the last refresh failed (static or open_reason); "" */
+    bool used, slow;         /* for the owner: read at all; seldom */
 };
 
 /** Opens `path` (arena text or static: it is kept) with a buffer of `size`
@@ -48,9 +49,6 @@ bool assay__sysfs_refresh(struct assay__sysfs_file *file);
 bool assay__sysfs_integer(const char *text, double *value, const char **reason);
 /** A number at the start of `text`, then white space or the end. */
 bool assay__sysfs_leading(const char *text, double *value, const char **reason);
-/** The text behind "key" and white space or ':' or '=' at the start of a line;
- * NULL when there is no such line. */
-const char *assay__sysfs_field(const char *text, const char *key);
 
 /** A file, once, at most 64 KiB: its text without trailing white space; NULL
  * when it cannot be read. Arena. */
@@ -58,12 +56,16 @@ const char *assay__sysfs_text(struct assay__arena *arena, const char *format, ..
     ASSAY_PRINTF(2, 3);
 /** A file that is one integer, once. */
 bool assay__sysfs_value(double *value, const char *format, ...) ASSAY_PRINTF(2, 3);
-bool assay__sysfs_exists(const char *format, ...) ASSAY_PRINTF(1, 2);
+/** What stands behind the key in its line (assay__fs_field); "" without such a line, or with text
+ *  NULL. Arena. */
+const char *assay__sysfs_line(struct assay__arena *arena, const char *text, const char *key);
 
 /** Entries of a folder whose names begin with `prefix`, in natural order (hwmon2 before hwmon10).
  *  NULL-terminated array; NULL: the folder cannot be read. At most 4,096. */
 const char **assay__sysfs_list(struct assay__arena *arena, const char *folder, const char *prefix);
 
+/** An entry of /sys/class/drm is a card ("card0"), not one of its connectors ("card0-DP-1"). */
+bool assay__sysfs_is_card(const char *name);
 /** "Package id 0" -> "package-id-0": lower case, everything but letters,
  * digits, '.', '_' and '#' becomes '-'. Arena. */
 const char *assay__sysfs_slug(struct assay__arena *arena, const char *text);

@@ -13,33 +13,13 @@
 
 #define FOLDER "/sys/class/thermal"
 
-struct zone_kind {
+static const struct zone_kind {
     const char *prefix, *name, *file;
     struct assay__files_kind as;
+} zones[] = {
+    {"thermal_zone", "temperature", "temp", {"temperature", "°C", ASSAY__CHANNEL_GAUGE, 1e-3}},
+    {"cooling_device", "cooling", "cur_state", {"state", "1", ASSAY__CHANNEL_GAUGE, 1}},
 };
-
-static const struct zone_kind zones[] = {
-    {"thermal_zone",
-     "temperature",
-     "temp",
-     {"temperature", "°C", ASSAY__CHANNEL_GAUGE, 1e-3, NULL, NULL, 0}},
-    {"cooling_device",
-     "cooling",
-     "cur_state",
-     {"state", "1", ASSAY__CHANNEL_GAUGE, 1, NULL, NULL, 0}},
-};
-
-static void add_zone(struct assay__probe *probe, struct assay__arena *arena, const char *entry,
-                     const struct zone_kind *zone)
-{
-    const char *type = assay__sysfs_text(arena, FOLDER "/%s/type", entry);
-    const char *slug = assay__sysfs_slug(arena, type && *type ? type : entry);
-    const char *name = assay__arena_printf(arena, "%s.%s", zone->name, slug);
-    const char *path = assay__arena_printf(arena, FOLDER "/%s/%s", entry, zone->file);
-    const struct assay__files_spec spec = {
-        .name = name, .rail = slug, .as = zone->as, .path = path};
-    if (name && path) assay__files_add(probe, &spec);
-}
 
 /* The sum (key "sum") or the max of the counts of all files. */
 static bool throttle_count(const struct assay__files_channel *channel, double *value,
@@ -65,31 +45,36 @@ static void add_throttling(struct assay__probe *probe, struct assay__arena *aren
     struct assay__cpus cpus;
     if (!assay__cpus_find(arena, &cpus)) return;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const char *const *paths = assay__cpus_paths(arena, &cpus, rows[i].file);
-        const char *source = assay__arena_printf(arena, ASSAY__CPUS_FOLDER "/cpu*/%s%s",
-                                                 rows[i].file, assay__cpus_note(&cpus));
-        if (!paths || !source) continue; /* only Intel has them: no loss elsewhere */
         const struct assay__files_spec spec = {
             .name = rows[i].name,
             .rail = rows[i].rail,
-            .as = {"count", "1", ASSAY__CHANNEL_COUNTER, 1, throttle_count, rows[i].key, 0},
-            .paths = paths,
+            .as = {"count", "1", ASSAY__CHANNEL_COUNTER, 1},
+            .compute = throttle_count,
+            .key = rows[i].key,
+            .paths = assay__cpus_paths(arena, &cpus, rows[i].file),
             .slow = true,
-            .source = source};
-        assay__files_add(probe, &spec);
+            .source = assay__cpus_source(arena, &cpus, rows[i].file)};
+        if (spec.paths) assay__files_add(probe, &spec); /* only Intel has them: no loss elsewhere */
     }
 }
 
 static int thermal_open(struct assay__arena *arena, struct assay__probe **probe,
                         struct assay_error *error)
 {
-    int code = assay__files_new(arena, probe, error);
-    if (code) return code;
+    *probe = assay__files_new(arena);
     const char **entries = assay__sysfs_list(arena, FOLDER, "");
     for (const char **entry = entries; entry && *entry; entry++)
-        for (size_t i = 0; i < sizeof zones / sizeof zones[0]; i++)
-            if (strncmp(*entry, zones[i].prefix, strlen(zones[i].prefix)) == 0)
-                add_zone(*probe, arena, *entry, &zones[i]);
+        for (size_t i = 0; i < sizeof zones / sizeof zones[0]; i++) {
+            if (strncmp(*entry, zones[i].prefix, strlen(zones[i].prefix)) != 0) continue;
+            const char *type = assay__sysfs_text(arena, FOLDER "/%s/type", *entry);
+            const char *slug = assay__sysfs_slug(arena, type && *type ? type : *entry);
+            const struct assay__files_spec spec = {
+                .name = assay__arena_text(arena, "%s.%s", zones[i].name, slug),
+                .rail = slug,
+                .as = zones[i].as,
+                .path = assay__arena_text(arena, FOLDER "/%s/%s", *entry, zones[i].file)};
+            assay__files_add(*probe, &spec);
+        }
     add_throttling(*probe, arena);
     return assay__files_end(
         probe,

@@ -4,9 +4,7 @@
  *
  * What to count is described below /sys/bus/event_source/devices/uncore_imc*:
  *   type, cpumask                     the number for perf_event_open; one CPU of each package
- *     ("0,28")
- *   events/cas_count_read             "event=0x04,umask=0x03"; also data_read(s) on client
- *     processors
+ *   events/cas_count_read             "event=0x04,umask=0x03"; client processors: data_read(s)
  *   events/cas_count_read.scale .unit "6.103515625e-5" and "MiB": count x scale x unit
  *   format/event, format/umask        "config:0-7", "config:8-15": where a term's bits go
  * A channel is the sum over all controllers and packages; when one of them cannot be counted the
@@ -15,6 +13,7 @@
  *
  * AMD's and Arm's drivers describe no such events there: the reason says so. */
 #include "base/cpu_list.h"
+#include "base/no_memory.h"
 #include "probe/live.h"
 #include "probe/perf_event.h"
 #include "probe/probes.h"
@@ -37,12 +36,12 @@ struct counter {
 };
 
 struct assay__probe {
+    struct assay__probe_head head;
     struct assay__perf_calls calls;
     struct assay__arena *arena;
     struct assay__channel channels[CHANNELS];
     struct counter counters[CHANNELS][COUNTERS_MOST];
     size_t counter_count[CHANNELS];
-    const char *reason;
 };
 
 static const char *const names[CHANNELS] = {"memory.read", "memory.write"};
@@ -115,44 +114,22 @@ static double bytes_per_count(struct assay__arena *arena, const char *device, co
     return NAN;
 }
 
-struct cpus {
-    int list[CPUS_MOST];
-    size_t count;
-    bool full;
-};
-
-static void add_cpu(void *context, unsigned cpu)
-{
-    struct cpus *cpus = context;
-    if (cpus->count == CPUS_MOST)
-        cpus->full = true;
-    else
-        cpus->list[cpus->count++] = (int)cpu;
-}
-
-/* "0,28". False: it cannot be understood. */
-static bool read_cpus(const char *text, struct cpus *cpus)
-{
-    return text && assay__cpu_list_each(text, add_cpu, cpus) && cpus->count > 0 && !cpus->full;
-}
-
 /* --- open ------------------------------------------------------------------------------------- */
 
 static const char *open_reason(struct assay__arena *arena, int number)
 {
     double level;
-    if ((number == EACCES || number == EPERM) &&
-        assay__sysfs_value(&level, "/proc/sys/kernel/perf_event_paranoid"))
-        return assay__arena_printf(arena,
-                                   "permission denied: counters of the whole machine need root, or "
-                                   "kernel.perf_event_paranoid 0 or less (it is %.0f): sudo sysctl "
-                                   "kernel.perf_event_paranoid=0",
-                                   level);
-    if (number == EACCES || number == EPERM)
+    if (number != EACCES && number != EPERM)
+        return assay__arena_text(arena, "perf_event_open of a memory controller: %s",
+                                 strerror(number));
+    if (!assay__sysfs_value(&level, "/proc/sys/kernel/perf_event_paranoid"))
         return "permission denied: counters of the whole machine need root (containers: --cap-add "
                "PERFMON)";
-    return assay__arena_printf(arena, "perf_event_open of a memory controller: %s",
-                               strerror(number));
+    return assay__arena_text(arena,
+                             "permission denied: counters of the whole machine need root, or "
+                             "kernel.perf_event_paranoid 0 or less (it is %.0f): sudo sysctl "
+                             "kernel.perf_event_paranoid=0",
+                             level);
 }
 
 /* Opens the event of one device on each of its CPUs. "" or why not. */
@@ -161,17 +138,18 @@ static const char *open_device(struct assay__probe *probe, size_t channel, const
 {
     double type;
     uint64_t config;
-    struct cpus cpus = {.count = 0};
     double bytes = bytes_per_count(probe->arena, device, event);
-    const char *mask = assay__sysfs_text(probe->arena, DEVICES "/%s/cpumask", device);
+    const char *mask = assay__sysfs_text(probe->arena, DEVICES "/%s/cpumask", device); /* "0,28" */
+    int cpus = mask ? assay__cpu_list_count(mask) : 0;
     if (!assay__sysfs_value(&type, DEVICES "/%s/type", device) || type < 0 || type > UINT32_MAX ||
-        !read_config(probe->arena, device, text, &config) || isnan(bytes) ||
-        !read_cpus(mask, &cpus))
+        !read_config(probe->arena, device, text, &config) || isnan(bytes) || cpus == 0 ||
+        cpus > CPUS_MOST)
         return "the files that describe the memory controller's events are not understood";
     if (!probe->calls.open_system) return "there is no perf_event_open here";
-    for (size_t i = 0; i < cpus.count; i++) {
+    struct assay__cpu_walk walk = {.at = mask};
+    while (assay__cpu_next(&walk)) {
         if (probe->counter_count[channel] == COUNTERS_MOST) return "too many memory controllers";
-        int fd = probe->calls.open_system((uint32_t)type, config, cpus.list[i]);
+        int fd = probe->calls.open_system((uint32_t)type, config, (int)walk.cpu);
         if (fd < 0) return open_reason(probe->arena, errno);
         probe->counters[channel][probe->counter_count[channel]++] = (struct counter){fd, bytes};
     }
@@ -199,7 +177,6 @@ static const char *open_channel(struct assay__probe *probe, size_t channel, cons
             if (!text) continue;
             found = true;
             why = refused ? refused : open_device(probe, channel, devices[d], event, text);
-            if (!why) why = "out of memory";
             if (*why) {
                 close_channel(probe, channel);
                 return why;
@@ -210,18 +187,23 @@ static const char *open_channel(struct assay__probe *probe, size_t channel, cons
     return why;
 }
 
+static void uncore_close(struct assay__probe *probe)
+{
+    for (size_t i = 0; probe && i < CHANNELS; i++)
+        close_channel(probe, i);
+}
+
 static int uncore_open(struct assay__arena *arena, struct assay__probe **probe,
                        struct assay_error *error)
 {
-    struct assay__probe *made = assay__arena_alloc(arena, sizeof *made);
-    *probe = NULL;
-    if (!made) return assay_error_set(error, ASSAY_ENOMEM, "no memory for a probe");
+    struct assay__probe *made = *probe = assay__arena_alloc(arena, sizeof *made);
+    if (!made) return assay__no_memory(error);
     const struct assay__perf_calls *replaced = assay__perf_event_calls();
     made->arena = arena;
     made->calls = replaced ? *replaced : assay__perf_system;
     const char **devices = assay__sysfs_list(arena, DEVICES, "uncore_imc");
     bool any = false;
-    made->reason =
+    made->head.reason =
         "this machine shows no counters of its memory controllers (no uncore_imc under " DEVICES
         "): virtual machines do not get them, and AMD's and Arm's drivers describe none there";
     for (size_t i = 0; devices && devices[0] && i < CHANNELS; i++) {
@@ -238,55 +220,37 @@ static int uncore_open(struct assay__arena *arena, struct assay__probe **probe,
             .reason = why,
         };
         any |= !*why;
-        made->reason = any ? "" : why;
+        made->head = (struct assay__probe_head){made->channels, CHANNELS, any ? "" : why};
     }
-    *probe = made;
-    return 0;
+    if (!assay__arena_failed(arena)) return 0;
+    uncore_close(made);
+    *probe = NULL;
+    return assay__no_memory(error);
 }
 
 /* --- read ------------------------------------------------------------------------------------- */
 
-static struct assay__probe_reading read_channel(struct assay__probe *probe, size_t channel)
-{
-    double bytes = 0;
-    if (!probe->channels[channel].available)
-        return (struct assay__probe_reading){NAN, probe->channels[channel].reason};
-    for (size_t i = 0; i < probe->counter_count[channel]; i++) {
-        const struct counter *counter = &probe->counters[channel][i];
-        struct assay__perf_count count;
-        if (!probe->calls.read(counter->fd, &count))
-            return (struct assay__probe_reading){NAN, "the counter cannot be read any more"};
-        if (count.enabled_ns > 0 && count.running_ns == 0)
-            return (struct assay__probe_reading){NAN, "another program holds the counters"};
-        double share = count.enabled_ns > 0 ? (double)count.enabled_ns / (double)count.running_ns
-                                            : 1;
-        bytes += (double)count.value * fmax(share, 1) * counter->bytes;
-    }
-    return (struct assay__probe_reading){bytes, ""};
-}
-
 static void uncore_read(struct assay__probe *probe, struct assay__probe_reading *readings)
 {
-    for (size_t i = 0; i < CHANNELS && probe->channels[i].name; i++)
-        readings[i] = read_channel(probe, i);
-}
-
-static size_t uncore_channels(const struct assay__probe *probe,
-                              const struct assay__channel **channels)
-{
-    *channels = probe->channels;
-    return probe->channels[0].name ? CHANNELS : 0;
-}
-
-static const char *uncore_reason(const struct assay__probe *probe)
-{
-    return probe->reason;
-}
-
-static void uncore_close(struct assay__probe *probe)
-{
-    for (size_t i = 0; probe && i < CHANNELS; i++)
-        close_channel(probe, i);
+    for (size_t c = 0; c < probe->head.count; c++) {
+        const char *reason = probe->channels[c].reason;
+        double bytes = 0;
+        for (size_t i = 0; !*reason && i < probe->counter_count[c]; i++) {
+            const struct counter *counter = &probe->counters[c][i];
+            struct assay__perf_count count;
+            if (!probe->calls.read(counter->fd, &count)) {
+                reason = "the counter cannot be read any more";
+            } else if (count.enabled_ns > 0 && count.running_ns == 0) {
+                reason = "another program holds the counters";
+            } else {
+                double scale = count.enabled_ns > 0
+                                   ? (double)count.enabled_ns / (double)count.running_ns
+                                   : 1;
+                bytes += (double)count.value * fmax(scale, 1) * counter->bytes;
+            }
+        }
+        readings[c] = (struct assay__probe_reading){*reason ? NAN : bytes, reason};
+    }
 }
 
 static const struct assay__capture_files files[] = {
@@ -301,8 +265,7 @@ const struct assay__probe_ops assay__probe_uncore = {
     .name = "uncore",
     .summary = "bytes that the memory controllers read and wrote (perf_event, whole machine)",
     .open = uncore_open,
-    .channels = uncore_channels,
-    .reason = uncore_reason,
+    ASSAY__HEAD_OPS,
     .read = uncore_read,
     .close = uncore_close,
     .files = files,

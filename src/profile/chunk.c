@@ -68,18 +68,6 @@ static void encode_delta(const double *values, size_t count, struct assay__buf *
     assay__buf_add(out, bytes, used);
 }
 
-static void encode_f64(const double *values, size_t count, struct assay__buf *out)
-{
-    for (size_t i = 0; i < count; i++) {
-        uint64_t bits;
-        uint8_t bytes[8];
-        memcpy(&bits, &values[i], sizeof bits);
-        for (int b = 0; b < 8; b++)
-            bytes[b] = (uint8_t)(bits >> (8 * b));
-        assay__buf_add(out, bytes, sizeof bytes);
-    }
-}
-
 const char *assay__chunk_encode(const double *values, size_t count, struct assay__buf *out)
 {
     bool whole = true;
@@ -89,7 +77,14 @@ const char *assay__chunk_encode(const double *values, size_t count, struct assay
         encode_delta(values, count, out);
         return ASSAY__CHUNK_DELTA;
     }
-    encode_f64(values, count, out);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t bits;
+        uint8_t bytes[8];
+        memcpy(&bits, &values[i], sizeof bits);
+        for (int b = 0; b < 8; b++)
+            bytes[b] = (uint8_t)(bits >> (8 * b));
+        assay__buf_add(out, bytes, sizeof bytes);
+    }
     return ASSAY__CHUNK_F64;
 }
 

@@ -208,16 +208,6 @@ static int next_chunk(struct cursor *cursor)
     return SQLITE_OK;
 }
 
-/* Samples have always been there; of a profile without them the statement fails. */
-static bool has_chunks(sqlite3 *db, const struct kind *kind)
-{
-    for (int i = 0; i < 2 && kind->needed[i][0]; i++)
-        if (sqlite3_table_column_metadata(db, "main", kind->needed[i][0], kind->needed[i][1], NULL,
-                                          NULL, NULL, NULL, NULL) != SQLITE_OK)
-            return false;
-    return true;
-}
-
 static int filter(sqlite3_vtab_cursor *base, int index, const char *name, int argc,
                   sqlite3_value **argv)
 {
@@ -229,7 +219,12 @@ static int filter(sqlite3_vtab_cursor *base, int index, const char *name, int ar
     sqlite3_finalize(cursor->chunks);
     cursor->chunks = NULL;
     cursor->rowid = 0;
-    cursor->end = !has_chunks(table->db, kind);
+    /* Samples have always been there; of a profile without them the statement fails. */
+    cursor->end = false;
+    for (int i = 0; i < 2 && kind->needed[i][0]; i++)
+        cursor->end |= sqlite3_table_column_metadata(table->db, "main", kind->needed[i][0],
+                                                     kind->needed[i][1], NULL, NULL, NULL, NULL,
+                                                     NULL) != SQLITE_OK;
     if (cursor->end) return SQLITE_OK;
     const char *where[KEYS_MOST], *equals[KEYS_MOST];
     for (int i = 0; i < KEYS_MOST; i++) {
@@ -279,7 +274,7 @@ static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *id)
     return SQLITE_OK;
 }
 
-static int declare(sqlite3 *db, const struct kind *kind)
+int assay__chunk_tables(sqlite3 *db)
 {
     static const sqlite3_module module = {
         .iVersion = 0,
@@ -294,20 +289,15 @@ static int declare(sqlite3 *db, const struct kind *kind)
         .xColumn = column,
         .xRowid = row_id,
     };
-    sqlite3_stmt *first = NULL;
-    char sql[64];
-    int code = sqlite3_create_module(db, kind->name, &module, (void *)kind);
-    /* The first use declares the table, which an authorizer set later would see as a write. */
-    sqlite3_snprintf(sizeof sql, sql, "SELECT 1 FROM %s", kind->name);
-    if (code == SQLITE_OK) code = sqlite3_prepare_v2(db, sql, -1, &first, NULL);
-    sqlite3_finalize(first);
-    return code;
-}
-
-int assay__chunk_tables(sqlite3 *db)
-{
     int code = SQLITE_OK;
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && code == SQLITE_OK; i++)
-        code = declare(db, &kinds[i]);
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && code == SQLITE_OK; i++) {
+        sqlite3_stmt *first = NULL;
+        char sql[64];
+        code = sqlite3_create_module(db, kinds[i].name, &module, (void *)&kinds[i]);
+        /* The first use declares the table, which an authorizer set later would see as a write. */
+        sqlite3_snprintf(sizeof sql, sql, "SELECT 1 FROM %s", kinds[i].name);
+        if (code == SQLITE_OK) code = sqlite3_prepare_v2(db, sql, -1, &first, NULL);
+        sqlite3_finalize(first);
+    }
     return code;
 }

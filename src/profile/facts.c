@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LIST(array)                                 \
-    {                                               \
-        (array), sizeof(array) / sizeof((array)[0]) \
+#define NAMES(...)                                                            \
+    {                                                                         \
+        (const char *const[]){__VA_ARGS__},                                   \
+            sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *) \
     }
 
 /* The value of a name; 0, which is what is not known, when there is none of that name. */
@@ -21,14 +22,12 @@ static unsigned value_of(const struct assay__enum_names *names, const char *name
 
 /* --- kinds ------------------------------------------------------------------------------------ */
 
-static const char *const kinds[ASSAY__PROFILE_KINDS] = {
-    [ASSAY__PROFILE_UNKNOWN] = "",        [ASSAY__PROFILE_RUN] = "run",
-    [ASSAY__PROFILE_COMPARE] = "compare", [ASSAY__PROFILE_SWEEP] = "sweep",
-    [ASSAY__PROFILE_TUNE] = "tune",       [ASSAY__PROFILE_POWER] = "power",
-    [ASSAY__PROFILE_MEMORY] = "memory",   [ASSAY__PROFILE_COUNTERS] = "counters",
-    [ASSAY__PROFILE_ADVISE] = "advise",   [ASSAY__PROFILE_PREDICT] = "predict",
-};
-const struct assay__enum_names assay__kind_names = LIST(kinds);
+const struct assay__enum_names assay__kind_names =
+    NAMES([ASSAY__PROFILE_UNKNOWN] = "", [ASSAY__PROFILE_RUN] = "run",
+          [ASSAY__PROFILE_COMPARE] = "compare", [ASSAY__PROFILE_SWEEP] = "sweep",
+          [ASSAY__PROFILE_TUNE] = "tune", [ASSAY__PROFILE_POWER] = "power",
+          [ASSAY__PROFILE_MEMORY] = "memory", [ASSAY__PROFILE_COUNTERS] = "counters",
+          [ASSAY__PROFILE_ADVISE] = "advise", [ASSAY__PROFILE_PREDICT] = "predict");
 
 enum assay__profile_kind assay__kind_of_command(const char *command)
 {
@@ -37,19 +36,12 @@ enum assay__profile_kind assay__kind_of_command(const char *command)
 
 /* --- roles ------------------------------------------------------------------------------------ */
 
-static const char *const roles[ASSAY__ROLE_COUNT] = {
-    [ASSAY__ROLE_NONE] = "",
-    [ASSAY__ROLE_REFERENCE] = "reference",
-    [ASSAY__ROLE_CONTROL] = "control",
-    [ASSAY__ROLE_SOFTWARE] = "software",
-    [ASSAY__ROLE_CONFIRM] = "confirm",
-    [ASSAY__ROLE_START] = "start",
-    [ASSAY__ROLE_SEARCH] = "search",
-    [ASSAY__ROLE_REFUSED] = "refused",
-    [ASSAY__ROLE_FINALIST] = "finalist",
-    [ASSAY__ROLE_ABLATION] = "ablation",
-};
-const struct assay__enum_names assay__role_names = LIST(roles);
+const struct assay__enum_names assay__role_names =
+    NAMES([ASSAY__ROLE_NONE] = "", [ASSAY__ROLE_REFERENCE] = "reference",
+          [ASSAY__ROLE_CONTROL] = "control", [ASSAY__ROLE_SOFTWARE] = "software",
+          [ASSAY__ROLE_CONFIRM] = "confirm", [ASSAY__ROLE_START] = "start",
+          [ASSAY__ROLE_SEARCH] = "search", [ASSAY__ROLE_REFUSED] = "refused",
+          [ASSAY__ROLE_FINALIST] = "finalist", [ASSAY__ROLE_ABLATION] = "ablation");
 
 const char *assay__role_name(enum assay__trial_role role)
 {
@@ -63,13 +55,11 @@ enum assay__trial_role assay__role_parse(const char *name)
 
 /* --- the target, and how it is measured ------------------------------------------------------- */
 
-static const char *const classes[ASSAY__CLASS_COUNT] = {"", "cpu", "gpu", "npu"};
-static const char *const levels[ASSAY__OPTIMIZATION_COUNT] = {"", "none", "basic", "extended",
-                                                              "all"};
-static const char *const methods[] = {"off", "auto", "markers", "isolated", "engine"};
-const struct assay__enum_names assay__device_class_names = LIST(classes),
-                               assay__optimization_names = LIST(levels),
-                               assay__layer_method_names = LIST(methods);
+const struct assay__enum_names assay__device_class_names = NAMES("", "cpu", "gpu", "npu"),
+                               assay__optimization_names = NAMES("", "none", "basic", "extended",
+                                                                 "all"),
+                               assay__layer_method_names = NAMES("off", "auto", "markers",
+                                                                 "isolated", "engine");
 
 const char *assay__device_class_name(enum assay__device_class device_class)
 {
@@ -104,20 +94,16 @@ bool assay__target_is_fallback(const struct assay__target *target)
 
 /* --- disturbances and energy ------------------------------------------------------------------ */
 
-static const char *const disturbances[] = {"", "clock", "throttled", "slowed", "quota"};
-static const char *const gaps[] = {"", "known", "no-sensor", "lost"};
-const struct assay__enum_names assay__disturbance_names = LIST(disturbances),
-                               assay__power_gap_names = LIST(gaps);
+const struct assay__enum_names assay__disturbance_names = NAMES("", "clock", "throttled", "slowed",
+                                                                "quota"),
+                               assay__power_gap_names = NAMES("", "known", "no-sensor", "lost");
 
 /* --- axes ------------------------------------------------------------------------------------- */
 
-static const char *const axes[ASSAY__AXIS_COUNT] = {
-    [ASSAY__AXIS_DEVICE] = "device",     [ASSAY__AXIS_PRECISION] = "precision",
-    [ASSAY__AXIS_OPT] = "opt",           [ASSAY__AXIS_THREADS] = "threads",
-    [ASSAY__AXIS_SPINNING] = "spinning", [ASSAY__AXIS_SEQ] = "seq",
-    [ASSAY__AXIS_BATCH] = "batch",
-};
-const struct assay__enum_names assay__axis_names = LIST(axes);
+const struct assay__enum_names assay__axis_names = NAMES(
+    [ASSAY__AXIS_DEVICE] = "device", [ASSAY__AXIS_PRECISION] = "precision",
+    [ASSAY__AXIS_OPT] = "opt", [ASSAY__AXIS_THREADS] = "threads",
+    [ASSAY__AXIS_SPINNING] = "spinning", [ASSAY__AXIS_SEQ] = "seq", [ASSAY__AXIS_BATCH] = "batch");
 
 const char *assay__axis_name(enum assay__axis axis)
 {
@@ -126,11 +112,11 @@ const char *assay__axis_name(enum assay__axis axis)
 
 enum assay__axis assay__axis_parse(const char *name, size_t length)
 {
-    size_t i = 0;
-    while (i < ASSAY__AXIS_COUNT &&
-           (strlen(axes[i]) != length || memcmp(axes[i], name, length) != 0))
-        i++;
-    return (enum assay__axis)i;
+    enum assay__axis axis = ASSAY__AXIS_DEVICE;
+    while (axis < ASSAY__AXIS_COUNT && (strlen(assay__axis_name(axis)) != length ||
+                                        memcmp(assay__axis_name(axis), name, length) != 0))
+        axis++;
+    return axis;
 }
 
 bool assay__axis_is_number(enum assay__axis axis)
@@ -167,8 +153,7 @@ double assay__axis_number(const char *value)
 
 /* --- the plan --------------------------------------------------------------------------------- */
 
-static const char *const goals[ASSAY__PLAN_GOALS] = {"throughput", "latency", "energy"};
-const struct assay__enum_names assay__goal_names = LIST(goals);
+const struct assay__enum_names assay__goal_names = NAMES("throughput", "latency", "energy");
 
 const char *assay__plan_goal_name(enum assay__plan_goal goal)
 {

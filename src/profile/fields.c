@@ -92,14 +92,6 @@ struct assay__field_value assay__field_get(const struct assay__field *field, con
     return value;
 }
 
-static double known_real(const struct assay__field *field, double value)
-{
-    bool known = isfinite(value) && (field->range != ASSAY__NOT_NEGATIVE || value >= 0) &&
-                 (field->range != ASSAY__POSITIVE || value > 0);
-    if (known) return value;
-    return field->range == ASSAY__UNLIMITED ? (double)INFINITY : (double)NAN;
-}
-
 void assay__field_set(const struct assay__field *field, void *member,
                       struct assay__field_value value)
 {
@@ -111,7 +103,9 @@ void assay__field_set(const struct assay__field *field, void *member,
         double real = value.kind == ASSAY__VALUE_REAL      ? value.real
                       : value.kind == ASSAY__VALUE_INTEGER ? (double)value.integer
                                                            : (double)NAN;
-        real = known_real(field, real);
+        bool known = isfinite(real) && (field->range != ASSAY__NOT_NEGATIVE || real >= 0) &&
+                     (field->range != ASSAY__POSITIVE || real > 0);
+        if (!known) real = field->range == ASSAY__UNLIMITED ? INFINITY : NAN;
         memcpy(member, &real, sizeof real);
     } else if (field->names) {
         int found = value.kind == ASSAY__VALUE_TEXT ? assay__enum_value(field->names, value.text)
@@ -140,32 +134,6 @@ void assay__fields_unknown(const struct assay__field_table *table, void *element
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
-static void put_texts(struct assay__json_writer *writer, const char *key,
-                      const struct assay__field *field, const char *base)
-{
-    const char *const *texts;
-    size_t count;
-    memcpy(&texts, base + field->offset, sizeof texts);
-    memcpy(&count, base + field->count_offset, sizeof count);
-    assay__json_put_strings(writer, key, texts, count);
-}
-
-static void put_value(struct assay__json_writer *writer, const struct assay__field *field,
-                      const struct assay__field_value *value, double divisor)
-{
-    switch (value->kind) {
-    case ASSAY__VALUE_TEXT: assay__json_string(writer, value->text); break;
-    case ASSAY__VALUE_REAL: assay__json_number(writer, value->real / divisor); break;
-    case ASSAY__VALUE_INTEGER:
-        if (field->type == ASSAY__FIELD_BOOL)
-            assay__json_bool(writer, value->integer);
-        else
-            assay__json_integer(writer, value->integer);
-        break;
-    default: assay__json_string(writer, field->empty == ASSAY__EMPTY_SHOWN ? "" : NULL);
-    }
-}
-
 /* In a message members go by their columns, as they are, and unknown ones are left out. */
 static void put_field(struct assay__json_writer *writer, const struct assay__field *field,
                       const char *member, bool message)
@@ -173,13 +141,31 @@ static void put_field(struct assay__json_writer *writer, const struct assay__fie
     const char *key = message ? field->column : field->json;
     if (!key) return;
     if (field->type == ASSAY__FIELD_TEXTS) {
-        put_texts(writer, key, field, member - field->offset);
+        const char *base = member - field->offset;
+        const char *const *texts;
+        size_t count;
+        memcpy(&texts, base + field->offset, sizeof texts);
+        memcpy(&count, base + field->count_offset, sizeof count);
+        assay__json_put_strings(writer, key, texts, count);
         return;
     }
     struct assay__field_value value = assay__field_get(field, member);
     if (message && value.kind == ASSAY__VALUE_UNKNOWN) return;
     assay__json_key(writer, key);
-    put_value(writer, field, &value, message || field->divisor == 0 ? 1 : field->divisor);
+    switch (value.kind) {
+    case ASSAY__VALUE_TEXT: assay__json_string(writer, value.text); break;
+    case ASSAY__VALUE_REAL:
+        assay__json_number(writer,
+                           value.real / (message || field->divisor == 0 ? 1 : field->divisor));
+        break;
+    case ASSAY__VALUE_INTEGER:
+        if (field->type == ASSAY__FIELD_BOOL)
+            assay__json_bool(writer, value.integer);
+        else
+            assay__json_integer(writer, value.integer);
+        break;
+    default: assay__json_string(writer, field->empty == ASSAY__EMPTY_SHOWN ? "" : NULL);
+    }
 }
 
 static bool is_column(const struct assay__field *field, const char *column)
@@ -200,17 +186,22 @@ void assay__fields_json(struct assay__json_writer *writer, const struct assay__f
     }
 }
 
+void assay__fields_json_record(struct assay__json_writer *writer, const char *key,
+                               const struct assay__field_table *table, const void *element)
+{
+    if (key) assay__json_key(writer, key);
+    assay__json_object(writer);
+    assay__fields_json(writer, table, element, NULL, NULL);
+    assay__json_object_end(writer);
+}
+
 void assay__fields_json_list(struct assay__json_writer *writer, const char *key,
                              const struct assay__field_table *table, const void *elements,
                              size_t count)
 {
-    assay__json_key(writer, key);
-    assay__json_array(writer);
-    for (size_t i = 0; i < count; i++) {
-        assay__json_object(writer);
-        assay__fields_json(writer, table, (const char *)elements + i * table->size, NULL, NULL);
-        assay__json_object_end(writer);
-    }
+    assay__json_put_array(writer, key);
+    for (size_t i = 0; i < count; i++)
+        assay__fields_json_record(writer, NULL, table, (const char *)elements + i * table->size);
     assay__json_array_end(writer);
 }
 

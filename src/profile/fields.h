@@ -126,6 +126,9 @@ void assay__fields_unknown(const struct assay__field_table *table, void *element
  *  to `last` (NULL: from the first, to the last). */
 void assay__fields_json(struct assay__json_writer *writer, const struct assay__field_table *table,
                         const void *element, const char *first, const char *last);
+/** An object of all of them: a member itself, or (key NULL) an element of the open array. */
+void assay__fields_json_record(struct assay__json_writer *writer, const char *key,
+                               const struct assay__field_table *table, const void *element);
 /** "key": [{…}, …] */
 void assay__fields_json_list(struct assay__json_writer *writer, const char *key,
                              const struct assay__field_table *table, const void *elements,

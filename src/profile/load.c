@@ -12,18 +12,6 @@
 static const struct assay__key of_profile[] = {{.number = 1}}; /* a file holds one */
 static const char no_reason[] = "the profile holds no value and no reason";
 
-static void load_header(struct assay__loader *loader)
-{
-    struct assay__rows rows = assay__rows_of(loader, &assay__stored_profile, NULL, 0, NULL);
-    if (!assay__rows_next(&rows)) {
-        assay__load_failed(loader, ASSAY_EFORMAT, "damaged profile: it has no head");
-        return;
-    }
-    assay__rows_fill(&rows, loader->profile);
-    loader->profile->schema = loader->db->schema; /* the mark counts, which was checked */
-    assay__rows_stop(&rows);
-}
-
 /* A list of texts from `notes`; trial 0: of the profile. subjects may be NULL. */
 static void load_notes(struct assay__loader *loader, int64_t trial, const char *kind,
                        const char ***texts, unsigned char **subjects, size_t *count)
@@ -41,18 +29,17 @@ static void load_notes(struct assay__loader *loader, int64_t trial, const char *
     }
 }
 
-static void load_environment(struct assay__loader *loader)
+static void load_head(struct assay__loader *loader)
 {
     struct assay__environment *e = &loader->profile->environment;
+    struct assay__plan *plan = &loader->profile->plan;
+    if (!assay__load_one(loader, &assay__stored_profile, NULL, loader->profile))
+        assay__load_failed(loader, ASSAY_EFORMAT, "damaged profile: it has no head");
+    loader->profile->schema = loader->db->schema; /* the mark counts, which was checked */
     assay__load_one(loader, &assay__stored_environment, of_profile, e);
     load_notes(loader, 0, "disturbance", &e->disturbances, &e->disturbance_kinds,
                &e->disturbance_count);
     load_notes(loader, 0, "unknown", &e->unknown, NULL, &e->unknown_count);
-}
-
-static void load_plan(struct assay__loader *loader)
-{
-    struct assay__plan *plan = &loader->profile->plan;
     plan->asked = assay__load_one(loader, &assay__stored_plan, of_profile, plan);
     if (!isfinite(plan->slo_s)) plan->slo_metric = NULL; /* a limit is both */
 }
@@ -63,14 +50,10 @@ static void load_plan(struct assay__loader *loader)
 static void load_dims(struct assay__loader *loader, const struct assay__key keys[4],
                       struct assay__tensor_info *tensor)
 {
-    if (tensor->rank <= 0 || loader->code) return;
-    struct assay__arena *arena = loader->profile->arena;
-    int64_t *dims = assay__arena_array(arena, (size_t)tensor->rank, sizeof *dims);
-    const char **symbols = assay__arena_array(arena, (size_t)tensor->rank, sizeof *symbols);
-    if (!dims || !symbols) {
-        assay__load_no_memory(loader);
-        return;
-    }
+    if (tensor->rank <= 0) return;
+    int64_t *dims = assay__load_array(loader, (size_t)tensor->rank, sizeof *dims);
+    const char **symbols = assay__load_array(loader, (size_t)tensor->rank, sizeof *symbols);
+    if (loader->code) return;
     for (int i = 0; i < tensor->rank; i++) {
         dims[i] = -1;
         symbols[i] = "";
@@ -100,19 +83,6 @@ static void load_tensors(struct assay__loader *loader, int64_t model, int64_t tr
     }
 }
 
-static void load_model_parts(struct assay__loader *loader, struct assay__model_info *m)
-{
-    struct assay__cell_info *cell = &m->cell;
-    const struct assay__key of_model[] = {{.number = m->id}};
-    assay__load_list(loader, &assay__stored_operator, of_model, NULL, &m->operators,
-                     &m->operator_count);
-    assay__load_one(loader, &assay__stored_cell, of_model, cell);
-    assay__load_list(loader, &assay__stored_cell_group, of_model, NULL, &cell->groups,
-                     &cell->group_count);
-    load_tensors(loader, m->id, 0, "input", &m->inputs, &m->input_count);
-    load_tensors(loader, m->id, 0, "output", &m->outputs, &m->output_count);
-}
-
 static void load_models(struct assay__loader *loader)
 {
     struct assay_profile *p = loader->profile;
@@ -127,16 +97,18 @@ static void load_models(struct assay__loader *loader)
         model->id = (int)assay__rows_int(&rows, "id", 1, INT_MAX, model->id);
         assay__rows_fill(&rows, model);
     }
-    for (size_t i = 0; i < p->model_count; i++)
-        load_model_parts(loader, p->models[i]);
-}
-
-/* The first where the trial names none that is there. */
-static const struct assay__model_info *model_of(const struct assay_profile *profile, int id)
-{
-    for (size_t i = 1; i < profile->model_count; i++)
-        if (profile->models[i]->id == id) return profile->models[i];
-    return profile->models[0];
+    for (size_t i = 0; i < p->model_count; i++) {
+        struct assay__model_info *m = p->models[i];
+        struct assay__cell_info *cell = &m->cell;
+        const struct assay__key of_model[] = {{.number = m->id}};
+        assay__load_list(loader, &assay__stored_operator, of_model, NULL, &m->operators,
+                         &m->operator_count);
+        assay__load_one(loader, &assay__stored_cell, of_model, cell);
+        assay__load_list(loader, &assay__stored_cell_group, of_model, NULL, &cell->groups,
+                         &cell->group_count);
+        load_tensors(loader, m->id, 0, "input", &m->inputs, &m->input_count);
+        load_tensors(loader, m->id, 0, "output", &m->outputs, &m->output_count);
+    }
 }
 
 /* --- layers ----------------------------------------------------------------------------------- */
@@ -181,24 +153,21 @@ static void load_layers(struct assay__loader *loader, const struct assay__key *o
     if (positions) load_origins(loader, of_trial, layers, positions);
 }
 
-static void load_peak(struct assay__loader *loader, const struct assay__key *of_trial,
-                      struct assay__trial *trial)
+/* --- memory and counters ---------------------------------------------------------------------- */
+
+/* What was not looked for, or not asked for, has no row. */
+static void load_memory(struct assay__loader *loader, const struct assay__key *of_trial,
+                        struct assay__trial *trial)
 {
     struct assay__peak *peak = &trial->peak;
-    if (!assay__load_one(loader, &assay__stored_peak, of_trial, peak)) return; /* not looked for */
-    assay__load_list(loader, &assay__stored_peak_tensor, of_trial, trial, &peak->tensors,
-                     &peak->count);
-    if (!peak->reason[0] && peak->count == 0 && peak->alive != 0)
-        peak->reason = "the profile holds no tensors and no reason";
-}
-
-/* --- allocations and counters ----------------------------------------------------------------- */
-
-static void load_allocations(struct assay__loader *loader, const struct assay__key *of_trial,
-                             struct assay__trial *trial)
-{
     struct assay__allocations *a = &trial->allocations;
-    if (!assay__load_one(loader, &assay__stored_allocations, of_trial, a)) return; /* not asked */
+    if (assay__load_one(loader, &assay__stored_peak, of_trial, peak)) {
+        assay__load_list(loader, &assay__stored_peak_tensor, of_trial, trial, &peak->tensors,
+                         &peak->count);
+        if (!peak->reason[0] && peak->count == 0 && peak->alive != 0)
+            peak->reason = "the profile holds no tensors and no reason";
+    }
+    if (!assay__load_one(loader, &assay__stored_allocations, of_trial, a)) return;
     assay__load_list(loader, &assay__stored_phase, of_trial, trial, &a->phases, &a->phase_count);
     assay__load_list(loader, &assay__stored_class, of_trial, trial, &a->classes, &a->class_count);
     assay__load_list(loader, &assay__stored_site, of_trial, trial, &a->sites, &a->site_count);
@@ -210,13 +179,8 @@ static void load_allocations(struct assay__loader *loader, const struct assay__k
 static double *load_class_values(struct assay__loader *loader, const struct assay__trial *trial,
                                  int64_t position)
 {
-    double *values = assay__arena_array(loader->profile->arena, trial->counter_count,
-                                        sizeof *values);
-    if (!values) {
-        assay__load_no_memory(loader);
-        return NULL;
-    }
-    for (size_t i = 0; i < trial->counter_count; i++)
+    double *values = assay__load_array(loader, trial->counter_count, sizeof *values);
+    for (size_t i = 0; values && i < trial->counter_count; i++)
         values[i] = NAN;
     double value;
     const struct assay__key keys[] = {{.number = trial->id}, {.number = position}};
@@ -306,32 +270,14 @@ static void load_spans(struct assay__loader *loader, const struct assay__key *of
 
 /* Series are written when a run ends: a capture that was killed has none, and its reader must not
  * take that for none asked for. */
-static void note_lost_series(struct assay__loader *loader, struct assay__trial *trial)
+static void note_lost_series(struct assay__loader *loader)
 {
-    const struct assay_profile *profile = loader->profile;
-    if (trial->protocol.watched && !profile->complete && !profile->interrupted &&
-        trial->series_count == 0)
-        assay__load_note(loader, trial,
-                         "what was read over time is kept when a run ends; this capture did not "
-                         "end, so it is lost");
-}
-
-static void load_axes(struct assay__loader *loader, const struct assay__key *of_trial,
-                      struct assay__trial *trial)
-{
-    struct assay__rows rows = assay__rows_of(loader, &assay__stored_axis, of_trial, 1, trial);
-    for (struct assay__axis_value *a;
-         (a = assay__rows_append(&rows, &trial->axes, &trial->axis_count));)
-        if (a->axis == ASSAY__AXIS_COUNT) trial->axis_count--; /* none that we know */
-}
-
-static void load_requirements(struct assay__loader *loader, const struct assay__key *of_trial,
-                              struct assay__trial *trial)
-{
-    struct assay__requirements read = {.name = ""}, *kept;
-    if (!assay__load_one(loader, &assay__stored_requirements, of_trial, &read)) return;
-    trial->required = kept = assay__rows_grow(loader, NULL, 0, sizeof *kept);
-    if (kept) *kept = read;
+    struct assay_profile *p = loader->profile;
+    for (size_t i = 0; i < p->trial_count && !p->complete && !p->interrupted; i++)
+        if (p->trials[i].protocol.watched && p->trials[i].series_count == 0)
+            assay__load_note(loader, &p->trials[i],
+                             "what was read over time is kept when a run ends; this capture did "
+                             "not end, so it is lost");
 }
 
 /* What schema1.c makes of the texts of an older profile. */
@@ -340,8 +286,13 @@ static void load_facts(struct assay__loader *loader, const struct assay__key *of
 {
     struct assay__power_info *power = &trial->power;
     struct assay__placement *placement = &trial->placement;
-    load_axes(loader, of_trial, trial);
-    load_requirements(loader, of_trial, trial);
+    struct assay__rows rows = assay__rows_of(loader, &assay__stored_axis, of_trial, 1, trial);
+    for (struct assay__axis_value *a;
+         (a = assay__rows_append(&rows, &trial->axes, &trial->axis_count));)
+        if (a->axis == ASSAY__AXIS_COUNT) trial->axis_count--; /* none that we know */
+    struct assay__requirements *required = assay__load_array(loader, 1, sizeof *required);
+    if (required && assay__load_one(loader, &assay__stored_requirements, of_trial, required))
+        trial->required = required;
     assay__load_list(loader, &assay__stored_token, of_trial, trial, &trial->generation.ids,
                      &trial->generation.id_count);
     assay__load_list(loader, &assay__stored_placed_node, of_trial, trial, &placement->nodes,
@@ -353,40 +304,37 @@ static void load_facts(struct assay__loader *loader, const struct assay__key *of
                      &power->warning_count);
 }
 
-static void load_trial_parts(struct assay__loader *loader, struct assay__trial *trial)
-{
-    const struct assay__key of_trial[] = {{.number = trial->id}};
-    assay__load_list(loader, &assay__stored_option, of_trial, NULL, &trial->options,
-                     &trial->option_count);
-    load_facts(loader, of_trial, trial);
-    load_tensors(loader, trial->model->id, trial->id, "input", &trial->inputs, &trial->input_count);
-    load_notes(loader, trial->id, "note", &trial->notes, NULL, &trial->note_count);
-    load_notes(loader, trial->id, "stability", &trial->stability.reasons, NULL,
-               &trial->stability.reason_count);
-    load_metrics(loader, trial->id, 0, trial->metrics);
-    load_layers(loader, of_trial, &trial->layers);
-    load_launches(loader, of_trial, trial);
-    assay__load_layer_times(loader, trial);
-    load_peak(loader, of_trial, trial);
-    assay__load_series(loader, trial);
-    load_spans(loader, of_trial, trial);
-    load_allocations(loader, of_trial, trial);
-    load_class_counters(loader, of_trial, trial);
-}
-
 static void load_trials(struct assay__loader *loader)
 {
+    struct assay_profile *p = loader->profile;
     struct assay__rows rows = assay__rows_of(loader, &assay__stored_trial, of_profile, 1, NULL);
     while (assay__rows_next(&rows)) {
-        struct assay__trial *trial = assay__profile_trial(loader->profile);
+        struct assay__trial *trial = assay__profile_trial(p);
         if (!trial) {
             assay__load_no_memory(loader);
             continue;
         }
         trial->id = (int)assay__rows_int(&rows, "id", 1, INT_MAX, trial->id);
         assay__rows_fill(&rows, trial);
-        trial->model = model_of(loader->profile, trial->model_id);
-        load_trial_parts(loader, trial);
+        for (size_t i = 1; i < p->model_count; i++) /* else the first, which it has already */
+            if (p->models[i]->id == trial->model_id) trial->model = p->models[i];
+        const struct assay__key of_trial[] = {{.number = trial->id}};
+        assay__load_list(loader, &assay__stored_option, of_trial, NULL, &trial->options,
+                         &trial->option_count);
+        load_facts(loader, of_trial, trial);
+        load_tensors(loader, trial->model->id, trial->id, "input", &trial->inputs,
+                     &trial->input_count);
+        load_notes(loader, trial->id, "note", &trial->notes, NULL, &trial->note_count);
+        load_notes(loader, trial->id, "stability", &trial->stability.reasons, NULL,
+                   &trial->stability.reason_count);
+        load_metrics(loader, trial->id, 0, trial->metrics);
+        load_layers(loader, of_trial, &trial->layers);
+        load_launches(loader, of_trial, trial);
+        assay__load_layer_times(loader, trial);
+        assay__load_series(loader, trial);
+        load_spans(loader, of_trial, trial);
+        load_memory(loader, of_trial, trial);
+        load_class_counters(loader, of_trial, trial);
     }
 }
 
@@ -412,6 +360,74 @@ static void load_ceilings(struct assay__loader *loader)
         if (isnan(c->value) && !c->note[0]) c->note = no_reason;
 }
 
+/* --- damage ----------------------------------------------------------------------------------- */
+
+/* What a profile lacks that its writer put there. A missing table is taken as an empty one, and a
+ * report of an empty table looks like a report of nothing measured: here the difference is said, in
+ * the notes of every trial (a failure when there is none). What is demanded are the tables that
+ * were there from the start of the file's schema (`since` of their field tables), with their keys.
+ * A capture that was killed lacks rows, never tables. */
+
+static const char samples[] = "sample_chunks"; /* the only such table without a field table */
+
+/* Views and virtual tables do not prepare on this connection, so they count as missing. */
+static bool has_samples(struct assay__loader *loader)
+{
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(
+        loader->db->sqlite,
+        "SELECT trial, launch, stream, chunk, first, count, encoding, data FROM sample_chunks", -1,
+        &statement, NULL);
+    sqlite3_finalize(statement);
+    return code == SQLITE_OK;
+}
+
+static bool has_table(struct assay__loader *loader, const struct assay__field_table *table)
+{
+    static const struct assay__key any[ASSAY__KEYS_MOST];
+    struct assay__rows rows = assay__rows_of(loader, table, any, assay__keys_count(table), NULL);
+    bool found = rows.statement != NULL;
+    assay__rows_stop(&rows);
+    return found;
+}
+
+static bool demand(struct assay__loader *loader, const char *table, bool found)
+{
+    if (found || loader->code) return true;
+    const char *text = assay__arena_printf(
+        loader->profile->arena, "damaged profile: its table '%s' is missing or not readable",
+        table);
+    struct assay_profile *profile = loader->profile;
+    if (!text)
+        assay__load_no_memory(loader);
+    else if (profile->trial_count == 0)
+        assay__load_failed(loader, ASSAY_EFORMAT, text);
+    for (size_t i = 0; i < profile->trial_count && text; i++)
+        assay__load_note(loader, &profile->trials[i], text);
+    return false;
+}
+
+static void note_damage(struct assay__loader *loader)
+{
+    struct assay_profile *profile = loader->profile;
+    if (loader->code) return;
+    bool sound = demand(loader, samples, has_samples(loader));
+    for (size_t i = 0; i < assay__table_count; i++) {
+        const struct assay__field_table *table = assay__tables[i];
+        if ((table->since ? table->since : 2) <= loader->db->schema)
+            sound &= demand(loader, table->name, has_table(loader, table));
+    }
+    /* The writer puts a trial's metrics before it calls the profile complete, unavailable ones
+     * too. */
+    for (size_t i = 0; i < profile->trial_count && sound && profile->complete; i++) {
+        struct assay__trial *trial = &profile->trials[i];
+        if (trial->state != ASSAY__TRIAL_OK || assay_metrics_get(trial->metrics, "latency.p50"))
+            continue;
+        assay__load_note(loader, trial,
+                         "damaged profile: the trial is complete, but its latency.p50 is missing");
+    }
+}
+
 int assay_profile_open(const char *path, struct assay_profile **out, struct assay_error *error)
 {
     struct assay__db *db = NULL;
@@ -428,18 +444,15 @@ int assay_profile_open(const char *path, struct assay_profile **out, struct assa
     }
     /* One transaction: a capture that is still running shows one moment. */
     assay__sql_exec(db->sqlite, "BEGIN");
-    load_header(&loader);
-    load_environment(&loader);
-    load_plan(&loader);
+    load_head(&loader);
     load_models(&loader);
     load_trials(&loader);
     load_findings(&loader);
     load_ceilings(&loader);
     if (!loader.code && db->schema == 1 && assay__schema1_derive(loader.profile))
         assay__load_failed(&loader, ASSAY_ENOMEM, "out of memory");
-    for (size_t i = 0; !loader.code && i < loader.profile->trial_count; i++)
-        note_lost_series(&loader, &loader.profile->trials[i]);
-    assay__load_damage(&loader);
+    note_lost_series(&loader);
+    note_damage(&loader);
 out:
     assay__db_close(db);
     if (loader.code)

@@ -3,10 +3,10 @@
  *
  * The old profile at PATH waits as PATH.previous, with its log, and is restored or removed when the
  * capture ends. A capture that was killed leaves both. The next capture to PATH then finds two
- * profiles: PATH holds samples   it is the newer one and replaces PATH.previous PATH holds none
- * nothing is lost with it: PATH.previous is kept With nothing at PATH a file PATH.previous is left
- * alone: it may belong to someone else. Limit: killed between two renames of a profile that has a
- * log, the log stays under its old name. */
+ * profiles. If PATH holds samples, it is the newer one and replaces PATH.previous; if it holds
+ * none, nothing is lost with it and PATH.previous is kept. With nothing at PATH, a file
+ * PATH.previous is left alone: it may belong to someone else. Limit: killed between two renames of
+ * a profile that has a log, the log stays under its old name. */
 #include "profile/previous.h"
 
 #include "profile/sql.h"

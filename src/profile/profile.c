@@ -24,6 +24,17 @@ int assay__trial_state_parse(const char *name)
     return assay__enum_value(&assay__trial_state_names, name);
 }
 
+/* One more element of the list that `items` points to; NULL: out of memory, and nothing changed. */
+static void *append(struct assay_profile *profile, void *items, size_t *count, size_t size)
+{
+    void *list;
+    memcpy(&list, items, sizeof list);
+    list = assay__arena_grow(profile->arena, list, *count, size);
+    if (!list) return NULL;
+    memcpy(items, &list, sizeof list);
+    return (char *)list + (*count)++ * size;
+}
+
 struct assay_profile *assay__profile_new(void)
 {
     struct assay__arena *arena = assay__arena_new();
@@ -53,16 +64,14 @@ void assay__profile_set_command(struct assay_profile *profile, const char *comma
 
 struct assay__model_info *assay__profile_model(struct assay_profile *profile)
 {
-    struct assay__model_info **models = assay__arena_grow(profile->arena, profile->models,
-                                                          profile->model_count, sizeof *models),
-                             *model = assay__arena_alloc(profile->arena, sizeof *model);
-    if (!models || !model) return NULL;
+    struct assay__model_info *model = assay__arena_alloc(profile->arena, sizeof *model), **place;
+    if (!model) return NULL;
     assay__fields_unknown(&assay__stored_model, model);
     assay__fields_unknown(&assay__stored_cell, &model->cell);
-    model->id = (int)profile->model_count + 1;
-    profile->models = models;
-    models[profile->model_count++] = model;
-    return model;
+    place = append(profile, &profile->models, &profile->model_count, sizeof *place);
+    if (!place) return NULL;
+    model->id = (int)profile->model_count;
+    return *place = model;
 }
 
 int assay__trial_set_option(struct assay_profile *profile, struct assay__trial *trial,
@@ -157,15 +166,13 @@ const char *assay__layer_interval_reason(const struct assay__layers *layers)
 struct assay__trial *assay__profile_trial(struct assay_profile *profile)
 {
     struct assay_metrics *metrics = assay_metrics_new();
-    struct assay__trial *trials = metrics ? assay__arena_grow(profile->arena, profile->trials,
-                                                              profile->trial_count, sizeof *trials)
-                                          : NULL;
-    if (!trials) {
+    struct assay__trial *trial = metrics ? append(profile, &profile->trials, &profile->trial_count,
+                                                  sizeof *trial)
+                                         : NULL;
+    if (!trial) {
         assay_metrics_free(metrics);
         return NULL;
     }
-    profile->trials = trials;
-    struct assay__trial *trial = &trials[profile->trial_count++];
     *trial = (struct assay__trial){
         .id = (int)profile->trial_count,
         .model = profile->models[0],
@@ -182,16 +189,13 @@ struct assay__trial *assay__profile_trial(struct assay_profile *profile)
 struct assay__launch *assay__trial_launch(struct assay_profile *profile, struct assay__trial *trial)
 {
     struct assay_metrics *metrics = assay_metrics_new();
-    struct assay__launch *launches = metrics
-                                         ? assay__arena_grow(profile->arena, trial->launches,
-                                                             trial->launch_count, sizeof *launches)
-                                         : NULL;
-    if (!launches) {
+    struct assay__launch *launch = metrics ? append(profile, &trial->launches, &trial->launch_count,
+                                                    sizeof *launch)
+                                           : NULL;
+    if (!launch) {
         assay_metrics_free(metrics);
         return NULL;
     }
-    trial->launches = launches;
-    struct assay__launch *launch = &launches[trial->launch_count++];
     *launch = (struct assay__launch){.id = (int)trial->launch_count, .metrics = metrics};
     assay__fields_unknown(&assay__stored_launch, launch);
     return launch;
@@ -213,46 +217,37 @@ void assay_profile_close(struct assay_profile *profile)
 int assay__trial_add_note(struct assay_profile *profile, struct assay__trial *trial,
                           const char *note)
 {
-    const char **notes = assay__arena_grow(profile->arena, trial->notes, trial->note_count,
-                                           sizeof *notes);
-    if (!notes || !note) return ASSAY_ENOMEM;
-    trial->notes = notes;
-    notes[trial->note_count++] = note;
-    return 0;
+    const char **place = note ? append(profile, &trial->notes, &trial->note_count, sizeof *place)
+                              : NULL;
+    if (place) *place = note;
+    return place ? 0 : ASSAY_ENOMEM;
 }
 
 int assay__trial_warn_power(struct assay_profile *profile, struct assay__trial *trial,
                             const char *about, const char *text)
 {
     struct assay__power_info *power = &trial->power;
-    struct assay__power_warning *items = assay__arena_grow(profile->arena, power->warnings,
-                                                           power->warning_count, sizeof *items);
-    struct assay__power_warning made = {assay__arena_strdup(profile->arena, about),
-                                        assay__arena_strdup(profile->arena, text)};
-    if (!items || !made.about || !made.text) return ASSAY_ENOMEM;
-    power->warnings = items;
-    items[power->warning_count++] = made;
-    return 0;
+    struct assay__power_warning *place = append(profile, &power->warnings, &power->warning_count,
+                                                sizeof *place);
+    if (!place) return ASSAY_ENOMEM;
+    place->about = assay__arena_text(profile->arena, "%s", about);
+    place->text = assay__arena_text(profile->arena, "%s", text);
+    return assay__arena_failed(profile->arena) ? ASSAY_ENOMEM : 0;
 }
 
 int assay__trial_add_series(struct assay_profile *profile, struct assay__trial *trial,
                             const struct assay__series_info *series)
 {
-    struct assay__series_info *items = assay__arena_grow(profile->arena, trial->series,
-                                                         trial->series_count, sizeof *items);
-    if (!items) return ASSAY_ENOMEM;
-    trial->series = items;
-    items[trial->series_count++] = *series;
-    return 0;
+    struct assay__series_info *place = append(profile, &trial->series, &trial->series_count,
+                                              sizeof *place);
+    if (place) *place = *series;
+    return place ? 0 : ASSAY_ENOMEM;
 }
 
 int assay__trial_add_span(struct assay_profile *profile, struct assay__trial *trial,
                           const struct assay__span *span)
 {
-    struct assay__span *items = assay__arena_grow(profile->arena, trial->spans, trial->span_count,
-                                                  sizeof *items);
-    if (!items) return ASSAY_ENOMEM;
-    trial->spans = items;
-    items[trial->span_count++] = *span;
-    return 0;
+    struct assay__span *place = append(profile, &trial->spans, &trial->span_count, sizeof *place);
+    if (place) *place = *span;
+    return place ? 0 : ASSAY_ENOMEM;
 }

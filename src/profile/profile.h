@@ -394,9 +394,9 @@ struct assay__allocations assay__allocations_unknown(void);
 struct assay__layers assay__layers_unknown(void);
 /** A layer of which nothing is known. */
 struct assay__layer assay__layer_unknown(void);
-/** The finding, with what trying it gave unknown where it was not tried. */
 /** Of its expected gain: derived, or estimated. */
 enum assay_state assay__finding_gain_state(const struct assay__finding *finding);
+/** The finding, with what trying it gave unknown where it was not tried. */
 struct assay__finding assay__finding_tried(const struct assay__finding *finding);
 
 /** An empty document with its arena (unknown numbers set to unknown). NULL when out of memory. */

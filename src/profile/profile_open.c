@@ -1,13 +1,14 @@
 /* profile_open.c - opening a profile that may come from anyone.
  *
- * How it is opened depends on what lies beside it:
- *   nothing           one plain file: immutable, no locks, nothing written, works in read-only
- * folders -wal and -shm     a capture is running or was killed: read-only in place, the log
- * included -wal or -journal  its folder was copied or cannot be written: a private copy is opened,
- * so that the log is read The connection is read-only and defensive: no trust in the schema, no
- * views, triggers, virtual table modules, attached files or extensions, and limits on lengths and
- * on work. A file is a profile when its application id says so; a schema newer than ours is
- * refused. */
+ * How it is opened depends on what lies beside it. Nothing: one plain file, immutable, without
+ * locks, also in a read-only folder. -wal and -shm: a capture is running or was killed; it is read
+ * in place, the log included. -wal or -journal: its folder was copied or cannot be written; a
+ * private copy is opened, so that the log is read.
+ *
+ * The connection is read-only and defensive: no trust in the schema, no views, triggers, virtual
+ * table modules, attached files or extensions, and limits on lengths and on work. A file is a
+ * profile when its application id says so; a schema newer than ours is refused. */
+#include "base/buf.h"
 #include "base/file.h"
 #include "profile/sql.h"
 
@@ -19,8 +20,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define VALUE_BYTES_LIMIT \
-    (8 << 20) /* a chunk is at most 655,360 bytes; texts are cut at 64 KiB when loaded */
+/* A chunk is at most 655,360 bytes; texts are cut at 64 KiB when loaded. */
+#define VALUE_BYTES_LIMIT (8 << 20)
 #define STEP_UNIT 1000
 #define BUSY_TIMEOUT_MS 2000
 
@@ -53,30 +54,6 @@ static int check_file(const char *path, uint64_t *bytes, struct assay_error *err
         return assay_error_set(error, ASSAY_EDENIED, "%s: %s", path, strerror(errno));
     *bytes = (uint64_t)status.st_size;
     return 0;
-}
-
-/* "file:" with the path percent-encoded and the file declared immutable. free() it. */
-static char *immutable_uri(const char *path)
-{
-    static const char hex[] = "0123456789ABCDEF", tail[] = "?immutable=1";
-    char *plain = assay__sql_path(path, "");
-    char *uri = plain ? malloc(5 + strlen(plain) * 3 + sizeof tail) : NULL;
-    if (uri) {
-        size_t n = 5;
-        memcpy(uri, "file:", n);
-        for (const unsigned char *p = (const unsigned char *)plain; *p; p++) {
-            if (*p > ' ' && *p < 0x7f && !strchr("%?#", *p)) {
-                uri[n++] = (char)*p;
-            } else {
-                uri[n++] = '%';
-                uri[n++] = hex[*p >> 4];
-                uri[n++] = hex[*p & 15];
-            }
-        }
-        memcpy(uri + n, tail, sizeof tail);
-    }
-    free(plain);
-    return uri;
 }
 
 static int copy_bytes(int from, int to)
@@ -134,14 +111,23 @@ static int open_copy(struct assay__db *db, const char *path, struct assay_error 
     return 0;
 }
 
+/* As a URI with the path percent-encoded, which can say that the file is immutable. */
 static int open_place(struct assay__db *db, const char *path, bool immutable,
                       struct assay_error *error)
 {
-    char *name = immutable ? immutable_uri(path) : assay__sql_path(path, "");
-    if (!name) return assay_error_set(error, ASSAY_ENOMEM, "%s: out of memory", path);
-    int flags = SQLITE_OPEN_READONLY | (immutable ? SQLITE_OPEN_URI : 0);
-    int code = sqlite3_open_v2(name, &db->sqlite, flags, NULL);
-    free(name);
+    char *plain = assay__sql_path(path, "");
+    struct assay__buf uri = {0};
+    assay__buf_puts(&uri, "file:");
+    for (const char *p = plain ? plain : ""; *p; p++) {
+        bool literal = *p > ' ' && *p < 0x7f && !strchr("%?#", *p);
+        assay__buf_printf(&uri, literal ? "%c" : "%%%02X", (unsigned char)*p);
+    }
+    assay__buf_puts(&uri, immutable ? "?immutable=1" : "");
+    int code = SQLITE_NOMEM;
+    if (plain && !uri.failed)
+        code = sqlite3_open_v2(uri.data, &db->sqlite, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
+    assay__buf_free(&uri);
+    free(plain);
     return code == SQLITE_OK ? 0 : assay__sql_error(db->sqlite, path, "cannot be read", error);
 }
 

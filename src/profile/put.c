@@ -97,38 +97,18 @@ void assay__put_findings(struct assay__writer *w, const struct assay_profile *p)
 
 /* --- layers and series ------------------------------------------------------------------------ */
 
-static void put_launch_times(struct assay__writer *w, sqlite3_stmt *statement, int64_t trial,
-                             const struct assay__layers *layers, size_t launch, double *column)
+/* Writes `count` values of each column as chunks, behind two keys and the chunk's number, first
+ * value and count. */
+static void put_chunks(struct assay__writer *w, sqlite3_stmt *statement, int64_t trial, int64_t key,
+                       const double *const *columns, int column_count, size_t count)
 {
     int64_t chunk = 0;
-    for (size_t first = 0; first < layers->count; first += ASSAY__CHUNK_VALUES) {
-        size_t left = layers->count - first,
-               part = left < ASSAY__CHUNK_VALUES ? left : ASSAY__CHUNK_VALUES;
-        for (size_t i = 0; i < part; i++) {
-            const double *times_ns = layers->items[first + i].launch_times_ns;
-            column[i] = times_ns ? times_ns[launch] : (double)NAN;
-        }
-        const int64_t keys[] = {trial, layers->launch_ids[launch], chunk++, (int64_t)first,
-                                (int64_t)part};
-        assay__writer_chunk(w, statement, keys, 5, (const double *const[]){column}, 1, part);
+    for (size_t first = 0; first < count; first += ASSAY__CHUNK_VALUES) {
+        size_t left = count - first, part = left < ASSAY__CHUNK_VALUES ? left : ASSAY__CHUNK_VALUES;
+        const int64_t keys[] = {trial, key, chunk++, (int64_t)first, (int64_t)part};
+        const double *const parts[] = {columns[0] + first, columns[column_count - 1] + first};
+        assay__writer_chunk(w, statement, keys, 5, parts, column_count, part);
     }
-}
-
-static void put_layer_times(struct assay__writer *w, int64_t trial,
-                            const struct assay__layers *layers)
-{
-    const struct assay__key of_trial[] = {{.number = trial}};
-    assay__writer_run(w, "DELETE FROM layer_time_chunks WHERE trial=?1", of_trial, 1);
-    if (layers->launch_count == 0 || layers->count == 0) return;
-    sqlite3_stmt *statement = assay__writer_prepare(
-        w, "INSERT OR REPLACE INTO layer_time_chunks(trial,launch,chunk,first,count,encoding,data)"
-           " VALUES(?,?,?,?,?,?,?)");
-    double *column = malloc(ASSAY__CHUNK_VALUES * sizeof *column);
-    if (!column && w->code == SQLITE_OK) w->code = SQLITE_NOMEM;
-    for (size_t i = 0; i < layers->launch_count && w->code == SQLITE_OK; i++)
-        put_launch_times(w, statement, trial, layers, i, column);
-    sqlite3_finalize(statement);
-    free(column);
 }
 
 static void put_layers(struct assay__writer *w, int64_t trial, const struct assay__layers *layers)
@@ -142,7 +122,23 @@ static void put_layers(struct assay__writer *w, int64_t trial, const struct assa
         for (size_t f = 0; f < layer->from_count; f++)
             assay__writer_row(w, &assay__stored_layer_origin, keys, (int64_t)f, &layer->from[f]);
     }
-    put_layer_times(w, trial, layers);
+    assay__writer_run(w, "DELETE FROM layer_time_chunks WHERE trial=?1", of_trial, 1);
+    if (layers->launch_count == 0 || layers->count == 0) return;
+    sqlite3_stmt *statement = assay__writer_prepare(
+        w, "INSERT OR REPLACE INTO layer_time_chunks(trial,launch,chunk,first,count,encoding,data)"
+           " VALUES(?,?,?,?,?,?,?)");
+    double *column = malloc(layers->count * sizeof *column);
+    if (!column && w->code == SQLITE_OK) w->code = SQLITE_NOMEM;
+    for (size_t l = 0; l < layers->launch_count && w->code == SQLITE_OK; l++) {
+        for (size_t i = 0; i < layers->count; i++) {
+            const double *times_ns = layers->items[i].launch_times_ns;
+            column[i] = times_ns ? times_ns[l] : (double)NAN;
+        }
+        put_chunks(w, statement, trial, layers->launch_ids[l], (const double *const[]){column}, 1,
+                   layers->count);
+    }
+    sqlite3_finalize(statement);
+    free(column);
 }
 
 static void put_series(struct assay__writer *w, const struct assay__trial *t)
@@ -154,35 +150,13 @@ static void put_series(struct assay__writer *w, const struct assay__trial *t)
         w, "INSERT INTO series_chunks(trial,series,chunk,first,count,time_encoding,time_data,"
            "value_encoding,value_data) VALUES(?,?,?,?,?,?,?,?,?)");
     for (size_t i = 0; i < t->series_count && w->code == SQLITE_OK; i++) {
-        const struct assay__series_info *s = &t->series[i];
-        int64_t chunk = 0;
-        for (size_t first = 0; first < s->count; first += ASSAY__CHUNK_VALUES) {
-            size_t left = s->count - first;
-            size_t part = left < ASSAY__CHUNK_VALUES ? left : ASSAY__CHUNK_VALUES;
-            const int64_t keys[] = {t->id, (int64_t)i, chunk++, (int64_t)first, (int64_t)part};
-            const double *const columns[] = {s->times_ns + first, s->values + first};
-            assay__writer_chunk(w, statement, keys, 5, columns, 2, part);
-        }
+        const double *const columns[] = {t->series[i].times_ns, t->series[i].values};
+        put_chunks(w, statement, t->id, (int64_t)i, columns, 2, t->series[i].count);
     }
     sqlite3_finalize(statement);
 }
 
 /* --- a trial ---------------------------------------------------------------------------------- */
-
-/* The one row that says whether there is something, then its lists. */
-static void put_memory(struct assay__writer *w, const struct assay__trial *t)
-{
-    const struct assay__peak *p = &t->peak;
-    const struct assay__allocations *a = &t->allocations;
-    const struct assay__key keys[] = {{.number = t->id}};
-    bool looked = p->reason != NULL, tracked = a->reason != NULL;
-    assay__writer_rows(w, &assay__stored_peak, keys, p, looked);
-    assay__writer_rows(w, &assay__stored_peak_tensor, keys, p->tensors, looked ? p->count : 0);
-    assay__writer_rows(w, &assay__stored_allocations, keys, a, tracked);
-    assay__writer_rows(w, &assay__stored_phase, keys, a->phases, tracked ? a->phase_count : 0);
-    assay__writer_rows(w, &assay__stored_class, keys, a->classes, tracked ? a->class_count : 0);
-    assay__writer_rows(w, &assay__stored_site, keys, a->sites, tracked ? a->site_count : 0);
-}
 
 static void put_class_counters(struct assay__writer *w, const struct assay__trial *t)
 {
@@ -239,7 +213,16 @@ void assay__put_trial(struct assay__writer *w, const struct assay__trial *t)
     put_layers(w, t->id, &t->layers);
     put_series(w, t);
     assay__writer_rows(w, &assay__stored_span, of_trial, t->spans, t->span_count);
-    put_memory(w, t);
+    /* The one row that says whether there is something, then its lists. */
+    const struct assay__peak *p = &t->peak;
+    const struct assay__allocations *a = &t->allocations;
+    bool looked = p->reason != NULL, tracked = a->reason != NULL;
+    assay__writer_rows(w, &assay__stored_peak, of_trial, p, looked);
+    assay__writer_rows(w, &assay__stored_peak_tensor, of_trial, p->tensors, looked ? p->count : 0);
+    assay__writer_rows(w, &assay__stored_allocations, of_trial, a, tracked);
+    assay__writer_rows(w, &assay__stored_phase, of_trial, a->phases, tracked ? a->phase_count : 0);
+    assay__writer_rows(w, &assay__stored_class, of_trial, a->classes, tracked ? a->class_count : 0);
+    assay__writer_rows(w, &assay__stored_site, of_trial, a->sites, tracked ? a->site_count : 0);
     put_class_counters(w, t);
 }
 

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define BLOB_SHOWN 32
 #define STEPS_PER_LOOK 1000
@@ -18,136 +19,37 @@ struct query {
     char function[40]; /* that was refused; "" when something else was */
 };
 
-static bool is_one_of(const char *name, const char *const *names)
+static bool is_one_of(const char *name, const char *list)
 {
-    for (; *names; names++)
-        if (sqlite3_stricmp(name, *names) == 0) return true;
+    int length = (int)strlen(name);
+    for (; *list; list += strspn(list, " ")) {
+        int own = (int)strcspn(list, " ");
+        if (own == length && sqlite3_strnicmp(name, list, length) == 0) return true;
+        list += own;
+    }
     return false;
 }
 
 /* Functions that only compute. Others are refused: fts3_tokenizer(), for one, hands out pointers,
  * and uses a module that assay__db_open() drops. */
-static const char *const functions[] = {"abs",
-                                        "acos",
-                                        "acosh",
-                                        "asin",
-                                        "asinh",
-                                        "atan",
-                                        "atan2",
-                                        "atanh",
-                                        "avg",
-                                        "ceil",
-                                        "ceiling",
-                                        "char",
-                                        "coalesce",
-                                        "concat",
-                                        "concat_ws",
-                                        "cos",
-                                        "cosh",
-                                        "count",
-                                        "cume_dist",
-                                        "current_date",
-                                        "current_time",
-                                        "current_timestamp",
-                                        "date",
-                                        "datetime",
-                                        "degrees",
-                                        "dense_rank",
-                                        "exp",
-                                        "first_value",
-                                        "floor",
-                                        "format",
-                                        "glob",
-                                        "group_concat",
-                                        "hex",
-                                        "if",
-                                        "ifnull",
-                                        "iif",
-                                        "instr",
-                                        "json",
-                                        "json_array",
-                                        "json_array_length",
-                                        "json_extract",
-                                        "json_group_array",
-                                        "json_group_object",
-                                        "json_object",
-                                        "json_quote",
-                                        "json_type",
-                                        "json_valid",
-                                        "julianday",
-                                        "lag",
-                                        "last_value",
-                                        "lead",
-                                        "length",
-                                        "like",
-                                        "likelihood",
-                                        "likely",
-                                        "ln",
-                                        "log",
-                                        "log10",
-                                        "log2",
-                                        "lower",
-                                        "ltrim",
-                                        "max",
-                                        "median",
-                                        "min",
-                                        "mod",
-                                        "nth_value",
-                                        "ntile",
-                                        "nullif",
-                                        "octet_length",
-                                        "percent_rank",
-                                        "percentile",
-                                        "percentile_cont",
-                                        "percentile_disc",
-                                        "pi",
-                                        "pow",
-                                        "power",
-                                        "printf",
-                                        "quote",
-                                        "radians",
-                                        "random",
-                                        "rank",
-                                        "replace",
-                                        "round",
-                                        "row_number",
-                                        "rtrim",
-                                        "sign",
-                                        "sin",
-                                        "sinh",
-                                        "sqlite_version",
-                                        "sqrt",
-                                        "strftime",
-                                        "string_agg",
-                                        "substr",
-                                        "substring",
-                                        "subtype",
-                                        "sum",
-                                        "tan",
-                                        "tanh",
-                                        "time",
-                                        "timediff",
-                                        "total",
-                                        "trim",
-                                        "trunc",
-                                        "typeof",
-                                        "unhex",
-                                        "unicode",
-                                        "unixepoch",
-                                        "unlikely",
-                                        "upper",
-                                        "zeroblob",
-                                        "->",
-                                        "->>",
-                                        NULL};
+static const char functions[] =
+    "abs acos acosh asin asinh atan atan2 atanh avg ceil ceiling char coalesce concat "
+    "concat_ws cos cosh count cume_dist current_date current_time current_timestamp date "
+    "datetime degrees dense_rank exp first_value floor format glob group_concat hex if ifnull "
+    "iif instr json json_array json_array_length json_extract json_group_array "
+    "json_group_object json_object json_quote json_type json_valid julianday lag last_value "
+    "lead length like likelihood likely ln log log10 log2 lower ltrim max median min mod "
+    "nth_value ntile nullif octet_length percent_rank percentile percentile_cont "
+    "percentile_disc pi pow power printf quote radians random rank replace round row_number "
+    "rtrim sign sin sinh sqlite_version sqrt strftime string_agg substr substring subtype sum "
+    "tan tanh time timediff total trim trunc typeof unhex unicode unixepoch unlikely upper "
+    "zeroblob -> ->>";
 
 static int authorize(void *context, int action, const char *first, const char *second,
                      const char *database, const char *trigger)
 {
-    static const char *const described[] = {"table_info", "table_xinfo", "table_list",
-                                            "index_list", "index_info",  NULL};
-    static const char *const marks[] = {"user_version", "application_id", "page_count",
-                                        "page_size",    "encoding",       NULL};
+    static const char described[] = "table_info table_xinfo table_list index_list index_info";
+    static const char marks[] = "user_version application_id page_count page_size encoding";
     struct query *query = context;
     (void)database, (void)trigger;
     switch (action) {
@@ -209,14 +111,14 @@ struct output {
     int columns;
     const char **names, **values;
     int *types;
-    struct assay__buf *blobs; /* per column */
+    struct assay__buf *made; /* text of a column that SQLite does not have as it is shown */
 };
 
 static void free_output(struct output *output)
 {
-    for (int i = 0; output->blobs && i < output->columns; i++)
-        assay__buf_free(&output->blobs[i]);
-    free(output->blobs);
+    for (int i = 0; output->made && i < output->columns; i++)
+        assay__buf_free(&output->made[i]);
+    free(output->made);
     free(output->names);
     free(output->values);
     free(output->types);
@@ -229,8 +131,8 @@ static int make_output(sqlite3_stmt *statement, struct output *output)
     output->names = calloc(count, sizeof *output->names);
     output->values = calloc(count, sizeof *output->values);
     output->types = calloc(count, sizeof *output->types);
-    output->blobs = calloc(count, sizeof *output->blobs);
-    if (!output->names || !output->values || !output->types || !output->blobs) return ASSAY_ENOMEM;
+    output->made = calloc(count, sizeof *output->made);
+    if (!output->names || !output->values || !output->types || !output->made) return ASSAY_ENOMEM;
     for (int i = 0; i < output->columns; i++) {
         output->names[i] = sqlite3_column_name(statement, i);
         if (!output->names[i]) return ASSAY_ENOMEM;
@@ -238,21 +140,27 @@ static int make_output(sqlite3_stmt *statement, struct output *output)
     return 0;
 }
 
+/* A whole number is shown as one, also where SQLite holds it as floating point (nanoseconds are):
+ * "100000", not "100000.0". */
 static int read_row(sqlite3_stmt *statement, struct output *output)
 {
     for (int i = 0; i < output->columns; i++) {
-        output->types[i] = sqlite3_column_type(statement, i);
+        struct assay__buf *made = &output->made[i];
+        int type = output->types[i] = sqlite3_column_type(statement, i);
         output->values[i] = NULL;
-        if (output->types[i] == SQLITE_BLOB) {
+        if (type == SQLITE_NULL) continue;
+        assay__buf_clear(made);
+        if (type == SQLITE_BLOB) {
             const void *data = sqlite3_column_blob(statement, i);
-            assay__buf_clear(&output->blobs[i]);
-            show_blob(&output->blobs[i], data, (size_t)sqlite3_column_bytes(statement, i));
-            if (output->blobs[i].failed) return ASSAY_ENOMEM;
-            output->values[i] = output->blobs[i].data;
-        } else if (output->types[i] != SQLITE_NULL) {
-            output->values[i] = (const char *)sqlite3_column_text(statement, i);
-            if (!output->values[i]) return ASSAY_ENOMEM;
+            show_blob(made, data, (size_t)sqlite3_column_bytes(statement, i));
+            output->values[i] = made->data;
+        } else {
+            const char *text = (const char *)sqlite3_column_text(statement, i);
+            const char *point = text && type == SQLITE_FLOAT ? strstr(text, ".0") : NULL;
+            if (point && !point[2]) assay__buf_add(made, text, (size_t)(point - text));
+            output->values[i] = point && !point[2] ? made->data : text;
         }
+        if (made->failed || !output->values[i]) return ASSAY_ENOMEM;
     }
     return 0;
 }

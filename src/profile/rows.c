@@ -59,32 +59,6 @@ static const char *column_of(const struct assay__loader *loader,
     return loader->db->schema == 1 && models ? "profile" : column;
 }
 
-/* All columns, so that one that is missing is unknown; where a row must be whole, each by name. */
-static void select_columns(struct assay__loader *loader, struct assay__buf *sql,
-                           const struct assay__field_table *table)
-{
-    size_t offset;
-    if (!table->whole) {
-        assay__buf_puts(sql, "*");
-        return;
-    }
-    for (size_t i = 0; i < assay__keys_count(table); i++)
-        assay__buf_printf(sql, "%s,", column_of(loader, table, table->keys[i]));
-    assay__buf_puts(sql, table->position);
-    for (size_t i = 0; i < assay__fields_count(table); i++)
-        assay__buf_printf(sql, ",%s", assay__fields_at(table, i, &offset)->column);
-}
-
-static void map_columns(struct assay__rows *rows)
-{
-    size_t offset;
-    for (size_t i = 0; i < assay__fields_count(rows->table); i++) {
-        const struct assay__field *field = assay__fields_at(rows->table, i, &offset);
-        bool stored = field->type != ASSAY__FIELD_TEXTS;
-        rows->index[i] = (short)(stored ? assay__rows_column(rows, field->column) : -1);
-    }
-}
-
 struct assay__rows assay__rows_of(struct assay__loader *loader,
                                   const struct assay__field_table *table,
                                   const struct assay__key *keys, size_t count,
@@ -92,8 +66,18 @@ struct assay__rows assay__rows_of(struct assay__loader *loader,
 {
     struct assay__rows rows = {.loader = loader, .table = table, .trial = trial};
     struct assay__buf sql = {0};
+    size_t offset;
     assay__buf_puts(&sql, "SELECT ");
-    select_columns(loader, &sql, table);
+    /* All columns: one that is missing is unknown. Where a row must be whole, each by name. */
+    if (!table->whole) {
+        assay__buf_puts(&sql, "*");
+    } else {
+        for (size_t i = 0; i < assay__keys_count(table); i++)
+            assay__buf_printf(&sql, "%s,", column_of(loader, table, table->keys[i]));
+        assay__buf_puts(&sql, table->position);
+        for (size_t i = 0; i < assay__fields_count(table); i++)
+            assay__buf_printf(&sql, ",%s", assay__fields_at(table, i, &offset)->column);
+    }
     assay__buf_printf(&sql, " FROM %s", table->name);
     for (size_t i = 0; i < count; i++)
         assay__buf_printf(&sql, "%s%s=?", i ? " AND " : " WHERE ",
@@ -107,7 +91,11 @@ struct assay__rows assay__rows_of(struct assay__loader *loader,
     assay__buf_free(&sql);
     if (!rows.statement) return rows;
     assay__keys_bind(rows.statement, keys, count);
-    map_columns(&rows);
+    for (size_t i = 0; i < assay__fields_count(table); i++) {
+        const struct assay__field *field = assay__fields_at(table, i, &offset);
+        bool stored = field->type != ASSAY__FIELD_TEXTS;
+        rows.index[i] = (short)(stored ? assay__rows_column(&rows, field->column) : -1);
+    }
     return rows;
 }
 
@@ -129,17 +117,6 @@ bool assay__rows_charge(struct assay__loader *loader, uint64_t bytes)
                               "damaged profile: it holds more rows than bytes");
 }
 
-/* The limit is reached: the rest is left out, and a note says so. */
-static void note_limit(struct assay__rows *rows)
-{
-    struct assay__loader *loader = rows->loader;
-    if (!rows->trial || !rows->table->what) return;
-    assay__load_note(loader, rows->trial,
-                     assay__arena_printf(loader->profile->arena,
-                                         "damaged profile: more than %zu %s; the rest is left out",
-                                         rows->table->limit, rows->table->what));
-}
-
 bool assay__rows_next(struct assay__rows *rows)
 {
     struct assay__loader *loader = rows->loader;
@@ -147,7 +124,12 @@ bool assay__rows_next(struct assay__rows *rows)
     if (!rows->statement) return false;
     int code = loader->code ? SQLITE_DONE : sqlite3_step(rows->statement);
     bool full = code == SQLITE_ROW && limit && rows->taken == limit;
-    if (full) note_limit(rows);
+    if (full && rows->trial && rows->table->what)
+        assay__load_note(
+            loader, rows->trial,
+            assay__arena_printf(loader->profile->arena,
+                                "damaged profile: more than %zu %s; the rest is left out", limit,
+                                rows->table->what));
     if (code == SQLITE_ROW && !full && assay__rows_charge(loader, 1)) {
         rows->taken++;
         return true;
@@ -167,17 +149,8 @@ int assay__rows_column(struct assay__rows *rows, const char *column)
     return -1;
 }
 
-/* Cuts at a limit without splitting a UTF-8 sequence. */
-static size_t cut_length(const char *text, size_t length)
-{
-    if (length <= ASSAY__TEXT_BYTES) return length;
-    length = ASSAY__TEXT_BYTES;
-    while (length > ASSAY__TEXT_BYTES - 4 && ((unsigned char)text[length] & 0xc0) == 0x80)
-        length--;
-    return length;
-}
-
-/* The column's text in the document's arena, "" when unknown; valid UTF-8 is not promised. */
+/* The column's text in the document's arena, "" when unknown; valid UTF-8 is not promised, but
+ * where it is cut, it is cut between two characters. */
 static const char *copy_text(struct assay__loader *loader, sqlite3_stmt *statement, int index)
 {
     if (loader->code) return "";
@@ -186,7 +159,12 @@ static const char *copy_text(struct assay__loader *loader, sqlite3_stmt *stateme
         assay__load_no_memory(loader);
         return "";
     }
-    size_t length = cut_length(text, strlen(text));
+    size_t length = strlen(text);
+    if (length > ASSAY__TEXT_BYTES) {
+        length = ASSAY__TEXT_BYTES;
+        while (length > ASSAY__TEXT_BYTES - 4 && ((unsigned char)text[length] & 0xc0) == 0x80)
+            length--;
+    }
     if (length == 0 || !assay__rows_charge(loader, length)) return "";
     const char *copy = assay__arena_strndup(loader->profile->arena, text, length);
     if (!copy) assay__load_no_memory(loader);
@@ -280,6 +258,13 @@ int64_t assay__rows_int(struct assay__rows *rows, const char *column, int64_t lo
 int64_t assay__rows_position(struct assay__rows *rows)
 {
     return assay__rows_int(rows, rows->table->position, 0, INT64_MAX, -1);
+}
+
+void *assay__load_array(struct assay__loader *loader, size_t count, size_t size)
+{
+    void *items = loader->code ? NULL : assay__arena_array(loader->profile->arena, count, size);
+    if (!items) assay__load_no_memory(loader);
+    return items;
 }
 
 void *assay__rows_grow(struct assay__loader *loader, void *items, size_t count, size_t size)

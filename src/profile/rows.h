@@ -68,6 +68,8 @@ int64_t assay__rows_position(struct assay__rows *rows);
 /** The index of a column or -1. */
 int assay__rows_column(struct assay__rows *rows, const char *column);
 
+/** An array in the document's arena; NULL after a failure, which is noted. */
+void *assay__load_array(struct assay__loader *loader, size_t count, size_t size);
 /** Room for one more behind `count` elements in the document's arena; NULL (and the failure noted)
  * when out of memory. */
 void *assay__rows_grow(struct assay__loader *loader, void *items, size_t count, size_t size);
@@ -78,20 +80,16 @@ bool assay__rows_charge(struct assay__loader *loader, uint64_t bytes);
 bool assay__load_failed(struct assay__loader *loader, int code, const char *why);
 bool assay__load_no_memory(struct assay__loader *loader);
 
-/** The samples of a launch (load_samples.c). Damaged chunks end them; *damage then says so (arena),
+/** The samples of a launch (load_chunks.c). Damaged chunks end them; *damage then says so (arena),
  * else it is NULL. */
 void assay__load_samples(struct assay__loader *loader, int trial, struct assay__launch *launch,
                          const char **damage);
 
-/** A trial's series and their values (load_series.c), the times of its layers by launch
- *  (load_layers.c). The trial's notes name damaged ones. */
+/** A trial's series and their values, the times of its layers by launch. The trial's notes name
+ *  damaged ones. */
 void assay__load_series(struct assay__loader *loader, struct assay__trial *trial);
 void assay__load_layer_times(struct assay__loader *loader, struct assay__trial *trial);
 
-/** Says in the notes of every trial what a sound profile would hold and this one does not; a
- *  failure when there is no trial to say it of (load_damage.c). For a document that is loaded
- *  otherwise. */
-void assay__load_damage(struct assay__loader *loader);
 /** Adds a note to a trial; NULL: out of memory. */
 void assay__load_note(struct assay__loader *loader, struct assay__trial *trial, const char *note);
 

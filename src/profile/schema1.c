@@ -14,10 +14,10 @@
 
 #define IDS_MOST 1048576 /* tokens of a generation */
 
+/* Running out of memory shows in the profile's arena. */
 struct reading {
     struct assay_profile *profile;
     struct assay__trial *trial;
-    bool failed; /* out of memory */
 };
 
 static const char *option(const struct reading *r, const char *key)
@@ -53,24 +53,12 @@ static double number(const struct reading *r, const char *key)
 static const char *copy(struct reading *r, const char *text, size_t length)
 {
     const char *made = assay__arena_strndup(r->profile->arena, text, length);
-    if (!made) r->failed = true;
     return made ? made : "";
-}
-
-/* What only carried a fact is no option of the target. */
-static void drop_option(struct assay__trial *trial, const char *key)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < trial->option_count; i++)
-        if (strcmp(trial->options[i].key, key) != 0) trial->options[kept++] = trial->options[i];
-    trial->option_count = kept;
 }
 
 static void *array(struct reading *r, size_t count, size_t size)
 {
-    void *made = assay__arena_array(r->profile->arena, count, size);
-    if (!made) r->failed = true;
-    return made;
+    return assay__arena_array(r->profile->arena, count, size);
 }
 
 /* --- the target ------------------------------------------------------------------------------- */
@@ -102,17 +90,6 @@ static enum assay__device_class class_of(const struct reading *r)
     return strcmp(r->trial->target.engine, "fake") == 0 ? ASSAY__CLASS_GPU : ASSAY__CLASS_UNKNOWN;
 }
 
-/* "2", "2 (engine's default)", "default" */
-static void read_threads(struct reading *r)
-{
-    struct assay__target *target = &r->trial->target;
-    char *end = NULL;
-    const char *text = option(r, "threads");
-    long threads = strtol(text, &end, 10);
-    target->threads = threads > 0 && threads < 65536 ? (int)threads : 0;
-    target->threads_default = *end != '\0';
-}
-
 static void read_target(struct reading *r)
 {
     struct assay__target *target = &r->trial->target;
@@ -121,7 +98,10 @@ static void read_target(struct reading *r)
         target->build = copy(r, target->device, (size_t)(slash - target->device));
     target->device_class = class_of(r);
     target->software = is_option(r, "role", "software") || is_option(r, "software", "yes");
-    read_threads(r);
+    char *end = NULL; /* "2", "2 (engine's default)", "default" */
+    long threads = strtol(option(r, "threads"), &end, 10);
+    target->threads = threads > 0 && threads < 65536 ? (int)threads : 0;
+    target->threads_default = *end != '\0';
     target->optimization = assay__optimization_parse(option(r, "opt"));
     target->streams = count(r, "streams");
     target->precision = option(r, "precision");
@@ -133,24 +113,17 @@ static void read_target(struct reading *r)
 
 /* --- how it was measured ---------------------------------------------------------------------- */
 
-/* "power+memory" */
-static unsigned watched_of(const char *text)
-{
-    static const char *const names[] = {"power", "memory", "counters"};
-    unsigned watched = 0;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strstr(text, names[i])) watched |= 1u << i;
-    return watched;
-}
-
 static void read_protocol(struct reading *r)
 {
+    static const char *const watched[] = {"power", "memory", "counters"}; /* "power+memory" */
     struct assay__protocol *protocol = &r->trial->protocol;
     int method = assay__enum_value(&assay__layer_method_names, option(r, "layers"));
     protocol->launches = count(r, "launches");
     protocol->warmup = integer(r, "warmup", 0, -1);
     protocol->seed = (uint64_t)integer(r, "seed", 0, 0);
-    protocol->watched = watched_of(option(r, "watch"));
+    protocol->watched = 0;
+    for (size_t i = 0; i < sizeof watched / sizeof watched[0]; i++)
+        if (strstr(option(r, "watch"), watched[i])) protocol->watched |= 1u << i;
     if (method >= 0) protocol->layers = (enum assay_layer_method)method;
 }
 
@@ -172,7 +145,11 @@ static void read_generation(struct reading *r)
         ids[generation->id_count++] = id;
     }
     generation->ids = ids;
-    drop_option(r->trial, "token_ids");
+    size_t kept = 0; /* what only carried a fact is no option of the target */
+    for (size_t i = 0; i < r->trial->option_count; i++)
+        if (strcmp(r->trial->options[i].key, "token_ids") != 0)
+            r->trial->options[kept++] = r->trial->options[i];
+    r->trial->option_count = kept;
 }
 
 /* --- the settings that vary, and what was asked ----------------------------------------------- */
@@ -263,14 +240,8 @@ static bool read_requirement(struct assay__requirements *table, char *item)
 {
     const char *key = next_word(&item), *value = item + strspn(item, " ");
     if (!*key || !*value) return !*key;
-    if (strcmp(key, "name") == 0) {
-        table->name = value;
-        return true;
-    }
-    if (strcmp(key, "chip") == 0) {
-        table->chip = value;
-        return true;
-    }
+    if (strcmp(key, "name") == 0) return (table->name = value) != NULL;
+    if (strcmp(key, "chip") == 0) return (table->chip = value) != NULL;
     if (strcmp(key, "batch") == 0)
         return assay__text_int64(value, &table->batch) == 0 && table->batch > 0;
     if (strcmp(key, "backbone_units") == 0)
@@ -293,10 +264,7 @@ static void read_requirements(struct reading *r)
     if (!*text) return;
     struct assay__requirements *table = array(r, 1, sizeof *table);
     char *rest = assay__arena_strdup(r->profile->arena, text);
-    if (!table || !rest) {
-        r->failed = true;
-        return;
-    }
+    if (!table || !rest) return;
     *table = (struct assay__requirements){.name = "kept", .chip = ""};
     for (size_t i = 0; i < ASSAY__REQUIRE_COUNT; i++)
         table->minimum[i] = table->target[i] = NAN;
@@ -334,25 +302,6 @@ static struct assay__placed_node read_node(struct reading *r, const char *text, 
     return node;
 }
 
-/* "on CPUExecutionProvider: a (Softmax); b (Gather)" */
-static void read_placed(struct reading *r, const char *note)
-{
-    struct assay__placement *placement = &r->trial->placement;
-    const char *colon = strstr(note, ": ");
-    if (strncmp(note, "on ", 3) != 0 || !colon) return;
-    const char *provider = copy(r, note + 3, (size_t)(colon - note) - 3);
-    size_t room = 1;
-    for (const char *at = colon; (at = strstr(at, "; ")) != NULL; at += 2)
-        room++;
-    placement->nodes = array(r, room, sizeof *placement->nodes);
-    for (const char *at = colon + 2; placement->nodes && *at;) {
-        const char *end = strstr(at, "; ");
-        size_t length = end ? (size_t)(end - at) : strlen(at);
-        placement->nodes[placement->node_count++] = read_node(r, at, length, provider);
-        at += length + (end ? 2 : 0);
-    }
-}
-
 static void read_placement(struct reading *r)
 {
     const struct assay_metric *nodes = assay__trial_metric(r->trial, "placement.nodes"),
@@ -363,7 +312,23 @@ static void read_placement(struct reading *r)
         r->trial->placement.record = copy(r, nodes->note,
                                           end ? (size_t)(end - nodes->note) : strlen(nodes->note));
     }
-    if (off && off->value > 0) read_placed(r, off->note);
+    /* "on CPUExecutionProvider: a (Softmax); b (Gather)" */
+    if (off && off->value > 0) {
+        struct assay__placement *placement = &r->trial->placement;
+        const char *colon = strstr(off->note, ": ");
+        if (strncmp(off->note, "on ", 3) != 0 || !colon) return;
+        const char *provider = copy(r, off->note + 3, (size_t)(colon - off->note) - 3);
+        size_t room = 1;
+        for (const char *at = colon; (at = strstr(at, "; ")) != NULL; at += 2)
+            room++;
+        placement->nodes = array(r, room, sizeof *placement->nodes);
+        for (const char *at = colon + 2; placement->nodes && *at;) {
+            const char *end = strstr(at, "; ");
+            size_t length = end ? (size_t)(end - at) : strlen(at);
+            placement->nodes[placement->node_count++] = read_node(r, at, length, provider);
+            at += length + (end ? 2 : 0);
+        }
+    }
 }
 
 /* --- energy ----------------------------------------------------------------------------------- */
@@ -404,9 +369,8 @@ static void read_warnings(struct reading *r, const char *about, const struct ass
 {
     for (const char *part = metric ? metric->note : ""; *part; part += strspn(part, "; ")) {
         size_t length = strcspn(part, ";");
-        if (is_warning(part, words) &&
-            assay__trial_warn_power(r->profile, r->trial, about, copy(r, part, length)))
-            r->failed = true;
+        if (is_warning(part, words))
+            assay__trial_warn_power(r->profile, r->trial, about, copy(r, part, length));
         part += length;
     }
 }
@@ -424,13 +388,10 @@ static void read_rail_warnings(struct reading *r)
         if (metric->state == ASSAY_UNAVAILABLE) continue;
         if (strncmp(name, average, sizeof average - 1) == 0)
             read_warnings(r, name + sizeof average - 1, metric, of_average);
-        if (strncmp(name, idle, sizeof idle - 1) != 0) continue;
-        const char *about = assay__arena_printf(r->profile->arena, "%s, idle",
-                                                name + sizeof idle - 1);
-        if (about)
-            read_warnings(r, about, metric, of_idle);
-        else
-            r->failed = true;
+        if (strncmp(name, idle, sizeof idle - 1) == 0)
+            read_warnings(r,
+                          assay__arena_text(r->profile->arena, "%s, idle", name + sizeof idle - 1),
+                          metric, of_idle);
     }
 }
 
@@ -484,18 +445,6 @@ static void read_disturbances(struct reading *r)
                 e->disturbance_kinds[i] = (unsigned char)rows[k].kind;
 }
 
-/* "estimated at 50 ns each …" */
-static void read_findings(struct assay_profile *profile)
-{
-    static const char assumed[] = "estimated at ";
-    for (size_t i = 0; i < profile->finding_count; i++) {
-        struct assay__finding *finding = &profile->findings[i];
-        for (size_t k = 0; k < finding->evidence_count; k++)
-            if (strncmp(finding->evidence[k], assumed, sizeof assumed - 1) == 0)
-                finding->gain_estimated = true;
-    }
-}
-
 /* --- together --------------------------------------------------------------------------------- */
 
 /* Of a comparison of models a trial names its own where it is not the first one's. */
@@ -510,10 +459,7 @@ static void read_model(struct reading *r)
             return;
         }
     struct assay__model_info *model = assay__profile_model(r->profile);
-    if (!model) {
-        r->failed = true;
-        return;
-    }
+    if (!model) return;
     model->name = name;
     model->parameters = integer(r, "parameters", 0, -1);
     double weights = assay__trial_value(r->trial, "memory.model");
@@ -526,7 +472,7 @@ int assay__schema1_derive(struct assay_profile *profile)
     struct reading r = {.profile = profile};
     profile->kind = assay__kind_of_command(profile->command);
     profile->model_count = 1;
-    for (size_t i = 0; i < profile->trial_count && !r.failed; i++) {
+    for (size_t i = 0; i < profile->trial_count; i++) {
         r.trial = &profile->trials[i];
         r.trial->label = option(&r, "label");
         r.trial->role = assay__role_parse(option(&r, "role"));
@@ -540,7 +486,14 @@ int assay__schema1_derive(struct assay_profile *profile)
         read_power(&r);
         read_model(&r);
     }
-    if (!r.failed) read_disturbances(&r);
-    read_findings(profile);
-    return r.failed ? ASSAY_ENOMEM : 0;
+    read_disturbances(&r);
+    /* "estimated at 50 ns each …" */
+    static const char assumed[] = "estimated at ";
+    for (size_t i = 0; i < profile->finding_count; i++) {
+        struct assay__finding *finding = &profile->findings[i];
+        for (size_t k = 0; k < finding->evidence_count; k++)
+            if (strncmp(finding->evidence[k], assumed, sizeof assumed - 1) == 0)
+                finding->gain_estimated = true;
+    }
+    return assay__arena_failed(profile->arena) ? ASSAY_ENOMEM : 0;
 }

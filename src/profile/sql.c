@@ -7,21 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int code_of(int sqlite_code)
-{
-    switch (sqlite_code & 0xff) {
-    case SQLITE_NOMEM: return ASSAY_ENOMEM;
-    case SQLITE_NOTADB:
-    case SQLITE_CORRUPT: return ASSAY_EFORMAT;
-    case SQLITE_TOOBIG: return ASSAY_ELIMIT;
-    case SQLITE_INTERRUPT: return ASSAY_EINTERRUPTED;
-    case SQLITE_PERM:
-    case SQLITE_AUTH:
-    case SQLITE_READONLY: return ASSAY_EDENIED;
-    default: return ASSAY_EIO;
-    }
-}
-
 int assay__sql_error(sqlite3 *db, const char *path, const char *doing, struct assay_error *error)
 {
     int last = errno;
@@ -30,14 +15,20 @@ int assay__sql_error(sqlite3 *db, const char *path, const char *doing, struct as
     /* A failed commit does not record the system's number: take errno when it can be the cause. */
     if (!system && (last == ENOSPC || last == EDQUOT || last == EFBIG || last == EIO))
         system = last;
-    int code = code_of(extended);
+    int code = ASSAY_EIO;
     const char *why = db ? sqlite3_errmsg(db) : "out of memory";
     switch (extended & 0xff) {
+    case SQLITE_NOMEM: code = ASSAY_ENOMEM; break;
+    case SQLITE_NOTADB: why = "not an assay profile"; /* fall through */
+    case SQLITE_CORRUPT: code = ASSAY_EFORMAT; break;
+    case SQLITE_TOOBIG: code = ASSAY_ELIMIT; break;
+    case SQLITE_INTERRUPT: code = ASSAY_EINTERRUPTED; break;
+    case SQLITE_READONLY: why = "not writable"; /* fall through */
+    case SQLITE_PERM:
+    case SQLITE_AUTH: code = ASSAY_EDENIED; break;
     case SQLITE_FULL: why = "no space left on the disk"; break;
-    case SQLITE_NOTADB: why = "not an assay profile"; break;
     case SQLITE_BUSY:
     case SQLITE_LOCKED: why = "in use by another process"; break;
-    case SQLITE_READONLY: why = "not writable"; break;
     case SQLITE_CANTOPEN:
     case SQLITE_IOERR:
         if (system) why = strerror(system);

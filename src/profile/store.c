@@ -112,23 +112,13 @@ static int make_fresh(struct assay__store *store, const char *temporary, struct 
     return code;
 }
 
-static int start_capture(struct assay__store *store, struct assay_error *error)
-{
-    int code = open_database(store, store->sqlite_path, error);
-    if (code) return code;
-    if (assay__sql_exec(
-            store->db, "PRAGMA synchronous=OFF; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
-                       "PRAGMA cache_size=-1024;"
-                       "PRAGMA wal_autocheckpoint=512; PRAGMA temp_store=MEMORY;"
-                       /* The first write creates the log and takes the lock that marks the profile
-                          as in use. */
-                       "UPDATE profiles SET complete=0") != SQLITE_OK)
-        return assay__sql_error(store->db, store->path, "cannot write the profile", error);
-    return 0;
-}
-
 int assay__store_create(const char *path, struct assay__store **out, struct assay_error *error)
 {
+    static const char start_capture[] =
+        "PRAGMA synchronous=OFF; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
+        "PRAGMA cache_size=-1024; PRAGMA wal_autocheckpoint=512; PRAGMA temp_store=MEMORY;"
+        /* The first write creates the log and takes the lock that marks the profile as in use. */
+        "UPDATE profiles SET complete=0";
     char suffix[32];
     char *temporary = NULL;
     *out = NULL;
@@ -148,7 +138,9 @@ int assay__store_create(const char *path, struct assay__store **out, struct assa
     }
     unlink(temporary); /* of a killed process that had our number */
     code = make_fresh(store, temporary, error);
-    if (!code) code = start_capture(store, error);
+    if (!code) code = open_database(store, store->sqlite_path, error);
+    if (!code && assay__sql_exec(store->db, start_capture) != SQLITE_OK)
+        code = assay__sql_error(store->db, store->path, "cannot write the profile", error);
 out:
     free(temporary);
     if (code)
@@ -160,13 +152,12 @@ out:
 
 /* --- transactions ----------------------------------------------------------------------------- */
 
-static int begin(struct assay__store *store, struct assay_error *error)
+/* A failure is the writer's, like those that follow: `end` reports it. */
+static void begin(struct assay__store *store)
 {
     errno = 0; /* so that a failure does not cite an older one */
     store->writer.db = store->db;
-    store->writer.code = SQLITE_OK;
-    if (assay__sql_exec(store->db, "BEGIN IMMEDIATE") == SQLITE_OK) return 0;
-    return assay__sql_error(store->db, store->path, "cannot write the profile", error);
+    store->writer.code = assay__sql_exec(store->db, "BEGIN IMMEDIATE");
 }
 
 /* Commits when all was written, else takes back the transaction (what was committed before
@@ -186,8 +177,7 @@ static int end(struct assay__store *store, struct assay_error *error)
 int assay__store_put_profile(struct assay__store *store, const struct assay_profile *profile,
                              struct assay_error *error)
 {
-    int code = begin(store, error);
-    if (code) return code;
+    begin(store);
     assay__put_profile(&store->writer, profile);
     return end(store, error);
 }
@@ -195,8 +185,7 @@ int assay__store_put_profile(struct assay__store *store, const struct assay_prof
 int assay__store_put_trial(struct assay__store *store, const struct assay__trial *trial,
                            struct assay_error *error)
 {
-    int code = begin(store, error);
-    if (code) return code;
+    begin(store);
     assay__put_trial(&store->writer, trial);
     return end(store, error);
 }
@@ -204,8 +193,7 @@ int assay__store_put_trial(struct assay__store *store, const struct assay__trial
 int assay__store_put_launch(struct assay__store *store, int trial,
                             const struct assay__launch *launch, struct assay_error *error)
 {
-    int code = begin(store, error);
-    if (code) return code;
+    begin(store);
     assay__put_launch(&store->writer, trial, launch);
     return end(store, error);
 }
@@ -213,8 +201,7 @@ int assay__store_put_launch(struct assay__store *store, int trial,
 int assay__store_put_findings(struct assay__store *store, const struct assay_profile *profile,
                               struct assay_error *error)
 {
-    int code = begin(store, error);
-    if (code) return code;
+    begin(store);
     assay__put_findings(&store->writer, profile);
     return end(store, error);
 }
@@ -295,28 +282,23 @@ static void put_samples(struct assay__writer *writer, struct tail *tail, const d
     sqlite3_finalize(statement);
 }
 
-/* Samples without their launch's row would be lost to a reader. */
-static void ensure_launch(struct assay__writer *writer, int64_t trial, int64_t launch)
-{
-    const struct assay__key keys[] = {{.number = trial}, {.number = launch}};
-    assay__writer_run(
-        writer, "INSERT OR IGNORE INTO trials(id,profile,state) VALUES(?,1,'running')", keys, 1);
-    assay__writer_run(writer,
-                      "INSERT OR IGNORE INTO launches(trial,id,state,streams,warmup)"
-                      " VALUES(?,?,'running',1,0)",
-                      keys, 2);
-}
-
 int assay__store_add_samples(struct assay__store *store, int trial, int launch, int stream,
                              const double *samples_ns, size_t count, struct assay_error *error)
 {
     if (count == 0) return 0;
-    int code = begin(store, error);
-    if (code) return code;
     struct tail tail = {.trial = trial, .launch = launch, .stream = stream};
-    ensure_launch(&store->writer, trial, launch);
+    begin(store);
+    /* Samples without their launch's row would be lost to a reader. */
+    const struct assay__key keys[] = {{.number = trial}, {.number = launch}};
+    assay__writer_run(&store->writer,
+                      "INSERT OR IGNORE INTO trials(id,profile,state) VALUES(?,1,'running')", keys,
+                      1);
+    assay__writer_run(&store->writer,
+                      "INSERT OR IGNORE INTO launches(trial,id,state,streams,warmup)"
+                      " VALUES(?,?,'running',1,0)",
+                      keys, 2);
     put_samples(&store->writer, &tail, samples_ns, count);
-    code = end(store, error);
+    int code = end(store, error);
     if (!code) store->has_samples = true;
     return code;
 }
@@ -328,12 +310,10 @@ int assay__store_finish(struct assay__store *store, bool complete, bool interrup
 {
     if (!store) return 0;
     const struct assay__key marks[] = {{.number = complete}, {.number = interrupted}};
-    int code = begin(store, error);
-    if (!code) {
-        assay__writer_run(&store->writer,
-                          "UPDATE profiles SET complete=?1, interrupted=?2 WHERE id=1", marks, 2);
-        code = end(store, error);
-    }
+    begin(store);
+    assay__writer_run(&store->writer, "UPDATE profiles SET complete=?1, interrupted=?2 WHERE id=1",
+                      marks, 2);
+    int code = end(store, error);
     assay__writer_close(&store->writer);
     if (!code) {
         int moved = assay__sql_exec(store->db,

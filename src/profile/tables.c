@@ -554,19 +554,6 @@ const struct assay__field_table assay__stored_counter_value =
 
 /* clang-format on */
 
-const struct assay__field_table *const assay__tables[] = {
-    &assay__stored_profile,        &assay__stored_environment,   &assay__stored_model,
-    &assay__stored_operator,       &assay__stored_cell,          &assay__stored_cell_group,
-    &assay__stored_tensor,         &assay__stored_dim,           &assay__stored_note,
-    &assay__stored_finding,        &assay__stored_evidence,      &assay__stored_ceiling,
-    &assay__stored_plan,           &assay__stored_trial,         &assay__stored_option,
-    &assay__stored_axis,           &assay__stored_token,         &assay__stored_requirements,
-    &assay__stored_placed_node,    &assay__stored_power,         &assay__stored_power_rail,
-    &assay__stored_power_warning,  &assay__stored_launch,        &assay__stored_metric,
-    &assay__stored_layer,          &assay__stored_layer_origin,  &assay__stored_peak,
-    &assay__stored_peak_tensor,    &assay__stored_series,        &assay__stored_span,
-    &assay__stored_allocations,    &assay__stored_phase,         &assay__stored_class,
-    &assay__stored_site,           &assay__stored_counter_info,  &assay__stored_counter_name,
-    &assay__stored_class_counters, &assay__stored_counter_value,
-};
+#define ROW(NAME) &assay__stored_##NAME,
+const struct assay__field_table *const assay__tables[] = {ASSAY__STORED_TABLES(ROW)};
 const size_t assay__table_count = sizeof assay__tables / sizeof assay__tables[0];

@@ -7,50 +7,50 @@
 #include "profile/fields.h"
 #include "profile/profile.h"
 
-/* Of the profile. */
-extern const struct assay__field_table assay__stored_profile;     /* struct assay_profile */
-extern const struct assay__field_table assay__stored_environment; /* struct assay__environment */
-extern const struct assay__field_table assay__stored_model;       /* struct assay__model_info */
-extern const struct assay__field_table assay__stored_operator;    /* struct assay__operator_info */
-extern const struct assay__field_table assay__stored_cell;        /* struct assay__cell_info */
-extern const struct assay__field_table assay__stored_cell_group;  /* struct assay__cell_group */
-extern const struct assay__field_table assay__stored_tensor;      /* struct assay__tensor_info */
-extern const struct assay__field_table assay__stored_dim;         /* struct assay__axis_row */
-extern const struct assay__field_table assay__stored_plan;        /* struct assay__plan */
-extern const struct assay__field_table assay__stored_note;        /* struct assay__note_row */
-extern const struct assay__field_table assay__stored_finding;     /* struct assay__finding */
-extern const struct assay__field_table assay__stored_evidence;    /* text */
-extern const struct assay__field_table assay__stored_ceiling;     /* struct assay__ceiling_info */
+/* X(NAME): the table assay__stored_NAME, and what its elements are. */
+#define ASSAY__STORED_TABLES(X)                            \
+    X(profile)        /* struct assay_profile */           \
+    X(environment)    /* struct assay__environment */      \
+    X(model)          /* struct assay__model_info */       \
+    X(operator)       /* struct assay__operator_info */    \
+    X(cell)           /* struct assay__cell_info */        \
+    X(cell_group)     /* struct assay__cell_group */       \
+    X(tensor)         /* struct assay__tensor_info */      \
+    X(dim)            /* struct assay__axis_row */         \
+    X(note)           /* struct assay__note_row */         \
+    X(finding)        /* struct assay__finding */          \
+    X(evidence)       /* text */                           \
+    X(ceiling)        /* struct assay__ceiling_info */     \
+    X(plan)           /* struct assay__plan */             \
+    X(trial)          /* struct assay__trial */            \
+    X(option)         /* struct assay__pair */             \
+    X(axis)           /* struct assay__axis_value */       \
+    X(token)          /* int64_t */                        \
+    X(requirements)   /* struct assay__requirements */     \
+    X(placed_node)    /* struct assay__placed_node */      \
+    X(power)          /* struct assay__power_info */       \
+    X(power_rail)     /* text */                           \
+    X(power_warning)  /* struct assay__power_warning */    \
+    X(launch)         /* struct assay__launch */           \
+    X(metric)         /* struct assay_metric */            \
+    X(layer)          /* struct assay__layer */            \
+    X(layer_origin)   /* text */                           \
+    X(peak)           /* struct assay__peak */             \
+    X(peak_tensor)    /* struct assay__peak_tensor */      \
+    X(series)         /* struct assay__series_info */      \
+    X(span)           /* struct assay__span */             \
+    X(allocations)    /* struct assay__allocations */      \
+    X(phase)          /* struct assay__allocation_phase */ \
+    X(class)          /* struct assay__allocation_class */ \
+    X(site)           /* struct assay__allocation_site */  \
+    X(counter_info)   /* struct assay__counter_info */     \
+    X(counter_name)   /* text */                           \
+    X(class_counters) /* struct assay__class_counters */   \
+    X(counter_value)  /* double */
 
-/* Of a trial. */
-extern const struct assay__field_table assay__stored_trial;  /* struct assay__trial */
-extern const struct assay__field_table assay__stored_layers; /* struct assay__layers, part of it */
-extern const struct assay__field_table assay__stored_option; /* struct assay__pair */
-extern const struct assay__field_table assay__stored_axis;   /* struct assay__axis_value */
-extern const struct assay__field_table assay__stored_token;  /* int64_t */
-extern const struct assay__field_table assay__stored_requirements; /* struct assay__requirements */
-extern const struct assay__field_table assay__stored_placed_node;  /* struct assay__placed_node */
-extern const struct assay__field_table assay__stored_power;        /* struct assay__power_info */
-extern const struct assay__field_table assay__stored_power_rail;   /* text */
-extern const struct assay__field_table
-    assay__stored_power_warning;                                   /* struct assay__power_warning */
-extern const struct assay__field_table assay__stored_launch;       /* struct assay__launch */
-extern const struct assay__field_table assay__stored_metric;       /* struct assay_metric */
-extern const struct assay__field_table assay__stored_layer;        /* struct assay__layer */
-extern const struct assay__field_table assay__stored_layer_origin; /* text */
-extern const struct assay__field_table assay__stored_peak;         /* struct assay__peak */
-extern const struct assay__field_table assay__stored_peak_tensor;  /* struct assay__peak_tensor */
-extern const struct assay__field_table assay__stored_series;       /* struct assay__series_info */
-extern const struct assay__field_table assay__stored_span;         /* struct assay__span */
-extern const struct assay__field_table assay__stored_allocations;  /* struct assay__allocations */
-extern const struct assay__field_table assay__stored_phase; /* struct assay__allocation_phase */
-extern const struct assay__field_table assay__stored_class; /* struct assay__allocation_class */
-extern const struct assay__field_table assay__stored_site;  /* struct assay__allocation_site */
-extern const struct assay__field_table assay__stored_counter_info; /* struct assay__counter_info */
-extern const struct assay__field_table assay__stored_counter_name; /* text */
-extern const struct assay__field_table
-    assay__stored_class_counters; /* struct assay__class_counters */
-extern const struct assay__field_table assay__stored_counter_value; /* double */
+#define ASSAY__STORED_DECLARE(NAME) extern const struct assay__field_table assay__stored_##NAME;
+ASSAY__STORED_TABLES(ASSAY__STORED_DECLARE)
+extern const struct assay__field_table assay__stored_layers; /* struct assay__layers: a trial's */
 
 /** An axis of a tensor, as a row. */
 struct assay__axis_row {

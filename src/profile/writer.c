@@ -47,6 +47,15 @@ static int columns_of(const struct assay__field_table *table, const char **colum
     return count;
 }
 
+/* Frees the text. */
+static sqlite3_stmt *prepare_text(struct assay__writer *writer, struct assay__buf *sql)
+{
+    if (sql->failed && writer->code == SQLITE_OK) writer->code = SQLITE_NOMEM;
+    sqlite3_stmt *statement = assay__writer_prepare(writer, sql->data);
+    assay__buf_free(sql);
+    return statement;
+}
+
 static sqlite3_stmt *prepare_insert(struct assay__writer *writer,
                                     const struct assay__field_table *table)
 {
@@ -59,10 +68,7 @@ static sqlite3_stmt *prepare_insert(struct assay__writer *writer,
     assay__buf_puts(&sql, ") VALUES(?");
     assay__buf_repeat(&sql, ",?", (size_t)count - 1);
     assay__buf_puts(&sql, ")");
-    if (sql.failed && writer->code == SQLITE_OK) writer->code = SQLITE_NOMEM;
-    sqlite3_stmt *statement = assay__writer_prepare(writer, sql.data);
-    assay__buf_free(&sql);
-    return statement;
+    return prepare_text(writer, &sql);
 }
 
 /* The table's statements; NULL after a failure. */
@@ -161,17 +167,6 @@ int assay__writer_check(struct assay__writer *writer,
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-static int bind_value(sqlite3_stmt *statement, int index, const struct assay__field_value *value)
-{
-    switch (value->kind) {
-    case ASSAY__VALUE_INTEGER: return sqlite3_bind_int64(statement, index, value->integer);
-    case ASSAY__VALUE_REAL: return sqlite3_bind_double(statement, index, value->real);
-    case ASSAY__VALUE_TEXT:
-        return sqlite3_bind_text(statement, index, value->text, -1, SQLITE_STATIC);
-    default: return sqlite3_bind_null(statement, index);
-    }
-}
-
 int assay__keys_bind(sqlite3_stmt *statement, const struct assay__key *keys, size_t count)
 {
     int code = SQLITE_OK;
@@ -205,23 +200,18 @@ void assay__writer_row(struct assay__writer *writer, const struct assay__field_t
         const struct assay__field *field = assay__fields_at(table, i, &offset);
         if (!is_stored(field)) continue;
         struct assay__field_value value = assay__field_get(field, (const char *)element + offset);
-        code = bind_value(insert, ++index, &value);
+        index++;
+        switch (value.kind) {
+        case ASSAY__VALUE_INTEGER: code = sqlite3_bind_int64(insert, index, value.integer); break;
+        case ASSAY__VALUE_REAL: code = sqlite3_bind_double(insert, index, value.real); break;
+        case ASSAY__VALUE_TEXT:
+            code = sqlite3_bind_text(insert, index, value.text, -1, SQLITE_STATIC);
+            break;
+        default: code = sqlite3_bind_null(insert, index);
+        }
     }
     writer->code = code;
     step(writer, insert);
-}
-
-static sqlite3_stmt *prepare_clear(struct assay__writer *writer,
-                                   const struct assay__field_table *table, size_t count)
-{
-    struct assay__buf sql = {0};
-    assay__buf_printf(&sql, "DELETE FROM %s", table->name);
-    for (size_t i = 0; i < count; i++)
-        assay__buf_printf(&sql, "%s%s=?", i ? " AND " : " WHERE ", table->keys[i]);
-    if (sql.failed && writer->code == SQLITE_OK) writer->code = SQLITE_NOMEM;
-    sqlite3_stmt *statement = assay__writer_prepare(writer, sql.data);
-    assay__buf_free(&sql);
-    return statement;
 }
 
 void assay__writer_clear(struct assay__writer *writer, const struct assay__field_table *table,
@@ -230,8 +220,12 @@ void assay__writer_clear(struct assay__writer *writer, const struct assay__field
     struct assay__statements *kept = statements_of(writer, table);
     if (!kept) return;
     if (!kept->clear || kept->clear_keys != count) {
+        struct assay__buf sql = {0};
+        assay__buf_printf(&sql, "DELETE FROM %s", table->name);
+        for (size_t i = 0; i < count; i++)
+            assay__buf_printf(&sql, "%s%s=?", i ? " AND " : " WHERE ", table->keys[i]);
         sqlite3_finalize(kept->clear);
-        kept->clear = prepare_clear(writer, table, count);
+        kept->clear = prepare_text(writer, &sql);
         kept->clear_keys = count;
     }
     if (!kept->clear) return;

@@ -1,6 +1,8 @@
-/* report.c - the table of report formats (formats.h has the rows) and the public call. */
+/* report.c - the table of report formats (formats.h has the rows), the public call, and the report
+ * of several profiles. */
 #include "base/options_read.h"
 #include "report/formats.h"
+#include "report/report_diff.h"
 #include "report/subject/subject.h"
 
 #include <stdlib.h>
@@ -80,17 +82,6 @@ void assay_free(void *memory)
     free(memory);
 }
 
-/* The document of the profile, or of the basic or detailed review of it, in a view of it. */
-static int view(struct assay__study *study, const struct assay_report_options *options,
-                struct assay__buf *out, struct assay_error *error)
-{
-    struct assay__doc *doc;
-    int code = assay__report_document(study, options, &doc, error);
-    if (!code) code = assay__doc_view(doc, options, out, error);
-    assay__doc_free(doc);
-    return code;
-}
-
 int assay_report(const struct assay_profile *profile, const struct assay_report_options *options,
                  char **text, size_t *length, struct assay_error *error)
 {
@@ -109,9 +100,14 @@ int assay_report(const struct assay_profile *profile, const struct assay_report_
         return assay_error_set(error, ASSAY_EINVAL, "unknown report format '%s'", taken.format);
     code = assay__study_new(profile, &study);
     assay__buf_puts(&out, ""); /* an empty report is still a string */
-    if (!code)
-        code = format->walk ? view(study, &taken, &out, error)
-                            : format->write(study, &taken, &out, error);
+    if (!code && format->walk) {
+        struct assay__doc *doc;
+        code = assay__report_document(study, &taken, &doc, error);
+        if (!code) code = assay__doc_view(doc, &taken, &out, error);
+        assay__doc_free(doc);
+    } else if (!code) {
+        code = format->write(study, &taken, &out, error);
+    }
     if (code == ASSAY_ENOMEM || (!code && (out.failed || study->failed)))
         code = assay_error_set(error, ASSAY_ENOMEM, "out of memory while writing the report");
     assay__study_free(study);
@@ -122,4 +118,27 @@ int assay_report(const struct assay_profile *profile, const struct assay_report_
     if (length) *length = out.length;
     *text = out.data;
     return 0;
+}
+
+int assay__diff_report(const struct assay__diff *diff, const struct assay_report_options *options,
+                       struct assay__buf *out, struct assay_error *error)
+{
+    const char *name = options->format ? options->format : "text";
+    const struct assay__format *format = assay__format_find(name);
+    struct assay__doc *doc = NULL;
+    if (strcmp(name, "json") == 0) return assay__diff_json(diff, options, out, error);
+    if (!format || !format->walk)
+        return assay_error_set(error, ASSAY_EINVAL,
+                               "the format '%s' is not available for several profiles", name);
+    int code = assay__diff_document(diff, &doc);
+    if (!code && strcmp(name, "html") == 0) { /* the page carries the JSON for its script */
+        struct assay__attachment *data = &doc->attachments[doc->attachment_count++];
+        data->id = "assay-data";
+        code = assay__diff_json(diff, options, &data->json, error);
+    }
+    if (!code) code = format->walk(doc, options, out, error);
+    if (code == ASSAY_ENOMEM || (!code && (out->failed || doc->failed)))
+        code = assay_error_set(error, ASSAY_ENOMEM, "out of memory while writing the report");
+    assay__doc_free(doc);
+    return code;
 }

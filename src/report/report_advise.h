@@ -11,7 +11,8 @@
 #define ASSAY__ADVICE_TABLES "findings|rules" /* of CSV */
 
 /** The findings by potential, what was not evaluated and why, what was looked for and not found. */
-int assay__advice_document(const struct assay__advice *advice, struct assay__doc **doc);
+int assay__advice_document(const struct assay__advice *advice, const char *(*hint)(const char *),
+                           struct assay__doc **doc);
 /** Every rule: what it looks for, what it needs, and the effort of its change. */
 int assay__rules_document(struct assay__doc **doc);
 

@@ -18,12 +18,12 @@ static int written(const struct assay__buf *out, struct assay_error *error)
 }
 
 /* `code`: of the builder; takes the document. */
-static int view(int code, struct assay__doc *doc, const struct assay_report_options *options,
+static int view(int code, struct assay__doc **doc, const struct assay_report_options *options,
                 struct assay__buf *out, struct assay_error *error)
 {
     if (code) return assay_error_set(error, code, "out of memory");
-    code = assay__doc_view(doc, options, out, error);
-    assay__doc_free(doc);
+    code = assay__doc_view(*doc, options, out, error);
+    assay__doc_free(*doc);
     return code;
 }
 
@@ -42,8 +42,8 @@ int assay__inspect_report(const struct assay__inspect *inspect,
     if (json) assay__inspect_json(inspect, out);
     if (is_format(options, "dot")) assay__inspect_dot(inspect, out);
     if (json || is_format(options, "dot")) return written(out, error);
-    int code = assay__inspect_document(inspect, sort_of(options->sort), &doc);
-    return view(code, doc, options, out, error);
+    return view(assay__inspect_document(inspect, sort_of(options->sort), &doc), &doc, options, out,
+                error);
 }
 
 int assay__inspect_diff_report(const struct assay__inspect *a, const struct assay__inspect *b,
@@ -59,8 +59,7 @@ int assay__inspect_diff_report(const struct assay__inspect *a, const struct assa
         assay__inspect_diff_json(&diff, out);
         code = written(out, error);
     } else {
-        code = assay__inspect_diff_document(&diff, &doc);
-        code = view(code, doc, options, out, error);
+        code = view(assay__inspect_diff_document(&diff, &doc), &doc, options, out, error);
     }
     assay__inspect_diff_free(&diff);
     return code;
@@ -75,8 +74,7 @@ int assay__check_report(const struct assay__check *check,
     if (json) assay__check_json(check, out);
     if (is_format(options, "junit")) assay__check_junit(check, options->strict, out);
     if (json || is_format(options, "junit")) return written(out, error);
-    int code = assay__check_document(check, &doc);
-    return view(code, doc, options, out, error);
+    return view(assay__check_document(check, &doc), &doc, options, out, error);
 }
 
 int assay__prediction_report(const struct assay_profile *profile, const struct assay__fit *fits,
@@ -91,20 +89,18 @@ int assay__prediction_report(const struct assay_profile *profile, const struct a
         assay_free(text);
         return code ? code : written(out, error);
     }
-    int code = assay__prediction_document(profile, fits, layers, &doc);
-    return view(code, doc, options, out, error);
+    return view(assay__prediction_document(profile, fits, options->hint, layers, &doc), &doc,
+                options, out, error);
 }
 
 int assay__chips_report(const struct assay_report_options *options, struct assay__buf *out,
                         struct assay_error *error)
 {
     struct assay__doc *doc = NULL;
-    if (is_format(options, "json")) {
-        assay__chips_json(out);
-        return written(out, error);
-    }
-    int code = assay__chips_document(&doc);
-    return view(code, doc, options, out, error);
+    if (!is_format(options, "json"))
+        return view(assay__chips_document(&doc), &doc, options, out, error);
+    assay__chips_json(out);
+    return written(out, error);
 }
 
 int assay__validation_report(const struct assay__validation *validation, bool published,
@@ -112,12 +108,11 @@ int assay__validation_report(const struct assay__validation *validation, bool pu
                              struct assay_error *error)
 {
     struct assay__doc *doc = NULL;
-    if (is_format(options, "json")) {
-        assay__validation_json(validation, published, out);
-        return written(out, error);
-    }
-    int code = assay__validation_document(validation, published, &doc);
-    return view(code, doc, options, out, error);
+    if (!is_format(options, "json"))
+        return view(assay__validation_document(validation, published, &doc), &doc, options, out,
+                    error);
+    assay__validation_json(validation, published, out);
+    return written(out, error);
 }
 
 /* --- public ----------------------------------------------------------------------------------- */

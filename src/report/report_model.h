@@ -46,7 +46,8 @@ int assay__inspect_document(const struct assay__inspect *inspect, enum assay__in
 int assay__inspect_diff_document(const struct assay__inspect_diff *diff, struct assay__doc **doc);
 int assay__check_document(const struct assay__check *check, struct assay__doc **doc);
 int assay__prediction_document(const struct assay_profile *profile, const struct assay__fit *fits,
-                               bool layers, struct assay__doc **doc);
+                               const char *(*hint)(const char *), bool layers,
+                               struct assay__doc **doc);
 int assay__chips_document(struct assay__doc **doc);
 int assay__validation_document(const struct assay__validation *validation, bool published,
                                struct assay__doc **doc);
@@ -55,8 +56,6 @@ int assay__validation_document(const struct assay__validation *validation, bool 
 
 void assay__inspect_json(const struct assay__inspect *inspect, struct assay__buf *out);
 void assay__inspect_dot(const struct assay__inspect *inspect, struct assay__buf *out);
-/** Member "metrics" of one model and of two. */
-void assay__inspect_json_metrics(struct assay__json_writer *w, const struct assay_metrics *set);
 void assay__inspect_diff_json(const struct assay__inspect_diff *diff, struct assay__buf *out);
 void assay__check_json(const struct assay__check *check, struct assay__buf *out);
 void assay__check_junit(const struct assay__check *check, bool strict, struct assay__buf *out);

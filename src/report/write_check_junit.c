@@ -13,22 +13,20 @@ static bool fails(const struct assay__check_item *item, bool strict)
            (strict && item->severity == ASSAY__CHECK_WARNING);
 }
 
-static void put_item(struct assay__buf *line, const struct assay__check_item *item)
-{
-    assay__buf_printf(line, "%s: ", assay__check_severity_name(item->severity));
-    if (*item->name && *item->op) assay__buf_printf(line, "%s (%s): ", item->name, item->op);
-    assay__buf_printf(line, "%s%s%s%s\n", item->reason, *item->chips ? " [on " : "", item->chips,
-                      *item->chips ? "]" : "");
-}
-
 static void put_case(const struct assay__check *check, bool strict,
                      const struct assay__check_rule *rule, struct assay__junit *junit,
                      const char *class_name)
 {
     struct assay__buf failed = {0}, other = {0};
-    for (size_t i = 0; i < check->item_count; i++)
-        if (check->items[i].rule == rule)
-            put_item(fails(&check->items[i], strict) ? &failed : &other, &check->items[i]);
+    for (size_t i = 0; i < check->item_count; i++) {
+        const struct assay__check_item *item = &check->items[i];
+        if (item->rule != rule) continue;
+        struct assay__buf *line = fails(item, strict) ? &failed : &other;
+        assay__buf_printf(line, "%s: ", assay__check_severity_name(item->severity));
+        if (*item->name && *item->op) assay__buf_printf(line, "%s (%s): ", item->name, item->op);
+        assay__buf_printf(line, "%s%s%s%s\n", item->reason, *item->chips ? " [on " : "",
+                          item->chips, *item->chips ? "]" : "");
+    }
     assay__junit_case(junit, class_name, rule->id, NAN);
     if (failed.length) {
         assay__buf_printf(&failed, "fix: %s", rule->fix);
@@ -39,19 +37,15 @@ static void put_case(const struct assay__check *check, bool strict,
     assay__buf_drop(&other, junit->out);
 }
 
-static bool in_table(const struct assay__check *check, const struct assay__check_rule *rule)
-{
-    for (const struct assay__check_rule *row = assay__ane_rules; check->paths && row->id; row++)
-        if (row == rule) return true;
-    return false;
-}
-
 /* The first item of a rule that is not in the engine's table. */
 static bool first_of(const struct assay__check *check, size_t index)
 {
+    const struct assay__check_rule *rule = check->items[index].rule;
     for (size_t i = 0; i < index; i++)
-        if (check->items[i].rule == check->items[index].rule) return false;
-    return !in_table(check, check->items[index].rule);
+        if (check->items[i].rule == rule) return false;
+    for (const struct assay__check_rule *row = assay__ane_rules; check->paths && row->id; row++)
+        if (row == rule) return false;
+    return true;
 }
 
 void assay__check_junit(const struct assay__check *check, bool strict, struct assay__buf *out)

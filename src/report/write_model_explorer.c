@@ -36,11 +36,10 @@ static void put_gradient(struct assay__json_writer *w)
         const char *background, *text;
     } stops[] = {{0, "#ffffff", "#1a1a1a"}, {0.5, "#f5c26b", "#1a1a1a"}, {1, "#b3350a", "#ffffff"}};
     assay__json_put_array(w, "gradient");
-    for (size_t i = 0; i < sizeof stops / sizeof stops[0]; i++) {
+    for (size_t i = 0; i < sizeof stops / sizeof stops[0]; i++)
         assay__json_record(w, NULL, json_number("stop", stops[i].stop),
                            json_string("bgColor", stops[i].background),
                            json_string("textColor", stops[i].text));
-    }
     assay__json_array_end(w);
 }
 
@@ -89,9 +88,8 @@ int assay__write_model_explorer(struct assay__study *study,
     assay__json_object(&w);
     assay__json_put_string(&w, "name", "time per inference (ms)");
     assay__json_put_object(&w, "results");
-    for (size_t i = 0; i < sums.count && code == 0; i++) {
+    for (size_t i = 0; i < sums.count && code == 0; i++)
         assay__json_record(&w, sums.names[i], json_number("value", sums.times_ns[i] / NS_PER_MS));
-    }
     assay__json_object_end(&w);
     put_gradient(&w);
     assay__json_tail(&w);

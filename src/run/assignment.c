@@ -2,51 +2,17 @@
 #include "run/assignment.h"
 
 #include "base/no_memory.h"
-#include "base/vec.h"
 #include "run/child.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 struct assignment_query {
     const struct assay__assignment_request *request;
     struct assay__arena *arena;
     struct assay__assignment *into;
-    struct assay__assigned *nodes; /* grows on the heap */
-    size_t capacity;
 };
 
 static const char *copy_text(struct assignment_query *ask, const struct assay__json *item)
 {
     return assay__arena_strdup(ask->arena, item && item->string ? item->string : "");
-}
-
-static int hear(void *context, const struct assay__json *root, struct assay__arena *arena,
-                struct assay_error *error)
-{
-    struct assignment_query *ask = context;
-    const struct assay__json *nodes = assay__json_get(root, "nodes"),
-                             *target = assay__json_get(root, "target");
-    (void)arena;
-    for (const struct assay__json *row = nodes ? nodes->first : NULL; row; row = row->next) {
-        const struct assay__json *at[5] = {0};
-        size_t n = 0, count = ask->into->count;
-        for (const struct assay__json *cell = row->first; cell && n < 5; cell = cell->next)
-            at[n++] = cell;
-        if (n < 5 || !at[4]->is_integer || at[4]->integer < 0)
-            return assay_error_set(error, ASSAY_EFORMAT,
-                                   "the worker sent a node without a provider");
-        if (assay__vec_grow((void **)&ask->nodes, &ask->capacity, count + 1, sizeof *ask->nodes))
-            return assay__no_memory(error);
-        ask->nodes[ask->into->count++] = (struct assay__assigned){
-            copy_text(ask, at[0]), copy_text(ask, at[1]), copy_text(ask, at[2]),
-            copy_text(ask, at[3]), (size_t)at[4]->integer};
-    }
-    if (target) {
-        ask->into->target = copy_text(ask, target);
-        ask->into->version = copy_text(ask, assay__json_get(root, "version"));
-    }
-    return assay__arena_failed(ask->arena) ? assay__no_memory(error) : 0;
 }
 
 static void write_job(void *context, struct assay__json_writer *out)
@@ -68,6 +34,37 @@ static void write_job(void *context, struct assay__json_writer *out)
     assay__json_array_end(out);
 }
 
+static int hear(void *context, const struct assay__json *root, struct assay__arena *arena,
+                struct assay_error *error)
+{
+    struct assignment_query *ask = context;
+    struct assay__assignment *into = ask->into;
+    const struct assay__json *nodes = assay__json_get(root, "nodes"),
+                             *target = assay__json_get(root, "target");
+    (void)arena;
+    for (const struct assay__json *row = nodes ? nodes->first : NULL; row; row = row->next) {
+        const struct assay__json *at[5] = {0};
+        size_t n = 0;
+        for (const struct assay__json *cell = row->first; cell && n < 5; cell = cell->next)
+            at[n++] = cell;
+        if (n < 5 || !at[4]->is_integer || at[4]->integer < 0)
+            return assay_error_set(error, ASSAY_EFORMAT,
+                                   "the worker sent a node without a provider");
+        struct assay__assigned *grown = assay__arena_grow(ask->arena, into->nodes, into->count,
+                                                          sizeof *grown);
+        if (!grown) return assay__no_memory(error);
+        into->nodes = grown;
+        grown[into->count++] = (struct assay__assigned){
+            copy_text(ask, at[0]), copy_text(ask, at[1]), copy_text(ask, at[2]),
+            copy_text(ask, at[3]), (size_t)at[4]->integer};
+    }
+    if (target) {
+        into->target = copy_text(ask, target);
+        into->version = copy_text(ask, assay__json_get(root, "version"));
+    }
+    return assay__arena_failed(ask->arena) ? assay__no_memory(error) : 0;
+}
+
 int assay__assignment_ask(const struct assay__assignment_request *request,
                           struct assay__arena *arena, struct assay__assignment *assignment,
                           struct assay_error *error)
@@ -83,12 +80,5 @@ int assay__assignment_ask(const struct assay__assignment_request *request,
     *assignment = (struct assay__assignment){.target = "", .version = ""};
     int code = assay__question_ask(&question, &lost, error);
     if (lost) assay_error_set(error, code, "creating the session %s", question.reason);
-    if (code == 0) {
-        size_t bytes = assignment->count * sizeof *assignment->nodes;
-        assignment->nodes = assay__arena_alloc(arena, bytes);
-        if (!assignment->nodes) code = assay__no_memory(error);
-        if (assignment->nodes && bytes) memcpy(assignment->nodes, ask.nodes, bytes);
-    }
-    free(ask.nodes);
     return code;
 }

@@ -49,7 +49,7 @@ int assay__assignment_ask(const struct assay__assignment_request *request,
                           struct assay__arena *arena, struct assay__assignment *assignment,
                           struct assay_error *error);
 
-/** The worker's side (worker_assignment.c): answers the job. */
+/** The worker's side (worker_answers.c): answers the job. */
 int assay__assignment_answer(struct assay__channel *channel, const struct assay__json *job,
                              struct assay_error *error);
 

@@ -2,11 +2,10 @@
 #include "run/devices.h"
 
 #include "base/no_memory.h"
-#include "base/vec.h"
 #include "run/child.h"
 #include "run/worker/messages.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 
 #define CHILDREN_MOST 64
 
@@ -20,8 +19,8 @@ struct listing {
     assay__device_fn *found;
     void *context;
     struct assay__arena *arena;
-    struct told *told;
-    size_t count, capacity;
+    struct told *told; /* arena */
+    size_t count;
     /* the one that is being tried; strings in the arena, name NULL: none */
     struct assay__device next;
     struct assay__question question;
@@ -31,10 +30,10 @@ static int report_device(struct listing *list, const struct assay__device *devic
                          struct assay_error *error)
 {
     const char *name = assay__arena_strdup(list->arena, device->name);
-    if (!name ||
-        assay__vec_grow((void **)&list->told, &list->capacity, list->count + 1, sizeof *list->told))
-        return assay__no_memory(error);
-    list->told[list->count++] = (struct told){name, device->available};
+    struct told *told = assay__arena_grow(list->arena, list->told, list->count, sizeof *told);
+    if (!name || !told) return assay__no_memory(error);
+    list->told = told;
+    told[list->count++] = (struct told){name, device->available};
     list->next.name = NULL;
     int code = list->found(list->context, device);
     return code ? assay_error_set(error, code, "the caller ended the list") : 0;
@@ -119,6 +118,5 @@ int assay__devices_list(const struct assay__devices_options *options, assay__dev
                                         .context = &list}};
     int code = list.arena ? run_children(&list, error) : assay__no_memory(error);
     assay__arena_free(list.arena);
-    free(list.told);
     return code;
 }

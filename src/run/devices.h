@@ -42,7 +42,7 @@ struct assay__devices_options {
 int assay__devices_list(const struct assay__devices_options *options, assay__device_fn *found,
                         void *context, struct assay_error *error);
 
-/** The worker's side (worker_devices.c): answers the job. */
+/** The worker's side (worker_answers.c): answers the job. */
 int assay__devices_answer(struct assay__channel *channel, const struct assay__json *job,
                           struct assay_error *error);
 

@@ -132,16 +132,12 @@ static struct account *account(void)
     return &accounts[atomic_load_explicit(&current, memory_order_relaxed)];
 }
 
-static void shrink(const struct track_block *block)
+static void release(const struct track_block *block)
 {
+    struct account *a = account();
     atomic_fetch_sub(&live, (int64_t)block->size);
     atomic_fetch_sub_explicit(&track_sites()[block->site].live_bytes, (int64_t)block->size,
                               memory_order_relaxed);
-}
-
-static void count_freed(const struct track_block *block)
-{
-    struct account *a = account();
     atomic_fetch_add_explicit(&a->freed_count, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&a->freed_bytes, block->size, memory_order_relaxed);
 }
@@ -207,9 +203,7 @@ struct track_block track_take(void *address)
 void track_releasing(void *address)
 {
     struct track_block block = track_take(address);
-    if (!block.known) return;
-    shrink(&block);
-    count_freed(&block); /* also between inferences: what they left is released then */
+    if (block.known) release(&block); /* also between inferences: what they left is released then */
 }
 
 /* A reallocation is the release of the old block and the allocation of the new one. size 0 frees
@@ -220,10 +214,7 @@ void track_reallocated(void *old_address, struct track_block old, void *address,
         if (old.known && !insert(old_address, old.size, old.site)) atomic_fetch_add(&lost, 1);
         return;
     }
-    if (old.known) {
-        shrink(&old);
-        count_freed(&old);
-    }
+    if (old.known) release(&old);
     if (!address) return;
     if (recording())
         track_allocated(address, size);

@@ -9,28 +9,29 @@
 #include <math.h>
 #include <string.h>
 
-/* Where the last node's outputs have `value`; NULL: another node made it. */
-static const char **last_output(struct assay__net *net, const char *value)
-{
-    if (!net->graph->node_count) return NULL;
-    const struct assay__node *node = &net->graph->nodes[net->graph->node_count - 1];
-    for (size_t i = 0; i < node->output_count; i++)
-        if (strcmp(node->outputs[i], value) == 0) return &node->outputs[i];
-    return NULL;
-}
-
 const char *assay__zoo_rename(struct assay__net *net, const char *value, const char *name)
 {
-    const char *copy = assay__net_text(net, "%s", name);
+    const struct assay__graph *graph = net->graph;
+    const char *copy = assay__net_text(net, "%s", name), **place = NULL;
     if (net->code) return "";
-    const char **place = last_output(net, value);
+    if (graph->node_count) {
+        const struct assay__node *last = &graph->nodes[graph->node_count - 1];
+        for (size_t i = 0; i < last->output_count; i++)
+            if (strcmp(last->outputs[i], value) == 0) place = &last->outputs[i];
+    }
     if (!place) return assay__net_node_named(net, "Identity", ASSAY__NET_IN(value), copy);
-    if (assay__map_get(net->names, copy) != ASSAY__MAP_NONE)
+    if (assay__map_has(net->names, copy))
         assay__net_fail(net, ASSAY_EINVAL, "two values named '%s'", copy);
     else if (assay__map_set(net->names, copy, 1))
-        assay__net_fail(net, ASSAY_ENOMEM, "out of memory");
+        assay__net_no_memory(net);
     *place = copy;
     return copy;
+}
+
+void assay__zoo_output(struct assay__net *net, const char *value, const char *name,
+                       const char *dims)
+{
+    assay__net_output(net, assay__zoo_rename(net, value, name), name, ASSAY__FLOAT32, dims);
 }
 
 const char *assay__zoo_gemm(struct assay__net *net, const char *x, const char *name, int64_t in,
@@ -104,10 +105,10 @@ const char *assay__zoo_causal_mask(struct assay__net *net, const char *query_pos
     return assay__net_3(net, "Where", seen, zero, assay__net_scalar(net, ASSAY__ZOO_HIDDEN));
 }
 
-int assay__zoo_divides(const char *model, const char *divisor_name, int64_t divisor,
-                       const char *value_name, int64_t value, struct assay_error *error)
+int assay__zoo_divides(struct assay__zoo_params *params, const char *divisor_name, int64_t divisor,
+                       const char *value_name, int64_t value)
 {
     if (divisor > 0 && value % divisor == 0) return 0;
-    return assay_error_set(error, ASSAY_EINVAL, "%s: %s=%lld does not divide %s=%lld", model,
-                           divisor_name, (long long)divisor, value_name, (long long)value);
+    return assay__zoo_refuse(params, "%s: %s=%lld does not divide %s=%lld", params->entry->name,
+                             divisor_name, (long long)divisor, value_name, (long long)value);
 }

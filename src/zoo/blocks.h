@@ -12,6 +12,9 @@
 
 /** Gives the value that the last node made the name of a graph output; an Identity otherwise. */
 const char *assay__zoo_rename(struct assay__net *net, const char *value, const char *name);
+/** The same, and declares the output: float32 of these dims. */
+void assay__zoo_output(struct assay__net *net, const char *value, const char *name,
+                       const char *dims);
 /** y = x W^T + b as one Gemm, weights stored [out, in] as torch has them. x is [rows, in]. */
 const char *assay__zoo_gemm(struct assay__net *net, const char *x, const char *name, int64_t in,
                             int64_t out, double gain);
@@ -33,9 +36,24 @@ const char *assay__zoo_merge(struct assay__net *net, const char *x, int64_t widt
 /** Float [s, t] of 0 and ASSAY__ZOO_HIDDEN: a query at position p sees keys 0 … p. */
 const char *assay__zoo_causal_mask(struct assay__net *net, const char *query_positions,
                                    const char *key_positions);
-/** ASSAY_EINVAL with one line when `divisor` does not divide `value`. */
-int assay__zoo_divides(const char *model, const char *divisor_name, int64_t divisor,
-                       const char *value_name, int64_t value, struct assay_error *error);
+/** Refuses a `divisor` that does not divide `value`. */
+int assay__zoo_divides(struct assay__zoo_params *params, const char *divisor_name, int64_t divisor,
+                       const char *value_name, int64_t value);
+
+/* Parameters that several models declare. */
+#define ASSAY__ZOO_PARAM_BATCH \
+    ASSAY__ZOO_INT("batch", "(symbolic)", 1, ASSAY__ZOO_BATCH, "batch size")
+#define ASSAY__ZOO_PARAM_SEQ \
+    ASSAY__ZOO_INT("seq", "(symbolic)", 1, ASSAY__ZOO_SEQUENCE, "length of the sequence")
+/* layers, width, heads and ffn of a transformer */
+#define ASSAY__ZOO_PARAMS_SIZE(LAYERS, WIDTH, HEADS, FFN)                           \
+    ASSAY__ZOO_INT("layers", LAYERS, 1, ASSAY__ZOO_LAYERS, "number of layers"),     \
+        ASSAY__ZOO_INT("width", WIDTH, 1, ASSAY__ZOO_WIDTH, "width of the layers"), \
+        ASSAY__ZOO_INT("heads", HEADS, 1, ASSAY__ZOO_HEADS, "attention heads"),     \
+        ASSAY__ZOO_INT("ffn", FFN, 1, ASSAY__ZOO_FFN, "width of the feed-forward network")
+#define ASSAY__ZOO_PARAMS_TABLES(VOCAB, CONTEXT)                                        \
+    ASSAY__ZOO_INT("vocab", VOCAB, 1, ASSAY__ZOO_VOCABULARY, "size of the vocabulary"), \
+        ASSAY__ZOO_INT("context", CONTEXT, 1, ASSAY__ZOO_SEQUENCE, "rows of the position table")
 
 /* Limits of the builders' parameters: far above any network that exists, far below what
  * overflows. */

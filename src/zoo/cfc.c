@@ -71,23 +71,27 @@ static const char *row_weight(struct assay__ncp_net *ncp, const char *prefix, co
     return assay__ncp_weight(ncp, &weight);
 }
 
+/* A linear map of the cell, "PREFIX.NAME". */
+static struct assay__ncp_linear map(struct assay__ncp_net *ncp, const struct cell *cell,
+                                    const char *prefix, const char *name, int64_t width,
+                                    const float *mask)
+{
+    return assay__ncp_linear(ncp, assay__net_text(&ncp->net, "%s.%s", prefix, name), width,
+                             cell->hidden, true, mask);
+}
+
 static void cell_weights(struct assay__ncp_net *ncp, struct cell *cell, const char *prefix,
                          int64_t width, const float *mask)
 {
-    struct assay__net *net = &ncp->net;
-    cell->ff1 = assay__ncp_linear(ncp, assay__net_text(net, "%s.ff1", prefix), width, cell->hidden,
-                                  true, mask);
+    cell->ff1 = map(ncp, cell, prefix, "ff1", width, mask);
     if (ncp->mode == ASSAY__NCP_PURE) {
         cell->w_tau = row_weight(ncp, prefix, "w_tau", cell->hidden, true);
         cell->a = row_weight(ncp, prefix, "A", cell->hidden, false);
         return;
     }
-    cell->ff2 = assay__ncp_linear(ncp, assay__net_text(net, "%s.ff2", prefix), width, cell->hidden,
-                                  true, mask);
-    cell->time_a = assay__ncp_linear(ncp, assay__net_text(net, "%s.time_a", prefix), width,
-                                     cell->hidden, true, NULL);
-    cell->time_b = assay__ncp_linear(ncp, assay__net_text(net, "%s.time_b", prefix), width,
-                                     cell->hidden, true, NULL);
+    cell->ff2 = map(ncp, cell, prefix, "ff2", width, mask);
+    cell->time_a = map(ncp, cell, prefix, "time_a", width, NULL);
+    cell->time_b = map(ncp, cell, prefix, "time_b", width, NULL);
 }
 
 static void prepare_wired(struct assay__ncp_net *ncp, struct cfc *cfc)
@@ -104,7 +108,7 @@ static void prepare_wired(struct assay__ncp_net *ncp, struct cfc *cfc)
         struct range to = layered ? layers[i] : all;
         const char *prefix = assay__net_text(&ncp->net, "rnn_cell.layer_%zu", i);
         float *mask = make_mask(ncp, to, i ? &layers[i - 1] : NULL);
-        if (!mask) assay__net_fail(&ncp->net, ASSAY_ENOMEM, "out of memory");
+        if (!mask) assay__net_no_memory(&ncp->net);
         cfc->cells[i] = (struct cell){
             .scope = layered ? scopes[i] : "neurons", .in = in, .hidden = to.count};
         if (mask) cell_weights(ncp, &cfc->cells[i], prefix, in + to.count, mask);
@@ -116,9 +120,19 @@ static void prepare_wired(struct assay__ncp_net *ncp, struct cfc *cfc)
     }
 }
 
-static void prepare_dense(struct assay__ncp_net *ncp, struct cfc *cfc)
+static void prepare(struct assay__ncp_net *ncp)
 {
+    struct cfc *cfc = assay__arena_alloc(ncp->net.model->arena, sizeof *cfc);
     int64_t width = ncp->inputs + ncp->units;
+    ncp->weights = cfc;
+    if (!cfc) {
+        assay__net_no_memory(&ncp->net);
+        return;
+    }
+    if (ncp->wired) {
+        prepare_wired(ncp, cfc);
+        return;
+    }
     cfc->count = 1;
     cfc->cells[0] = (struct cell){.scope = "heads", .in = ncp->inputs, .hidden = ncp->units};
     for (size_t i = 0; i < ncp->backbone_layers; i++) {
@@ -129,25 +143,15 @@ static void prepare_dense(struct assay__ncp_net *ncp, struct cfc *cfc)
     cell_weights(ncp, &cfc->cells[0], "rnn_cell", width, NULL);
 }
 
-static void prepare(struct assay__ncp_net *ncp)
-{
-    struct cfc *cfc = assay__arena_alloc(ncp->net.model->arena, sizeof *cfc);
-    ncp->weights = cfc;
-    if (!cfc)
-        assay__net_fail(&ncp->net, ASSAY_ENOMEM, "out of memory");
-    else if (ncp->wired)
-        prepare_wired(ncp, cfc);
-    else
-        prepare_dense(ncp, cfc);
-}
-
 /* --- a step ----------------------------------------------------------------------------------- */
 
-static const char *concat(struct assay__net *net, const char *const *parts)
+static const char *joined(struct assay__net *net, const char *scope, const char *const *parts)
 {
-    const char *joined = assay__net_node(net, "Concat", parts);
+    assay__net_push(net, "%s", scope);
+    const char *all = assay__net_node(net, "Concat", parts);
     assay__net_attr_int(net, "axis", 1);
-    return joined;
+    assay__net_pop(net);
+    return all;
 }
 
 /* value · dt; nothing to do when dt is the constant 1. */
@@ -158,48 +162,35 @@ static const char *times_dt(struct assay__ncp_net *ncp, const char *value, const
     return assay__net_2(&ncp->net, "Mul", value, assay__net_scalar(&ncp->net, (float)ncp->dt));
 }
 
-static const char *solve_pure(struct assay__ncp_net *ncp, const struct cell *cell, const char *x,
-                              const char *dt)
-{
-    struct assay__net *net = &ncp->net;
-    const char *ff1 = assay__ncp_gemm(ncp, "ff1", x, &cell->ff1);
-    assay__net_push(net, "solve");
-    const char *rate = assay__net_2(net, "Add", assay__net_1(net, "Abs", ff1), cell->w_tau);
-    const char *decay = assay__net_1(net, "Exp", assay__net_1(net, "Neg", times_dt(ncp, rate, dt)));
-    const char *scaled = assay__net_2(net, "Mul", decay, cell->a);
-    const char *product = assay__net_2(net, "Mul", scaled, ff1);
-    const char *h = assay__net_2(net, "Sub", cell->a, product);
-    assay__net_pop(net);
-    return h;
-}
-
-static const char *solve(struct assay__ncp_net *ncp, const struct cell *cell, const char *x,
-                         const char *dt)
-{
-    struct assay__net *net = &ncp->net;
-    const char *ff1 = assay__ncp_gemm(ncp, "ff1", x, &cell->ff1);
-    const char *ff2 = assay__ncp_gemm(ncp, "ff2", x, &cell->ff2);
-    const char *time_a = assay__ncp_gemm(ncp, "time_a", x, &cell->time_a);
-    const char *time_b = assay__ncp_gemm(ncp, "time_b", x, &cell->time_b);
-    assay__net_push(net, "gate");
-    ff1 = assay__net_1(net, "Tanh", ff1);
-    ff2 = assay__net_1(net, "Tanh", ff2);
-    const char *time = assay__net_2(net, "Add", times_dt(ncp, time_a, dt), time_b);
-    const char *s = assay__net_1(net, "Sigmoid", time);
-    if (ncp->mode == ASSAY__NCP_DEFAULT)
-        ff1 = assay__net_2(net, "Mul", ff1, assay__net_2(net, "Sub", assay__net_scalar(net, 1), s));
-    const char *h = assay__net_2(net, "Add", ff1, assay__net_2(net, "Mul", s, ff2));
-    assay__net_pop(net);
-    return h;
-}
-
+/* h' of one cell; the formulas are at the top of this file. */
 static const char *cell_step(struct assay__ncp_net *ncp, const struct cell *cell, const char *x,
                              const char *dt)
 {
-    assay__net_push(&ncp->net, "%s", cell->scope);
-    const char *h = ncp->mode == ASSAY__NCP_PURE ? solve_pure(ncp, cell, x, dt)
-                                                 : solve(ncp, cell, x, dt);
-    assay__net_pop(&ncp->net);
+    struct assay__net *net = &ncp->net;
+    const char *h;
+    assay__net_push(net, "%s", cell->scope);
+    const char *ff1 = assay__ncp_gemm(ncp, "ff1", x, &cell->ff1);
+    if (ncp->mode == ASSAY__NCP_PURE) {
+        assay__net_push(net, "solve");
+        const char *rate = assay__net_2(net, "Add", assay__net_1(net, "Abs", ff1), cell->w_tau);
+        const char *decay = assay__net_1(net, "Neg", times_dt(ncp, rate, dt));
+        decay = assay__net_2(net, "Mul", assay__net_1(net, "Exp", decay), cell->a);
+        h = assay__net_2(net, "Sub", cell->a, assay__net_2(net, "Mul", decay, ff1));
+    } else {
+        const char *ff2 = assay__ncp_gemm(ncp, "ff2", x, &cell->ff2);
+        const char *time_a = assay__ncp_gemm(ncp, "time_a", x, &cell->time_a);
+        const char *time_b = assay__ncp_gemm(ncp, "time_b", x, &cell->time_b);
+        assay__net_push(net, "gate");
+        ff1 = assay__net_1(net, "Tanh", ff1);
+        ff2 = assay__net_1(net, "Tanh", ff2);
+        const char *time = assay__net_2(net, "Add", times_dt(ncp, time_a, dt), time_b);
+        const char *s = assay__net_1(net, "Sigmoid", time);
+        const char *one = ncp->mode == ASSAY__NCP_DEFAULT ? assay__net_scalar(net, 1) : "";
+        if (*one) ff1 = assay__net_2(net, "Mul", ff1, assay__net_2(net, "Sub", one, s));
+        h = assay__net_2(net, "Add", ff1, assay__net_2(net, "Mul", s, ff2));
+    }
+    assay__net_pop(net);
+    assay__net_pop(net);
     return h;
 }
 
@@ -219,15 +210,6 @@ static const char *backbone(struct assay__ncp_net *ncp, const struct cfc *cfc, c
     return x;
 }
 
-static const char *joined_input(struct assay__ncp_net *ncp, const char *scope, const char *x,
-                                const char *h)
-{
-    assay__net_push(&ncp->net, "%s", scope);
-    const char *joined = concat(&ncp->net, ASSAY__NET_IN(x, h));
-    assay__net_pop(&ncp->net);
-    return joined;
-}
-
 /* y: the first `outputs` units, or the motor neurons at the end. */
 static const char *output(struct assay__ncp_net *ncp, const char *h)
 {
@@ -240,12 +222,21 @@ static const char *output(struct assay__ncp_net *ncp, const char *h)
     return y;
 }
 
-static void step_layered(struct assay__ncp_net *ncp, const struct cfc *cfc,
-                         struct assay__ncp_step_io *io)
+static void step(struct assay__ncp_net *ncp, struct assay__ncp_step_io *io)
 {
     struct assay__net *net = &ncp->net;
-    const int64_t sizes[] = {cfc->cells[0].hidden, cfc->cells[1].hidden, cfc->cells[2].hidden};
+    const struct cfc *cfc = ncp->weights;
     const char *parts[CELLS] = {"", "", ""}, *x = io->x;
+    if (net->code) return;
+    if (cfc->count != CELLS) {
+        const char *scope = ncp->backbone_layers ? "backbone" : cfc->cells[0].scope;
+        x = joined(net, scope, ASSAY__NET_IN(x, io->h));
+        if (ncp->backbone_layers) x = backbone(ncp, cfc, x);
+        io->next = cell_step(ncp, &cfc->cells[0], x, io->dt);
+        io->y = output(ncp, io->next);
+        return;
+    }
+    const int64_t sizes[] = {cfc->cells[0].hidden, cfc->cells[1].hidden, cfc->cells[2].hidden};
     assay__net_push(net, "state");
     assay__net_node_multi(net, "Split", ASSAY__NET_IN(io->h, assay__net_shape(net, sizes, CELLS)),
                           parts, CELLS);
@@ -253,38 +244,22 @@ static void step_layered(struct assay__ncp_net *ncp, const struct cfc *cfc,
     assay__net_pop(net);
     for (size_t i = 0; i < CELLS; i++) {
         const struct cell *cell = &cfc->cells[i];
-        x = parts[i] = cell_step(ncp, cell, joined_input(ncp, cell->scope, x, parts[i]), io->dt);
+        x = joined(net, cell->scope, ASSAY__NET_IN(x, parts[i]));
+        x = parts[i] = cell_step(ncp, cell, x, io->dt);
     }
-    assay__net_push(net, "state");
-    io->next = concat(net, ASSAY__NET_IN(parts[0], parts[1], parts[2]));
-    assay__net_pop(net);
+    io->next = joined(net, "state", ASSAY__NET_IN(parts[0], parts[1], parts[2]));
     io->y = x;
-}
-
-static void step(struct assay__ncp_net *ncp, struct assay__ncp_step_io *io)
-{
-    const struct cfc *cfc = ncp->weights;
-    if (ncp->net.code) return;
-    if (cfc->count == CELLS) {
-        step_layered(ncp, cfc, io);
-        return;
-    }
-    const char *scope = ncp->backbone_layers ? "backbone" : cfc->cells[0].scope;
-    const char *x = joined_input(ncp, scope, io->x, io->h);
-    if (ncp->backbone_layers) x = backbone(ncp, cfc, x);
-    io->next = cell_step(ncp, &cfc->cells[0], x, io->dt);
-    io->y = output(ncp, io->next);
 }
 
 /* --- parameters ------------------------------------------------------------------------------- */
 
 /* "64x32": widths, or one width for all layers. */
-static int read_backbone(struct assay__ncp_net *ncp, const char *units, int64_t layers,
-                         struct assay_error *error)
+static int read_backbone(struct assay__ncp_net *ncp, struct assay__zoo_params *params,
+                         const char *units, int64_t layers)
 {
     char text[256];
     size_t count = 0, length = units ? strlen(units) : 0;
-    if (length >= sizeof text) return assay_error_set(error, ASSAY_EINVAL, "cfc: backbone_units");
+    if (length >= sizeof text) return assay__zoo_refuse(params, "cfc: backbone_units");
     memcpy(text, units ? units : "128", length ? length + 1 : 4);
     for (char *at = text, *end; at; at = end) {
         end = strchr(at, 'x');
@@ -292,25 +267,25 @@ static int read_backbone(struct assay__ncp_net *ncp, const char *units, int64_t 
         int64_t width = 0;
         if (count == ASSAY__NCP_LAYERS || assay__text_int64(at, &width) || width < 1 ||
             width > ASSAY__WIRING_MOST)
-            return assay_error_set(error, ASSAY_EINVAL,
-                                   "cfc: backbone_units=%.60s: up to %d widths from 1 to %d, as in "
-                                   "64x32",
-                                   units, ASSAY__NCP_LAYERS, ASSAY__WIRING_MOST);
+            return assay__zoo_refuse(
+                params,
+                "cfc: backbone_units=%.60s: up to %d widths from 1 to %d, as in "
+                "64x32",
+                units, ASSAY__NCP_LAYERS, ASSAY__WIRING_MOST);
         ncp->backbone[count++] = width;
     }
     if (layers < 0) layers = (int64_t)count;
     if (count > 1 && layers != (int64_t)count)
-        return assay_error_set(error, ASSAY_EINVAL,
-                               "cfc: %lld backbone_layers, but %zu widths in backbone_units=%.60s",
-                               (long long)layers, count, units);
+        return assay__zoo_refuse(
+            params, "cfc: %lld backbone_layers, but %zu widths in backbone_units=%.60s",
+            (long long)layers, count, units);
     for (size_t i = count; i < (size_t)layers; i++)
         ncp->backbone[i] = ncp->backbone[0];
     ncp->backbone_layers = (size_t)layers;
     return 0;
 }
 
-static int build(struct assay__zoo_params *params, struct assay__model *model,
-                 struct assay_error *error)
+static int build(struct assay__zoo_params *params)
 {
     static const struct assay__ncp_cell cell = {"CfC", prepare, step, output};
     struct assay__ncp_net ncp = {.cell = &cell};
@@ -318,23 +293,20 @@ static int build(struct assay__zoo_params *params, struct assay__model *model,
     int64_t layers = assay__zoo_int_or(params, "backbone_layers", -1);
     bool dense = backbone_units || layers >= 0;
     ncp.mode = assay__zoo_choice(params, "mode");
-    int code = dense ? read_backbone(&ncp, backbone_units, layers, error) : 0;
-    if (!code) code = assay__ncp_read_params(&ncp, params, dense, error);
-    return code ? code : assay__ncp_build(&ncp, model, "cfc", error);
+    int code = dense ? read_backbone(&ncp, params, backbone_units, layers) : 0;
+    if (!code) code = assay__ncp_read_params(&ncp, params, dense);
+    return code ? code : assay__ncp_build(&ncp, params);
 }
 
 static const struct assay__zoo_param declared[] = {
-    {"mode", ASSAY__ZOO_CHOICE, "default", "default|no_gate|pure", 0, 0,
-     "how the two branches are combined"},
-    {"backbone_units", ASSAY__ZOO_TEXT, "64x32", NULL, 0, 0,
-     "widths of the backbone; dense, without a wiring"},
-    {"backbone_layers", ASSAY__ZOO_INTEGER, "", NULL, 0, ASSAY__NCP_LAYERS,
-     "layers of the backbone; dense, without a wiring"},
+    ASSAY__ZOO_ONE_OF("mode", "default", "default|no_gate|pure",
+                      "how the two branches are combined"),
+    ASSAY__ZOO_WORDS("backbone_units", "64x32", "widths of the backbone; dense, without a wiring"),
+    ASSAY__ZOO_INT("backbone_layers", "", 0, ASSAY__NCP_LAYERS,
+                   "layers of the backbone; dense, without a wiring"),
     {0},
 };
 
-const struct assay__zoo_entry assay__zoo_cfc = {
-    "cfc",
-    "Closed-form continuous-time network, wired as a Neural Circuit Policy or dense",
-    {assay__ncp_wiring_params, declared, assay__ncp_time_params},
-    build};
+const struct assay__zoo_entry assay__zoo_cfc = ASSAY__ZOO_ENTRY(
+    "cfc", "Closed-form continuous-time network, wired as a Neural Circuit Policy or dense", build,
+    assay__ncp_wiring_params, declared, assay__ncp_time_params);

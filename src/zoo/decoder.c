@@ -5,18 +5,16 @@
 #include "zoo/decoder.h"
 
 const struct assay__zoo_param assay__decoder_params[] = {
-    {"batch", ASSAY__ZOO_INTEGER, "(symbolic)", NULL, 1, ASSAY__ZOO_BATCH, "batch size"},
-    {"seq", ASSAY__ZOO_INTEGER, "(symbolic)", NULL, 1, ASSAY__ZOO_SEQUENCE,
-     "length of the sequence"},
-    {"past", ASSAY__ZOO_INTEGER, "(symbolic)", NULL, 0, ASSAY__ZOO_SEQUENCE, "length of the cache"},
-    {"phase", ASSAY__ZOO_CHOICE, "both", "both|prefill|decode", 0, 0,
-     "which part of a generation: any, the prompt, one token"},
-    {"logits", ASSAY__ZOO_CHOICE, "all", "all|last", 0, 0, "of all positions or of the last one"},
+    ASSAY__ZOO_PARAM_BATCH,
+    ASSAY__ZOO_INT("seq", "(symbolic)", 1, ASSAY__ZOO_SEQUENCE, "length of the sequence"),
+    ASSAY__ZOO_INT("past", "(symbolic)", 0, ASSAY__ZOO_SEQUENCE, "length of the cache"),
+    ASSAY__ZOO_ONE_OF("phase", "both", "both|prefill|decode",
+                      "which part of a generation: any, the prompt, one token"),
+    ASSAY__ZOO_ONE_OF("logits", "all", "all|last", "for all positions, or only the last"),
     {0},
 };
 
-int assay__decoder_read_params(struct assay__zoo_params *params, const char *model,
-                               struct assay__decoder *decoder, struct assay_error *error)
+int assay__decoder_read_params(struct assay__zoo_params *params, struct assay__decoder *decoder)
 {
     decoder->batch = assay__zoo_int(params, "batch");
     decoder->seq = assay__zoo_int(params, "seq");
@@ -24,27 +22,27 @@ int assay__decoder_read_params(struct assay__zoo_params *params, const char *mod
     decoder->phase = assay__zoo_choice(params, "phase");
     decoder->last_only = assay__zoo_choice(params, "logits");
     if (decoder->phase == ASSAY__DECODER_PREFILL && decoder->past >= 0)
-        return assay_error_set(error, ASSAY_EINVAL, "%s: phase=prefill has no past", model);
-    if (decoder->phase == ASSAY__DECODER_DECODE && decoder->seq > 1)
-        return assay_error_set(error, ASSAY_EINVAL,
-                               "%s: phase=decode is one token: seq=1, not %lld", model,
-                               (long long)decoder->seq);
-    if (decoder->phase == ASSAY__DECODER_DECODE) decoder->seq = 1;
+        return assay__zoo_refuse(params, "%s: phase=prefill has no past", params->entry->name);
+    if (decoder->phase != ASSAY__DECODER_DECODE) return 0;
+    if (decoder->seq > 1)
+        return assay__zoo_refuse(params, "%s: phase=decode is one token: seq=1, not %lld",
+                                 params->entry->name, (long long)decoder->seq);
+    decoder->seq = 1;
     return 0;
 }
 
-int assay__decoder_check(const char *model, const struct assay__decoder *decoder,
-                         struct assay_error *error)
+int assay__decoder_check(struct assay__zoo_params *params, const struct assay__decoder *decoder)
 {
     int64_t seq = decoder->seq > 0 ? decoder->seq : 1, past = decoder->past > 0 ? decoder->past : 0;
-    int code = assay__zoo_divides(model, "kv_heads", decoder->kv_heads, "heads", decoder->heads,
-                                  error);
-    if (!code && decoder->longest && seq + past > decoder->longest)
-        code = assay_error_set(error, ASSAY_EINVAL,
-                               "%s: past and seq are %lld positions, context=%lld", model,
-                               (long long)(seq + past), (long long)decoder->longest);
-    return code;
+    assay__zoo_divides(params, "kv_heads", decoder->kv_heads, "heads", decoder->heads);
+    if (decoder->longest && seq + past > decoder->longest)
+        assay__zoo_refuse(params, "%s: past and seq are %lld positions, context=%lld",
+                          params->entry->name, (long long)(seq + past),
+                          (long long)decoder->longest);
+    return params->code;
 }
+
+static const char *const parts[] = {"key", "value"};
 
 /* "b,h,LENGTH,d" of the cache. */
 static const char *cache_dims(struct assay__decoder *decoder, const char *length)
@@ -56,7 +54,6 @@ static const char *cache_dims(struct assay__decoder *decoder, const char *length
 
 void assay__decoder_inputs(struct assay__decoder *decoder, struct assay__net *net)
 {
-    static const char *const parts[] = {"key", "value"};
     bool cached = decoder->phase != ASSAY__DECODER_PREFILL;
     decoder->net = net;
     decoder->mask = "";
@@ -105,28 +102,6 @@ const char *assay__decoder_wanted(struct assay__decoder *decoder, const char *x)
     return x;
 }
 
-/* x [b, s, width] times the embedding's transpose. Gemm takes matrices: rows are folded and
- * unfolded. */
-static void tied_logits(struct assay__decoder *decoder, const char *x, const char *weight,
-                        int64_t seq)
-{
-    struct assay__net *net = decoder->net;
-    const int64_t rows[] = {-1, decoder->width};
-    const char *shape;
-    const char *flat = assay__net_reshape(net, x, rows, 2);
-    const char *logits = assay__net_2(net, "Gemm", flat, weight);
-    assay__net_attr_int(net, "transB", 1);
-    if (seq >= 0 || decoder->batch >= 0) { /* at most one is -1: Reshape infers it */
-        const int64_t known[] = {decoder->batch, seq, decoder->vocab};
-        shape = assay__net_shape(net, known, 3);
-    } else {
-        const char *start = assay__net_1(net, "Shape", decoder->input_ids);
-        shape = assay__net_2(net, "Concat", start, assay__net_shape(net, &decoder->vocab, 1));
-        assay__net_attr_int(net, "axis", 0);
-    }
-    assay__net_node_named(net, "Reshape", ASSAY__NET_IN(logits, shape), "logits");
-}
-
 /* "past + seq", with numbers added where both are known. */
 static const char *total_dim(struct assay__decoder *decoder)
 {
@@ -142,20 +117,32 @@ static const char *total_dim(struct assay__decoder *decoder)
 void assay__decoder_outputs(struct assay__decoder *decoder, const char *x, const char *weight,
                             bool tied)
 {
-    static const char *const parts[] = {"key", "value"};
     struct assay__net *net = decoder->net;
     int64_t seq = decoder->last_only ? 1 : decoder->seq;
     assay__net_push(net, "lm_head");
-    if (tied)
-        tied_logits(decoder, x, weight, seq);
-    else
+    if (tied) { /* Gemm takes matrices: rows are folded and unfolded */
+        const int64_t rows[] = {-1, decoder->width},
+                      known[] = {decoder->batch, seq, decoder->vocab};
+        const char *shape, *flat = assay__net_reshape(net, x, rows, 2);
+        const char *logits = assay__net_2(net, "Gemm", flat, weight);
+        assay__net_attr_int(net, "transB", 1);
+        if (seq >= 0 || decoder->batch >= 0) { /* at most one is -1: Reshape infers it */
+            shape = assay__net_shape(net, known, 3);
+        } else {
+            shape = assay__net_1(net, "Shape", decoder->input_ids);
+            shape = assay__net_2(net, "Concat", shape, assay__net_shape(net, &decoder->vocab, 1));
+            assay__net_attr_int(net, "axis", 0);
+        }
+        assay__net_node_named(net, "Reshape", ASSAY__NET_IN(logits, shape), "logits");
+    } else {
         assay__net_node_named(net, "MatMul", ASSAY__NET_IN(x, weight), "logits");
+    }
     assay__net_pop(net);
+    const char *dims = assay__net_text(net, "%s,%s", assay__net_dim(net, decoder->batch, "batch"),
+                                       assay__net_dim(net, seq, "seq"));
     assay__net_output(net, "logits", "logits", ASSAY__FLOAT32,
-                      assay__net_text(net, "%s,%s,%lld",
-                                      assay__net_dim(net, decoder->batch, "batch"),
-                                      assay__net_dim(net, seq, "seq"), (long long)decoder->vocab));
-    const char *dims = cache_dims(decoder, total_dim(decoder));
+                      ASSAY__NET_DIMS(net, dims, decoder->vocab));
+    dims = cache_dims(decoder, total_dim(decoder));
     for (int64_t i = 0; i < 2 * decoder->layers; i++) {
         const char *name = assay__net_text(net, "present.%lld.%s", (long long)(i / 2),
                                            parts[i % 2]);

@@ -29,11 +29,9 @@ struct assay__decoder {
 
 /** The parameters that are not sizes, and the reading of them. */
 extern const struct assay__zoo_param assay__decoder_params[];
-int assay__decoder_read_params(struct assay__zoo_params *params, const char *model,
-                               struct assay__decoder *decoder, struct assay_error *error);
-/** Are the sizes possible: heads in width, kv_heads in heads, the sequence in the positions. */
-int assay__decoder_check(const char *model, const struct assay__decoder *decoder,
-                         struct assay_error *error);
+int assay__decoder_read_params(struct assay__zoo_params *params, struct assay__decoder *decoder);
+/** Are the sizes possible: kv_heads in heads, the sequence in the positions? */
+int assay__decoder_check(struct assay__zoo_params *params, const struct assay__decoder *decoder);
 /** Inputs, positions and mask. */
 void assay__decoder_inputs(struct assay__decoder *decoder, struct assay__net *net);
 /** All keys (`part` "key") or values ("value") of a layer: the past's and the new [b, kv_heads,

@@ -1,7 +1,7 @@
 /* llama.c - a decoder of the Llama shape (Touvron et al., arXiv 2302.13971; Llama 3, arXiv
  * 2407.21783): RMS norms, rotary positions (Su et al., arXiv 2104.09864) made inside the graph,
  * grouped-query attention (Ainslie et al., arXiv 2305.13245) and a SwiGLU network. No biases.
- * Names are those of the Hugging Face state dict; matrices lie transposed, [in, out].
+ * Names are those of the Hugging Face state dict; matrices are stored transposed, [in, out].
  *
  * Grouped heads are multiplied by broadcasting: queries are [b, kv, heads/kv, s, d], keys [b,
  * kv, 1, d, t], so that the cache is never repeated in memory. The frequencies are
@@ -38,41 +38,27 @@ static const struct size sizes[] = {
 };
 
 static const struct assay__zoo_param sizes_param[] = {
-    {"size", ASSAY__ZOO_CHOICE, "110m", "15m|110m|1.1b|1b|3b|7b|8b|13b|70b", 0, 0,
-     "sizes of published models"},
+    ASSAY__ZOO_ONE_OF("size", "110m", "15m|110m|1.1b|1b|3b|7b|8b|13b|70b",
+                      "sizes of published models"),
     {0},
 };
 
 static const struct assay__zoo_param declared[] = {
-    {"layers", ASSAY__ZOO_INTEGER, "12", NULL, 1, ASSAY__ZOO_LAYERS, "number of layers"},
-    {"width", ASSAY__ZOO_INTEGER, "768", NULL, 1, ASSAY__ZOO_WIDTH, "width of the layers"},
-    {"heads", ASSAY__ZOO_INTEGER, "12", NULL, 1, ASSAY__ZOO_HEADS, "attention heads"},
-    {"kv_heads", ASSAY__ZOO_INTEGER, "12", NULL, 1, ASSAY__ZOO_HEADS,
-     "heads of keys and values; divides heads"},
-    {"head_dim", ASSAY__ZOO_INTEGER, "64", NULL, 1, ASSAY__ZOO_WIDTH, "numbers per head"},
-    {"ffn", ASSAY__ZOO_INTEGER, "2048", NULL, 1, ASSAY__ZOO_FFN,
-     "width of the feed-forward network"},
-    {"vocab", ASSAY__ZOO_INTEGER, "32000", NULL, 1, ASSAY__ZOO_VOCABULARY,
-     "words of the vocabulary"},
-    {"tied", ASSAY__ZOO_INTEGER, "1", NULL, 0, 1, "1: one table for words and logits"},
-    {"theta", ASSAY__ZOO_NUMBER, "10000", NULL, 1, 1e12, "base of the rotary frequencies"},
-    {"epsilon", ASSAY__ZOO_NUMBER, "1e-5", NULL, 0, 1, "of the norms"},
+    ASSAY__ZOO_INT("layers", "12", 1, ASSAY__ZOO_LAYERS, "number of layers"),
+    ASSAY__ZOO_INT("width", "768", 1, ASSAY__ZOO_WIDTH, "width of the layers"),
+    ASSAY__ZOO_INT("heads", "12", 1, ASSAY__ZOO_HEADS, "attention heads"),
+    ASSAY__ZOO_INT("kv_heads", "12", 1, ASSAY__ZOO_HEADS,
+                   "heads of keys and values; divides heads"),
+    ASSAY__ZOO_INT("head_dim", "64", 1, ASSAY__ZOO_WIDTH, "width of a head"),
+    ASSAY__ZOO_INT("ffn", "2048", 1, ASSAY__ZOO_FFN, "width of the feed-forward network"),
+    ASSAY__ZOO_INT("vocab", "32000", 1, ASSAY__ZOO_VOCABULARY, "size of the vocabulary"),
+    ASSAY__ZOO_INT("tied", "1", 0, 1, "1: one table for words and logits"),
+    ASSAY__ZOO_REAL("theta", "10000", 1, 1e12, "base of the rotary frequencies"),
+    ASSAY__ZOO_REAL("epsilon", "1e-5", 0, 1, "added to the mean square in the norms"),
     {0},
 };
 
-static int check(const struct llama *llama, struct assay_error *error)
-{
-    const struct assay__decoder *decoder = &llama->decoder;
-    int code = assay__decoder_check("llama", decoder, error);
-    if (!code && decoder->head_dim % 2)
-        code = assay_error_set(error, ASSAY_EINVAL,
-                               "llama: %lld numbers per head cannot be rotated in pairs",
-                               (long long)decoder->head_dim);
-    return code;
-}
-
-static int read_params(struct assay__zoo_params *params, struct llama *llama,
-                       struct assay_error *error)
+static int read_params(struct assay__zoo_params *params, struct llama *llama)
 {
     struct assay__decoder *decoder = &llama->decoder;
     const struct size *size = &sizes[assay__zoo_choice(params, "size")];
@@ -84,18 +70,21 @@ static int read_params(struct assay__zoo_params *params, struct llama *llama,
     llama->tied = assay__zoo_int_or(params, "tied", size->tied);
     llama->theta = assay__zoo_number_or(params, "theta", size->theta);
     llama->epsilon = assay__zoo_number(params, "epsilon");
-    int code = assay__decoder_read_params(params, "llama", decoder, error);
-    if (code) return code;
+    if (assay__decoder_read_params(params, decoder)) return params->code;
     /* the size's own grouping, unless the heads were changed without it */
     decoder->kv_heads = assay__zoo_int_or(
         params, "kv_heads", decoder->heads == size->heads ? size->kv_heads : decoder->heads);
     decoder->head_dim = assay__zoo_int_or(params, "head_dim", -1);
     if (decoder->head_dim < 0) {
-        code = assay__zoo_divides("llama", "heads", decoder->heads, "width", decoder->width, error);
-        if (code) return code;
+        if (assay__zoo_divides(params, "heads", decoder->heads, "width", decoder->width))
+            return params->code;
         decoder->head_dim = decoder->width / decoder->heads;
     }
-    return check(llama, error);
+    assay__decoder_check(params, decoder);
+    if (decoder->head_dim % 2)
+        assay__zoo_refuse(params, "llama: %lld numbers per head cannot be rotated in pairs",
+                          (long long)decoder->head_dim);
+    return params->code;
 }
 
 /* --- rotary positions ------------------------------------------------------------------------- */
@@ -163,91 +152,73 @@ static const char *attend(struct assay__net *net, const struct llama *llama, con
 }
 
 static const char *attention(struct assay__net *net, struct llama *llama, const char *x,
-                             const char *prefix, int64_t layer)
+                             int64_t layer)
 {
     struct assay__decoder *decoder = &llama->decoder;
     const int64_t width = decoder->width, dim = decoder->head_dim;
     const int64_t all = decoder->heads * dim, shared = decoder->kv_heads * dim;
     assay__net_push(net, "self_attn");
-    const char *q = assay__net_linear(net, x, assay__net_text(net, "%s.self_attn.q_proj", prefix),
-                                      width, all, false, 1);
-    const char *k = assay__net_linear(net, x, assay__net_text(net, "%s.self_attn.k_proj", prefix),
-                                      width, shared, false, 1);
-    const char *v = assay__net_linear(net, x, assay__net_text(net, "%s.self_attn.v_proj", prefix),
-                                      width, shared, false, 1);
+    const char *q = assay__net_linear(net, x, "self_attn.q_proj", width, all, false, 1);
+    const char *k = assay__net_linear(net, x, "self_attn.k_proj", width, shared, false, 1);
+    const char *v = assay__net_linear(net, x, "self_attn.v_proj", width, shared, false, 1);
     q = rotate(net, llama, assay__zoo_heads(net, q, decoder->heads, dim));
     k = rotate(net, llama, assay__zoo_heads(net, k, decoder->kv_heads, dim));
     k = assay__decoder_cache(decoder, layer, "key", k);
     v = assay__zoo_heads(net, v, decoder->kv_heads, dim);
     v = assay__decoder_cache(decoder, layer, "value", v);
     x = attend(net, llama, q, k, v);
-    x = assay__net_linear(net, x, assay__net_text(net, "%s.self_attn.o_proj", prefix), all, width,
-                          false, 0.5 / (double)decoder->layers);
+    x = assay__net_linear(net, x, "self_attn.o_proj", all, width, false,
+                          0.5 / (double)decoder->layers);
     assay__net_pop(net);
     return x;
 }
 
-/* down(silu(gate(x)) * up(x)) */
-static const char *network(struct assay__net *net, const struct llama *llama, const char *x,
-                           const char *prefix)
-{
-    const int64_t width = llama->decoder.width, ffn = llama->ffn;
-    assay__net_push(net, "mlp");
-    const char *gate = assay__net_linear(net, x, assay__net_text(net, "%s.mlp.gate_proj", prefix),
-                                         width, ffn, false, 1);
-    gate = assay__net_2(net, "Mul", gate, assay__net_1(net, "Sigmoid", gate));
-    const char *up = assay__net_linear(net, x, assay__net_text(net, "%s.mlp.up_proj", prefix),
-                                       width, ffn, false, 1);
-    x = assay__net_linear(net, assay__net_2(net, "Mul", gate, up),
-                          assay__net_text(net, "%s.mlp.down_proj", prefix), ffn, width, false,
-                          0.5 / (double)llama->decoder.layers);
-    assay__net_pop(net);
-    return x;
-}
-
+/* Attention, then down(silu(gate(x)) * up(x)), each after a norm and added to what it read. */
 static const char *block(struct assay__net *net, struct llama *llama, const char *x, int64_t layer)
 {
-    const int64_t width = llama->decoder.width;
-    const char *prefix = assay__net_text(net, "model.layers.%lld", (long long)layer);
+    const int64_t width = llama->decoder.width, ffn = llama->ffn;
+    net->prefix = assay__net_text(net, "model.layers.%lld", (long long)layer);
     assay__net_push(net, "layers.%lld", (long long)layer);
-    const char *norm = assay__net_rms_norm(
-        net, x, assay__net_text(net, "%s.input_layernorm", prefix), width, llama->epsilon);
-    x = assay__net_2(net, "Add", x, attention(net, llama, norm, prefix, layer));
-    norm = assay__net_rms_norm(net, x, assay__net_text(net, "%s.post_attention_layernorm", prefix),
-                               width, llama->epsilon);
-    x = assay__net_2(net, "Add", x, network(net, llama, norm, prefix));
+    const char *y = assay__net_rms_norm(net, x, "input_layernorm", width, llama->epsilon);
+    x = assay__net_2(net, "Add", x, attention(net, llama, y, layer));
+    y = assay__net_rms_norm(net, x, "post_attention_layernorm", width, llama->epsilon);
+    assay__net_push(net, "mlp");
+    const char *gate = assay__net_linear(net, y, "mlp.gate_proj", width, ffn, false, 1);
+    gate = assay__net_2(net, "Mul", gate, assay__net_1(net, "Sigmoid", gate));
+    const char *up = assay__net_linear(net, y, "mlp.up_proj", width, ffn, false, 1);
+    y = assay__net_linear(net, assay__net_2(net, "Mul", gate, up), "mlp.down_proj", ffn, width,
+                          false, 0.5 / (double)llama->decoder.layers);
+    assay__net_pop(net);
+    x = assay__net_2(net, "Add", x, y);
     assay__net_pop(net);
     return x;
 }
 
-static int build(struct assay__zoo_params *params, struct assay__model *model,
-                 struct assay_error *error)
+static int build(struct assay__zoo_params *params)
 {
     struct llama llama = {0};
     struct assay__net net;
-    int code = read_params(params, &llama, error);
-    if (code) return code;
+    if (read_params(params, &llama)) return params->code;
     const int64_t width = llama.decoder.width, vocab = llama.decoder.vocab;
     const int64_t table[] = {vocab, width}, back[] = {width, vocab};
     const double deviation = 1 / sqrt((double)width);
-    assay__net_begin(&net, model, "llama", 3, error);
+    assay__zoo_begin(&net, params, 3);
     assay__decoder_inputs(&llama.decoder, &net);
     rotary_tables(&net, &llama);
-    const char *words = assay__net_weight(&net, "model.embed_tokens.weight", 2, table, 0,
-                                          deviation);
+    net.prefix = "model";
+    const char *words = assay__net_part(&net, "embed_tokens", "weight", 2, table, 0, deviation);
     const char *head = words;
     const char *x = assay__net_2(&net, "Gather", words, llama.decoder.input_ids);
     for (int64_t i = 0; i < llama.decoder.layers; i++)
         x = block(&net, &llama, x, i);
     x = assay__decoder_wanted(&llama.decoder, x);
-    x = assay__net_rms_norm(&net, x, "model.norm", width, llama.epsilon);
+    net.prefix = "model";
+    x = assay__net_rms_norm(&net, x, "norm", width, llama.epsilon);
     if (!llama.tied) head = assay__net_weight(&net, "lm_head.weight", 2, back, 0, deviation);
     assay__decoder_outputs(&llama.decoder, x, head, llama.tied);
     return assay__net_end(&net);
 }
 
-const struct assay__zoo_entry assay__zoo_llama = {
-    "llama",
-    "Llama-shaped text decoder (grouped-query attention, RoPE, RMS norm, SwiGLU)",
-    {sizes_param, assay__decoder_params, declared},
-    build};
+const struct assay__zoo_entry assay__zoo_llama = ASSAY__ZOO_ENTRY(
+    "llama", "Llama-shaped text decoder (grouped-query attention, RoPE, RMS norm, SwiGLU)", build,
+    sizes_param, assay__decoder_params, declared);

@@ -25,8 +25,6 @@ struct ltc {
     const char *input_w, *input_b, *output_w, *output_b;
 };
 
-/* --- weights ---------------------------------------------------------------------------------- */
-
 static const char *vector(struct assay__ncp_net *ncp, const char *name, int64_t count, double low,
                           double high, bool positive)
 {
@@ -56,7 +54,7 @@ static struct synapses prepare_synapses(struct assay__ncp_net *ncp, const char *
     struct synapses made = {"", "", "", ""};
     float *mask = malloc(2 * count * sizeof *mask), *erev = mask ? mask + count : NULL;
     if (!mask) {
-        assay__net_fail(&ncp->net, ASSAY_ENOMEM, "out of memory");
+        assay__net_no_memory(&ncp->net);
         return made;
     }
     for (size_t i = 0; i < count; i++) {
@@ -87,7 +85,7 @@ static void prepare(struct assay__ncp_net *ncp)
     struct ltc *ltc = assay__arena_alloc(net->model->arena, sizeof *ltc);
     ncp->weights = ltc;
     if (!ltc) {
-        assay__net_fail(net, ASSAY_ENOMEM, "out of memory");
+        assay__net_no_memory(net);
         return;
     }
     ltc->gleak = vector(ncp, "gleak", ncp->units, 0.001, 1, true);
@@ -103,8 +101,6 @@ static void prepare(struct assay__ncp_net *ncp)
     ltc->leak = assay__net_2(net, "Mul", ltc->gleak, ltc->vleak);
     assay__net_pop(net);
 }
-
-/* --- a step ----------------------------------------------------------------------------------- */
 
 static const char *sum_over_sources(struct assay__net *net, const char *value)
 {
@@ -129,17 +125,6 @@ static void activate(struct assay__net *net, const struct synapses *synapses, co
     *numerator = sum_over_sources(net, reversed);
     *denominator = sum_over_sources(net, weighted);
     assay__net_pop(net);
-}
-
-/* c = C / (dt / unfolds) */
-static const char *capacitance(struct assay__ncp_net *ncp, const struct ltc *ltc, const char *dt)
-{
-    struct assay__net *net = &ncp->net;
-    if (!*dt)
-        return assay__net_2(net, "Div", ltc->cm,
-                            assay__net_scalar(net, (float)(ncp->dt / (double)ncp->unfolds)));
-    const char *part = assay__net_2(net, "Div", dt, assay__net_scalar(net, (float)ncp->unfolds));
-    return assay__net_2(net, "Div", ltc->cm, part);
 }
 
 static const char *output(struct assay__ncp_net *ncp, const char *h)
@@ -167,7 +152,11 @@ static void step(struct assay__ncp_net *ncp, struct assay__ncp_step_io *io)
     activate(net, &ltc->sensory, x, &numerator, &denominator);
     assay__net_pop(net);
     assay__net_push(net, "neurons");
-    const char *c = capacitance(ncp, ltc, io->dt);
+    /* c = C / (dt / unfolds) */
+    const char *part = *io->dt ? assay__net_2(net, "Div", io->dt,
+                                              assay__net_scalar(net, (float)ncp->unfolds))
+                               : assay__net_scalar(net, (float)(ncp->dt / (double)ncp->unfolds));
+    const char *c = assay__net_2(net, "Div", ltc->cm, part);
     const char *fixed = assay__net_2(net, "Add", numerator, ltc->leak);
     const char *below = assay__net_2(net, "Add", denominator,
                                      assay__net_2(net, "Add", c, ltc->gleak));
@@ -185,27 +174,24 @@ static void step(struct assay__ncp_net *ncp, struct assay__ncp_step_io *io)
     io->y = output(ncp, v);
 }
 
-static int build(struct assay__zoo_params *params, struct assay__model *model,
-                 struct assay_error *error)
+static int build(struct assay__zoo_params *params)
 {
     static const struct assay__ncp_cell cell = {"LTC", prepare, step, output};
     struct assay__ncp_net ncp = {.cell = &cell};
     ncp.unfolds = assay__zoo_int(params, "unfolds");
     ncp.epsilon = assay__zoo_number(params, "epsilon");
     ncp.implicit = assay__zoo_choice(params, "implicit") == 1;
-    int code = assay__ncp_read_params(&ncp, params, false, error);
-    return code ? code : assay__ncp_build(&ncp, model, "ltc", error);
+    int code = assay__ncp_read_params(&ncp, params, false);
+    return code ? code : assay__ncp_build(&ncp, params);
 }
 
 static const struct assay__zoo_param declared[] = {
-    {"unfolds", ASSAY__ZOO_INTEGER, "6", NULL, 1, 64, "solver steps per time step"},
-    {"epsilon", ASSAY__ZOO_NUMBER, "1e-8", NULL, 1e-30, 1, "added to what is divided by"},
-    {"implicit", ASSAY__ZOO_CHOICE, "0", "0|1", 0, 0, "1: weights kept positive by a softplus"},
+    ASSAY__ZOO_INT("unfolds", "6", 1, 64, "solver steps per time step"),
+    ASSAY__ZOO_REAL("epsilon", "1e-8", 1e-30, 1, "added to the denominator"),
+    ASSAY__ZOO_ONE_OF("implicit", "0", "0|1", "1: weights kept positive by a softplus"),
     {0},
 };
 
-const struct assay__zoo_entry assay__zoo_ltc = {
-    "ltc",
-    "Liquid time-constant network, wired as a Neural Circuit Policy",
-    {assay__ncp_wiring_params, declared, assay__ncp_time_params},
-    build};
+const struct assay__zoo_entry assay__zoo_ltc = ASSAY__ZOO_ENTRY(
+    "ltc", "Liquid time-constant network, wired as a Neural Circuit Policy", build,
+    assay__ncp_wiring_params, declared, assay__ncp_time_params);

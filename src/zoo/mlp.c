@@ -3,58 +3,45 @@
 
 #include "zoo/blocks.h"
 
-static const char *activate(struct assay__net *net, const char *x, int kind)
-{
-    switch (kind) {
-    case 0: return assay__net_1(net, "Relu", x);
-    case 1: return assay__net_1(net, "Tanh", x);
-    case 2: return assay__net_1(net, "Sigmoid", x);
-    case 3: return assay__net_gelu(net, x);
-    default: return assay__net_2(net, "Mul", x, assay__net_1(net, "Sigmoid", x));
-    }
-}
-
-static int build(struct assay__zoo_params *params, struct assay__model *model,
-                 struct assay_error *error)
+static int build(struct assay__zoo_params *params)
 {
     /* What keeps the variance through an activation: 1 / E[f(x)²], x of N(0, 1), for the bounded
      * ones. relu halves every variance. gelu and silu halve a large one and more than halve a small
      * one: with more than 2 a variance above 1 would grow without end, with 2 it falls to where the
      * biases hold it. */
     static const double gains[] = {2, 2.5, 3.4, 2, 2};
+    static const char *const ops[] = {"Relu", "Tanh", "Sigmoid", NULL, "Sigmoid"}; /* NULL: gelu */
     int64_t layers = assay__zoo_int(params, "layers"), width = assay__zoo_int(params, "width"),
             inputs = assay__zoo_int(params, "inputs"), outputs = assay__zoo_int(params, "outputs"),
             batch = assay__zoo_int(params, "batch");
     int kind = assay__zoo_choice(params, "activation");
     struct assay__net net;
-    assay__net_begin(&net, model, "mlp", 10, error);
+    assay__zoo_begin(&net, params, 10);
     const char *rows = assay__net_dim(&net, batch, "batch");
     const char *x = assay__net_input(&net, "input", ASSAY__FLOAT32,
-                                     assay__net_text(&net, "%s,%lld", rows, (long long)inputs));
+                                     ASSAY__NET_DIMS(&net, rows, inputs));
     for (int64_t i = 0; i < layers; i++) {
         assay__net_push(&net, "layers.%lld", (long long)i);
         x = assay__zoo_gemm(&net, x, assay__net_text(&net, "layers.%lld", (long long)i),
                             i ? width : inputs, width, i ? gains[kind] : 1);
-        x = activate(&net, x, kind);
+        const char *y = ops[kind] ? assay__net_1(&net, ops[kind], x) : assay__net_gelu(&net, x);
+        x = kind == 4 ? assay__net_2(&net, "Mul", x, y) : y; /* silu: x sigmoid(x) */
         assay__net_pop(&net);
     }
     assay__net_push(&net, "head");
     x = assay__zoo_gemm(&net, x, "head", layers ? width : inputs, outputs, 1);
-    x = assay__zoo_rename(&net, x, "output");
-    assay__net_pop(&net);
-    assay__net_output(&net, x, "output", ASSAY__FLOAT32,
-                      assay__net_text(&net, "%s,%lld", rows, (long long)outputs));
+    assay__zoo_output(&net, x, "output", ASSAY__NET_DIMS(&net, rows, outputs));
     return assay__net_end(&net);
 }
 
 static const struct assay__zoo_param declared[] = {
-    {"layers", ASSAY__ZOO_INTEGER, "3", NULL, 0, ASSAY__ZOO_LAYERS, "hidden layers"},
-    {"width", ASSAY__ZOO_INTEGER, "256", NULL, 1, ASSAY__ZOO_WIDTH, "width of the hidden layers"},
-    {"inputs", ASSAY__ZOO_INTEGER, "64", NULL, 1, ASSAY__ZOO_WIDTH, "inputs"},
-    {"outputs", ASSAY__ZOO_INTEGER, "10", NULL, 1, ASSAY__ZOO_WIDTH, "outputs"},
-    {"activation", ASSAY__ZOO_CHOICE, "relu", "relu|tanh|sigmoid|gelu|silu", 0, 0,
-     "after each hidden layer"},
-    {"batch", ASSAY__ZOO_INTEGER, "(symbolic)", NULL, 1, ASSAY__ZOO_BATCH, "batch size"},
+    ASSAY__ZOO_INT("layers", "3", 0, ASSAY__ZOO_LAYERS, "hidden layers"),
+    ASSAY__ZOO_INT("width", "256", 1, ASSAY__ZOO_WIDTH, "width of the hidden layers"),
+    ASSAY__ZOO_INT("inputs", "64", 1, ASSAY__ZOO_WIDTH, "inputs"),
+    ASSAY__ZOO_INT("outputs", "10", 1, ASSAY__ZOO_WIDTH, "outputs"),
+    ASSAY__ZOO_ONE_OF("activation", "relu", "relu|tanh|sigmoid|gelu|silu",
+                      "after each hidden layer"),
+    ASSAY__ZOO_PARAM_BATCH,
     {0},
 };
 

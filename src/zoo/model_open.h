@@ -17,7 +17,7 @@ int assay__model_named(const char *name, struct assay__model **model, bool *zoo,
 /** Would writing `path` destroy what a model is made of: its own file, a file of external data,
  *  anything in its package, the weights= of a name of the zoo? How, in words that follow the path's
  *  name; NULL: it would not. model: as it was opened from `name`, before it is changed; NULL: only
- *  only the name is looked at. */
+ *  the name is looked at. */
 const char *assay__model_owns(const struct assay__model *model, const char *name, bool zoo,
                               const char *path);
 

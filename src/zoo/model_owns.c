@@ -54,22 +54,18 @@ static bool graph_refers(struct looking *look, const struct assay__graph *graph,
     return false;
 }
 
-/* Where `path` will lie, links followed, also when it does not exist yet. */
-static bool resolve(const char *path, char *out)
-{
-    char folder[PATH_MAX], whole[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-    if (realpath(path, out)) return true;
-    return !assay__path_folder(path, folder, sizeof folder) && realpath(folder, whole) &&
-           !assay__path_join(whole, slash ? slash + 1 : path, out, PATH_MAX);
-}
-
+/* Does or would `path` lie in the package, links followed? It need not exist yet. */
 static bool inside(const char *package, const char *path)
 {
-    char outer[PATH_MAX], inner[PATH_MAX];
+    char outer[PATH_MAX], inner[PATH_MAX], folder[PATH_MAX], whole[PATH_MAX];
+    const char *slash = strrchr(path, '/');
     struct stat status;
-    if (stat(package, &status) || !S_ISDIR(status.st_mode)) return false;
-    if (!realpath(package, outer) || !resolve(path, inner)) return false;
+    if (stat(package, &status) || !S_ISDIR(status.st_mode) || !realpath(package, outer))
+        return false;
+    if (!realpath(path, inner) &&
+        (assay__path_folder(path, folder, sizeof folder) || !realpath(folder, whole) ||
+         assay__path_join(whole, slash ? slash + 1 : path, inner, PATH_MAX)))
+        return false;
     size_t length = strlen(outer);
     return strncmp(inner, outer, length) == 0 && (inner[length] == '/' || !inner[length]);
 }

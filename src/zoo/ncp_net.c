@@ -9,6 +9,8 @@
  * output is the state that the cell goes on from (gates in the order i, ig, fg, og; fg + 1). */
 #include "zoo/ncp_net.h"
 
+#include "base/json.h"
+
 #include <string.h>
 
 const char *assay__ncp_gemm(struct assay__ncp_net *ncp, const char *scope, const char *x,
@@ -33,57 +35,37 @@ const char *assay__ncp_slice(struct assay__ncp_net *ncp, const char *x, int64_t 
 
 /* --- one step --------------------------------------------------------------------------------- */
 
-static void prepare_memory(struct assay__ncp_net *ncp)
-{
-    ncp->memory_input = assay__ncp_linear(ncp, "lstm.input_map", ncp->inputs, 4 * ncp->units, true,
-                                          NULL);
-    ncp->memory_state = assay__ncp_linear(ncp, "lstm.recurrent_map", ncp->units, 4 * ncp->units,
-                                          false, NULL);
-}
-
-/* c' = c σ(fg + 1) + tanh(i) σ(ig), h = tanh(c') σ(og). Returns h; *c becomes c'. */
-static const char *memory_step(struct assay__ncp_net *ncp, const char *x, const char *h,
-                               const char **c)
-{
-    struct assay__net *net = &ncp->net;
-    const char *parts[4] = {"", "", "", ""};
-    assay__net_push(net, "memory");
-    const char *z = assay__net_2(net, "Add",
-                                 assay__ncp_gemm(ncp, "input_map", x, &ncp->memory_input),
-                                 assay__ncp_gemm(ncp, "recurrent_map", h, &ncp->memory_state));
-    assay__net_node_multi(net, "Split", ASSAY__NET_IN(z), parts, 4);
-    assay__net_attr_int(net, "axis", 1);
-    const char *input = assay__net_1(net, "Tanh", parts[0]);
-    const char *input_gate = assay__net_1(net, "Sigmoid", parts[1]);
-    const char *forget = assay__net_2(net, "Add", parts[2], assay__net_scalar(net, 1));
-    const char *forget_gate = assay__net_1(net, "Sigmoid", forget);
-    const char *output_gate = assay__net_1(net, "Sigmoid", parts[3]);
-    *c = assay__net_2(net, "Add", assay__net_2(net, "Mul", *c, forget_gate),
-                      assay__net_2(net, "Mul", input, input_gate));
-    const char *out = assay__net_2(net, "Mul", assay__net_1(net, "Tanh", *c), output_gate);
-    assay__net_pop(net);
-    return out;
-}
-
-/* h and c become those after the step. Returns y. */
+/* h and c become those after the step. Returns y. Mixed memory, before the cell:
+ * c' = c σ(fg + 1) + tanh(i) σ(ig), h = tanh(c') σ(og). */
 static const char *time_step(struct assay__ncp_net *ncp, const char *x, const char *dt,
                              const char **h, const char **c)
 {
+    struct assay__net *net = &ncp->net;
     struct assay__ncp_step_io io = {.x = x, .h = *h, .dt = dt, .y = "", .next = ""};
-    if (ncp->mixed_memory) io.h = memory_step(ncp, x, *h, c);
+    if (ncp->mixed_memory) {
+        const char *parts[4] = {"", "", "", ""};
+        assay__net_push(net, "memory");
+        const char *z = assay__net_2(net, "Add",
+                                     assay__ncp_gemm(ncp, "input_map", x, &ncp->memory_input),
+                                     assay__ncp_gemm(ncp, "recurrent_map", *h, &ncp->memory_state));
+        assay__net_node_multi(net, "Split", ASSAY__NET_IN(z), parts, 4);
+        assay__net_attr_int(net, "axis", 1);
+        const char *input = assay__net_1(net, "Tanh", parts[0]);
+        const char *input_gate = assay__net_1(net, "Sigmoid", parts[1]);
+        const char *forget = assay__net_2(net, "Add", parts[2], assay__net_scalar(net, 1));
+        const char *forget_gate = assay__net_1(net, "Sigmoid", forget);
+        const char *output_gate = assay__net_1(net, "Sigmoid", parts[3]);
+        *c = assay__net_2(net, "Add", assay__net_2(net, "Mul", *c, forget_gate),
+                          assay__net_2(net, "Mul", input, input_gate));
+        io.h = assay__net_2(net, "Mul", assay__net_1(net, "Tanh", *c), output_gate);
+        assay__net_pop(net);
+    }
     ncp->cell->step(ncp, &io);
     *h = io.next;
     return io.y;
 }
 
 /* --- outputs ---------------------------------------------------------------------------------- */
-
-static bool is_output(const struct assay__graph *graph, const char *name)
-{
-    for (size_t i = 0; i < graph->output_count; i++)
-        if (strcmp(graph->outputs[i].name, name) == 0) return true;
-    return false;
-}
 
 /* Makes `value` the output `name`: the value itself is renamed, unless it is an output already. */
 static void put_output(struct assay__ncp_net *ncp, const char *value, const char *name,
@@ -92,10 +74,11 @@ static void put_output(struct assay__ncp_net *ncp, const char *value, const char
     struct assay__net *net = &ncp->net;
     const char *copy = assay__net_text(net, "%s", name);
     if (net->code) return;
-    if (is_output(net->graph, value)) {
-        assay__net_output(net, value, copy, ASSAY__FLOAT32, dims);
-        return;
-    }
+    for (size_t i = 0; i < net->graph->output_count; i++)
+        if (strcmp(net->graph->outputs[i].name, value) == 0) {
+            assay__net_output(net, value, copy, ASSAY__FLOAT32, dims);
+            return;
+        }
     for (size_t n = 0; n < net->graph->node_count; n++) {
         struct assay__node *node = &net->graph->nodes[n];
         for (size_t i = 0; i < node->input_count; i++)
@@ -110,12 +93,11 @@ static void put_outputs(struct assay__ncp_net *ncp, const char *y, const char *h
 {
     struct assay__net *net = &ncp->net;
     const char *batch = assay__net_dim(net, ncp->batch, "batch");
-    const char *state = assay__net_text(net, "%s,%lld", batch, (long long)ncp->units);
+    const char *state = ASSAY__NET_DIMS(net, batch, ncp->units);
     bool sequence = ncp->form != ASSAY__NCP_STEP && ncp->return_sequences;
-    const char *dims = sequence ? assay__net_text(net, "%s,%lld,%lld", batch, (long long)ncp->seq,
-                                                  (long long)ncp->outputs)
-                                : assay__net_text(net, "%s,%lld", batch, (long long)ncp->outputs);
-    put_output(ncp, y, "output", dims);
+    put_output(ncp, y, "output",
+               sequence ? ASSAY__NET_DIMS(net, batch, ncp->seq, ncp->outputs)
+                        : ASSAY__NET_DIMS(net, batch, ncp->outputs));
     put_output(ncp, strcmp(y, h) == 0 ? "output" : h, "hn", state);
     if (ncp->mixed_memory) put_output(ncp, c, "cn", state);
 }
@@ -131,26 +113,17 @@ static struct inputs add_inputs(struct assay__ncp_net *ncp)
     struct assay__net *net = &ncp->net;
     struct inputs in = {"", "", "", ""};
     const char *batch = assay__net_dim(net, ncp->batch, "batch");
-    const char *state = assay__net_text(net, "%s,%lld", batch, (long long)ncp->units);
-    const char *time = ncp->form == ASSAY__NCP_STEP
-                           ? ""
-                           : assay__net_text(net, ",%lld", (long long)ncp->seq);
+    const char *state = ASSAY__NET_DIMS(net, batch, ncp->units);
+    bool one = ncp->form == ASSAY__NCP_STEP;
     in.x = assay__net_input(net, "input", ASSAY__FLOAT32,
-                            assay__net_text(net, "%s%s,%lld", batch, time, (long long)ncp->inputs));
+                            one ? ASSAY__NET_DIMS(net, batch, ncp->inputs)
+                                : ASSAY__NET_DIMS(net, batch, ncp->seq, ncp->inputs));
     in.h = assay__net_input(net, "h0", ASSAY__FLOAT32, state);
     if (ncp->mixed_memory) in.c = assay__net_input(net, "c0", ASSAY__FLOAT32, state);
     if (ncp->dt_input)
         in.dt = assay__net_input(net, "dt", ASSAY__FLOAT32,
-                                 assay__net_text(net, "%s%s", batch, *time ? time : ",1"));
+                                 ASSAY__NET_DIMS(net, batch, one ? 1 : ncp->seq));
     return in;
-}
-
-static void build_step(struct assay__ncp_net *ncp, struct inputs in)
-{
-    assay__net_push(&ncp->net, "step0");
-    const char *y = time_step(ncp, in.x, in.dt, &in.h, &in.c);
-    assay__net_pop(&ncp->net);
-    put_outputs(ncp, y, in.h, in.c);
 }
 
 /* x[:, t], and dt[:, t : t + 1]. */
@@ -161,26 +134,13 @@ static const char *take_step(struct assay__ncp_net *ncp, const char *x, const ch
     return taken;
 }
 
-/* [batch, outputs] of every step, side by side, then apart. */
-static const char *stack(struct assay__ncp_net *ncp, const char **steps)
-{
-    struct assay__net *net = &ncp->net;
-    const int64_t dims[] = {-1, ncp->seq, ncp->outputs};
-    assay__net_push(net, "stack");
-    const char *joined = assay__net_node(net, "Concat", steps);
-    assay__net_attr_int(net, "axis", 1);
-    const char *apart = assay__net_reshape(net, joined, dims, 3);
-    assay__net_pop(net);
-    return apart;
-}
-
 static void build_unrolled(struct assay__ncp_net *ncp, struct inputs in)
 {
     struct assay__net *net = &ncp->net;
     const char **ys = assay__arena_array(net->model->arena, (size_t)ncp->seq + 1, sizeof *ys);
     const char *y = "", *dt = "";
     if (!ys) {
-        assay__net_fail(net, ASSAY_ENOMEM, "out of memory");
+        assay__net_no_memory(net);
         return;
     }
     for (int64_t t = 0; t < ncp->seq && !net->code; t++) {
@@ -193,7 +153,15 @@ static void build_unrolled(struct assay__ncp_net *ncp, struct inputs in)
         assay__net_pop(net);
     }
     if (net->code) return;
-    put_outputs(ncp, ncp->return_sequences ? stack(ncp, ys) : y, in.h, in.c);
+    if (ncp->return_sequences) { /* [batch, outputs] of every step, side by side, then apart */
+        const int64_t dims[] = {-1, ncp->seq, ncp->outputs};
+        assay__net_push(net, "stack");
+        y = assay__net_node(net, "Concat", ys);
+        assay__net_attr_int(net, "axis", 1);
+        y = assay__net_reshape(net, y, dims, 3);
+        assay__net_pop(net);
+    }
+    put_outputs(ncp, y, in.h, in.c);
 }
 
 /* The body of the Scan: (h, c, x, dt) -> (h, c, y). */
@@ -203,18 +171,17 @@ static struct assay__graph *scan_body(struct assay__ncp_net *ncp)
     struct assay__graph *body = assay__arena_alloc(net->model->arena, sizeof *body),
                         *outer = net->graph;
     if (!body) {
-        assay__net_fail(net, ASSAY_ENOMEM, "out of memory");
+        assay__net_no_memory(net);
         return NULL;
     }
     body->name = "step";
     net->graph = body;
     const char *batch = assay__net_dim(net, ncp->batch, "batch"), *c = "", *dt = "";
-    const char *state = assay__net_text(net, "%s,%lld", batch, (long long)ncp->units);
+    const char *state = ASSAY__NET_DIMS(net, batch, ncp->units);
     const char *h = assay__net_input(net, "step_h", ASSAY__FLOAT32, state);
     if (ncp->mixed_memory) c = assay__net_input(net, "step_c", ASSAY__FLOAT32, state);
-    const char *x = assay__net_input(
-        net, "step_x", ASSAY__FLOAT32,
-        assay__net_text(net, "%s,%lld", batch, (long long)ncp->inputs));
+    const char *x = assay__net_input(net, "step_x", ASSAY__FLOAT32,
+                                     ASSAY__NET_DIMS(net, batch, ncp->inputs));
     assay__net_push(net, "step");
     if (ncp->dt_input) {
         const int64_t axis = 1;
@@ -229,7 +196,7 @@ static struct assay__graph *scan_body(struct assay__ncp_net *ncp)
     if (ncp->mixed_memory) put_output(ncp, c, "step_cn", state);
     if (ncp->return_sequences)
         put_output(ncp, strcmp(y, h) == 0 ? "step_hn" : y, "step_y",
-                   assay__net_text(net, "%s,%lld", batch, (long long)ncp->outputs));
+                   ASSAY__NET_DIMS(net, batch, ncp->outputs));
     net->graph = outer;
     return body;
 }
@@ -258,41 +225,129 @@ static void build_scan(struct assay__ncp_net *ncp, struct inputs in)
     put_outputs(ncp, y, outputs[0], outputs[1]);
 }
 
-/* --- all of it -------------------------------------------------------------------------------- */
+/* --- metadata ---------------------------------------------------------------------------------
+ *
+ * What the graph does not show goes into the entry "assay.ncp", a JSON object with the cell, its
+ * sizes and form, the groups of neurons and, when it is wired, the two matrices as text: one
+ * character per pair, '+', '-' or '.', source by source. doc/ncp.md lists the members;
+ * src/cost/ncp.c reads them. */
 
-static void check_all_used(struct assay__ncp_net *ncp)
+static void put_matrix(struct assay__json_writer *json, struct assay__net *net, const char *key,
+                       const int8_t *matrix, int64_t rows, int64_t columns)
 {
-    for (size_t i = 0; i < ncp->file.count; i++)
-        if (!ncp->file.tensors[i].used)
-            assay__net_fail(&ncp->net, ASSAY_EINVAL,
-                            "%s: '%.80s' is no weight of this network (another mode, wiring or "
-                            "backbone?)",
-                            ncp->file.path, ncp->file.tensors[i].name);
+    size_t count = (size_t)(rows * columns);
+    char *text = assay__arena_alloc(net->model->arena, count + 1);
+    if (!text) {
+        assay__net_no_memory(net);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        text[i] = matrix[i] > 0 ? '+' : matrix[i] < 0 ? '-' : '.';
+    assay__json_put_string(json, key, text);
 }
 
-int assay__ncp_build(struct assay__ncp_net *ncp, struct assay__model *model, const char *name,
-                     struct assay_error *error)
+static void put_group(struct assay__json_writer *json, const char *name, int64_t first,
+                      int64_t count)
 {
-    int code = ncp->wired ? assay__wiring_build(&ncp->wiring, model->arena, error) : 0;
+    if (count == 0) return;
+    assay__json_object(json);
+    assay__json_put_string(json, "name", name);
+    assay__json_put_integer(json, "first", first);
+    assay__json_put_integer(json, "count", count);
+    assay__json_object_end(json);
+}
+
+static void put_wiring(struct assay__json_writer *json, struct assay__ncp_net *ncp)
+{
+    const struct assay__wiring *wiring = &ncp->wiring;
+    assay__json_put_number(json, "sparsity", wiring->sparsity);
+    assay__json_key(json, "seed");
+    assay__json_unsigned(json, wiring->seed);
+    assay__json_key(json, "groups");
+    assay__json_array(json);
+    put_group(json, "inter", wiring->motor + wiring->command, wiring->inter);
+    put_group(json, "command", wiring->motor, wiring->command);
+    put_group(json, "motor", 0, wiring->motor);
+    assay__json_array_end(json);
+    put_matrix(json, &ncp->net, "adjacency", wiring->adjacency, wiring->units, wiring->units);
+    put_matrix(json, &ncp->net, "sensory", wiring->sensory, wiring->inputs, wiring->units);
+}
+
+static void describe(struct assay__ncp_net *ncp)
+{
+    static const char *const forms[] = {"step", "unrolled", "scan"};
+    static const char *const modes[] = {"default", "no_gate", "pure"};
+    struct assay__json_writer json;
+    struct assay__buf buf = {.data = NULL};
+    assay__json_start(&json, &buf, false);
+    assay__json_object(&json);
+    assay__json_put_integer(&json, "version", 1);
+    assay__json_put_string(&json, "cell", ncp->cell->name);
+    assay__json_put_string(&json, "wiring",
+                           ncp->wired ? assay__wiring_name(ncp->wiring.kind) : "none");
+    assay__json_put_string(&json, "form", forms[ncp->form]);
+    if (ncp->unfolds == 0) assay__json_put_string(&json, "mode", modes[ncp->mode]);
+    assay__json_put_integer(&json, "units", ncp->units);
+    assay__json_put_integer(&json, "inputs", ncp->inputs);
+    assay__json_put_integer(&json, "outputs", ncp->outputs);
+    assay__json_put_integer(&json, "steps", ncp->seq);
+    if (ncp->unfolds) assay__json_put_integer(&json, "unfolds", ncp->unfolds);
+    assay__json_put_bool(&json, "mixed_memory", ncp->mixed_memory);
+    if (ncp->wired) {
+        put_wiring(&json, ncp);
+    } else {
+        assay__json_key(&json, "backbone");
+        assay__json_array(&json);
+        for (size_t i = 0; i < ncp->backbone_layers; i++)
+            assay__json_integer(&json, ncp->backbone[i]);
+        assay__json_array_end(&json);
+    }
+    assay__json_object_end(&json);
+    if (buf.failed || assay__model_set_metadata(ncp->net.model, "assay.ncp", buf.data))
+        assay__net_no_memory(&ncp->net);
+    assay__buf_free(&buf);
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
+int assay__ncp_build(struct assay__ncp_net *ncp, struct assay__zoo_params *params)
+{
+    struct assay__net *net = &ncp->net;
+    struct assay__arena *arena = params->model->arena;
+    int code = ncp->wired ? assay__wiring_build(&ncp->wiring, arena, params->error) : 0;
     if (code == 0 && ncp->weights_path)
-        code = assay__safetensors_open(ncp->weights_path, model->arena, &ncp->file, error);
+        code = assay__safetensors_open(ncp->weights_path, arena, &ncp->file, params->error);
     if (code) return code;
     ncp->units = ncp->wired ? ncp->wiring.units : ncp->units;
     ncp->outputs = ncp->wired ? ncp->wiring.outputs : ncp->outputs;
-    assay__net_begin(&ncp->net, model, name, ncp->wiring.seed, error);
+    assay__zoo_begin(net, params, ncp->wiring.seed);
     ncp->cell->prepare(ncp);
-    if (ncp->mixed_memory) prepare_memory(ncp);
-    check_all_used(ncp);
-    if (!ncp->net.code) {
-        struct inputs in = add_inputs(ncp);
-        if (ncp->form == ASSAY__NCP_STEP)
-            build_step(ncp, in);
-        else if (ncp->form == ASSAY__NCP_UNROLLED)
-            build_unrolled(ncp, in);
-        else
-            build_scan(ncp, in);
+    if (ncp->mixed_memory) {
+        ncp->memory_input = assay__ncp_linear(ncp, "lstm.input_map", ncp->inputs, 4 * ncp->units,
+                                              true, NULL);
+        ncp->memory_state = assay__ncp_linear(ncp, "lstm.recurrent_map", ncp->units, 4 * ncp->units,
+                                              false, NULL);
     }
-    if (!ncp->net.code) assay__ncp_describe(ncp);
+    for (size_t i = 0; i < ncp->file.count; i++)
+        if (!ncp->file.tensors[i].used)
+            assay__net_fail(net, ASSAY_EINVAL,
+                            "%s: '%.80s' is no weight of this network (another mode, wiring or "
+                            "backbone?)",
+                            ncp->file.path, ncp->file.tensors[i].name);
+    if (!net->code) {
+        struct inputs in = add_inputs(ncp);
+        if (ncp->form == ASSAY__NCP_STEP) {
+            assay__net_push(net, "step0");
+            const char *y = time_step(ncp, in.x, in.dt, &in.h, &in.c);
+            assay__net_pop(net);
+            put_outputs(ncp, y, in.h, in.c);
+        } else if (ncp->form == ASSAY__NCP_UNROLLED) {
+            build_unrolled(ncp, in);
+        } else {
+            build_scan(ncp, in);
+        }
+    }
+    if (!net->code) describe(ncp);
     assay__safetensors_close(&ncp->file);
-    return assay__net_end(&ncp->net);
+    return assay__net_end(net);
 }

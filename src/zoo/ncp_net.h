@@ -58,11 +58,10 @@ struct assay__ncp_cell {
 /** The parameters that both cells have, listed before and after the cell's own, and the reading of
  *  them. */
 extern const struct assay__zoo_param assay__ncp_wiring_params[], assay__ncp_time_params[];
-int assay__ncp_read_params(struct assay__ncp_net *ncp, struct assay__zoo_params *params, bool dense,
-                           struct assay_error *error);
+int assay__ncp_read_params(struct assay__ncp_net *ncp, struct assay__zoo_params *params,
+                           bool dense);
 /** Builds all of it. */
-int assay__ncp_build(struct assay__ncp_net *ncp, struct assay__model *model, const char *name,
-                     struct assay_error *error);
+int assay__ncp_build(struct assay__ncp_net *ncp, struct assay__zoo_params *params);
 
 /* Weights, from the file or uniform in [low, high). */
 struct assay__ncp_weight {
@@ -87,8 +86,5 @@ void assay__ncp_check_mask(struct assay__ncp_net *ncp, const char *name, int64_t
 /** x[:, first : past]. */
 const char *assay__ncp_slice(struct assay__ncp_net *ncp, const char *x, int64_t first,
                              int64_t past);
-
-/** ncp_metadata.c: "assay.ncp". */
-void assay__ncp_describe(struct assay__ncp_net *ncp);
 
 #endif

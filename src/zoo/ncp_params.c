@@ -6,152 +6,113 @@
 #include <string.h>
 
 const struct assay__zoo_param assay__ncp_wiring_params[] = {
-    {"units", ASSAY__ZOO_INTEGER, "64", NULL, 1, ASSAY__WIRING_MOST, "neurons"},
-    {"outputs", ASSAY__ZOO_INTEGER, "16", NULL, 1, ASSAY__WIRING_MOST,
-     "outputs: motor neurons of an NCP"},
-    {"inputs", ASSAY__ZOO_INTEGER, "32", NULL, 1, ASSAY__WIRING_MOST, "inputs: sensory neurons"},
-    {"wiring", ASSAY__ZOO_CHOICE, "autoncp", "autoncp|ncp|random|full", 0, 0,
-     "how the neurons are connected"},
-    {"sparsity", ASSAY__ZOO_NUMBER, "0.5", NULL, 0, 1, "share of synapses that are left out"},
-    {"seed", ASSAY__ZOO_INTEGER, "22222", NULL, 0, (double)INT64_MAX,
-     "of the wiring; random and full: 1111 unless given"},
-    {"inter", ASSAY__ZOO_INTEGER, "", NULL, 1, ASSAY__WIRING_MOST, "wiring=ncp: inter neurons"},
-    {"command", ASSAY__ZOO_INTEGER, "", NULL, 1, ASSAY__WIRING_MOST, "wiring=ncp: command neurons"},
-    {"motor", ASSAY__ZOO_INTEGER, "", NULL, 1, ASSAY__WIRING_MOST, "wiring=ncp: motor neurons"},
-    {"sensory_fanout", ASSAY__ZOO_INTEGER, "", NULL, 0, ASSAY__WIRING_MOST,
-     "wiring=ncp: synapses from each sensory neuron"},
-    {"inter_fanout", ASSAY__ZOO_INTEGER, "", NULL, 0, ASSAY__WIRING_MOST,
-     "wiring=ncp: synapses from each inter neuron"},
-    {"recurrent_command", ASSAY__ZOO_INTEGER, "", NULL, 0, 1 << 20,
-     "wiring=ncp: synapses among command neurons"},
-    {"motor_fanin", ASSAY__ZOO_INTEGER, "", NULL, 0, ASSAY__WIRING_MOST,
-     "wiring=ncp: synapses to each motor neuron"},
+    ASSAY__ZOO_INT("units", "64", 1, ASSAY__WIRING_MOST, "number of neurons"),
+    ASSAY__ZOO_INT("outputs", "16", 1, ASSAY__WIRING_MOST, "outputs: motor neurons of an NCP"),
+    ASSAY__ZOO_INT("inputs", "32", 1, ASSAY__WIRING_MOST, "inputs: sensory neurons"),
+    ASSAY__ZOO_ONE_OF("wiring", "autoncp", "autoncp|ncp|random|full",
+                      "how the neurons are connected"),
+    ASSAY__ZOO_REAL("sparsity", "0.5", 0, 1, "share of synapses left out"),
+    ASSAY__ZOO_INT("seed", "22222", 0, (double)INT64_MAX,
+                   "seed of the wiring; 1111 by default for random and full"),
+    ASSAY__ZOO_INT("inter", "", 1, ASSAY__WIRING_MOST, "wiring=ncp: inter neurons"),
+    ASSAY__ZOO_INT("command", "", 1, ASSAY__WIRING_MOST, "wiring=ncp: command neurons"),
+    ASSAY__ZOO_INT("motor", "", 1, ASSAY__WIRING_MOST, "wiring=ncp: motor neurons"),
+    ASSAY__ZOO_INT("sensory_fanout", "", 0, ASSAY__WIRING_MOST,
+                   "wiring=ncp: synapses from each sensory neuron"),
+    ASSAY__ZOO_INT("inter_fanout", "", 0, ASSAY__WIRING_MOST,
+                   "wiring=ncp: synapses from each inter neuron"),
+    ASSAY__ZOO_INT("recurrent_command", "", 0, 1 << 20,
+                   "wiring=ncp: synapses among command neurons"),
+    ASSAY__ZOO_INT("motor_fanin", "", 0, ASSAY__WIRING_MOST,
+                   "wiring=ncp: synapses to each motor neuron"),
     {0},
 };
 
 const struct assay__zoo_param assay__ncp_time_params[] = {
-    {"mixed_memory", ASSAY__ZOO_CHOICE, "0", "0|1", 0, 0, "1: with an LSTM cell beside it"},
-    {"batch", ASSAY__ZOO_INTEGER, "(symbolic)", NULL, 1, 1 << 20, "batch size"},
-    {"seq", ASSAY__ZOO_INTEGER, "1", NULL, 1, 4096, "time steps"},
-    {"form", ASSAY__ZOO_CHOICE, "step", "step|unrolled|scan", 0, 0,
-     "one step, all steps as nodes, or a Scan; several steps: unrolled unless given"},
-    {"return_sequences", ASSAY__ZOO_CHOICE, "1", "1|0", 0, 0,
-     "0: the output of the last step only"},
-    {"dt", ASSAY__ZOO_TEXT, "1|input", NULL, 0, 0, "time between steps, or an input"},
-    {"weights", ASSAY__ZOO_TEXT, "FILE", NULL, 0, 0, "trained weights, a safetensors file"},
+    ASSAY__ZOO_ONE_OF("mixed_memory", "0", "0|1", "1: with an LSTM in front of the cell"),
+    ASSAY__ZOO_INT("batch", "(symbolic)", 1, 1 << 20, "batch size"),
+    ASSAY__ZOO_INT("seq", "1", 1, 4096, "time steps"),
+    ASSAY__ZOO_ONE_OF(
+        "form", "step", "step|unrolled|scan",
+        "one step, all steps as nodes, or a Scan; unrolled by default for several steps"),
+    ASSAY__ZOO_ONE_OF("return_sequences", "1", "1|0", "0: the output of the last step only"),
+    ASSAY__ZOO_WORDS("dt", "1|input", "time between steps, or an input"),
+    ASSAY__ZOO_WORDS("weights", "FILE", "trained weights, a safetensors file"),
     {0},
 };
 
-#define NOT_GIVEN INT64_MIN
-
-struct reader {
-    struct assay__zoo_params *params;
-    struct assay_error *error;
-    int code;
-};
-
-static void refuse(struct reader *reader, const char *text)
-{
-    if (reader->code == 0) reader->code = assay_error_set(reader->error, ASSAY_EINVAL, "%s", text);
-}
-
-/* --- wiring ----------------------------------------------------------------------------------- */
-
-static int64_t given_or(int64_t given, int64_t otherwise)
-{
-    return given == NOT_GIVEN ? otherwise : given;
-}
-
-/* The numbers of an NCP; what is not given is as AutoNCP would have it. units: as given. */
-static void read_ncp(struct reader *reader, struct assay__wiring *wiring, int64_t units)
+/* The numbers of an NCP; what is not given is as AutoNCP would have it. */
+static void read_ncp(struct assay__zoo_params *params, struct assay__wiring *wiring)
 {
     static const char *const keys[] = {"inter",          "command",      "motor",
                                        "sensory_fanout", "inter_fanout", "recurrent_command",
                                        "motor_fanin"};
-    int64_t given[7];
-    bool groups, any = false;
-    for (int i = 0; i < 7; i++)
-        given[i] = assay__zoo_int_or(reader->params, keys[i], NOT_GIVEN);
-    for (int i = 0; i < 7; i++)
-        any = any || given[i] != NOT_GIVEN;
+    bool any = false;
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        any |= assay__zoo_given(params, keys[i]);
     if (any && wiring->kind != ASSAY__WIRING_NCP)
-        refuse(reader, "inter, command, motor, sensory_fanout, inter_fanout, recurrent_command and "
-                       "motor_fanin belong to wiring=ncp");
-    if (reader->code || wiring->kind != ASSAY__WIRING_NCP) return;
-    groups = given[0] != NOT_GIVEN && given[1] != NOT_GIVEN;
-    if (given[2] != NOT_GIVEN) wiring->outputs = given[2];
-    if (groups && units != NOT_GIVEN && units != given[0] + given[1] + wiring->outputs)
-        refuse(reader, "units is not the sum of inter, command and motor: leave it out");
-    if (groups) wiring->units = given[0] + given[1] + wiring->outputs;
-    int code = assay__wiring_auto(wiring, groups ? NULL : reader->error);
-    if (code && !groups) reader->code = code;
+        assay__zoo_refuse(params, "inter, command, motor, sensory_fanout, inter_fanout, "
+                                  "recurrent_command and motor_fanin belong to wiring=ncp");
+    if (params->code || wiring->kind != ASSAY__WIRING_NCP) return;
+    int64_t inter = assay__zoo_int_or(params, "inter", -1),
+            command = assay__zoo_int_or(params, "command", -1);
+    bool groups = inter >= 0 && command >= 0;
+    wiring->outputs = assay__zoo_int_or(params, "motor", wiring->outputs);
+    if (groups && assay__zoo_given(params, "units") &&
+        wiring->units != inter + command + wiring->outputs)
+        assay__zoo_refuse(params, "units is not the sum of inter, command and motor: leave it out");
+    if (groups) wiring->units = inter + command + wiring->outputs;
+    int code = assay__wiring_auto(wiring, groups ? NULL : params->error);
+    if (code && !groups) params->code = code;
     wiring->motor = wiring->outputs;
-    wiring->command = given_or(given[1], given[0] == NOT_GIVEN
-                                             ? wiring->command
-                                             : wiring->units - wiring->outputs - given[0]);
-    wiring->inter = given_or(given[0], wiring->units - wiring->outputs - wiring->command);
-    double density = 1 - wiring->sparsity;
-    int64_t half_inter = (int64_t)((double)wiring->inter * density),
-            half_command = (int64_t)((double)wiring->command * density),
-            recurrent = (int64_t)((double)wiring->command * density * 2);
-    wiring->sensory_fanout = given_or(given[3], half_inter > 1 ? half_inter : 1);
-    wiring->inter_fanout = given_or(given[4], half_command > 1 ? half_command : 1);
-    wiring->recurrent_command = given_or(given[5], recurrent > 1 ? recurrent : 1);
-    wiring->motor_fanin = given_or(given[6], half_command > 1 ? half_command : 1);
+    if (command >= 0)
+        wiring->command = command;
+    else if (inter >= 0)
+        wiring->command = wiring->units - wiring->outputs - inter;
+    wiring->inter = inter >= 0 ? inter : wiring->units - wiring->outputs - wiring->command;
+    assay__wiring_fans(wiring);
+    wiring->sensory_fanout = assay__zoo_int_or(params, keys[3], wiring->sensory_fanout);
+    wiring->inter_fanout = assay__zoo_int_or(params, keys[4], wiring->inter_fanout);
+    wiring->recurrent_command = assay__zoo_int_or(params, keys[5], wiring->recurrent_command);
+    wiring->motor_fanin = assay__zoo_int_or(params, keys[6], wiring->motor_fanin);
 }
 
-static void read_wiring(struct reader *reader, struct assay__ncp_net *ncp, bool dense)
+int assay__ncp_read_params(struct assay__ncp_net *ncp, struct assay__zoo_params *params, bool dense)
 {
     struct assay__wiring *wiring = &ncp->wiring;
-    struct assay__zoo_params *params = reader->params;
+    const char *dt = assay__zoo_text(params, "dt");
     if (dense && assay__zoo_given(params, "wiring"))
-        refuse(reader,
-               "a backbone mixes all neurons, so that a wiring has no meaning with it: give "
-               "backbone_units and backbone_layers, or wiring");
+        assay__zoo_refuse(params, "a backbone mixes all neurons, so that a wiring has no meaning "
+                                  "with it: give backbone_units and backbone_layers, or wiring");
     wiring->kind = (enum assay__wiring_kind)assay__zoo_choice(params, "wiring");
-    int64_t units = assay__zoo_int_or(params, "units", NOT_GIVEN);
     wiring->units = assay__zoo_int(params, "units");
     wiring->outputs = assay__zoo_int(params, "outputs");
     wiring->inputs = ncp->inputs = assay__zoo_int(params, "inputs");
     wiring->sparsity = assay__zoo_number(params, "sparsity");
-    bool layered = assay__wiring_layered(wiring);
-    wiring->seed = (uint64_t)(layered ? assay__zoo_int(params, "seed")
-                                      : assay__zoo_int_or(params, "seed", 1111));
-    read_ncp(reader, wiring, units);
+    wiring->seed = (uint64_t)(assay__wiring_layered(wiring)
+                                  ? assay__zoo_int(params, "seed")
+                                  : assay__zoo_int_or(params, "seed", 1111));
+    read_ncp(params, wiring);
     ncp->wired = !dense;
     ncp->units = wiring->units;
     ncp->outputs = wiring->outputs;
-    if (dense && ncp->outputs > ncp->units) refuse(reader, "there are more outputs than units");
-}
-
-/* --- time ------------------------------------------------------------------------------------- */
-
-static void read_time(struct reader *reader, struct assay__ncp_net *ncp)
-{
-    struct assay__zoo_params *params = reader->params;
-    const char *dt = assay__zoo_text(params, "dt");
-    ncp->dt = 1;
+    if (dense && ncp->outputs > ncp->units)
+        assay__zoo_refuse(params, "there are more outputs than units");
+    ncp->batch = assay__zoo_int(params, "batch");
+    ncp->mixed_memory = assay__zoo_choice(params, "mixed_memory") == 1;
+    ncp->weights_path = assay__zoo_text(params, "weights");
     ncp->seq = assay__zoo_int(params, "seq");
     ncp->form = ncp->seq > 1 && !assay__zoo_given(params, "form")
                     ? ASSAY__NCP_UNROLLED
                     : assay__zoo_choice(params, "form");
     if (ncp->form == ASSAY__NCP_STEP && ncp->seq > 1)
-        refuse(reader, "form=step is one time step: leave seq out, or take unrolled or scan");
+        assay__zoo_refuse(params,
+                          "form=step is one time step: leave seq out, or take unrolled or scan");
     ncp->return_sequences = assay__zoo_choice(params, "return_sequences") == 0;
-    if (!dt || strcmp(dt, "none") == 0) return;
+    ncp->dt = 1;
+    if (!dt || strcmp(dt, "none") == 0) return params->code;
     ncp->dt_input = strcmp(dt, "input") == 0;
     if (!ncp->dt_input && (assay__text_double(dt, &ncp->dt) || !(ncp->dt > 1e-6 && ncp->dt < 1e6)))
-        refuse(reader, "dt is a time between steps (above 1e-6, below 1e6), or 'input'");
-}
-
-int assay__ncp_read_params(struct assay__ncp_net *ncp, struct assay__zoo_params *params, bool dense,
-                           struct assay_error *error)
-{
-    struct reader reader = {params, error, 0};
-    read_wiring(&reader, ncp, dense);
-    ncp->batch = assay__zoo_int(params, "batch");
-    ncp->mixed_memory = assay__zoo_choice(params, "mixed_memory") == 1;
-    read_time(&reader, ncp);
-    ncp->weights_path = assay__zoo_text(params, "weights");
-    return reader.code;
+        assay__zoo_refuse(params, "dt is a time between steps (above 1e-6, below 1e6), or 'input'");
+    return params->code;
 }

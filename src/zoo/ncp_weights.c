@@ -14,32 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t name_seed(const struct assay__ncp_net *ncp, const char *name)
-{
-    uint64_t hash = 0xcbf29ce484222325u ^ ncp->net.seed;
-    for (; *name; name++)
-        hash = (hash ^ (unsigned char)*name) * 0x100000001b3u;
-    return hash;
-}
-
-static size_t element_count(const struct assay__ncp_weight *weight)
-{
-    size_t count = (size_t)weight->dims[0];
-    return weight->rank > 1 ? count * (size_t)weight->dims[1] : count;
-}
-
-static void generate(const struct assay__ncp_net *ncp, const struct assay__ncp_weight *weight,
-                     float *out, size_t count)
-{
-    struct assay__random random;
-    assay__random_seed(&random, name_seed(ncp, weight->name));
-    for (size_t i = 0; i < count; i++) {
-        double unit = assay__random_unit(&random);
-        out[i] = (float)(weight->low + unit * (weight->high - weight->low));
-        if (weight->values) out[i] = weight->values[i];
-    }
-}
-
 /* The tensor of this name and shape, marked as used; NULL with the failure recorded. */
 static struct assay__safetensor *take_tensor(struct assay__ncp_net *ncp, const char *name, int rank,
                                              const int64_t *dims)
@@ -75,27 +49,30 @@ static void load(struct assay__ncp_net *ncp, const struct assay__ncp_weight *wei
         }
 }
 
-static float softplus(float x)
-{
-    return x > 20 ? x : (float)log1p(exp((double)x)); /* linear above 20, as torch has it */
-}
-
 const char *assay__ncp_weight(struct assay__ncp_net *ncp, const struct assay__ncp_weight *weight)
 {
-    size_t count = element_count(weight);
+    size_t count = (size_t)weight->dims[0] * (weight->rank > 1 ? (size_t)weight->dims[1] : 1);
+    struct assay__random random;
+    uint64_t seed = 0xcbf29ce484222325u ^ ncp->net.seed; /* FNV-1a of the name goes into it */
     const char *name = "";
     if (ncp->net.code) return "";
     float *values = calloc(count + 1, sizeof *values);
     if (!values) {
-        assay__net_fail(&ncp->net, ASSAY_ENOMEM, "out of memory");
+        assay__net_no_memory(&ncp->net);
         return "";
     }
-    if (ncp->file.path)
-        load(ncp, weight, values, count);
-    else
-        generate(ncp, weight, values, count);
+    for (const char *c = weight->name; *c; c++)
+        seed = (seed ^ (unsigned char)*c) * 0x100000001b3u;
+    assay__random_seed(&random, seed);
+    if (ncp->file.path) load(ncp, weight, values, count);
     for (size_t i = 0; i < count; i++) {
-        if (weight->positive) values[i] = softplus(values[i]);
+        if (!ncp->file.path && weight->values)
+            values[i] = weight->values[i];
+        else if (!ncp->file.path)
+            values[i] = (float)(weight->low +
+                                assay__random_unit(&random) * (weight->high - weight->low));
+        if (weight->positive && values[i] <= 20) /* softplus, linear above 20 as torch has it */
+            values[i] = (float)log1p(exp((double)values[i]));
         if (weight->absolute) values[i] = fabsf(values[i]);
         if (weight->mask) values[i] *= weight->mask[i];
     }

@@ -21,7 +21,7 @@ void assay__net_fail(struct assay__net *net, int code, const char *format, ...)
     net->code = assay_error_set(net->error, code, "%s: %s", net->model->graph.name, message);
 }
 
-static void no_memory(struct assay__net *net)
+void assay__net_no_memory(struct assay__net *net)
 {
     assay__net_fail(net, ASSAY_ENOMEM, "out of memory");
 }
@@ -30,7 +30,7 @@ void assay__net_begin(struct assay__net *net, struct assay__model *model, const 
                       uint64_t seed, struct assay_error *error)
 {
     *net = (struct assay__net){
-        .model = model, .graph = &model->graph, .error = error, .seed = seed};
+        .model = model, .graph = &model->graph, .error = error, .seed = seed, .prefix = ""};
     model->ir_version = 8;
     model->producer = "assay";
     model->producer_version = ASSAY_VERSION_STRING;
@@ -38,18 +38,23 @@ void assay__net_begin(struct assay__net *net, struct assay__model *model, const 
     model->opsets = assay__arena_array(model->arena, 1, sizeof *model->opsets);
     net->names = assay__map_new();
     if (!net->names || !model->opsets) {
-        no_memory(net);
+        assay__net_no_memory(net);
         return;
     }
     model->opsets[0] = (struct assay__opset){"", 17};
     model->opset_count = 1;
 }
 
+void assay__zoo_begin(struct assay__net *net, struct assay__zoo_params *params, uint64_t seed)
+{
+    assay__net_begin(net, params->model, params->entry->name, seed, params->error);
+}
+
 int assay__net_end(struct assay__net *net)
 {
     assay__map_free(net->names);
     net->names = NULL;
-    if (net->model->failed) no_memory(net);
+    if (net->model->failed) assay__net_no_memory(net);
     return net->code;
 }
 
@@ -91,7 +96,7 @@ const char *assay__net_text(struct assay__net *net, const char *format, ...)
         return "";
     }
     const char *copy = assay__arena_strdup(net->model->arena, text);
-    if (!copy) no_memory(net);
+    if (!copy) assay__net_no_memory(net);
     return copy ? copy : "";
 }
 
@@ -101,40 +106,45 @@ const char *assay__net_dim(struct assay__net *net, int64_t value, const char *sy
                      : assay__net_text(net, "%lld", (long long)value);
 }
 
-/* Takes the name; false when it was taken before. */
-static bool take(struct assay__net *net, const char *name)
+const char *assay__net_dims(struct assay__net *net, const char *first, const int64_t *rest,
+                            size_t count)
 {
-    if (assay__map_get(net->names, name) != ASSAY__MAP_NONE) return false;
-    if (assay__map_set(net->names, name, 1)) no_memory(net);
-    return true;
+    for (size_t i = 0; i < count; i++)
+        first = assay__net_text(net, "%s%s%lld", first, *first ? "," : "", (long long)rest[i]);
+    return first;
+}
+
+static bool is_taken(const struct assay__net *net, const char *name)
+{
+    return assay__map_has(net->names, name);
+}
+
+/* what: "values" or "tensors" */
+static void take(struct assay__net *net, const char *what, const char *name)
+{
+    if (net->code) return;
+    if (is_taken(net, name)) assay__net_fail(net, ASSAY_EINVAL, "two %s named '%s'", what, name);
+    if (assay__map_set(net->names, name, 1)) assay__net_no_memory(net);
 }
 
 /* --- inputs and outputs ----------------------------------------------------------------------- */
 
-/* "batch,3,224" into dims. Returns the rank. */
-static int parse_dims(struct assay__net *net, const char *text, struct assay__dim *dims)
-{
-    int rank = 0;
-    while (*text && rank < 16) {
-        size_t length = strcspn(text, ",");
-        const char *word = assay__net_text(net, "%.*s", (int)length, text);
-        int64_t value;
-        if (assay__text_int64(word, &value) == 0)
-            dims[rank++] = (struct assay__dim){value, ""};
-        else
-            dims[rank++] = (struct assay__dim){-1, word};
-        text += length + (text[length] == ',');
-    }
-    return rank;
-}
-
+/* text: "batch,3,224" */
 static void add_value(struct assay__net *net, struct assay__value **list, size_t *count,
                       const char *name, enum assay__dtype dtype, const char *text)
 {
     struct assay__dim dims[16];
-    int rank = parse_dims(net, text, dims);
+    int rank = 0;
+    for (size_t length; *text && rank < 16; text += length + (text[length] == ',')) {
+        length = strcspn(text, ",");
+        const char *word = assay__net_text(net, "%.*s", (int)length, text);
+        int64_t value;
+        bool number = assay__text_int64(word, &value) == 0;
+        dims[rank++] = number ? (struct assay__dim){value, ""} : (struct assay__dim){-1, word};
+    }
     if (net->code) return;
-    if (assay__graph_add_value(net->model, list, count, name, dtype, rank, dims)) no_memory(net);
+    if (assay__graph_add_value(net->model, list, count, name, dtype, rank, dims))
+        assay__net_no_memory(net);
 }
 
 const char *assay__net_input(struct assay__net *net, const char *name, enum assay__dtype dtype,
@@ -142,7 +152,7 @@ const char *assay__net_input(struct assay__net *net, const char *name, enum assa
 {
     const char *copy = assay__net_text(net, "%s", name);
     if (net->code) return "";
-    if (!take(net, copy)) assay__net_fail(net, ASSAY_EINVAL, "two values named '%s'", copy);
+    take(net, "values", copy);
     add_value(net, &net->graph->inputs, &net->graph->input_count, copy, dtype, dims);
     return copy;
 }
@@ -167,15 +177,16 @@ static void add_node(struct assay__net *net, const char *op, const char *name,
     if (net->code) return;
     if (!assay__graph_add_node(net->model, net->graph, op, name, inputs, count, outputs,
                                output_count))
-        no_memory(net);
+        assay__net_no_memory(net);
 }
 
 /* A node name that is free: "/scope/Op", "/scope/Op_1", … */
 static const char *free_name(struct assay__net *net, const char *op)
 {
     const char *name = assay__net_text(net, "%s/%s", net->scope, op);
-    for (int i = 1; !net->code && !take(net, name); i++)
+    for (int i = 1; !net->code && is_taken(net, name); i++)
         name = assay__net_text(net, "%s/%s_%d", net->scope, op, i);
+    take(net, "values", name);
     return name;
 }
 
@@ -183,11 +194,10 @@ void assay__net_node_multi(struct assay__net *net, const char *op, const char *c
                            const char **outputs, size_t count)
 {
     const char *name = free_name(net, op);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         outputs[i] = assay__net_text(net, "%s_output_%zu", name, i);
-    for (size_t i = 0; i < count && !net->code; i++)
-        if (!take(net, outputs[i]))
-            assay__net_fail(net, ASSAY_EINVAL, "two values named '%s'", outputs[i]);
+        take(net, "values", outputs[i]);
+    }
     add_node(net, op, name, inputs, outputs, count);
 }
 
@@ -202,8 +212,7 @@ const char *assay__net_node_named(struct assay__net *net, const char *op, const 
                                   const char *output)
 {
     const char *name = free_name(net, op), *copy = assay__net_text(net, "%s", output);
-    if (!net->code && !take(net, copy))
-        assay__net_fail(net, ASSAY_EINVAL, "two values named '%s'", copy);
+    take(net, "values", copy);
     add_node(net, op, name, inputs, &copy, 1);
     return net->code ? "" : copy;
 }
@@ -259,16 +268,6 @@ const char *assay__net_3(struct assay__net *net, const char *op, const char *a, 
 
 /* --- weights ---------------------------------------------------------------------------------- */
 
-/* FNV-1a: a tensor's seed comes from its name, so that adding a layer leaves the others as they
- * were. */
-static uint64_t name_hash(const char *name)
-{
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (; *name; name++)
-        hash = (hash ^ (unsigned char)*name) * 0x100000001b3u;
-    return hash;
-}
-
 /* Weights lie in the main graph even when a body is being built: bodies see them. */
 static struct assay__tensor *add_tensor(struct assay__net *net, const char *name,
                                         enum assay__dtype dtype, int rank, const int64_t *dims,
@@ -281,33 +280,36 @@ static struct assay__tensor *add_tensor(struct assay__net *net, const char *name
     size_t size = fits ? assay__dtype_bytes(dtype, elements) : SIZE_MAX;
     if (size == SIZE_MAX || elements > INT64_C(1) << 40)
         assay__net_fail(net, ASSAY_ELIMIT, "'%s' is too large", name);
-    if (!net->code && !take(net, name))
-        assay__net_fail(net, ASSAY_EINVAL, "two tensors named '%s'", name);
+    take(net, "tensors", name);
     if (net->code) return NULL;
-    void *copy = data ? assay__arena_array(net->model->arena, size ? size : 1, 1) : NULL;
-    if (copy) memcpy(copy, data, size);
-    struct assay__tensor *tensor = data && !copy ? NULL
-                                                 : assay__graph_add_initializer(
-                                                       net->model, &net->model->graph, name, dtype,
-                                                       rank, dims, copy, data ? size : 0);
-    if (!tensor) no_memory(net);
+    void *copy = NULL;
+    if (data) {
+        copy = assay__arena_array(net->model->arena, size ? size : 1, 1);
+        if (!copy) {
+            assay__net_no_memory(net);
+            return NULL;
+        }
+        memcpy(copy, data, size);
+    }
+    struct assay__tensor *tensor = assay__graph_add_initializer(
+        net->model, &net->model->graph, name, dtype, rank, dims, copy, data ? size : 0);
+    if (!tensor) assay__net_no_memory(net);
     return tensor;
 }
 
 const char *assay__net_weight(struct assay__net *net, const char *name, int rank,
                               const int64_t *dims, double mean, double deviation)
 {
-    struct assay__generator *generator;
+    /* FNV-1a of the name: adding a layer leaves the weights of the others as they were */
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (const char *c = name; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
     const char *copy = assay__net_text(net, "%s", name);
     struct assay__tensor *tensor = add_tensor(net, copy, ASSAY__FLOAT32, rank, dims, NULL);
-    if (!tensor) return "";
-    generator = assay__arena_alloc(net->model->arena, sizeof *generator);
-    if (!generator) {
-        no_memory(net);
-        return "";
-    }
-    *generator = (struct assay__generator){net->seed ^ name_hash(name), (float)mean,
-                                           (float)deviation};
+    struct assay__generator *generator = assay__arena_alloc(net->model->arena, sizeof *generator);
+    if (!generator) assay__net_no_memory(net);
+    if (net->code) return "";
+    *generator = (struct assay__generator){net->seed ^ hash, (float)mean, (float)deviation};
     tensor->generator = generator;
     return copy;
 }
@@ -315,56 +317,50 @@ const char *assay__net_weight(struct assay__net *net, const char *name, int rank
 const char *assay__net_part(struct assay__net *net, const char *name, const char *part, int rank,
                             const int64_t *dims, double mean, double deviation)
 {
-    return assay__net_weight(net, assay__net_text(net, "%s.%s", name, part), rank, dims, mean,
-                             deviation);
+    const char *whole = *net->prefix ? assay__net_text(net, "%s.%s.%s", net->prefix, name, part)
+                                     : assay__net_text(net, "%s.%s", name, part);
+    return assay__net_weight(net, whole, rank, dims, mean, deviation);
+}
+
+/* A tensor of the caller's numbers; a shared one may be there already. */
+static const char *add_data(struct assay__net *net, const char *name, bool shared,
+                            enum assay__dtype dtype, int rank, const int64_t *dims,
+                            const void *values)
+{
+    const char *copy = assay__net_text(net, "%s", name);
+    if (!net->code && shared && is_taken(net, copy)) return copy;
+    return add_tensor(net, copy, dtype, rank, dims, values) ? copy : "";
 }
 
 const char *assay__net_floats(struct assay__net *net, const char *name, int rank,
                               const int64_t *dims, const float *values)
 {
-    const char *copy = assay__net_text(net, "%s", name);
-    return add_tensor(net, copy, ASSAY__FLOAT32, rank, dims, values) ? copy : "";
+    return add_data(net, name, false, ASSAY__FLOAT32, rank, dims, values);
 }
 
 const char *assay__net_int64s(struct assay__net *net, const char *name, int rank,
                               const int64_t *dims, const int64_t *values)
 {
-    const char *copy = assay__net_text(net, "%s", name);
-    return add_tensor(net, copy, ASSAY__INT64, rank, dims, values) ? copy : "";
+    return add_data(net, name, false, ASSAY__INT64, rank, dims, values);
 }
 
 const char *assay__net_scalar(struct assay__net *net, float value)
 {
     const char *name = assay__net_text(net, "constant.%.9g", (double)value);
-    if (net->code) return "";
-    if (assay__map_get(net->names, name) != ASSAY__MAP_NONE) return name;
-    return assay__net_floats(net, name, 0, NULL, &value);
+    return add_data(net, name, true, ASSAY__FLOAT32, 0, NULL, &value);
 }
 
 const char *assay__net_index(struct assay__net *net, int64_t value)
 {
     const char *name = assay__net_text(net, "index.%lld", (long long)value);
-    if (net->code) return "";
-    if (assay__map_get(net->names, name) != ASSAY__MAP_NONE) return name;
-    return assay__net_int64s(net, name, 0, NULL, &value);
+    return add_data(net, name, true, ASSAY__INT64, 0, NULL, &value);
 }
 
 const char *assay__net_shape(struct assay__net *net, const int64_t *values, size_t count)
 {
-    char text[256] = "shape";
-    size_t length = strlen(text);
-    for (size_t i = 0; i < count; i++) {
-        int more = snprintf(text + length, sizeof text - length, "%c%lld", i ? 'x' : '.',
-                            (long long)values[i]);
-        if (more < 0 || (size_t)more >= sizeof text - length) {
-            assay__net_fail(net, ASSAY_ELIMIT, "a shape has too many dimensions");
-            return "";
-        }
-        length += (size_t)more;
-    }
-    const char *name = assay__net_text(net, "%s", text);
     const int64_t dims[] = {(int64_t)count};
-    if (net->code) return "";
-    if (assay__map_get(net->names, name) != ASSAY__MAP_NONE) return name;
-    return assay__net_int64s(net, name, 1, dims, values);
+    const char *name = "shape";
+    for (size_t i = 0; i < count; i++)
+        name = assay__net_text(net, "%s%c%lld", name, i ? 'x' : '.', (long long)values[i]);
+    return add_data(net, name, true, ASSAY__INT64, 1, dims, values);
 }

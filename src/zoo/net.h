@@ -6,7 +6,9 @@
  * push("layer1.0"), then assay__net_node(net, "Conv", …) is "/layer1.0/Conv" and its output
  * "/layer1.0/Conv_output_0" (a number is appended when taken).
  *
- * Weights are generators (model/weight_formula.h): seeded by the model's seed and the tensor's
+ * Layers name their weights "PREFIX.NAME.weight": net->prefix is the builder's to set.
+ *
+ * Weights are generators (model/tensor_data.h): seeded by the model's seed and the tensor's
  * name, so that they are the same on every machine and whatever else the model holds, and are made
  * only when the file is written. */
 #ifndef ASSAY_ZOO_NET_H
@@ -24,17 +26,22 @@ struct assay__net {
     struct assay_error *error;
     int code; /* first failure */
     uint64_t seed;
-    char scope[ASSAY__NET_SCOPE];
-    struct assay__map *names; /* outputs and initializers that are taken */
+    char scope[ASSAY__NET_SCOPE]; /* of nodes */
+    const char *prefix;           /* of the names of layers' weights; "" none */
+    struct assay__map *names;     /* outputs and initializers that are taken */
 };
 
 /** Sets IR 8, opset 17, producer, graph name. */
 void assay__net_begin(struct assay__net *net, struct assay__model *model, const char *name,
                       uint64_t seed, struct assay_error *error);
+/** The same for a builder of the zoo: the net has the model's name. */
+void assay__zoo_begin(struct assay__net *net, struct assay__zoo_params *params, uint64_t seed);
 /** 0 or the first failure, with the error set. Always call it: frees the net's own memory. */
 int assay__net_end(struct assay__net *net);
 /** Records a failure; the first one stays. */
 void assay__net_fail(struct assay__net *net, int code, const char *format, ...) ASSAY_PRINTF(3, 4);
+
+void assay__net_no_memory(struct assay__net *net);
 
 void assay__net_push(struct assay__net *net, const char *format, ...) ASSAY_PRINTF(2, 3);
 void assay__net_pop(struct assay__net *net);
@@ -48,6 +55,12 @@ void assay__net_output(struct assay__net *net, const char *value, const char *na
                        enum assay__dtype dtype, const char *dims);
 /** "batch" or "8": the text for a dimension that is symbolic when value < 0. In the arena. */
 const char *assay__net_dim(struct assay__net *net, int64_t value, const char *symbol);
+/** "FIRST,3,224": a first dimension (or several, as text), then numbers. */
+#define ASSAY__NET_DIMS(NET, FIRST, ...)                        \
+    assay__net_dims(NET, FIRST, (const int64_t[]){__VA_ARGS__}, \
+                    sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
+const char *assay__net_dims(struct assay__net *net, const char *first, const int64_t *rest,
+                            size_t count);
 const char *assay__net_text(struct assay__net *net, const char *format, ...) ASSAY_PRINTF(2, 3);
 
 /* Nodes. inputs end with NULL; "" is an absent one. */
@@ -75,7 +88,7 @@ const char *assay__net_3(struct assay__net *net, const char *op, const char *a, 
 /* Weights. dims is an array; the name is used as given (not scoped), so that it can be torch's. */
 const char *assay__net_weight(struct assay__net *net, const char *name, int rank,
                               const int64_t *dims, double mean, double deviation);
-/** The weight "NAME.PART". */
+/** The weight "PREFIX.NAME.PART". */
 const char *assay__net_part(struct assay__net *net, const char *name, const char *part, int rank,
                             const int64_t *dims, double mean, double deviation);
 /** Data of the caller's, copied. */
@@ -88,8 +101,8 @@ const char *assay__net_scalar(struct assay__net *net, float value);
 const char *assay__net_shape(struct assay__net *net, const int64_t *values, size_t count);
 const char *assay__net_index(struct assay__net *net, int64_t value); /* int64 scalar */
 
-/* Layers that several builders use. `name` is the parameter's prefix ("layer1.0.conv1"): weights
- * are `name`.weight … */
+/* Layers that several builders use. Their weights are "PREFIX.NAME.weight", …: the net's prefix,
+ * and `name` ("layer1.0.conv1"). */
 /** y = x W^T + b as MatMul (weights stored [in, out], as exporters write them) and Add. */
 const char *assay__net_linear(struct assay__net *net, const char *x, const char *name, int64_t in,
                               int64_t out, bool bias, double gain);

@@ -10,8 +10,6 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-/* --- MT19937 ---------------------------------------------------------------------------------- */
-
 void assay__mt19937_seed(struct assay__mt19937 *random, uint32_t seed)
 {
     for (uint32_t i = 0; i < 624; i++) {
@@ -21,39 +19,29 @@ void assay__mt19937_seed(struct assay__mt19937 *random, uint32_t seed)
     random->next = 624;
 }
 
-static void twist(struct assay__mt19937 *random)
-{
-    uint32_t *state = random->state;
-    for (size_t i = 0; i < 624; i++) {
-        uint32_t y = (state[i] & 0x80000000u) | (state[(i + 1) % 624] & 0x7fffffffu);
-        state[i] = state[(i + 397) % 624] ^ y >> 1 ^ (y & 1 ? 0x9908b0dfu : 0);
-    }
-    random->next = 0;
-}
-
 uint32_t assay__mt19937_u32(struct assay__mt19937 *random)
 {
-    if (random->next >= 624) twist(random);
-    uint32_t y = random->state[random->next++];
+    uint32_t *state = random->state, y;
+    for (size_t i = 0; random->next >= 624 && i < 624; i++) { /* the twist */
+        y = (state[i] & 0x80000000u) | (state[(i + 1) % 624] & 0x7fffffffu);
+        state[i] = state[(i + 397) % 624] ^ y >> 1 ^ (y & 1 ? 0x9908b0dfu : 0);
+    }
+    if (random->next >= 624) random->next = 0;
+    y = state[random->next++];
     y ^= y >> 11;
     y ^= y << 7 & 0x9d2c5680u;
     y ^= y << 15 & 0xefc60000u;
     return y ^ y >> 18;
 }
 
-/* The smallest 2^k - 1 that is not below max. */
-static uint64_t mask_of(uint64_t max)
-{
-    for (int shift = 1; shift <= 32; shift *= 2)
-        max |= max >> shift;
-    return max;
-}
-
-/* 0 … max, all alike: draws until the masked bits are not above max. */
+/* 0 … max, all alike: draws until the bits under the smallest 2^k - 1 that is not below max are not
+ * above max. */
 static uint32_t masked(struct assay__mt19937 *random, uint32_t max)
 {
-    uint32_t mask = (uint32_t)mask_of(max), value;
+    uint32_t mask = max, value;
     if (max == 0) return 0;
+    for (int shift = 1; shift <= 16; shift *= 2)
+        mask |= mask >> shift;
     do
         value = assay__mt19937_u32(random) & mask;
     while (value > max);
@@ -75,8 +63,6 @@ void assay__mt19937_permute(struct assay__mt19937 *random, uint32_t *order, uint
         order[j] = kept;
     }
 }
-
-/* --- PCG64 ------------------------------------------------------------------------------------ */
 
 static wide join(uint64_t high, uint64_t low)
 {
@@ -182,40 +168,31 @@ static void shuffle(struct assay__pcg64 *random, uint32_t *data, uint32_t count,
     }
 }
 
-/* A large share of a large population: shuffle its tail. */
-static int sample_tail(struct assay__pcg64 *random, uint32_t count, uint32_t size, uint32_t *chosen)
-{
-    uint32_t *all = malloc((size_t)count * sizeof *all);
-    if (!all) return ASSAY_ENOMEM;
-    for (uint32_t i = 0; i < count; i++)
-        all[i] = i;
-    shuffle(random, all, count, count - size > 1 ? count - size : 1);
-    memcpy(chosen, all + (count - size), (size_t)size * sizeof *chosen);
-    free(all);
-    return 0;
-}
-
-/* Floyd's sampling (Bentley and Floyd 1987), then a shuffle. */
-static int sample_floyd(struct assay__pcg64 *random, uint32_t count, uint32_t size,
+int assay__pcg64_sample(struct assay__pcg64 *random, uint32_t count, uint32_t size,
                         uint32_t *chosen)
 {
+    uint32_t rest = count - size;
+    if (size == 0) return 0;
+    if (count > 10000 && size > count / 50) { /* much of a large population: shuffle its tail */
+        uint32_t *all = malloc((size_t)count * sizeof *all);
+        if (!all) return ASSAY_ENOMEM;
+        for (uint32_t i = 0; i < count; i++)
+            all[i] = i;
+        shuffle(random, all, count, rest > 1 ? rest : 1);
+        memcpy(chosen, all + rest, (size_t)size * sizeof *chosen);
+        free(all);
+        return 0;
+    }
+    /* Floyd's sampling (Bentley and Floyd 1987), then a shuffle */
     unsigned char *taken = calloc(1, (size_t)count + 1);
     if (!taken) return ASSAY_ENOMEM;
-    for (uint32_t j = count - size; j < count; j++) {
+    for (uint32_t j = rest; j < count; j++) {
         uint32_t value = assay__pcg64_choice(random, j + 1);
         if (taken[value]) value = j;
         taken[value] = 1;
-        chosen[j - (count - size)] = value;
+        chosen[j - rest] = value;
     }
     free(taken);
     shuffle(random, chosen, size, 1);
     return 0;
-}
-
-int assay__pcg64_sample(struct assay__pcg64 *random, uint32_t count, uint32_t size,
-                        uint32_t *chosen)
-{
-    if (size == 0) return 0;
-    if (count > 10000 && size > count / 50) return sample_tail(random, count, size, chosen);
-    return sample_floyd(random, count, size, chosen);
 }

@@ -9,56 +9,39 @@
 
 enum { MAX_ROWS = 1 << 26, MAX_MATRIX = 1 << 20 };
 
-struct rows {
-    int64_t rows, width;
-};
-
-/* Begins a model with "input" [rows, width]. */
-static const char *begin_rows(struct assay__net *net, struct assay__zoo_params *params,
-                              struct assay__model *model, const char *name, struct rows *size,
-                              struct assay_error *error)
-{
-    *size = (struct rows){assay__zoo_int(params, "rows"), assay__zoo_int(params, "width")};
-    assay__net_begin(net, model, name, 7, error);
-    return assay__net_input(
-        net, "input", ASSAY__FLOAT32,
-        assay__net_text(net, "%lld,%lld", (long long)size->rows, (long long)size->width));
-}
-
 /* Makes y the output, of the given dims. */
 static int end_with_output(struct assay__net *net, const char *y, const char *dims)
 {
-    y = assay__zoo_rename(net, y, "output");
-    assay__net_output(net, y, "output", ASSAY__FLOAT32, dims);
+    assay__zoo_output(net, y, "output", dims);
     return assay__net_end(net);
 }
 
 /* One operator over rows: which one, the model's name says. */
-static int build_rows(struct assay__zoo_params *params, struct assay__model *model,
-                      struct assay_error *error)
+static int build_rows(struct assay__zoo_params *params)
 {
-    const char *name = assay__zoo_name(params);
-    struct rows size;
+    const char *name = params->entry->name;
+    int64_t rows = assay__zoo_int(params, "rows"), width = assay__zoo_int(params, "width");
     struct assay__net net;
-    const char *x = begin_rows(&net, params, model, name, &size, error);
+    assay__zoo_begin(&net, params, 7);
+    const char *dims = ASSAY__NET_DIMS(&net, "", rows, width);
+    const char *x = assay__net_input(&net, "input", ASSAY__FLOAT32, dims);
     if (strcmp(name, "softmax") == 0) {
         x = assay__net_1(&net, "Softmax", x);
         assay__net_attr_int(&net, "axis", -1);
     } else if (strcmp(name, "layernorm") == 0) {
-        x = assay__net_layer_norm(&net, x, "norm", size.width, 1e-5, true);
+        x = assay__net_layer_norm(&net, x, "norm", width, 1e-5, true);
     } else if (strcmp(name, "rmsnorm") == 0) {
-        x = assay__net_rms_norm(&net, x, "norm", size.width, 1e-5);
+        x = assay__net_rms_norm(&net, x, "norm", width, 1e-5);
     } else {
         x = assay__zoo_choice(params, "form") ? assay__net_gelu_tanh(&net, x)
                                               : assay__net_gelu(&net, x);
     }
-    return end_with_output(
-        &net, x, assay__net_text(&net, "%lld,%lld", (long long)size.rows, (long long)size.width));
+    return end_with_output(&net, x, dims);
 }
 
 static const struct assay__zoo_param softmax_params[] = {
-    {"rows", ASSAY__ZOO_INTEGER, "1024", NULL, 1, MAX_ROWS, "rows of the matrix"},
-    {"width", ASSAY__ZOO_INTEGER, "1024", NULL, 1, MAX_MATRIX, "columns of the matrix"},
+    ASSAY__ZOO_INT("rows", "1024", 1, MAX_ROWS, "rows of the matrix"),
+    ASSAY__ZOO_INT("width", "1024", 1, MAX_MATRIX, "columns of the matrix"),
     {0},
 };
 
@@ -66,8 +49,8 @@ const struct assay__zoo_entry assay__zoo_softmax = {
     "softmax", "Softmax over rows", {softmax_params}, build_rows};
 
 static const struct assay__zoo_param norm_params[] = {
-    {"rows", ASSAY__ZOO_INTEGER, "1024", NULL, 1, MAX_ROWS, "rows of the matrix"},
-    {"width", ASSAY__ZOO_INTEGER, "768", NULL, 1, MAX_MATRIX, "columns of the matrix"},
+    ASSAY__ZOO_INT("rows", "1024", 1, MAX_ROWS, "rows of the matrix"),
+    ASSAY__ZOO_INT("width", "768", 1, MAX_MATRIX, "columns of the matrix"),
     {0},
 };
 
@@ -78,10 +61,9 @@ const struct assay__zoo_entry assay__zoo_rmsnorm = {
     "rmsnorm", "RMS norm over rows, in plain operators", {norm_params}, build_rows};
 
 static const struct assay__zoo_param gelu_params[] = {
-    {"form", ASSAY__ZOO_CHOICE, "exact", "exact|tanh", 0, 0,
-     "by the error function, or its approximation"},
-    {"rows", ASSAY__ZOO_INTEGER, "1024", NULL, 1, MAX_ROWS, "rows of the matrix"},
-    {"width", ASSAY__ZOO_INTEGER, "3072", NULL, 1, MAX_MATRIX, "columns of the matrix"},
+    ASSAY__ZOO_ONE_OF("form", "exact", "exact|tanh", "by the error function, or its approximation"),
+    ASSAY__ZOO_INT("rows", "1024", 1, MAX_ROWS, "rows of the matrix"),
+    ASSAY__ZOO_INT("width", "3072", 1, MAX_MATRIX, "columns of the matrix"),
     {0},
 };
 
@@ -90,33 +72,29 @@ const struct assay__zoo_entry assay__zoo_gelu = {
 
 /* a [batch, m, k] times b: a weight [k, n], or with b=input a second input [batch, k, n].
  * batch=1: matrices. */
-static int build_matmul(struct assay__zoo_params *params, struct assay__model *model,
-                        struct assay_error *error)
+static int build_matmul(struct assay__zoo_params *params)
 {
     int64_t m = assay__zoo_int(params, "m"), n = assay__zoo_int(params, "n"),
             k = assay__zoo_int(params, "k"), batch = assay__zoo_int(params, "batch");
     int input = assay__zoo_choice(params, "b");
     struct assay__net net;
-    assay__net_begin(&net, model, "matmul", 8, error);
+    assay__zoo_begin(&net, params, 8);
     const int64_t dims[] = {k, n};
-    const char *start = batch > 1 ? assay__net_text(&net, "%lld,", (long long)batch) : "";
-    const char *a = assay__net_input(
-        &net, "a", ASSAY__FLOAT32,
-        assay__net_text(&net, "%s%lld,%lld", start, (long long)m, (long long)k));
+    const char *start = batch > 1 ? assay__net_dim(&net, batch, "") : "";
+    const char *a = assay__net_input(&net, "a", ASSAY__FLOAT32, ASSAY__NET_DIMS(&net, start, m, k));
     const char *b = input ? assay__net_input(&net, "b", ASSAY__FLOAT32,
-                                             assay__net_text(&net, "%s%lld,%lld", start,
-                                                             (long long)k, (long long)n))
+                                             ASSAY__NET_DIMS(&net, start, k, n))
                           : assay__net_weight(&net, "b", 2, dims, 0, 1 / sqrt((double)k));
     return end_with_output(&net, assay__net_2(&net, "MatMul", a, b),
-                           assay__net_text(&net, "%s%lld,%lld", start, (long long)m, (long long)n));
+                           ASSAY__NET_DIMS(&net, start, m, n));
 }
 
 static const struct assay__zoo_param matmul_params[] = {
-    {"m", ASSAY__ZOO_INTEGER, "1024", NULL, 1, MAX_MATRIX, "rows of the result"},
-    {"n", ASSAY__ZOO_INTEGER, "1024", NULL, 1, MAX_MATRIX, "columns of the result"},
-    {"k", ASSAY__ZOO_INTEGER, "1024", NULL, 1, MAX_MATRIX, "terms of each sum"},
-    {"batch", ASSAY__ZOO_INTEGER, "1", NULL, 1, ASSAY__ZOO_BATCH, "products at once"},
-    {"b", ASSAY__ZOO_CHOICE, "weight", "weight|input", 0, 0, "what the second matrix is"},
+    ASSAY__ZOO_INT("m", "1024", 1, MAX_MATRIX, "rows of the result"),
+    ASSAY__ZOO_INT("n", "1024", 1, MAX_MATRIX, "columns of the result"),
+    ASSAY__ZOO_INT("k", "1024", 1, MAX_MATRIX, "terms in each sum"),
+    ASSAY__ZOO_INT("batch", "1", 1, ASSAY__ZOO_BATCH, "number of products"),
+    ASSAY__ZOO_ONE_OF("b", "weight", "weight|input", "what the second matrix is"),
     {0},
 };
 
@@ -125,8 +103,7 @@ const struct assay__zoo_entry assay__zoo_matmul = {
 
 /* softmax(query key^T / sqrt(dim)) value, per head; causal=1 hides the keys after each query.
  * keys=N: of another length than the queries, whose last query is then at the last key. */
-static int build_attention(struct assay__zoo_params *params, struct assay__model *model,
-                           struct assay_error *error)
+static int build_attention(struct assay__zoo_params *params)
 {
     static const int64_t across[] = {0, 1, 3, 2};
     int64_t batch = assay__zoo_int(params, "batch"), heads = assay__zoo_int(params, "heads"),
@@ -134,16 +111,11 @@ static int build_attention(struct assay__zoo_params *params, struct assay__model
             dim = assay__zoo_int(params, "dim"), causal = assay__zoo_int(params, "causal");
     struct assay__net net;
     if (causal && keys < seq)
-        return assay_error_set(error, ASSAY_EINVAL,
-                               "attention: causal=1 needs as many keys as queries (seq=%lld)",
-                               (long long)seq);
-    assay__net_begin(&net, model, "attention", 9, error);
-    const char *mask = "",
-               *start = assay__net_text(&net, "%lld,%lld", (long long)batch, (long long)heads);
-    const char *short_dims = assay__net_text(&net, "%s,%lld,%lld", start, (long long)seq,
-                                             (long long)dim);
-    const char *long_dims = assay__net_text(&net, "%s,%lld,%lld", start, (long long)keys,
-                                            (long long)dim);
+        return assay__zoo_refuse(
+            params, "attention: causal=1 needs as many keys as queries (seq=%lld)", (long long)seq);
+    assay__zoo_begin(&net, params, 9);
+    const char *mask = "", *short_dims = ASSAY__NET_DIMS(&net, "", batch, heads, seq, dim),
+               *long_dims = ASSAY__NET_DIMS(&net, "", batch, heads, keys, dim);
     const char *q = assay__net_input(&net, "query", ASSAY__FLOAT32, short_dims);
     const char *k = assay__net_input(&net, "key", ASSAY__FLOAT32, long_dims);
     const char *v = assay__net_input(&net, "value", ASSAY__FLOAT32, long_dims);
@@ -158,17 +130,15 @@ static int build_attention(struct assay__zoo_params *params, struct assay__model
 }
 
 static const struct assay__zoo_param attention_params[] = {
-    {"batch", ASSAY__ZOO_INTEGER, "1", NULL, 1, ASSAY__ZOO_BATCH, "batch size"},
-    {"heads", ASSAY__ZOO_INTEGER, "12", NULL, 1, ASSAY__ZOO_HEADS, "attention heads"},
-    {"seq", ASSAY__ZOO_INTEGER, "128", NULL, 1, ASSAY__ZOO_SEQUENCE, "queries"},
-    {"keys", ASSAY__ZOO_INTEGER, "(seq)", NULL, 1, ASSAY__ZOO_SEQUENCE, "keys and values"},
-    {"dim", ASSAY__ZOO_INTEGER, "64", NULL, 1, ASSAY__ZOO_WIDTH, "numbers per head"},
-    {"causal", ASSAY__ZOO_INTEGER, "0", NULL, 0, 1, "1: hides the keys after each query"},
+    ASSAY__ZOO_INT("batch", "1", 1, ASSAY__ZOO_BATCH, "batch size"),
+    ASSAY__ZOO_INT("heads", "12", 1, ASSAY__ZOO_HEADS, "attention heads"),
+    ASSAY__ZOO_INT("seq", "128", 1, ASSAY__ZOO_SEQUENCE, "queries"),
+    ASSAY__ZOO_INT("keys", "(seq)", 1, ASSAY__ZOO_SEQUENCE, "keys and values"),
+    ASSAY__ZOO_INT("dim", "64", 1, ASSAY__ZOO_WIDTH, "width of a head"),
+    ASSAY__ZOO_INT("causal", "0", 0, 1, "1: hides the keys after each query"),
     {0},
 };
 
-const struct assay__zoo_entry assay__zoo_attention = {
-    "attention",
-    "Scaled dot-product attention, in plain operators",
-    {attention_params},
-    build_attention};
+const struct assay__zoo_entry assay__zoo_attention = ASSAY__ZOO_ENTRY(
+    "attention", "Scaled dot-product attention, in plain operators", build_attention,
+    attention_params);

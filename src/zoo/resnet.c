@@ -10,80 +10,52 @@
 
 #include <string.h>
 
-struct shape {
-    const char *name;
-    int counts[4];
-    bool bottleneck;
-};
-
-static const char *part(struct assay__vision *vision, const char *block, const char *name)
-{
-    return assay__net_text(&vision->net, "%s.%s", block, name);
-}
-
 /* One residual block: two 3 × 3, or 1 × 1 down, 3 × 3, 1 × 1 up. */
-static void block(struct assay__vision *vision, const char *name, bool bottleneck, int64_t in,
-                  int64_t width, int64_t stride)
+static void block(struct assay__vision *vision, bool bottleneck, int64_t in, int64_t width,
+                  int64_t stride)
 {
-    struct assay__net *net = &vision->net;
     const char *entry = vision->x;
     int64_t out = bottleneck ? 4 * width : width;
     const enum assay__vision_act act = bottleneck ? ASSAY__ACT_RELU : ASSAY__ACT_NONE;
-    assay__vision_conv(vision,
-                       &(struct assay__conv){part(vision, name, "conv1"), part(vision, name, "bn1"),
-                                             in, width, bottleneck ? 1 : 3, bottleneck ? 1 : stride,
-                                             ASSAY__ACT_RELU, 1, 1, 1});
-    assay__vision_conv(vision,
-                       &(struct assay__conv){part(vision, name, "conv2"), part(vision, name, "bn2"),
-                                             width, width, 3, bottleneck ? stride : 1, act, 1, 1,
-                                             bottleneck ? 1 : 0.5});
+    assay__vision_conv(vision, ASSAY__CONV("conv1", "bn1", in, width, bottleneck ? 1 : 3,
+                                           bottleneck ? 1 : stride, ASSAY__ACT_RELU, 1, 1, 1));
+    assay__vision_conv(vision, ASSAY__CONV("conv2", "bn2", width, width, 3, bottleneck ? stride : 1,
+                                           act, 1, 1, bottleneck ? 1 : 0.5));
     if (bottleneck)
-        assay__vision_conv(vision, &(struct assay__conv){part(vision, name, "conv3"),
-                                                         part(vision, name, "bn3"), width, out, 1,
-                                                         1, ASSAY__ACT_NONE, 1, 1, 0.5});
+        assay__vision_conv(
+            vision, ASSAY__CONV("conv3", "bn3", width, out, 1, 1, ASSAY__ACT_NONE, 1, 1, 0.5));
     const char *branch = vision->x;
     vision->x = entry;
     if (stride != 1 || in != out)
-        assay__vision_conv(vision, &(struct assay__conv){part(vision, name, "downsample.0"),
-                                                         part(vision, name, "downsample.1"), in,
-                                                         out, 1, stride, ASSAY__ACT_NONE, 1, 1, 1});
-    assay__net_push(net, "%s", name);
-    vision->x = assay__net_1(net, "Relu", assay__net_2(net, "Add", branch, vision->x));
-    assay__net_pop(net);
+        assay__vision_conv(vision, ASSAY__CONV("downsample.0", "downsample.1", in, out, 1, stride,
+                                               ASSAY__ACT_NONE, 1, 1, 1));
+    assay__vision_add(vision, branch, ASSAY__ACT_RELU);
 }
 
-static int build(struct assay__zoo_params *params, struct assay__model *model,
-                 struct assay_error *error)
+static int build(struct assay__zoo_params *params)
 {
-    static const struct shape small = {"resnet18", {2, 2, 2, 2}, false};
-    static const struct shape large = {"resnet50", {3, 4, 6, 3}, true};
-    const struct shape *shape = strcmp(assay__zoo_name(params), small.name) == 0 ? &small : &large;
+    static const int counts[2][4] = {{2, 2, 2, 2}, {3, 4, 6, 3}};
+    bool bottleneck = strcmp(params->entry->name, "resnet50") == 0;
     struct assay__vision vision;
-    assay__vision_read_params(params, &vision);
-    assay__vision_begin(&vision, model, shape->name, error);
-    assay__vision_conv(
-        &vision, &(struct assay__conv){"conv1", "bn1", 3, 64, 7, 2, ASSAY__ACT_RELU, 1, 1, 1});
+    assay__vision_begin(&vision, params);
+    assay__vision_conv(&vision, ASSAY__CONV("conv1", "bn1", 3, 64, 7, 2, ASSAY__ACT_RELU, 1, 1, 1));
     assay__vision_max_pool(&vision, 3, 2, 1, false);
     int64_t in = 64;
     for (int stage = 0; stage < 4; stage++)
-        for (int i = 0; i < shape->counts[stage]; i++) {
+        for (int i = 0; i < counts[bottleneck][stage]; i++) {
             int64_t width = (int64_t)64 << stage;
-            block(&vision, assay__net_text(&vision.net, "layer%d.%d", stage + 1, i),
-                  shape->bottleneck, in, width, stage > 0 && i == 0 ? 2 : 1);
-            in = shape->bottleneck ? 4 * width : width;
+            vision.net.prefix = assay__net_text(&vision.net, "layer%d.%d", stage + 1, i);
+            block(&vision, bottleneck, in, width, stage > 0 && i == 0 ? 2 : 1);
+            in = bottleneck ? 4 * width : width;
         }
+    vision.net.prefix = "";
     assay__vision_pool_flatten(&vision);
     return assay__vision_classify(&vision, "fc", in);
 }
 
-const struct assay__zoo_entry assay__zoo_resnet18 = {
-    "resnet18",
-    "ResNet-18, image classification, 11.7 M parameters",
-    {assay__vision_params},
-    build};
+const struct assay__zoo_entry assay__zoo_resnet18 = ASSAY__ZOO_ENTRY(
+    "resnet18", "ResNet-18, image classification, 11.7 M parameters", build, assay__vision_params);
 
-const struct assay__zoo_entry assay__zoo_resnet50 = {
-    "resnet50",
-    "ResNet-50 v1.5, image classification, 25.6 M parameters",
-    {assay__vision_params},
-    build};
+const struct assay__zoo_entry assay__zoo_resnet50 = ASSAY__ZOO_ENTRY(
+    "resnet50", "ResNet-50 v1.5, image classification, 25.6 M parameters", build,
+    assay__vision_params);

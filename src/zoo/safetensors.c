@@ -31,9 +31,14 @@ static int damaged(const struct assay__safetensors *file, const char *name, cons
     return assay_error_set(error, ASSAY_EFORMAT, "%s: '%.60s': %s", file->path, name, what);
 }
 
-static int read_shape(const struct assay__safetensors *file, const struct assay__json *shape,
-                      struct assay__safetensor *tensor, struct assay_error *error)
+static int read_tensor(const struct assay__safetensors *file, const struct assay__json *entry,
+                       const uint8_t *data, size_t size, struct assay__safetensor *tensor,
+                       struct assay_error *error)
 {
+    const struct assay__json *offsets = assay__json_get(entry, "data_offsets"),
+                             *shape = assay__json_get(entry, "shape");
+    tensor->name = entry->key;
+    tensor->dtype = assay__json_get_string(entry, "dtype", "");
     tensor->elements = 1;
     if (!shape || shape->kind != ASSAY__JSON_ARRAY || shape->count > ASSAY__SAFETENSORS_RANK)
         return damaged(file, tensor->name, "a shape is missing or too long", error);
@@ -43,18 +48,6 @@ static int read_shape(const struct assay__safetensors *file, const struct assay_
             return damaged(file, tensor->name, "a dimension is no size", error);
         tensor->dims[tensor->rank++] = dim->integer;
     }
-    return 0;
-}
-
-static int read_tensor(const struct assay__safetensors *file, const struct assay__json *entry,
-                       const uint8_t *data, size_t size, struct assay__safetensor *tensor,
-                       struct assay_error *error)
-{
-    const struct assay__json *offsets = assay__json_get(entry, "data_offsets");
-    tensor->name = entry->key;
-    tensor->dtype = assay__json_get_string(entry, "dtype", "");
-    int code = read_shape(file, assay__json_get(entry, "shape"), tensor, error);
-    if (code) return code;
     if (!offsets || offsets->kind != ASSAY__JSON_ARRAY || offsets->count != 2)
         return damaged(file, tensor->name, "two data_offsets are missing", error);
     const struct assay__json *first = offsets->first, *past = first->next;
@@ -140,17 +133,15 @@ int assay__safetensor_floats(const struct assay__safetensor *tensor, float *out,
     size_t count = (size_t)tensor->elements, width = type_bytes(tensor->dtype);
     bool brain = strcmp(tensor->dtype, "BF16") == 0;
     if (tensor->dtype[0] != 'F' && !brain) width = 0;
-    for (size_t i = 0; width >= 2 && i < count; i++) {
+    for (size_t i = 0; width >= 2 && i < count; i++, data += width) {
         double wide = 0;
-        uint16_t half = 0;
-        uint32_t bits = 0;
-        if (width == 8) memcpy(&wide, data + i * 8, 8);
-        if (width == 4) memcpy(&out[i], data + i * 4, 4);
-        if (width == 2) memcpy(&half, data + i * 2, 2);
+        uint16_t half = (uint16_t)(data[0] | data[1] << 8);
+        uint32_t bits = (uint32_t)half << 16;
+        if (width == 8) memcpy(&wide, data, 8);
+        if (width == 4) memcpy(&out[i], data, 4);
+        if (brain) memcpy(&out[i], &bits, 4);
         if (width == 8) out[i] = (float)wide;
         if (width == 2 && !brain) out[i] = assay__half_to_float(half);
-        bits = (uint32_t)half << 16;
-        if (brain) memcpy(&out[i], &bits, 4);
     }
     if (width >= 2) return 0;
     return assay_error_set(error, ASSAY_EUNSUPPORTED,

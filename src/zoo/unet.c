@@ -9,14 +9,14 @@
 #define LEVELS 4
 #define STEP (1 << LEVELS) /* each level halves the image */
 
-static void double_conv(struct assay__vision *vision, const char *name, int64_t in, int64_t out)
+static void double_conv(struct assay__vision *vision, const char *prefix, int64_t in, int64_t out)
 {
-    struct assay__net *net = &vision->net;
-    for (int i = 0; i < 2; i++)
-        assay__vision_conv(vision, &(struct assay__conv){
-                                       assay__net_text(net, "%s.double_conv.%d", name, 3 * i),
-                                       assay__net_text(net, "%s.double_conv.%d", name, 3 * i + 1),
-                                       i ? out : in, out, 3, 1, ASSAY__ACT_RELU, 1, 1, 1});
+    vision->net.prefix = prefix;
+    assay__vision_conv(vision, ASSAY__CONV("double_conv.0", "double_conv.1", in, out, 3, 1,
+                                           ASSAY__ACT_RELU, 1, 1, 1));
+    assay__vision_conv(vision, ASSAY__CONV("double_conv.3", "double_conv.4", out, out, 3, 1,
+                                           ASSAY__ACT_RELU, 1, 1, 1));
+    vision->net.prefix = "";
 }
 
 /* Doubles the image and halves the channels. Each output meets one weight per input channel: fan-in
@@ -35,16 +35,14 @@ static const char *up_conv(struct assay__vision *vision, const char *name, int64
     return y;
 }
 
-static int build(struct assay__zoo_params *params, struct assay__model *model,
-                 struct assay_error *error)
+static int build(struct assay__zoo_params *params)
 {
     struct assay__vision vision;
     const char *skips[LEVELS];
-    assay__vision_read_params(params, &vision);
-    if (vision.image % STEP)
-        return assay_error_set(error, ASSAY_EINVAL, "image=%lld: a multiple of %d",
-                               (long long)vision.image, STEP);
-    assay__vision_begin(&vision, model, "unet", error);
+    if (assay__zoo_int(params, "image") % STEP)
+        return assay__zoo_refuse(params, "image=%lld: a multiple of %d",
+                                 (long long)assay__zoo_int(params, "image"), STEP);
+    assay__vision_begin(&vision, params);
     struct assay__net *net = &vision.net;
     double_conv(&vision, "inc", 3, 64);
     for (int level = 0; level < LEVELS; level++) {
@@ -63,20 +61,18 @@ static int build(struct assay__zoo_params *params, struct assay__model *model,
         assay__net_pop(net);
         double_conv(&vision, assay__net_text(net, "up%d.conv", LEVELS - level), 2 * width, width);
     }
-    assay__vision_conv(&vision, &(struct assay__conv){"outc.conv", NULL, 64, vision.classes, 1, 1,
-                                                      ASSAY__ACT_NONE, 1, 0.5, 1});
+    assay__vision_conv(&vision, ASSAY__CONV("outc.conv", NULL, 64, vision.classes, 1, 1,
+                                            ASSAY__ACT_NONE, 1, 0.5, 1));
+    const char *batch = assay__net_dim(net, vision.batch, "batch");
     assay__net_output(net, vision.x, "output", ASSAY__FLOAT32,
-                      assay__net_text(net, "%s,%lld,%lld,%lld",
-                                      assay__net_dim(net, vision.batch, "batch"),
-                                      (long long)vision.classes, (long long)vision.image,
-                                      (long long)vision.image));
+                      ASSAY__NET_DIMS(net, batch, vision.classes, vision.image, vision.image));
     return assay__net_end(net);
 }
 
 static const struct assay__zoo_param declared[] = {
-    {"batch", ASSAY__ZOO_INTEGER, "(symbolic)", NULL, 1, 65536, "batch size"},
-    {"classes", ASSAY__ZOO_INTEGER, "2", NULL, 1, 1000000, "number of classes"},
-    {"image", ASSAY__ZOO_INTEGER, "256", NULL, 32, 8192, "height and width; a multiple of 16"},
+    ASSAY__ZOO_PARAM_BATCH,
+    ASSAY__ZOO_INT("classes", "2", 1, 1000000, "number of classes"),
+    ASSAY__ZOO_INT("image", "256", 32, 8192, "height and width; a multiple of 16"),
     {0},
 };
 

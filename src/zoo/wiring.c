@@ -28,9 +28,16 @@ static int64_t at_least_one(double value)
     return value < 1 ? 1 : (int64_t)value;
 }
 
-int assay__wiring_auto(struct assay__wiring *wiring, struct assay_error *error)
+void assay__wiring_fans(struct assay__wiring *wiring)
 {
     double density = 1.0 - wiring->sparsity;
+    wiring->sensory_fanout = at_least_one((double)wiring->inter * density);
+    wiring->inter_fanout = wiring->motor_fanin = at_least_one((double)wiring->command * density);
+    wiring->recurrent_command = at_least_one((double)wiring->command * density * 2);
+}
+
+int assay__wiring_auto(struct assay__wiring *wiring, struct assay_error *error)
+{
     if (wiring->outputs >= wiring->units - 2)
         return assay_error_set(error, ASSAY_EINVAL,
                                "AutoNCP: %lld outputs of %lld units: at least three units must not "
@@ -43,10 +50,7 @@ int assay__wiring_auto(struct assay__wiring *wiring, struct assay_error *error)
     wiring->command = at_least_one(0.4 * (double)rest);
     wiring->inter = rest - wiring->command;
     wiring->motor = wiring->outputs;
-    wiring->sensory_fanout = at_least_one((double)wiring->inter * density);
-    wiring->inter_fanout = at_least_one((double)wiring->command * density);
-    wiring->recurrent_command = at_least_one((double)wiring->command * density * 2);
-    wiring->motor_fanin = at_least_one((double)wiring->command * density);
+    assay__wiring_fans(wiring);
     return 0;
 }
 
@@ -70,10 +74,15 @@ static void connect(struct ncp *ncp, int8_t *matrix, int64_t source, int64_t tar
     matrix[source * ncp->wiring->units + target] = polarity;
 }
 
-/* Every neuron of `from` to `fan` of `to` (reversed: from `fan` of `to`); marks the reached. */
-static void connect_all(struct ncp *ncp, int8_t *matrix, struct side from, struct side to,
-                        int64_t fan, bool reversed)
+/* Every neuron of `from` to `fan` of `to` (reversed: from `fan` of `to`); then neurons of `to` that
+ * nothing reached get the mean number of synapses, within 1 … most. */
+static void connect_layer(struct ncp *ncp, int8_t *matrix, struct side from, struct side to,
+                          int64_t fan, int64_t most, bool reversed)
 {
+    int64_t mean = from.count * fan / to.count;
+    if (mean > most) mean = most;
+    if (mean < 1) mean = 1;
+    memset(ncp->reached, 0, ASSAY__WIRING_MOST * sizeof *ncp->reached);
     for (int64_t i = 0; i < from.count; i++) {
         assay__mt19937_permute(&ncp->random, ncp->order, (uint32_t)to.count);
         for (int64_t k = 0; k < fan; k++) {
@@ -82,20 +91,8 @@ static void connect_all(struct ncp *ncp, int8_t *matrix, struct side from, struc
             connect(ncp, matrix, reversed ? b : a, reversed ? a : b);
         }
     }
-}
-
-/* Neurons of `to` that nothing reached get the mean number of synapses, within 1 … most. */
-static void connect_forgotten(struct ncp *ncp, int8_t *matrix, struct side from, struct side to,
-                              int64_t fan, int64_t most, bool reversed)
-{
-    int64_t mean = from.count * fan / to.count;
-    bool forgotten[ASSAY__WIRING_MOST];
-    if (mean > most) mean = most;
-    if (mean < 1) mean = 1;
-    for (int64_t i = 0; i < to.count; i++)
-        forgotten[i] = !ncp->reached[i];
     for (int64_t i = 0; i < to.count; i++) {
-        if (!forgotten[i]) continue;
+        if (ncp->reached[i]) continue;
         assay__mt19937_permute(&ncp->random, ncp->order, (uint32_t)from.count);
         for (int64_t k = 0; k < mean && k < from.count; k++) {
             int64_t a = from.first + ncp->order[k], b = to.first + i;
@@ -104,31 +101,23 @@ static void connect_forgotten(struct ncp *ncp, int8_t *matrix, struct side from,
     }
 }
 
-static void connect_layer(struct ncp *ncp, int8_t *matrix, struct side from, struct side to,
-                          int64_t fan, int64_t most, bool reversed)
-{
-    memset(ncp->reached, 0, ASSAY__WIRING_MOST * sizeof *ncp->reached);
-    connect_all(ncp, matrix, from, to, fan, reversed);
-    connect_forgotten(ncp, matrix, from, to, fan, most, reversed);
-}
-
 static int check_ncp(const struct assay__wiring *wiring, struct assay_error *error)
 {
+    const struct {
+        const char *name;
+        int64_t fan, most;
+        const char *layer;
+    } fans[] = {{"a sensory_fanout", wiring->sensory_fanout, wiring->inter, "inter"},
+                {"an inter_fanout", wiring->inter_fanout, wiring->command, "command"},
+                {"a motor_fanin", wiring->motor_fanin, wiring->command, "command"}};
     if (wiring->inter < 1 || wiring->command < 1 || wiring->motor < 1)
         return assay_error_set(error, ASSAY_EINVAL,
                                "NCP: inter, command and motor need a neuron each");
-    if (wiring->sensory_fanout < 0 || wiring->sensory_fanout > wiring->inter)
-        return assay_error_set(error, ASSAY_EINVAL,
-                               "NCP: a sensory_fanout of %lld with %lld inter neurons",
-                               (long long)wiring->sensory_fanout, (long long)wiring->inter);
-    if (wiring->inter_fanout < 0 || wiring->inter_fanout > wiring->command)
-        return assay_error_set(error, ASSAY_EINVAL,
-                               "NCP: an inter_fanout of %lld with %lld command neurons",
-                               (long long)wiring->inter_fanout, (long long)wiring->command);
-    if (wiring->motor_fanin < 0 || wiring->motor_fanin > wiring->command)
-        return assay_error_set(error, ASSAY_EINVAL,
-                               "NCP: a motor_fanin of %lld with %lld command neurons",
-                               (long long)wiring->motor_fanin, (long long)wiring->command);
+    for (size_t i = 0; i < sizeof fans / sizeof fans[0]; i++)
+        if (fans[i].fan < 0 || fans[i].fan > fans[i].most)
+            return assay_error_set(error, ASSAY_EINVAL, "NCP: %s of %lld with %lld %s neurons",
+                                   fans[i].name, (long long)fans[i].fan, (long long)fans[i].most,
+                                   fans[i].layer);
     if (wiring->seed > UINT32_MAX)
         return assay_error_set(error, ASSAY_EINVAL, "%s: the seed must be below 2^32",
                                assay__wiring_name(wiring->kind));
@@ -189,13 +178,20 @@ static int random_synapses(struct assay__pcg64 *random, int8_t *matrix, int64_t 
     return code;
 }
 
-static int build_random(struct assay__wiring *wiring, struct assay_error *error)
+static int build_flat(struct assay__wiring *wiring, struct assay_error *error)
 {
     struct assay__pcg64 random;
+    assay__pcg64_seed(&random, wiring->seed);
+    if (wiring->kind == ASSAY__WIRING_FULL) {
+        for (int64_t i = 0; i < wiring->units * wiring->units; i++)
+            wiring->adjacency[i] = polarity(&random);
+        for (int64_t i = 0; i < wiring->inputs * wiring->units; i++)
+            wiring->sensory[i] = polarity(&random);
+        return 0;
+    }
     if (!(wiring->sparsity >= 0 && wiring->sparsity < 1))
         return assay_error_set(error, ASSAY_EINVAL, "Random: a sparsity of %g: from 0 to below 1",
                                wiring->sparsity);
-    assay__pcg64_seed(&random, wiring->seed);
     int code = random_synapses(&random, wiring->adjacency, wiring->units, wiring->units,
                                wiring->sparsity, 1);
     /* the package draws the polarity of a sensory synapse twice */
@@ -203,17 +199,6 @@ static int build_random(struct assay__wiring *wiring, struct assay_error *error)
         code = random_synapses(&random, wiring->sensory, wiring->inputs, wiring->units,
                                wiring->sparsity, 2);
     return code ? assay_error_set(error, code, "out of memory") : 0;
-}
-
-static int build_full(struct assay__wiring *wiring)
-{
-    struct assay__pcg64 random;
-    assay__pcg64_seed(&random, wiring->seed);
-    for (int64_t i = 0; i < wiring->units * wiring->units; i++)
-        wiring->adjacency[i] = polarity(&random);
-    for (int64_t i = 0; i < wiring->inputs * wiring->units; i++)
-        wiring->sensory[i] = polarity(&random);
-    return 0;
 }
 
 int assay__wiring_build(struct assay__wiring *wiring, struct assay__arena *arena,
@@ -242,6 +227,5 @@ int assay__wiring_build(struct assay__wiring *wiring, struct assay__arena *arena
     wiring->sensory = assay__arena_array(arena, (size_t)wiring->inputs, (size_t)wiring->units);
     if (!wiring->adjacency || !wiring->sensory)
         return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-    if (assay__wiring_layered(wiring)) return build_ncp(wiring, error);
-    return wiring->kind == ASSAY__WIRING_RANDOM ? build_random(wiring, error) : build_full(wiring);
+    return assay__wiring_layered(wiring) ? build_ncp(wiring, error) : build_flat(wiring, error);
 }

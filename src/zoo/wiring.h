@@ -36,6 +36,8 @@ struct assay__wiring {
 
 /** Sets inter … motor_fanin from units, outputs and sparsity as AutoNCP does. */
 int assay__wiring_auto(struct assay__wiring *wiring, struct assay_error *error);
+/** Sets sensory_fanout … motor_fanin alone, from inter, command and sparsity. */
+void assay__wiring_fans(struct assay__wiring *wiring);
 /** Draws the synapses. AutoNCP calls assay__wiring_auto first; NCP sets units and outputs. */
 int assay__wiring_build(struct assay__wiring *wiring, struct assay__arena *arena,
                         struct assay_error *error);

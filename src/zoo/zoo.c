@@ -5,21 +5,10 @@
 
 #include "base/text.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define MAX_PARAMS 32
-
-struct assay__zoo_params {
-    const struct assay__zoo_entry *entry;
-    char *text; /* the part after the colon, cut up; in the model's arena */
-    struct {
-        const char *key, *value;
-    } given[MAX_PARAMS];
-    size_t given_count;
-    const char *undeclared; /* a key that the builder asked for and did not declare */
-};
 
 #define ROW(NAME) &assay__zoo_##NAME,
 static const struct assay__zoo_entry *const entries[] = {ASSAY__ZOO_MODELS(ROW)};
@@ -44,23 +33,18 @@ bool assay__zoo_knows(const char *name)
 
 static int unknown_model(const char *name, struct assay_error *error)
 {
-    char wanted[64];
-    const char *nearest = entries[0]->name;
-    size_t best = SIZE_MAX;
-    snprintf(wanted, sizeof wanted, "%.*s",
-             (int)(strcspn(name, ":") < 60 ? strcspn(name, ":") : 60), name);
-    for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
-        size_t distance = assay__text_distance(wanted, entries[i]->name);
-        if (distance < best) nearest = entries[i]->name;
-        if (distance < best) best = distance;
-    }
-    if (!assay__text_near(wanted, best))
+    char wanted[61];
+    struct assay__text_nearest nearest = ASSAY__TEXT_NEAREST;
+    snprintf(wanted, sizeof wanted, "%.*s", (int)strcspn(name, ":"), name);
+    for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++)
+        assay__text_nearest_try(&nearest, wanted, entries[i]->name);
+    if (!assay__text_near(wanted, nearest.distance))
         return assay_error_set(error, ASSAY_ENOTFOUND, "the zoo has no model '%s'", wanted);
     return assay_error_set(
         error, ASSAY_ENOTFOUND,
         "the zoo has no model '%s'; the nearest is '%s' (a path needs its ending or a "
         "'/')",
-        wanted, nearest);
+        wanted, nearest.word);
 }
 
 /* --- declarations ----------------------------------------------------------------------------- */
@@ -93,44 +77,15 @@ static void put_choices(struct assay__buf *out, const char *choices)
     }
 }
 
-static void put_default(struct assay__buf *out, const struct assay__zoo_param *param)
-{
-    if (param->kind == ASSAY__ZOO_CHOICE)
-        put_choices(out, param->choices);
-    else
-        assay__buf_puts(out, param->otherwise);
-}
-
 void assay__zoo_params_line(struct assay__buf *out, const struct assay__zoo_entry *entry)
 {
     const struct assay__zoo_param *p;
     for (size_t i = 0; (p = assay__zoo_param_at(entry, i)); i++) {
         assay__buf_printf(out, "%s%s=", i ? "," : "", p->key);
-        put_default(out, p);
-    }
-}
-
-static bool is_number(const char *text)
-{
-    double value = 0;
-    return assay__text_double(text, &value) == 0;
-}
-
-/* The default, then what else it may be. */
-static void put_values(struct assay__buf *out, const struct assay__zoo_param *p)
-{
-    const char *mark = p->kind == ASSAY__ZOO_CHOICE || is_number(p->otherwise) ? "`" : "";
-    assay__buf_puts(out, mark);
-    for (const char *c = p->otherwise; *c; c++)
-        assay__buf_printf(out, *c == '|' ? "\\%c" : "%c", *c); /* a cell of a table */
-    assay__buf_puts(out, mark);
-    assay__buf_puts(out, " | ");
-    if (p->kind == ASSAY__ZOO_CHOICE) {
-        size_t length = strcspn(p->choices, "|=");
-        for (const char *at = p->choices; *at; at = next_choice(at, &length))
-            assay__buf_printf(out, "%s`%.*s`", at == p->choices ? "" : ", ", (int)length, at);
-    } else if (p->kind != ASSAY__ZOO_TEXT) {
-        assay__buf_printf(out, "%.10g to %.10g", p->low, p->high);
+        if (p->kind == ASSAY__ZOO_CHOICE)
+            put_choices(out, p->choices);
+        else
+            assay__buf_puts(out, p->otherwise);
     }
 }
 
@@ -141,8 +96,22 @@ void assay__zoo_markdown(struct assay__buf *out)
         assay__buf_puts(out, "| parameter | default | values | meaning |\n|---|---|---|---|\n");
         const struct assay__zoo_param *p;
         for (size_t k = 0; (p = assay__zoo_param_at(entries[i], k)); k++) {
-            assay__buf_printf(out, "| `%s` | ", p->key);
-            put_values(out, p);
+            double number;
+            bool value = p->kind == ASSAY__ZOO_CHOICE ||
+                         assay__text_double(p->otherwise, &number) == 0;
+            const char *mark = value ? "`" : "";
+            assay__buf_printf(out, "| `%s` | %s", p->key, mark);
+            for (const char *c = p->otherwise; *c; c++)
+                assay__buf_printf(out, *c == '|' ? "\\%c" : "%c", *c); /* a cell of a table */
+            assay__buf_printf(out, "%s | ", mark);
+            if (p->kind == ASSAY__ZOO_CHOICE) {
+                size_t length = strcspn(p->choices, "|=");
+                for (const char *at = p->choices; *at; at = next_choice(at, &length))
+                    assay__buf_printf(out, "%s`%.*s`", at == p->choices ? "" : ", ", (int)length,
+                                      at);
+            } else if (p->kind != ASSAY__ZOO_TEXT) {
+                assay__buf_printf(out, "%.10g to %.10g", p->low, p->high);
+            }
             assay__buf_printf(out, " | %s |\n", p->help);
         }
         assay__buf_putc(out, '\n');
@@ -164,9 +133,9 @@ static int cut_params(struct assay__zoo_params *params, struct assay_error *erro
                                    *at ? "%s: '%.60s' is not key=value"
                                        : "%s: a parameter key=value is missing after ':' or ','%s",
                                    model, at);
-        if (params->given_count == MAX_PARAMS)
+        if (params->given_count == ASSAY__ZOO_PARAMS)
             return assay_error_set(error, ASSAY_ELIMIT, "%s: more than %d parameters", model,
-                                   MAX_PARAMS);
+                                   ASSAY__ZOO_PARAMS);
         *equals = 0;
         for (size_t i = 0; i < params->given_count; i++)
             if (strcmp(params->given[i].key, at) == 0)
@@ -191,20 +160,16 @@ static const struct assay__zoo_param *declared(const struct assay__zoo_entry *en
 static int unknown_param(const struct assay__zoo_entry *entry, const char *key,
                          struct assay_error *error)
 {
-    const char *nearest = "";
-    size_t best = SIZE_MAX;
+    struct assay__text_nearest nearest = ASSAY__TEXT_NEAREST;
     const struct assay__zoo_param *p;
-    for (size_t i = 0; (p = assay__zoo_param_at(entry, i)); i++) {
-        size_t distance = assay__text_distance(key, p->key);
-        if (distance < best) nearest = p->key;
-        if (distance < best) best = distance;
-    }
-    bool near = assay__text_near(key, best);
+    for (size_t i = 0; (p = assay__zoo_param_at(entry, i)); i++)
+        assay__text_nearest_try(&nearest, key, p->key);
+    bool near = assay__text_near(key, nearest.distance);
     struct assay__buf takes = {0};
     assay__zoo_params_line(&takes, entry);
     int code = assay_error_set(error, ASSAY_EINVAL,
                                "%s has no parameter '%.60s'%s%s%s (it takes %s)", entry->name, key,
-                               near ? "; the nearest is '" : "", near ? nearest : "",
+                               near ? "; the nearest is '" : "", near ? nearest.word : "",
                                near ? "'" : "", assay__buf_text(&takes));
     assay__buf_free(&takes);
     return code;
@@ -229,42 +194,31 @@ static int check_value(const struct assay__zoo_entry *entry, const struct assay_
 {
     int64_t whole = 0;
     double number = 0;
-    struct assay__buf words = {0};
+    bool good = true;
+    struct assay__buf words = {0}; /* what it should be */
     switch (param->kind) {
     case ASSAY__ZOO_INTEGER:
-        if (assay__text_int64(value, &whole) == 0 && (double)whole >= param->low &&
-            (double)whole <= param->high)
-            return 0;
-        return assay_error_set(error, ASSAY_EINVAL,
-                               "%s: %s=%.40s: a whole number from %.0f to %.0f", entry->name,
-                               param->key, value, param->low, param->high);
+        good = assay__text_int64(value, &whole) == 0 && (double)whole >= param->low &&
+               (double)whole <= param->high;
+        assay__buf_printf(&words, "a whole number from %.0f to %.0f", param->low, param->high);
+        break;
     case ASSAY__ZOO_NUMBER:
-        if (assay__text_double(value, &number) == 0 && number >= param->low &&
-            number <= param->high)
-            return 0;
-        return assay_error_set(error, ASSAY_EINVAL, "%s: %s=%.40s: a number from %g to %g",
-                               entry->name, param->key, value, param->low, param->high);
+        good = assay__text_double(value, &number) == 0 && number >= param->low &&
+               number <= param->high;
+        assay__buf_printf(&words, "a number from %g to %g", param->low, param->high);
+        break;
     case ASSAY__ZOO_CHOICE:
-        if (choice_at(param->choices, value) >= 0) return 0;
+        good = choice_at(param->choices, value) >= 0;
+        assay__buf_puts(&words, "one of ");
         put_choices(&words, param->choices);
-        assay_error_set(error, ASSAY_EINVAL, "%s: %s=%.40s: one of %s", entry->name, param->key,
-                        value, assay__buf_text(&words));
-        assay__buf_free(&words);
-        return ASSAY_EINVAL;
+        break;
     case ASSAY__ZOO_TEXT: break;
     }
-    return 0;
-}
-
-static int read_params(struct assay__zoo_params *params, struct assay_error *error)
-{
-    int code = cut_params(params, error);
-    for (size_t i = 0; i < params->given_count && !code; i++) {
-        const struct assay__zoo_param *param = declared(params->entry, params->given[i].key);
-        code = param ? check_value(params->entry, param, params->given[i].value, error)
-                     : unknown_param(params->entry, params->given[i].key, error);
-    }
-    return code;
+    if (!good)
+        assay_error_set(error, ASSAY_EINVAL, "%s: %s=%.40s: %s", entry->name, param->key, value,
+                        assay__buf_text(&words));
+    assay__buf_free(&words);
+    return good ? 0 : ASSAY_EINVAL;
 }
 
 /* --- what builders read ----------------------------------------------------------------------- */
@@ -282,9 +236,15 @@ static const char *given_value(struct assay__zoo_params *params, const char *key
     return NULL;
 }
 
-const char *assay__zoo_name(const struct assay__zoo_params *params)
+int assay__zoo_refuse(struct assay__zoo_params *params, const char *format, ...)
 {
-    return params->entry->name;
+    char message[256];
+    va_list args;
+    if (params->code) return params->code;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    return params->code = assay_error_set(params->error, ASSAY_EINVAL, "%s", message);
 }
 
 bool assay__zoo_given(struct assay__zoo_params *params, const char *key)
@@ -337,16 +297,21 @@ int assay__zoo_choice(struct assay__zoo_params *params, const char *key)
 int assay__zoo_build(const char *name, struct assay__model **out, struct assay_error *error)
 {
     size_t length = strcspn(name, ":");
-    struct assay__zoo_params params = {.entry = find(name, length)};
+    struct assay__zoo_params params = {.entry = find(name, length), .error = error};
     *out = NULL;
     if (!params.entry) return unknown_model(name, error);
-    struct assay__model *model = assay__model_new();
+    struct assay__model *model = params.model = assay__model_new();
     if (model && name[length]) params.text = assay__arena_strdup(model->arena, name + length + 1);
     int code = model && (params.text || !name[length])
                    ? 0
                    : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-    if (!code) code = read_params(&params, error);
-    if (!code) code = params.entry->build(&params, model, error);
+    if (!code) code = cut_params(&params, error);
+    for (size_t i = 0; i < params.given_count && !code; i++) {
+        const struct assay__zoo_param *param = declared(params.entry, params.given[i].key);
+        code = param ? check_value(params.entry, param, params.given[i].value, error)
+                     : unknown_param(params.entry, params.given[i].key, error);
+    }
+    if (!code) code = params.entry->build(&params);
     if (!code && params.undeclared)
         code = assay_error_set(error, ASSAY_EINVAL, "%s does not declare its parameter '%s'",
                                params.entry->name, params.undeclared);

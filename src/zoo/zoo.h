@@ -26,16 +26,37 @@ struct assay__zoo_param {
     const char *help; /* a few words, for the documents */
 };
 
-struct assay__zoo_params; /* what was given: "k=v,…", checked against the declaration */
+/* Rows of a list. */
+#define ASSAY__ZOO_INT(KEY, OTHERWISE, LOW, HIGH, HELP)           \
+    {                                                             \
+        KEY, ASSAY__ZOO_INTEGER, OTHERWISE, NULL, LOW, HIGH, HELP \
+    }
+#define ASSAY__ZOO_REAL(KEY, OTHERWISE, LOW, HIGH, HELP)         \
+    {                                                            \
+        KEY, ASSAY__ZOO_NUMBER, OTHERWISE, NULL, LOW, HIGH, HELP \
+    }
+#define ASSAY__ZOO_ONE_OF(KEY, OTHERWISE, CHOICES, HELP)       \
+    {                                                          \
+        KEY, ASSAY__ZOO_CHOICE, OTHERWISE, CHOICES, 0, 0, HELP \
+    }
+#define ASSAY__ZOO_WORDS(KEY, OTHERWISE, HELP)            \
+    {                                                     \
+        KEY, ASSAY__ZOO_TEXT, OTHERWISE, NULL, 0, 0, HELP \
+    }
 
-typedef int assay__zoo_fn(struct assay__zoo_params *params, struct assay__model *model,
-                          struct assay_error *error);
+struct assay__zoo_params;
+typedef int assay__zoo_fn(struct assay__zoo_params *params);
 
 struct assay__zoo_entry {
     const char *name, *summary;
     const struct assay__zoo_param *params[4]; /* lists; the first that is NULL ends them */
     assay__zoo_fn *build;
 };
+/* The last arguments are the lists of parameters. */
+#define ASSAY__ZOO_ENTRY(NAME, SUMMARY, BUILD, ...) \
+    {                                               \
+        NAME, SUMMARY, {__VA_ARGS__}, BUILD         \
+    }
 const struct assay__zoo_entry *assay__zoo_at(size_t index); /* NULL past the end */
 bool assay__zoo_knows(const char *name);                    /* "resnet50" or "resnet50:batch=8" */
 /** Builds "name[:k=v,…]". Unknown name or key: one line with the nearest. */
@@ -51,10 +72,24 @@ void assay__zoo_markdown(struct assay__buf *out);
 
 /* --- what builders read ----------------------------------------------------------------------- */
 
-/* Values are checked before the builder is called. A key that is not declared fails the build. */
+#define ASSAY__ZOO_PARAMS 32
 
-/** Of the model: builders that make several ask. */
-const char *assay__zoo_name(const struct assay__zoo_params *params);
+/** What a builder gets. Values are checked before it is called. A key that is not declared fails
+ * the build. */
+struct assay__zoo_params {
+    const struct assay__zoo_entry *entry;
+    struct assay__model *model;
+    struct assay_error *error;
+    int code;   /* of the first assay__zoo_refuse */
+    char *text; /* the part after the colon, cut up; in the model's arena */
+    struct {
+        const char *key, *value;
+    } given[ASSAY__ZOO_PARAMS];
+    size_t given_count;
+    const char *undeclared; /* a key that the builder asked for and did not declare */
+};
+/** Says why these values do not go together; the first one stays. Returns ASSAY_EINVAL. */
+int assay__zoo_refuse(struct assay__zoo_params *params, const char *format, ...) ASSAY_PRINTF(2, 3);
 bool assay__zoo_given(struct assay__zoo_params *params, const char *key);
 /** The default when it is not given; -1 when that is no number. */
 int64_t assay__zoo_int(struct assay__zoo_params *params, const char *key);

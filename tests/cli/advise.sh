@@ -91,3 +91,6 @@ expect_exit 3 "$ASSAY" advise broken.assay
 expect_lines err 1
 expect_exit 3 "$ASSAY" advise no-such-model.onnx
 expect_lines err 1
+# what the report asks for is said in the words of the command line
+expect_exit 0 "$ASSAY" advise p.assay --columns 200
+expect_has out "verification measures those that can be tried (assay advise --verify)"

@@ -168,3 +168,6 @@ cmp mlp.onnx kept.onnx || fail "-o cost a model"
 expect_exit 0 "$ASSAY" predict mlp.onnx --chip M1 --json -o file.json
 expect_lines out 0
 expect_equal "$(json_get file.json '.trials.length')" 3
+# what the report asks for is said in the words of the command line
+expect_exit 0 "$ASSAY" predict mlp --chip m1 --unit ane --columns 200
+expect_has out "see whether all of it runs there: assay check --target ane."

@@ -12,7 +12,11 @@ expect_equal "$(tail -n 1 out)" "\"x,y\",\"'=1+1\",-3,"
 expect_exit 0 "$ASSAY" query p.assay "SELECT 1 AS a, 'b' AS b, NULL AS c, 0.5 AS d" --json
 expect_equal "$(cat out)" '{"columns":["a","b","c","d"],"rows":[[1,"b",null,0.5]]}'
 expect_exit 0 "$ASSAY" query p.assay 'SELECT count(*) AS n, min(ns) AS low, max(ns) AS high FROM samples' --csv
-expect_equal "$(tail -n 1 out)" "30,100000.0,100000.0"
+expect_equal "$(tail -n 1 out)" "30,100000,100000"
+expect_exit 0 "$ASSAY" query p.assay 'SELECT max(ns) AS ns, max(ns) / 1e3 AS us, 100000.5 AS half, -2.0 AS two, 1e20 AS large, 0.05 AS small FROM samples' --csv
+expect_equal "$(tail -n 1 out)" "100000,100,100000.5,-2,1.0e+20,0.05"
+expect_exit 0 "$ASSAY" query p.assay 'SELECT min(ns) AS ns, wall_ns FROM samples JOIN launches LIMIT 1'
+expect_not out '\.0'
 expect_exit 0 "$ASSAY" query p.assay "SELECT 'x|y' AS a, -3 AS b, NULL AS c" --format markdown
 expect_equal "$(tail -n 1 out)" '| x\|y | -3 | — |'
 expect_exit 0 "$ASSAY" query p.assay "SELECT 1 AS \"<b>\"\"x\", '<i>' AS c" --format html

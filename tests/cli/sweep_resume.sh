@@ -32,12 +32,28 @@ expect_equal "$(samples kill.assay 2 4 | cut -d, -f1)" 40
 
 begin int.assay
 expect_stop INT 130
+expect_has err "interrupted; what was measured is kept in int.assay; the same command with --resume goes on"
 first=$(samples int.assay 1 1)
 had=$(ended int.assay)
 launches=$((had + 3)) # at least one is missing of each
 expect_exit 0 "$ASSAY" "${args[@]}" --launches "$launches" -q -o int.assay --resume
 expect_equal "$(ended int.assay)" $((2 * launches))
 expect_equal "$(samples int.assay 1 1)" "$first"
+
+# of an interrupted sweep every format says which points were not reached
+in_background "$ASSAY" sweep mlp --engine fake --script "steady=1ms;pace=1ms" --batch 1,2,4 --warmup 0 --iters 1500 --launches 1 -q -o part.assay
+wait_for 1 part.assay "SELECT count(*) FROM launches WHERE state='ok'"
+expect_stop INT 130
+for format in text markdown "csv --table sweep" json junit; do
+    expect_exit 0 "$ASSAY" report part.assay --format $format
+    expect_has out "interrupted"
+    case $format in text | markdown | csv*)
+        expect_has out "interrupted before it was measured"
+        expect_has out "not reached"
+        if grep -qE ',failed,|\| failed|failed *$' out; then fail "$format: a point that was not reached is called failed"; fi
+        ;;
+    esac
+done
 
 # complete points stand as they are; more launches are added to them
 expect_exit 0 "$ASSAY" "${args[@]}" --launches 4 --goal latency --slo p50=1ns --memory-budget 1B -o kill.assay --resume --json

@@ -42,6 +42,11 @@ for text in '<tr class="best">' 'ort.InferenceSession' '>finalist</td>' 'on the 
 # limits that nobody keeps, nothing that runs, one wrong device: the report says it
 expect_exit 0 "$ASSAY" tune mlp $fake --threads 1,2 --slo p50=1us --budget 10s --quiet
 expect_has out "no configuration that ran is within the limits"
+# a limit of which too little is known names what would make it known
+expect_exit 0 "$ASSAY" tune mlp $fake --threads 1,2 --slo p99.9=1s --iters 20 --budget 10s --quiet --columns 200
+expect_has out "run longer (--time, --iters)"
+expect_exit 0 "$ASSAY" sweep mlp $fake --threads 1,2 --slo p99.9=1s --iters 20 --quiet --columns 200
+expect_has out "run longer (--time, --iters)"
 expect_exit 3 "$ASSAY" tune mlp --engine fake --script open_error=broken --precision float32 --threads 1,2 --budget 10s --quiet
 expect_has out "no configuration could be measured"
 expect_has err "no configuration could be measured"
@@ -139,6 +144,9 @@ PYTHON
 expect_equal "$(python3 interrupt.py "$ASSAY")" 130
 expect_has err "interrupted; what was measured is kept in i.assay"
 expect_has out "best latency"
+# … which was not tested, and what would help is named
+expect_exit 0 "$ASSAY" report i.assay --columns 200
+expect_has out "a larger budget allows more · --budget"
 expect_exit 0 "$ASSAY" devices
 grep -q '^ *cpu .* yes ' out || exit 0
 # a precision beyond the limit is measured and not advised

@@ -441,7 +441,7 @@ static void test_page(void)
     unknown_metric(p, "latency.p99", "needs 662 samples");
     p->models[0]->name = "a\033[31mname";
     struct assay__advice *advice = advise(p);
-    CHECK_INT(assay__advice_document(advice, &doc), 0);
+    CHECK_INT(assay__advice_document(advice, NULL, &doc), 0);
     print_page(doc, 80, &out);
     CHECK_HAS(out.data, "68 rules: 2 findings, 65 found nothing, 1 could not be");
     CHECK_HAS(out.data, "medium, steal\n");

@@ -3,7 +3,7 @@
  * which rows are shown. */
 #include "diff_fixture.h"
 
-#include "judge/diff_align.h"
+#include "judge/diff.h"
 #include "base/stats.h"
 
 enum { MOST = 64 };

@@ -2,7 +2,7 @@
  * name or place. */
 #include "harness.h"
 
-#include "run/trial/layer_match.h"
+#include "run/trial/trial.h"
 
 static const char *from_a[] = {"a"}, *from_b[] = {"b", "b2"}, *from_c[] = {"c"};
 

@@ -3,7 +3,6 @@
  * nothing behind. */
 #include "model_cases.h"
 
-#include "model/weight_formula.h"
 #include "model/tensor_data.h"
 #include "zoo/zoo.h"
 

@@ -366,11 +366,11 @@ static void test_reader(void)
     CHECK(assay__sysfs_leading("12 rest", &value, &reason));
     CHECK_NEAR(value, 12, 0);
     CHECK(!assay__sysfs_leading("12rest", &value, &reason));
-    CHECK_STR(assay__sysfs_field(text, "cpuset"), "2\nkey=v w\nlast:\t5");
-    CHECK_STR(assay__sysfs_field(text, "last"), "5");
-    CHECK(strncmp(assay__sysfs_field(text, "key"), "v w", 3) == 0);
-    CHECK(assay__sysfs_field(text, "cp") == NULL);
-    CHECK(assay__sysfs_field("", "cpu") == NULL);
+    CHECK_STR(assay__fs_field(text, "cpuset"), "2\nkey=v w\nlast:\t5");
+    CHECK_STR(assay__fs_field(text, "last"), "5");
+    CHECK(strncmp(assay__fs_field(text, "key"), "v w", 3) == 0);
+    CHECK(assay__fs_field(text, "cp") == NULL);
+    CHECK(assay__fs_field("", "cpu") == NULL);
 
     new_tree();
     arena = assay__arena_new();

@@ -222,7 +222,7 @@ static void test_query(void)
 {
     make_folder();
     const char *path = write_small();
-    CHECK_STR(query(path, "SELECT * FROM layer_times WHERE launch = 2"), "1 2 0 12.0|1 2 1 -|");
+    CHECK_STR(query(path, "SELECT * FROM layer_times WHERE launch = 2"), "1 2 0 12|1 2 1 -|");
     CHECK_STR(query(path, "SELECT launch FROM layer_times WHERE layer = 1 AND time_ns > 7 "
                           "ORDER BY launch DESC"),
               "6|5|");

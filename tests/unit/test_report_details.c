@@ -134,8 +134,9 @@ static void test_csv(void)
     assay_free(text);
     p->trials[0].peak.count = 2;
     text = render(p, "csv", "peak");
-    CHECK_STR(text, "trial,position,name,type,bytes,producer,op,first,last\n"
-                    "1,0,<i>x</i>,1x3x8x8 float32,768,,,,n\n1,1,t,64 float32,256,n,Relu,n,m\n");
+    CHECK_STR(text, "trial,position,name,type,bytes,producer,op,first,last,dtype,shape\n"
+                    "1,0,<i>x</i>,1x3x8x8 float32,768,,,,n,float32,1x3x8x8\n"
+                    "1,1,t,64 float32,256,n,Relu,n,m,float32,64\n");
     assay_free(text);
     assay_profile_close(p);
 }

@@ -400,6 +400,15 @@ static void a_part_is_used(void)
     CHECK_STR(sweep.points[3].judged.reason, "interrupted after 3 launches");
     CHECK(!sweep.points[4].judged.usable);
     CHECK_STR(sweep.points[4].judged.reason, "interrupted before it was measured");
+    CHECK(sweep.points[4].interrupted && sweep.points[4].unreached);
+    CHECK(!sweep.points[3].interrupted && !sweep.points[3].unreached);
+    profile->trials[4].launch_count = 1; /* samples of a launch that did not end */
+    profile->trials[4].launches[0].state = ASSAY__TRIAL_INTERRUPTED;
+    profile->trials[4].launches[0].sample_count = 9;
+    CHECK(assay__sweep(profile, arena, &sweep) == 0);
+    CHECK(!sweep.points[4].judged.usable);
+    CHECK_STR(sweep.points[4].judged.reason, "interrupted in its first launch");
+    CHECK(sweep.points[4].interrupted && !sweep.points[4].unreached);
     profile->trials[4].launch_count = 3; /* to be freed */
     assay__arena_free(arena);
     assay_profile_close(profile);

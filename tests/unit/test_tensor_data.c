@@ -2,7 +2,6 @@
  * of weights. */
 #include "model_cases.h"
 
-#include "model/weight_formula.h"
 #include "model/tensor_data.h"
 
 /* All 65536 halves there and back; NaNs stay NaNs. */

@@ -45,31 +45,18 @@ static const char *first_element(struct assay__net *net, const char *x, int rank
     return cast(net, one, ASSAY__FLOAT32);
 }
 
-/* ±[0.5, 1.5) · scale */
-static void fill_signed(struct assay__random *random, float *values, int64_t count, double scale)
+/* ±[0.5, 1.5) · scale; whole: −8 … 8 */
+static void fill(struct assay__random *random, float *values, int64_t count, bool whole,
+                 double scale)
 {
     for (int64_t i = 0; i < count; i++) {
+        if (whole) {
+            values[i] = (float)((int)assay__random_below(random, 17) - 8);
+            continue;
+        }
         double size = scale * (0.5 + assay__random_unit(random));
         values[i] = (float)(assay__random_u64(random) >> 63 ? size : -size);
     }
-}
-
-static void fill_whole(struct assay__random *random, float *values, int64_t count)
-{
-    for (int64_t i = 0; i < count; i++)
-        values[i] = (float)((int)assay__random_below(random, 17) - 8);
-}
-
-/* b ← b + (1 − bᵀa) ÷ (aᵀa) · a */
-static void normalise(const float *a, float *b, int64_t count)
-{
-    double aa = 0, ba = 0;
-    for (int64_t i = 0; i < count; i++) {
-        aa += (double)a[i] * (double)a[i];
-        ba += (double)b[i] * (double)a[i];
-    }
-    for (int64_t i = 0; i < count; i++)
-        b[i] = (float)((double)b[i] + (1 - ba) / aa * (double)a[i]);
 }
 
 /* The matrix a bᵀ with `rows` and `columns` of it, made on the device: (a · input) · b. */
@@ -92,6 +79,16 @@ static const char *put_matmul(struct assay__net *net, const struct assay__accele
     return first_element(net, x, 2, model->dtype);
 }
 
+/* Rows `from` … `to` − 1. */
+static const char *rows_of(struct assay__net *net, const char *x, int64_t from, int64_t to)
+{
+    static const int64_t axis = 0;
+    return assay__net_node(net, "Slice",
+                           ASSAY__NET_IN(x, assay__net_shape(net, &from, 1),
+                                         assay__net_shape(net, &to, 1),
+                                         assay__net_shape(net, &axis, 1)));
+}
+
 /* Each product has a different left side: the rows i … i + N − 1 of a matrix that is a little
  * taller. */
 static const char *put_matmul_integer(struct assay__net *net,
@@ -102,11 +99,7 @@ static const char *put_matmul_integer(struct assay__net *net,
     const char *tall = cast(net, outer(net, input, a, taller, b, n), ASSAY__INT8);
     const char *parts[64 + 1] = {0}, *w = NULL;
     for (int64_t i = 0; i <= model->length && i < 64; i++) {
-        int64_t end = i + n, axis = 0;
-        const char *x = assay__net_node(net, "Slice",
-                                        ASSAY__NET_IN(tall, assay__net_shape(net, &i, 1),
-                                                      assay__net_shape(net, &end, 1),
-                                                      assay__net_shape(net, &axis, 1)));
+        const char *x = rows_of(net, tall, i, i + n);
         if (i == 0)
             w = x;
         else
@@ -119,28 +112,20 @@ static const char *put_matmul_integer(struct assay__net *net,
     return first_element(net, all, 2, ASSAY__FLOAT32);
 }
 
-static const char *roll(struct assay__net *net, const char *x, int64_t rows)
-{
-    int64_t zero = 0, third = rows / 3, axis = 0;
-    const char *axes = assay__net_shape(net, &axis, 1);
-    const char *cut = assay__net_shape(net, &third, 1);
-    const char *low = assay__net_node(net, "Slice",
-                                      ASSAY__NET_IN(x, assay__net_shape(net, &zero, 1), cut, axes));
-    const char *high = assay__net_node(
-        net, "Slice", ASSAY__NET_IN(x, cut, assay__net_shape(net, &rows, 1), axes));
-    const char *both = assay__net_2(net, "Concat", high, low);
-    assay__net_attr_int(net, "axis", 0);
-    return both;
-}
-
 static const char *put_copy(struct assay__net *net, const struct assay__accelerator_model *model,
                             const char *input, const float *a, const float *b)
 {
     int64_t rows = model->size / ROW_ELEMENTS;
     const char *x = outer(net, input, a, rows, b, ROW_ELEMENTS);
-    for (int64_t i = 0; i < model->length; i++)
-        x = model->shape == ASSAY__SHAPE_COPY_NEGATE ? assay__net_1(net, "Neg", x)
-                                                     : roll(net, x, rows);
+    for (int64_t i = 0; i < model->length; i++) {
+        if (model->shape == ASSAY__SHAPE_COPY_NEGATE) {
+            x = assay__net_1(net, "Neg", x);
+            continue;
+        }
+        const char *low = rows_of(net, x, 0, rows / 3), *high = rows_of(net, x, rows / 3, rows);
+        x = assay__net_2(net, "Concat", high, low);
+        assay__net_attr_int(net, "axis", 0);
+    }
     return first_element(net, x, 2, ASSAY__FLOAT32);
 }
 
@@ -164,14 +149,16 @@ static void put_model(struct assay__net *net, const struct assay__accelerator_mo
     assay__random_seed(&random, 1);
     if (model->shape == ASSAY__SHAPE_COPY_NEGATE || model->shape == ASSAY__SHAPE_COPY_ROLL)
         wide = ROW_ELEMENTS;
-    if (model->shape == ASSAY__SHAPE_MATMUL_INTEGER) {
-        fill_whole(&random, a, tall);
-        fill_whole(&random, b, wide);
-    } else {
-        fill_signed(&random, a, tall, 1);
-        fill_signed(&random, b, wide, wide ? 1 / sqrt((double)wide) : 0);
-        if (model->shape == ASSAY__SHAPE_MATMUL) normalise(a, b, wide);
+    bool whole = model->shape == ASSAY__SHAPE_MATMUL_INTEGER;
+    fill(&random, a, tall, whole, 1);
+    fill(&random, b, wide, whole, wide ? 1 / sqrt((double)wide) : 0);
+    double aa = 0, ba = 0; /* b ← b + (1 − bᵀa) ÷ (aᵀa) · a */
+    for (int64_t i = 0; i < wide && model->shape == ASSAY__SHAPE_MATMUL; i++) {
+        aa += (double)a[i] * (double)a[i];
+        ba += (double)b[i] * (double)a[i];
     }
+    for (int64_t i = 0; i < wide && model->shape == ASSAY__SHAPE_MATMUL; i++)
+        b[i] = (float)((double)b[i] + (1 - ba) / aa * (double)a[i]);
     switch (model->shape) {
     case ASSAY__SHAPE_LAUNCH:
         y = assay__net_2(net, "Add", input, assay__net_scalar(net, 1));
@@ -193,21 +180,6 @@ static void put_model(struct assay__net *net, const struct assay__accelerator_mo
     assay__net_output(net, y, "y", ASSAY__FLOAT32, dims);
 }
 
-static int plan_input(const struct assay__accelerator_model *model, struct assay__arena *arena,
-                      struct assay__input_plan *input, struct assay_error *error)
-{
-    int64_t elements = model->shape == ASSAY__SHAPE_TRANSFER_IN ? model->size : 1;
-    int64_t *dims = assay__arena_array(arena, 1, sizeof *dims);
-    if (!dims) return assay__no_memory(error);
-    dims[0] = elements;
-    *input = (struct assay__input_plan){.name = "x", .dtype = ASSAY__FLOAT32, .rank = 1, .why = ""};
-    input->dims = dims;
-    input->bytes = (size_t)elements * sizeof(float);
-    input->fill = ASSAY__FILL_CONSTANT;
-    input->low = input->high = 1;
-    return 0;
-}
-
 int assay__accelerator_model_write(const struct assay__accelerator_model *model,
                                    struct assay__arena *arena, const char *path,
                                    struct assay__input_plan *input, struct assay_error *error)
@@ -221,8 +193,19 @@ int assay__accelerator_model_write(const struct assay__accelerator_model *model,
     float *b = calloc(
         (size_t)(model->size > ROW_ELEMENTS && tall_of(model) ? model->size : ROW_ELEMENTS),
         sizeof *b);
-    int code = graph && a && b ? plan_input(model, arena, input, error) : assay__no_memory(error);
+    int64_t *dims = assay__arena_array(arena, 1, sizeof *dims);
+    int code = graph && a && b && dims ? 0 : assay__no_memory(error);
     if (code) goto out;
+    dims[0] = model->shape == ASSAY__SHAPE_TRANSFER_IN ? model->size : 1;
+    *input = (struct assay__input_plan){.name = "x",
+                                        .dtype = ASSAY__FLOAT32,
+                                        .rank = 1,
+                                        .dims = dims,
+                                        .bytes = (size_t)dims[0] * sizeof(float),
+                                        .fill = ASSAY__FILL_CONSTANT,
+                                        .low = 1,
+                                        .high = 1,
+                                        .why = ""};
     assay__net_begin(&net, graph, "ceiling", 1, error);
     const char *x = assay__net_input(&net, "x", ASSAY__FLOAT32,
                                      assay__net_dim(&net, input->dims[0], ""));

@@ -120,6 +120,8 @@ struct ladder {
     struct assay__accelerator_model best;
     struct assay__accelerator_times times; /* of the best; count 0: none */
     double rate;
+    int64_t fewer;                           /* products of a shorter chain of that size … */
+    struct assay__accelerator_times shorter; /* … and its times; count 0: none */
     struct assay__buf tried;
     int tries;
 };
@@ -130,30 +132,20 @@ static double products(const struct assay__accelerator_model *model)
     return 2 * n * n * n;
 }
 
-/* Four matrices at a time, the largest of them float32. */
-static bool fits(const struct assay__accelerator_survey *survey, int64_t n)
-{
-    if (!survey->main_memory || !survey->machine->memory_bytes) return true;
-    return 16 * (uint64_t)n * (uint64_t)n <= survey->machine->memory_bytes / 8;
-}
-
-/* The next size: the largest whose chain of two stays short; at most `most` times this one. 0:
- * none. */
+/* The next size: the largest whose chain of two stays short and whose four matrices, the largest of
+ * them float32, fit into an eighth of the memory; at most `most` times this one. 0: none. */
 static int64_t next_size(const struct assay__accelerator_survey *survey, int64_t n,
                          double product_s, int64_t most)
 {
+    uint64_t memory = survey->main_memory ? survey->machine->memory_bytes : 0;
     for (int64_t times = most; times > 1; times /= 2) {
+        uint64_t next = (uint64_t)(n * times);
         double product = product_s * (double)(times * times * times);
-        if (n * times <= LARGEST_N && fits(survey, n * times) && 2 * product <= INFERENCE_S)
-            return n * times;
+        if (next <= LARGEST_N && (!memory || 16 * next * next <= memory / 8) &&
+            2 * product <= INFERENCE_S)
+            return (int64_t)next;
     }
     return 0;
-}
-
-static int64_t chain_of(double product_s)
-{
-    double length = CHAIN_S / product_s;
-    return length < 2 ? 2 : length > CHAIN_MOST ? CHAIN_MOST : (int64_t)length;
 }
 
 /* Sizes upward from model.size until time or memory says stop; down again to what was passed over
@@ -193,104 +185,85 @@ static int climb(struct assay__accelerator_survey *survey, struct assay__acceler
         double ratio = (double)next / (double)model.size;
         product_s *= ratio * ratio * ratio;
         model.size = next;
-        model.length = chain_of(product_s);
+        model.length = (int64_t)fmax(2, fmin(CHAIN_S / product_s, CHAIN_MOST));
         about_s = product_s * (double)model.length;
     }
 }
 
-static bool chain_grows(const struct ladder *ladder, const struct assay__accelerator_model *shorter,
-                        const struct assay__accelerator_times *times)
+static bool chain_grows(const struct ladder *ladder)
 {
-    return grows(&ladder->times, (double)ladder->best.length, times, (double)shorter->length,
-                 STEP_SHARE_LEAST);
+    return grows(&ladder->times, (double)ladder->best.length, &ladder->shorter,
+                 (double)ladder->fewer, STEP_SHARE_LEAST);
 }
 
 /* The chain of that size with a quarter of the products; once more when the first was disturbed so
  * much that it took as long as the longer one. */
-static int shorter_times(struct assay__accelerator_survey *survey, const struct ladder *ladder,
-                         struct assay__accelerator_model *shorter,
-                         struct assay__accelerator_times *times)
+static int run_shorter(struct assay__accelerator_survey *survey, struct ladder *ladder)
 {
-    int64_t length = ladder->best.length;
+    struct assay__accelerator_model model = ladder->best;
     int code = 0;
-    *shorter = ladder->best;
-    shorter->length = length >= 4 ? length / 4 : 1;
+    model.length = ladder->fewer = model.length >= 4 ? model.length / 4 : 1;
     for (int attempt = 0; attempt < 2 && !code; attempt++) {
-        double share = (double)shorter->length / (double)length;
-        code = assay__accelerator_time(survey, shorter, ladder->times.low_s * share, times);
-        if (times->late) survey->late = true;
-        if (!times->count || chain_grows(ladder, shorter, times)) break;
+        double share = (double)model.length / (double)ladder->best.length;
+        code = assay__accelerator_time(survey, &model, ladder->times.low_s * share,
+                                       &ladder->shorter);
+        if (ladder->shorter.late) survey->late = true;
+        if (!ladder->shorter.count || chain_grows(ladder)) break;
     }
     return code;
 }
 
-/* What the first type has shown: its inference's cost besides the products, which grows with the
- * matrices. Below 1 % of this type's time the shorter chain is left out. int8 has another form of
- * model. */
-static bool fixed_is_small(const struct assay__accelerator_survey *survey,
-                           const struct ladder *ladder)
-{
-    double ratio = (double)ladder->best.size / (double)survey->matmul_n;
-    return ladder->best.shape == ASSAY__SHAPE_MATMUL && survey->matmul_n > 0 &&
-           survey->fixed_s * ratio * ratio < 0.01 * ladder->times.low_s;
-}
-
 /* Without the products: where the line through both chains meets no product at all. */
-static void learn(struct assay__accelerator_survey *survey, const struct ladder *ladder,
-                  const struct assay__accelerator_model *shorter,
-                  const struct assay__accelerator_times *times)
+static void learn(struct assay__accelerator_survey *survey, const struct ladder *ladder)
 {
-    double length = (double)ladder->best.length, fewer = (double)shorter->length;
+    double length = (double)ladder->best.length, long_s = ladder->times.low_s;
     if (survey->matmul_n) return;
     survey->matmul_n = ladder->best.size;
-    survey->matmul_s = ladder->times.low_s / length;
-    if (!times->count) return;
-    double product_s = (ladder->times.low_s - times->low_s) / (length - fewer);
-    double fixed_s = ladder->times.low_s - length * product_s;
-    survey->fixed_s = fixed_s > 0 ? fixed_s : 0;
-}
-
-static int merged(struct assay__accelerator_survey *survey, struct assay__ceiling *row,
-                  const struct ladder *ladder, const struct assay__accelerator_model *shorter,
-                  const struct assay__accelerator_times *times)
-{
-    row->note = assay__arena_printf(survey->arena,
-                                    "the time does not grow with the work: N=%lld, %lld products "
-                                    "%.3g ms, %lld products %.3g ms",
-                                    (long long)ladder->best.size, (long long)ladder->best.length,
-                                    ladder->times.low_s * 1e3, (long long)shorter->length,
-                                    times->low_s * 1e3);
-    return row->note ? 0 : ASSAY_ENOMEM;
+    survey->matmul_s = long_s / length;
+    if (!ladder->shorter.count) return;
+    double product_s = (long_s - ladder->shorter.low_s) / (length - (double)ladder->fewer);
+    survey->fixed_s = fmax(0, long_s - length * product_s);
 }
 
 /* The row from the best of the sizes and, when there is need and time, a shorter chain of that
  * size. */
 static int fill_row_from_best(struct assay__accelerator_survey *survey, struct assay__ceiling *row,
-                              const struct ladder *ladder, const char *remark)
+                              struct ladder *ladder, const char *remark)
 {
+    const struct assay__accelerator_times *shorter = &ladder->shorter;
     long long n = (long long)ladder->best.size, length = (long long)ladder->best.length;
-    struct assay__accelerator_model shorter = ladder->best;
-    struct assay__accelerator_times times = {.reason = ""};
     struct assay__buf note = {0};
-    bool small = fixed_is_small(survey, ladder);
-    int code = small ? 0 : shorter_times(survey, ladder, &shorter, &times);
+    /* What the first type has shown: its inference's cost besides the products, which grows with
+       the matrices. Below 1 % of this type's time the shorter chain is left out. int8 has another
+       form of model. */
+    double ratio = (double)n / (double)survey->matmul_n;
+    bool small = ladder->best.shape == ASSAY__SHAPE_MATMUL && survey->matmul_n > 0 &&
+                 survey->fixed_s * ratio * ratio < 0.01 * ladder->times.low_s;
+    int code = small ? 0 : run_shorter(survey, ladder);
     if (code) return code;
-    if (times.count && !chain_grows(ladder, &shorter, &times))
-        return merged(survey, row, ladder, &shorter, &times);
-    learn(survey, ladder, &shorter, &times);
-    double whole = products(&shorter) * (double)length;
-    double extra = products(&shorter) * (double)(length - shorter.length);
-    if (times.count && extra / (ladder->times.low_s - times.low_s) > whole / ladder->times.low_s) {
-        measured(row, &ladder->times, extra, times.low_s);
+    long long fewer = (long long)ladder->fewer;
+    if (shorter->count && !chain_grows(ladder)) {
+        row->note = assay__arena_printf(
+            survey->arena,
+            "the time does not grow with the work: N=%lld, %lld products %.3g ms, %lld products "
+            "%.3g ms",
+            n, length, ladder->times.low_s * 1e3, fewer, shorter->low_s * 1e3);
+        return row->note ? 0 : ASSAY_ENOMEM;
+    }
+    learn(survey, ladder);
+    double whole = products(&ladder->best) * (double)length, long_s = ladder->times.low_s;
+    double extra = products(&ladder->best) * (double)(length - fewer);
+    if (shorter->count && extra / (long_s - shorter->low_s) > whole / long_s) {
+        measured(row, &ladder->times, extra, shorter->low_s);
         assay__buf_printf(
             &note, "2 N^3 (K-k) / (time of K products - shortest of k), N=%lld, K=%lld, k=%lld", n,
-            length, (long long)shorter.length);
+            length, fewer);
     } else {
         measured(row, &ladder->times, whole, 0);
         assay__buf_printf(&note, "2 N^3 K / time, N=%lld, K=%lld%s", n, length,
-                          times.count ? ""
-                          : small     ? "; the fixed cost of an inference is below 1 %"
-                                      : "; the fixed cost of an inference is included");
+                          shorter->count ? ""
+                          : small        ? "; the fixed cost of an inference is below 1 %"
+                                         : "; the fixed cost of an inference is included");
     }
     if (ladder->tries > 1) assay__buf_printf(&note, "; whole chains: %s", ladder->tried.data);
     if (remark) assay__buf_printf(&note, "; %s", remark);
@@ -299,18 +272,13 @@ static int fill_row_from_best(struct assay__accelerator_survey *survey, struct a
     return row->variant ? 0 : ASSAY_ENOMEM;
 }
 
-static bool starts(const char *text, const char *with)
-{
-    return strncmp(text, with, strlen(with)) == 0;
-}
-
 static int matmul_row(struct assay__accelerator_survey *survey, const struct row_kind *kind,
                       struct assay__ceiling *row)
 {
     struct assay__accelerator_times failed = {.reason = ""};
-    struct ladder ladder = {.rate = 0};
+    struct ladder ladder = {.shorter = {.reason = ""}};
     const char *device = survey->accelerator->device;
-    bool cuda = starts(device, "cuda"), tensorrt = starts(device, "tensorrt");
+    bool cuda = strncmp(device, "cuda", 4) == 0, tensorrt = strncmp(device, "tensorrt", 8) == 0;
     const char *remark = cuda ? kind->remark : NULL;
     if (tensorrt && kind->dtype == ASSAY__FLOAT32) remark = "the provider may compute in TF32";
     int64_t first = survey->matmul_n > SMALLEST_N ? survey->matmul_n / 2 : SMALLEST_N;
@@ -536,18 +504,9 @@ static const struct row_kind kinds[] = {
      ASSAY__SHAPE_MATMUL_INTEGER, ASSAY__INT8, NULL, NULL},
 };
 
-/* When neither a launch nor a float32 matmul works, the rest is not tried. */
-static int measure_row(struct assay__accelerator_survey *survey, const struct row_kind *kind,
-                       struct assay__ceiling *row)
-{
-    if (!survey->fault || kind - kinds < 2) return kind->measure(survey, kind, row);
-    row->note = assay__arena_printf(survey->arena, "no model runs on it: %s", survey->fault);
-    return row->note ? 0 : ASSAY_ENOMEM;
-}
-
 int assay__accelerator_rows(struct assay__accelerator_survey *survey)
 {
-    bool cuda = starts(survey->accelerator->device, "cuda");
+    bool cuda = strncmp(survey->accelerator->device, "cuda", 4) == 0;
     int code = 0;
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && !code; i++) {
         const struct row_kind *kind = &kinds[i];
@@ -559,7 +518,11 @@ int assay__accelerator_rows(struct assay__accelerator_survey *survey)
                                             .pattern = kind->pattern};
         struct assay__ceiling *row = assay__ceiling_row(&survey->rows, survey->options, &what,
                                                         &code);
-        if (row) code = measure_row(survey, kind, row);
+        if (!row) continue;          /* with a code the loop ends */
+        if (survey->fault && i >= 2) /* neither a launch nor a float32 matmul worked */
+            row->note = assay__arena_text(survey->arena, "no model runs on it: %s", survey->fault);
+        else
+            code = kind->measure(survey, kind, row);
     }
     return code;
 }

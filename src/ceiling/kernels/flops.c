@@ -1,11 +1,39 @@
-/* flops.c - the list of arithmetic kernels, and the values they work on. */
+/* flops.c - the list of arithmetic kernels, the values they work on, and the kernels without
+ * vectors: what is left on a processor whose instruction sets have no kernels here. */
 #include "ceiling/kernels/kernels.h"
 
 #include <string.h>
 
+/* The asm statement (no instruction) hides each value from the compiler, which would otherwise make
+ * vectors of them. */
+#if defined(__x86_64__)
+#define HIDE(v) __asm__("" : "+x"(v))
+#elif defined(__aarch64__)
+#define HIDE(v) __asm__("" : "+w"(v))
+#else
+#define HIDE(v) __asm__("" : "+m"(v))
+#endif
+#define STEP(i)                              \
+    {                                        \
+        __typeof__(r##i) product = r##i * a; \
+        HIDE(product);                       \
+        r##i = product + b;                  \
+    }
+ASSAY__FLOPS_KERNEL(scalar_float64, , ASSAY__EACH_12, double, o->multiplier, o->addend, STEP)
+ASSAY__FLOPS_KERNEL(scalar_float32, , ASSAY__EACH_12, float, (float)o->multiplier, (float)o->addend,
+                    STEP)
+
+static const struct assay__flops_kernel scalar[] = {
+    {"float64", "scalar", "multiply, add", 0, ASSAY__FLOPS_SPLIT, 12, 1, 1, false, 24,
+     scalar_float64},
+    {"float32", "scalar", "multiply, add", 0, ASSAY__FLOPS_SPLIT, 12, 1, 1, false, 24,
+     scalar_float32},
+    {0},
+};
+
 static const struct assay__flops_kernel *const tables[] = {
     assay__flops_amx,  assay__flops_avx512_fp16, assay__flops_avx512, assay__flops_avx_vnni,
-    assay__flops_avx2, assay__flops_sse2,        assay__flops_neon,   assay__flops_scalar,
+    assay__flops_avx2, assay__flops_sse2,        assay__flops_neon,   scalar,
 };
 
 const struct assay__flops_kernel *assay__flops_at(size_t index)

@@ -19,77 +19,36 @@
 #define WITH(name, clang_name) __attribute__((target("+" name)))
 #endif
 
-#define EACH ASSAY__EACH_24
-#define TARGET
+#define NEON_FLOAT64_STEP(i) __asm__("fmla %0.2d, %1.2d, %2.2d" : "+w"(r##i) : "w"(a), "w"(b));
+ASSAY__FLOPS_KERNEL(neon_float64, , ASSAY__EACH_24, float64x2_t, vdupq_n_f64(o->multiplier),
+                    vdupq_n_f64(o->addend), NEON_FLOAT64_STEP)
 
-#define NAME neon_float64
-#define VECTOR float64x2_t
-#define FIRST(o) vdupq_n_f64((o)->multiplier)
-#define SECOND(o) vdupq_n_f64((o)->addend)
-#define STEP(r, x, y) __asm__("fmla %0.2d, %1.2d, %2.2d" : "+w"(r) : "w"(x), "w"(y));
-#include "ceiling/kernels/flops_body.h"
+#define NEON_FLOAT32_STEP(i) __asm__("fmla %0.4s, %1.4s, %2.4s" : "+w"(r##i) : "w"(a), "w"(b));
+ASSAY__FLOPS_KERNEL(neon_float32, , ASSAY__EACH_24, float32x4_t, vdupq_n_f32((float)o->multiplier),
+                    vdupq_n_f32((float)o->addend), NEON_FLOAT32_STEP)
 
-#define NAME neon_float32
-#define VECTOR float32x4_t
-#define FIRST(o) vdupq_n_f32((float)(o)->multiplier)
-#define SECOND(o) vdupq_n_f32((float)(o)->addend)
-#define STEP(r, x, y) __asm__("fmla %0.4s, %1.4s, %2.4s" : "+w"(r) : "w"(x), "w"(y));
-#include "ceiling/kernels/flops_body.h"
-
-#undef TARGET
-#define TARGET WITH("fp16", "fullfp16")
-
-#define NAME neon_float16
-#define VECTOR uint16x8_t
-#define FIRST(o) vdupq_n_u16((o)->half_multiplier)
-#define SECOND(o) vdupq_n_u16((o)->half_addend)
-#define STEP(r, x, y) __asm__("fmla %0.8h, %1.8h, %2.8h" : "+w"(r) : "w"(x), "w"(y));
-#include "ceiling/kernels/flops_body.h"
+#define NEON_FLOAT16_STEP(i) __asm__("fmla %0.8h, %1.8h, %2.8h" : "+w"(r##i) : "w"(a), "w"(b));
+ASSAY__FLOPS_KERNEL(neon_float16, WITH("fp16", "fullfp16"), ASSAY__EACH_24, uint16x8_t,
+                    vdupq_n_u16(o->half_multiplier), vdupq_n_u16(o->half_addend), NEON_FLOAT16_STEP)
 
 /* The four that add products of the two operands' 16 bytes. */
-#define FIRST_BYTES(o) vld1q_u8((o)->a)
-#define SECOND_BYTES(o) vld1q_u8((o)->b)
+#define NEON_INT8_STEP(i) __asm__("sdot %0.4s, %1.16b, %2.16b" : "+w"(r##i) : "w"(a), "w"(b));
+ASSAY__FLOPS_KERNEL(neon_int8, WITH("dotprod", "dotprod"), ASSAY__EACH_24, int32x4_t,
+                    vld1q_u8(o->a), vld1q_u8(o->b), NEON_INT8_STEP)
 
-#undef TARGET
-#define TARGET WITH("dotprod", "dotprod")
+#define NEON_INT8_MATRIX_STEP(i) \
+    __asm__("smmla %0.4s, %1.16b, %2.16b" : "+w"(r##i) : "w"(a), "w"(b));
+ASSAY__FLOPS_KERNEL(neon_int8_matrix, WITH("i8mm", "i8mm"), ASSAY__EACH_24, int32x4_t,
+                    vld1q_u8(o->a), vld1q_u8(o->b), NEON_INT8_MATRIX_STEP)
 
-#define NAME neon_int8
-#define VECTOR int32x4_t
-#define OPERAND uint8x16_t
-#define FIRST FIRST_BYTES
-#define SECOND SECOND_BYTES
-#define STEP(r, x, y) __asm__("sdot %0.4s, %1.16b, %2.16b" : "+w"(r) : "w"(x), "w"(y));
-#include "ceiling/kernels/flops_body.h"
+#define NEON_BFLOAT16_STEP(i) __asm__("bfdot %0.4s, %1.8h, %2.8h" : "+w"(r##i) : "w"(a), "w"(b));
+ASSAY__FLOPS_KERNEL(neon_bfloat16, WITH("bf16", "bf16"), ASSAY__EACH_24, float32x4_t,
+                    vld1q_u8(o->a), vld1q_u8(o->b), NEON_BFLOAT16_STEP)
 
-#undef TARGET
-#define TARGET WITH("i8mm", "i8mm")
-
-#define NAME neon_int8_matrix
-#define VECTOR int32x4_t
-#define OPERAND uint8x16_t
-#define FIRST FIRST_BYTES
-#define SECOND SECOND_BYTES
-#define STEP(r, x, y) __asm__("smmla %0.4s, %1.16b, %2.16b" : "+w"(r) : "w"(x), "w"(y));
-#include "ceiling/kernels/flops_body.h"
-
-#undef TARGET
-#define TARGET WITH("bf16", "bf16")
-
-#define NAME neon_bfloat16
-#define VECTOR float32x4_t
-#define OPERAND uint8x16_t
-#define FIRST FIRST_BYTES
-#define SECOND SECOND_BYTES
-#define STEP(r, x, y) __asm__("bfdot %0.4s, %1.8h, %2.8h" : "+w"(r) : "w"(x), "w"(y));
-#include "ceiling/kernels/flops_body.h"
-
-#define NAME neon_bfloat16_matrix
-#define VECTOR float32x4_t
-#define OPERAND uint8x16_t
-#define FIRST FIRST_BYTES
-#define SECOND SECOND_BYTES
-#define STEP(r, x, y) __asm__("bfmmla %0.4s, %1.8h, %2.8h" : "+w"(r) : "w"(x), "w"(y));
-#include "ceiling/kernels/flops_body.h"
+#define NEON_BFLOAT16_MATRIX_STEP(i) \
+    __asm__("bfmmla %0.4s, %1.8h, %2.8h" : "+w"(r##i) : "w"(a), "w"(b));
+ASSAY__FLOPS_KERNEL(neon_bfloat16_matrix, WITH("bf16", "bf16"), ASSAY__EACH_24, float32x4_t,
+                    vld1q_u8(o->a), vld1q_u8(o->b), NEON_BFLOAT16_MATRIX_STEP)
 
 /* fmla adds into its accumulator: r = r + multiplier · addend (form SUM). */
 const struct assay__flops_kernel assay__flops_neon[] = {

@@ -9,6 +9,8 @@
 #include <immintrin.h>
 #include <string.h>
 
+#define TARGET(instructions) __attribute__((target(instructions)))
+
 /* Matrix products of Intel AMX: tdpbusd (int8) and tdpbf16ps (bfloat16) on tiles of 16 rows of 64
  * bytes. Four accumulating tiles, two of each operand: the eight there are, and the arrangement of
  * a real matrix product. An instruction takes 16 cycles of the unit and about 52 until its result
@@ -82,15 +84,10 @@ const struct assay__flops_kernel assay__flops_amx[] = {{0}};
  * handled as bits and the instruction is written as asm: compilers differ in when their headers
  * offer its type. */
 #if (defined(__clang__) && __clang_major__ >= 14) || (!defined(__clang__) && __GNUC__ >= 12)
-#define TARGET __attribute__((target("avx512f,avx512bw,avx512fp16")))
-#define EACH ASSAY__EACH_24
-
-#define NAME avx512_float16
-#define VECTOR __m512i
-#define FIRST(o) _mm512_set1_epi16((short)(o)->half_multiplier)
-#define SECOND(o) _mm512_set1_epi16((short)(o)->half_addend)
-#define STEP(r, x, y) __asm__("vfmadd213ph %2, %1, %0" : "+v"(r) : "v"(x), "v"(y));
-#include "ceiling/kernels/flops_body.h"
+#define AVX512_FLOAT16_STEP(i) __asm__("vfmadd213ph %2, %1, %0" : "+v"(r##i) : "v"(a), "v"(b));
+ASSAY__FLOPS_KERNEL(avx512_float16, TARGET("avx512f,avx512bw,avx512fp16"), ASSAY__EACH_24, __m512i,
+                    _mm512_set1_epi16((short)o->half_multiplier),
+                    _mm512_set1_epi16((short)o->half_addend), AVX512_FLOAT16_STEP)
 
 const struct assay__flops_kernel assay__flops_avx512_fp16[] = {
     {"float16", "avx512_fp16", "vfmaddph",
@@ -101,49 +98,26 @@ const struct assay__flops_kernel assay__flops_avx512_fp16[] = {
 #else
 const struct assay__flops_kernel assay__flops_avx512_fp16[] = {{0}};
 #endif
-#undef EACH
-#undef TARGET
 
 /* Arithmetic kernels of AVX-512: vfmadd (F) for float64 and float32, vdpbf16ps (BF16: two products
  * of bfloat16 added to a float32), vpdpbusd (VNNI: four products of int8 added to an int32). */
 #if defined(__clang__) || __GNUC__ >= 10
-#define EACH ASSAY__EACH_24
-#define TARGET __attribute__((target("avx512f")))
+#define AVX512_FLOAT64_STEP(i) r##i = _mm512_fmadd_pd(r##i, a, b);
+ASSAY__FLOPS_KERNEL(avx512_float64, TARGET("avx512f"), ASSAY__EACH_24, __m512d,
+                    _mm512_set1_pd(o->multiplier), _mm512_set1_pd(o->addend), AVX512_FLOAT64_STEP)
 
-#define NAME avx512_float64
-#define VECTOR __m512d
-#define FIRST(o) _mm512_set1_pd((o)->multiplier)
-#define SECOND(o) _mm512_set1_pd((o)->addend)
-#define STEP(r, x, y) (r) = _mm512_fmadd_pd(r, x, y);
-#include "ceiling/kernels/flops_body.h"
+#define AVX512_FLOAT32_STEP(i) r##i = _mm512_fmadd_ps(r##i, a, b);
+ASSAY__FLOPS_KERNEL(avx512_float32, TARGET("avx512f"), ASSAY__EACH_24, __m512,
+                    _mm512_set1_ps((float)o->multiplier), _mm512_set1_ps((float)o->addend),
+                    AVX512_FLOAT32_STEP)
 
-#define NAME avx512_float32
-#define VECTOR __m512
-#define FIRST(o) _mm512_set1_ps((float)(o)->multiplier)
-#define SECOND(o) _mm512_set1_ps((float)(o)->addend)
-#define STEP(r, x, y) (r) = _mm512_fmadd_ps(r, x, y);
-#include "ceiling/kernels/flops_body.h"
+#define AVX512_BFLOAT16_STEP(i) r##i = _mm512_dpbf16_ps(r##i, (__m512bh)(a), (__m512bh)(b));
+ASSAY__FLOPS_KERNEL(avx512_bfloat16, TARGET("avx512f,avx512bw,avx512bf16"), ASSAY__EACH_24, __m512,
+                    _mm512_loadu_si512(o->a), _mm512_loadu_si512(o->b), AVX512_BFLOAT16_STEP)
 
-#undef TARGET
-#define TARGET __attribute__((target("avx512f,avx512bw,avx512bf16")))
-
-#define NAME avx512_bfloat16
-#define VECTOR __m512
-#define OPERAND __m512i
-#define FIRST(o) _mm512_loadu_si512((o)->a)
-#define SECOND(o) _mm512_loadu_si512((o)->b)
-#define STEP(r, x, y) (r) = _mm512_dpbf16_ps(r, (__m512bh)(x), (__m512bh)(y));
-#include "ceiling/kernels/flops_body.h"
-
-#undef TARGET
-#define TARGET __attribute__((target("avx512f,avx512bw,avx512vnni")))
-
-#define NAME avx512_int8
-#define VECTOR __m512i
-#define FIRST(o) _mm512_loadu_si512((o)->a)
-#define SECOND(o) _mm512_loadu_si512((o)->b)
-#define STEP(r, x, y) (r) = _mm512_dpbusd_epi32(r, x, y);
-#include "ceiling/kernels/flops_body.h"
+#define AVX512_INT8_STEP(i) r##i = _mm512_dpbusd_epi32(r##i, a, b);
+ASSAY__FLOPS_KERNEL(avx512_int8, TARGET("avx512f,avx512bw,avx512vnni"), ASSAY__EACH_24, __m512i,
+                    _mm512_loadu_si512(o->a), _mm512_loadu_si512(o->b), AVX512_INT8_STEP)
 
 #define WIDE (ASSAY__CPU_AVX512F | ASSAY__CPU_AVX512BW)
 const struct assay__flops_kernel assay__flops_avx512[] = {
@@ -160,20 +134,13 @@ const struct assay__flops_kernel assay__flops_avx512[] = {
 #else
 const struct assay__flops_kernel assay__flops_avx512[] = {{0}};
 #endif
-#undef EACH
-#undef TARGET
 
 /* Int8 dot products of AVX-VNNI: vpdpbusd on 256 bits, for processors without AVX-512. */
 #if (defined(__clang__) && __clang_major__ >= 12) || (!defined(__clang__) && __GNUC__ >= 11)
-#define TARGET __attribute__((target("avx2,avxvnni")))
-#define EACH ASSAY__EACH_12
-
-#define NAME avx_vnni_int8
-#define VECTOR __m256i
-#define FIRST(o) _mm256_loadu_si256((const void *)(o)->a)
-#define SECOND(o) _mm256_loadu_si256((const void *)(o)->b)
-#define STEP(r, x, y) (r) = _mm256_dpbusd_avx_epi32(r, x, y);
-#include "ceiling/kernels/flops_body.h"
+#define AVX_VNNI_INT8_STEP(i) r##i = _mm256_dpbusd_avx_epi32(r##i, a, b);
+ASSAY__FLOPS_KERNEL(avx_vnni_int8, TARGET("avx2,avxvnni"), ASSAY__EACH_12, __m256i,
+                    _mm256_loadu_si256((const void *)o->a), _mm256_loadu_si256((const void *)o->b),
+                    AVX_VNNI_INT8_STEP)
 
 const struct assay__flops_kernel assay__flops_avx_vnni[] = {
     {"int8", "avx_vnni", "vpdpbusd", ASSAY__CPU_AVX2 | ASSAY__CPU_AVX_VNNI, ASSAY__FLOPS_DOT, 12, 8,
@@ -183,46 +150,31 @@ const struct assay__flops_kernel assay__flops_avx_vnni[] = {
 #else
 const struct assay__flops_kernel assay__flops_avx_vnni[] = {{0}};
 #endif
-#undef EACH
-#undef TARGET
 
 /* Arithmetic kernels of AVX2 with FMA: vfmadd for float64 and float32; for int8 the three
  * instructions that quantised matrix products use where there is no dot product: vpmaddubsw (bytes
  * to 16-bit pairs), vpmaddwd with ones (to 32-bit), vpaddd. vpmaddubsw saturates at 16 bits, so
  * operands must keep a[2k] b[2k] + a[2k+1] b[2k+1] within ±32767. */
-#define TARGET __attribute__((target("avx2,fma")))
-#define EACH ASSAY__EACH_12
+#define AVX2_FLOAT64_STEP(i) r##i = _mm256_fmadd_pd(r##i, a, b);
+ASSAY__FLOPS_KERNEL(avx2_float64, TARGET("avx2,fma"), ASSAY__EACH_12, __m256d,
+                    _mm256_set1_pd(o->multiplier), _mm256_set1_pd(o->addend), AVX2_FLOAT64_STEP)
 
-#define NAME avx2_float64
-#define VECTOR __m256d
-#define FIRST(o) _mm256_set1_pd((o)->multiplier)
-#define SECOND(o) _mm256_set1_pd((o)->addend)
-#define STEP(r, x, y) (r) = _mm256_fmadd_pd(r, x, y);
-#include "ceiling/kernels/flops_body.h"
-
-#define NAME avx2_float32
-#define VECTOR __m256
-#define FIRST(o) _mm256_set1_ps((float)(o)->multiplier)
-#define SECOND(o) _mm256_set1_ps((float)(o)->addend)
-#define STEP(r, x, y) (r) = _mm256_fmadd_ps(r, x, y);
-#include "ceiling/kernels/flops_body.h"
-
-#undef EACH
-#define EACH ASSAY__EACH_8
+#define AVX2_FLOAT32_STEP(i) r##i = _mm256_fmadd_ps(r##i, a, b);
+ASSAY__FLOPS_KERNEL(avx2_float32, TARGET("avx2,fma"), ASSAY__EACH_12, __m256,
+                    _mm256_set1_ps((float)o->multiplier), _mm256_set1_ps((float)o->addend),
+                    AVX2_FLOAT32_STEP)
 
 /* The asm statement (no instruction) makes the operand look new each time: products of unchanged
  * operands would be moved out of the loop. */
-#define NAME avx2_int8
-#define VECTOR __m256i
-#define FIRST(o) _mm256_loadu_si256((const void *)(o)->a)
-#define SECOND(o) _mm256_loadu_si256((const void *)(o)->b)
-#define STEP(r, x, y)                                                              \
-    {                                                                              \
-        __asm__ volatile("" : "+x"(x));                                            \
-        __m256i pairs = _mm256_maddubs_epi16(x, y);                                \
-        (r) = _mm256_add_epi32(r, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1))); \
+#define AVX2_INT8_STEP(i)                                                              \
+    {                                                                                  \
+        __asm__ volatile("" : "+x"(a));                                                \
+        __m256i pairs = _mm256_maddubs_epi16(a, b);                                    \
+        r##i = _mm256_add_epi32(r##i, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1))); \
     }
-#include "ceiling/kernels/flops_body.h"
+ASSAY__FLOPS_KERNEL(avx2_int8, TARGET("avx2,fma"), ASSAY__EACH_8, __m256i,
+                    _mm256_loadu_si256((const void *)o->a), _mm256_loadu_si256((const void *)o->b),
+                    AVX2_INT8_STEP)
 
 #define FEATURES (ASSAY__CPU_AVX2 | ASSAY__CPU_FMA)
 const struct assay__flops_kernel assay__flops_avx2[] = {
@@ -234,27 +186,17 @@ const struct assay__flops_kernel assay__flops_avx2[] = {
      8 * 32 * 2, avx2_int8},
     {0},
 };
-#undef EACH
-#undef TARGET
 
 /* Arithmetic kernels of SSE2, which every x86-64 has: no fused multiply-add, so a multiplication
  * and an addition alternate on every accumulator, and no instruction for int8. */
-#define TARGET __attribute__((target("sse2")))
-#define EACH ASSAY__EACH_12
+#define SSE2_FLOAT64_STEP(i) r##i = _mm_add_pd(_mm_mul_pd(r##i, a), b);
+ASSAY__FLOPS_KERNEL(sse2_float64, TARGET("sse2"), ASSAY__EACH_12, __m128d,
+                    _mm_set1_pd(o->multiplier), _mm_set1_pd(o->addend), SSE2_FLOAT64_STEP)
 
-#define NAME sse2_float64
-#define VECTOR __m128d
-#define FIRST(o) _mm_set1_pd((o)->multiplier)
-#define SECOND(o) _mm_set1_pd((o)->addend)
-#define STEP(r, x, y) (r) = _mm_add_pd(_mm_mul_pd(r, x), y);
-#include "ceiling/kernels/flops_body.h"
-
-#define NAME sse2_float32
-#define VECTOR __m128
-#define FIRST(o) _mm_set1_ps((float)(o)->multiplier)
-#define SECOND(o) _mm_set1_ps((float)(o)->addend)
-#define STEP(r, x, y) (r) = _mm_add_ps(_mm_mul_ps(r, x), y);
-#include "ceiling/kernels/flops_body.h"
+#define SSE2_FLOAT32_STEP(i) r##i = _mm_add_ps(_mm_mul_ps(r##i, a), b);
+ASSAY__FLOPS_KERNEL(sse2_float32, TARGET("sse2"), ASSAY__EACH_12, __m128,
+                    _mm_set1_ps((float)o->multiplier), _mm_set1_ps((float)o->addend),
+                    SSE2_FLOAT32_STEP)
 
 const struct assay__flops_kernel assay__flops_sse2[] = {
     {"float64", "sse2", "mulpd, addpd", ASSAY__CPU_SSE2, ASSAY__FLOPS_SPLIT, 12, 2, 1, false,
@@ -263,8 +205,6 @@ const struct assay__flops_kernel assay__flops_sse2[] = {
      12 * 4 * 2, sse2_float32},
     {0},
 };
-#undef EACH
-#undef TARGET
 
 #else
 const struct assay__flops_kernel assay__flops_amx[] = {{0}};

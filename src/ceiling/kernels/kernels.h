@@ -93,8 +93,7 @@ const char *assay__stream_pattern_name(enum assay__stream_pattern pattern);
  *  does. */
 unsigned assay__stream_arrays(enum assay__stream_pattern pattern);
 
-/* --- lists of accumulators, or of vectors of a round (flops_body.h, bandwidth_body.h) -----------
- */
+/* --- lists of accumulators, or of vectors of a round ------------------------------------------ */
 
 /* clang-format off */
 #define ASSAY__EACH_8(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
@@ -103,10 +102,33 @@ unsigned assay__stream_arrays(enum assay__stream_pattern pattern);
     X(19) X(20) X(21) X(22) X(23)
 /* clang-format on */
 
+/* An arithmetic kernel over vectors. EACH lists the accumulators (ASSAY__EACH_12 and so on); first
+ * and second make the operands a and b from `o`; STEP(i) is one statement, what a step does to
+ * r##i. Each accumulator is a named variable, so that it stays in a register. There are more of
+ * them than the instruction's latency times its throughput: 4 cycles × 2 per cycle where there are
+ * 16 registers, 4 × 4 where there are 32. */
+#define ASSAY__FLOPS_LOAD(i) accumulator r##i = out[i];
+#define ASSAY__FLOPS_STORE(i) out[i] = r##i;
+#define ASSAY__FLOPS_KERNEL(name, attributes, EACH, vector, first, second, STEP)       \
+    attributes static void name(uint64_t steps, const struct assay__flops_operands *o, \
+                                void *results)                                         \
+    {                                                                                  \
+        typedef vector accumulator;                                                    \
+        typedef vector __attribute__((aligned(1), may_alias)) unaligned;               \
+        unaligned *out = results;                                                      \
+        __typeof__(first) a = first;                                                   \
+        __typeof__(second) b = second;                                                 \
+        EACH(ASSAY__FLOPS_LOAD)                                                        \
+        for (; steps; steps--) {                                                       \
+            EACH(STEP)                                                                 \
+        }                                                                              \
+        EACH(ASSAY__FLOPS_STORE)                                                       \
+    }
+
 /* --- tables of the files ---------------------------------------------------------------------- */
 
 extern const struct assay__flops_kernel assay__flops_sse2[], assay__flops_avx2[],
     assay__flops_avx_vnni[], assay__flops_avx512[], assay__flops_avx512_fp16[], assay__flops_amx[],
-    assay__flops_neon[], assay__flops_scalar[]; /* each ends with a row without `run` */
+    assay__flops_neon[]; /* each ends with a row without `run` */
 
 #endif

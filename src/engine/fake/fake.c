@@ -5,7 +5,11 @@
  *
  * Each stream has its own clock and its own count of steps. now_ns() shows the clock of the stream
  * that the calling thread stepped last; a thread that never stepped sees stream 0's, or with
- * several streams the time at which the session was open: a new stream's clock starts there. */
+ * several streams the time at which the session was open: a new stream's clock starts there.
+ *
+ * A generation: a step makes `tokens` tokens, the first when `steady` and the like say, the others
+ * `decode` apart. Sequence b's k-th token is 100 b + k. The times of GENERATIONS_KEPT generations
+ * are kept until they are asked for; more are counted as dropped. */
 #include "engine/fake/fake.h"
 
 #include "base/clock.h"
@@ -21,6 +25,8 @@
 #define DEFAULT_STEADY_NS 100000 /* 100 µs */
 #define DEFAULT_DECODE_NS 10000
 #define DEFAULT_PROMPT 32
+#define GENERATIONS_KEPT 4096u
+#define TOKENS_MOST 65536
 
 void (*assay__fake_step_hook)(double steps);
 
@@ -60,6 +66,68 @@ static uint64_t step_duration_ns(struct assay__session *session, struct assay__f
             1, (double)duration_ns * assay__fake_noise_factor(&session->noise, &stream->noise,
                                                               stream->now_ns, &stream->random)));
     return duration_ns;
+}
+
+/* --- generations ------------------------------------------------------------------------------ */
+
+static int generation_open(struct assay__session *session,
+                           const struct assay__session_options *options, struct assay_error *error)
+{
+    const struct assay__generation *plan = options->generation;
+    if (!plan) return 0;
+    if (plan->tokens < 1 || plan->tokens > TOKENS_MOST || session->stream_count != 1)
+        return assay_error_set(error, ASSAY_EINVAL,
+                               "the fake engine makes 1 to %d tokens, in one stream", TOKENS_MOST);
+    for (size_t i = 0; i < options->input_count && plan->ids; i++)
+        if (strcmp(options->inputs[i].name, plan->ids) == 0 && options->inputs[i].rank == 2) {
+            session->batch = options->inputs[i].dims[0];
+            session->prompt = options->inputs[i].dims[1];
+        }
+    if (session->batch < 1 || session->batch > 4096)
+        return assay_error_set(error, ASSAY_ELIMIT, "the fake engine makes 1 to 4096 sequences");
+    session->tokens = plan->tokens;
+    session->times_ns = calloc(GENERATIONS_KEPT * (size_t)plan->tokens, sizeof(uint64_t));
+    session->ids = calloc((size_t)(plan->tokens * session->batch), sizeof(int64_t));
+    if (!session->times_ns || !session->ids) return assay__no_memory(error);
+    for (int64_t b = 0; b < session->batch; b++)
+        for (int64_t k = 0; k < plan->tokens; k++)
+            session->ids[b * plan->tokens + k] = 100 * b + k;
+    return 0;
+}
+
+static uint64_t generation_step(struct assay__session *session, uint64_t first_ns)
+{
+    bool room = session->generations < GENERATIONS_KEPT;
+    uint64_t now_ns = first_ns,
+             *times = session->times_ns + session->generations * (size_t)session->tokens;
+    for (int64_t k = 0; k < session->tokens; k++) {
+        if (k > 0) now_ns += session->decode_ns[(size_t)(k - 1) % session->decode_count];
+        if (room) times[k] = now_ns;
+    }
+    if (room)
+        session->generations++;
+    else
+        session->dropped++;
+    return now_ns;
+}
+
+static int fake_tokens(struct assay__session *session, struct assay__token_times *times,
+                       struct assay_error *error)
+{
+    if (session->tokens < 1)
+        return assay_error_set(error, ASSAY_EINVAL, "the session was not opened to generate");
+    *times = (struct assay__token_times){
+        .tokens = session->tokens,
+        .prompt = session->prompt,
+        .batch = session->batch,
+        .generations = session->generations,
+        .dropped = session->dropped,
+        .ns = session->times_ns,
+        .ids = session->ids,
+        .choose_ns = (double)session->choose_ns,
+    };
+    session->generations = session->dropped = 0;
+    return 0;
 }
 
 /* --- the engine's functions ------------------------------------------------------------------- */
@@ -145,7 +213,7 @@ static int open_parts(struct assay__session *session, const struct assay__sessio
     if (session->open_error)
         return assay_error_set(error, ASSAY_EENGINE, "%s", session->open_error);
     code = make_streams(session, options->streams, error);
-    if (code == 0) code = assay__fake_generation_open(session, options, error);
+    if (code == 0) code = generation_open(session, options, error);
     if (code || !(session->hold_bytes > 0)) return code;
     if (session->hold_bytes > 1e10)
         return assay_error_set(error, ASSAY_ELIMIT, "fake engine's script: hold is at most 1e10");
@@ -215,7 +283,7 @@ static int fake_step(struct assay__session *session, int stream_index)
     bool leaks = session->leak_bytes > 0 && !(session->leak_until && step > session->leak_until);
     if (leaks && !ask_memory((size_t)session->leak_bytes)) return ASSAY_ENOMEM;
     uint64_t duration_ns = step_duration_ns(session, stream, step);
-    if (session->tokens) duration_ns = assay__fake_generation_step(session, duration_ns);
+    if (session->tokens) duration_ns = generation_step(session, duration_ns);
     if (session->real_clock)
         while (assay__now_ns() - start_ns < duration_ns)
             continue;
@@ -329,7 +397,7 @@ const struct assay__engine_ops assay__engine_fake = {
     .now_ns = fake_now_ns,
     .memory = fake_memory,
     .close = fake_close,
-    .tokens = assay__fake_tokens,
+    .tokens = fake_tokens,
     .assignment = assay__fake_assignment,
     .device_kind = assay__fake_device_kind,
 };

@@ -1,8 +1,7 @@
 /* fake.h - what the files of the fake engine share: its session, and what each file does with it.
  *
- *   fake.c           the engine's functions: open, step, layers, close; its clock
+ *   fake.c           the engine's functions: open, step, generations, layers, close; its clock
  *   fake_script.c    reads the script into the session
- *   fake_generate.c generations: their tokens and when each is ready
  * The session is made and freed by fake.c only. */
 #ifndef ASSAY_ENGINE_FAKE_FAKE_H
 #define ASSAY_ENGINE_FAKE_FAKE_H
@@ -123,16 +122,6 @@ int assay__fake_script_parse(struct assay__session *session, const char *script,
  *  Never NULL. */
 const char *assay__fake_script_for(struct assay__arena *arena,
                                    const struct assay__session_options *options);
-
-/** Makes room for the generations that the options ask for; nothing when they ask for none. */
-int assay__fake_generation_open(struct assay__session *session,
-                                const struct assay__session_options *options,
-                                struct assay_error *error);
-/** The tokens of a generation whose first is there after first_ns; how long it takes. */
-uint64_t assay__fake_generation_step(struct assay__session *session, uint64_t first_ns);
-/** The engine's `tokens`: the times since the last call. */
-int assay__fake_tokens(struct assay__session *session, struct assay__token_times *times,
-                       struct assay_error *error);
 
 /* --- fake_devices.c, fake_assignment.c -------------------------------------------------------- */
 

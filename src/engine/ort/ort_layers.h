@@ -1,5 +1,5 @@
 /* ort_layers.h - what the files of the layer timing share: ort_layers.c (choice of method, the
- * optimised model, the result), ort_timed.c (sessions that are timed), ort_markers*.c,
+ * optimised model, the result), ort_timed.c (sessions that are timed), ort_markers.c,
  * ort_counted.c (counters by markers), ort_isolated.c, ort_profile.c (the methods), ort_origin.c
  * (where a node of the optimised graph came from). How it works: doc/layer-timing.md. */
 #ifndef ASSAY_ENGINE_ORT_ORT_LAYERS_H
@@ -149,7 +149,7 @@ void assay__timed_hook(assay__timed_hook_fn *hook, void *context);
 double assay__values_difference(const struct assay__ort *ort, OrtAllocator *allocator,
                                 const OrtValue *a, const OrtValue *b);
 
-/* --- a chain of markers (ort_markers_graph.c) ------------------------------------------------- */
+/* --- a chain of markers (ort_markers.c) ------------------------------------------------- */
 
 struct assay__chain {
     struct assay__timed timed;

@@ -17,7 +17,6 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/map.h"
-#include "base/vec.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -38,7 +37,7 @@ struct profile {
     struct assay__layer_work *work;
     struct assay__map *index; /* name -> row */
     struct row *rows;
-    size_t row_count, row_capacity;
+    size_t row_count;
 };
 
 struct event {
@@ -61,9 +60,10 @@ static int add_event(struct profile *profile, const struct event *event, struct 
     if (!name) return assay__no_memory(error);
     size_t at = assay__map_get(profile->index, name);
     if (at == ASSAY__MAP_NONE) {
-        if (assay__vec_grow((void **)&profile->rows, &profile->row_capacity, profile->row_count + 1,
-                            sizeof *profile->rows))
-            return assay__no_memory(error);
+        struct row *rows = assay__arena_grow(arena, profile->rows, profile->row_count,
+                                             sizeof *rows);
+        if (!rows) return assay__no_memory(error);
+        profile->rows = rows;
         at = profile->row_count++;
         profile->rows[at] = (struct row){.name = name,
                                          .op = assay__arena_strdup(arena, event->op),
@@ -286,6 +286,5 @@ int assay__layers_profile(struct assay__layer_work *work, struct assay_error *er
     }
     assay__layers_unlink(path);
     assay__map_free(profile.index);
-    free(profile.rows);
     return code;
 }

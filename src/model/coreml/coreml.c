@@ -88,6 +88,40 @@ int assay__coreml_code(struct assay__coreml *coreml)
     return coreml->model->failed ? assay__reader_no_memory(&coreml->reader) : coreml->reader.code;
 }
 
+bool assay__coreml_find(struct assay__coreml *coreml, const struct assay__wire_field *message,
+                        uint32_t number, const char *what, struct assay__wire_field *found)
+{
+    struct assay__wire wire = assay__wire_in(message);
+    struct assay__wire_field field;
+    *found = (struct assay__wire_field){.type = ASSAY__WIRE_BYTES, .start = message->start};
+    while (assay__reader_next(&coreml->reader, &wire, &field, what))
+        if (field.number == number && field.type == ASSAY__WIRE_BYTES) *found = field;
+    return found->number != 0;
+}
+
+const char *assay__coreml_text(struct assay__coreml *coreml,
+                               const struct assay__wire_field *message, uint32_t number,
+                               const char *what)
+{
+    struct assay__wire wire = assay__wire_in(message);
+    struct assay__wire_field field;
+    const char *text = "";
+    while (assay__reader_next(&coreml->reader, &wire, &field, what))
+        if (field.number == number) text = assay__reader_text(&coreml->reader, &field);
+    return text;
+}
+
+uint64_t assay__coreml_number(struct assay__coreml *coreml, const struct assay__wire_field *message,
+                              uint32_t number, const char *what)
+{
+    struct assay__wire wire = assay__wire_in(message);
+    struct assay__wire_field field;
+    uint64_t value = 0;
+    while (assay__reader_next(&coreml->reader, &wire, &field, what))
+        if (field.number == number && field.type == ASSAY__WIRE_VARINT) value = field.value;
+    return value;
+}
+
 void assay__coreml_note(struct assay__coreml *coreml, const char *key, const char *value)
 {
     const char *whole = assay__reader_printf(&coreml->reader, "coreml.%s", key);
@@ -124,7 +158,11 @@ size_t assay__coreml_add_stored(struct assay__coreml *coreml,
 static const struct {
     uint32_t field;
     const char *name;
-} other_kinds[] = {
+} kinds[] = {
+    {COREML_NN, "neural network"},
+    {COREML_NN_CLASSIFIER, "neural network"},
+    {COREML_NN_REGRESSOR, "neural network"},
+    {COREML_PROGRAM, "ML program"},
     {200, "pipeline classifier"},
     {201, "pipeline regressor"},
     {202, "pipeline"},
@@ -160,16 +198,12 @@ static const struct {
     {3000, "serialized (encrypted) model"},
 };
 
-static const char *other_kind(uint32_t field)
+/* NULL: no kind of model. */
+static const char *kind_name(uint32_t field)
 {
-    for (size_t i = 0; i < sizeof other_kinds / sizeof other_kinds[0]; i++)
-        if (other_kinds[i].field == field) return other_kinds[i].name;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (kinds[i].field == field) return kinds[i].name;
     return NULL;
-}
-
-static bool is_network(uint32_t field)
-{
-    return field == COREML_NN || field == COREML_NN_CLASSIFIER || field == COREML_NN_REGRESSOR;
 }
 
 /* Kinds of the models inside a pipeline, for the message: "pipeline of neural network, tree
@@ -178,18 +212,14 @@ static void name_stages(struct assay__wire pipeline, char *out, size_t out_size)
 {
     struct assay__wire_field stage, field;
     size_t used = 0;
-    out[0] = 0;
     /* PipelineClassifier and PipelineRegressor wrap a Pipeline in their field 1; so does a Pipeline
      * its models. */
     while (assay__wire_next(&pipeline, &stage) == ASSAY__WIRE_FIELD && used + 1 < out_size) {
         if (stage.number != 1 || stage.type != ASSAY__WIRE_BYTES) continue;
         struct assay__wire model = assay__wire_in(&stage);
         const char *kind = NULL;
-        while (assay__wire_next(&model, &field) == ASSAY__WIRE_FIELD && !kind) {
-            kind = other_kind(field.number);
-            if (field.number == COREML_PROGRAM) kind = "ML program";
-            if (is_network(field.number)) kind = "neural network";
-        }
+        while (assay__wire_next(&model, &field) == ASSAY__WIRE_FIELD && !kind)
+            kind = kind_name(field.number);
         if (!kind) continue;
         int wrote = snprintf(out + used, out_size - used, "%s%s", used ? ", " : " of ", kind);
         used += wrote > 0 ? (size_t)wrote : 0;
@@ -207,9 +237,9 @@ static void refuse_kind(struct assay__coreml *coreml, const struct assay__wire_f
     else if (pipeline && assay__wire_next(&wire, &inner) == ASSAY__WIRE_FIELD &&
              inner.number == 1 && inner.type == ASSAY__WIRE_BYTES)
         name_stages(assay__wire_in(&inner), stages, sizeof stages);
-    assay__reader_refuse(
-        &coreml->reader, ASSAY_EUNSUPPORTED, "a Core ML %s%s has no single network to read%s",
-        other_kind(field->number), stages, pipeline ? "; give its stages one by one" : "");
+    assay__reader_refuse(&coreml->reader, ASSAY_EUNSUPPORTED,
+                         "a Core ML %s%s has no single network to read%s", kind_name(field->number),
+                         stages, pipeline ? "; give its stages one by one" : "");
 }
 
 static int read_model(struct assay__coreml *coreml, const uint8_t *data, size_t size)
@@ -219,19 +249,20 @@ static int read_model(struct assay__coreml *coreml, const uint8_t *data, size_t 
     struct assay__wire_field field, description = {.number = 0}, kind = {.number = 0};
     reader->base = data;
     while (assay__reader_next(reader, &wire, &field, "the model")) {
-        bool network = field.number == COREML_PROGRAM || is_network(field.number);
         if (field.number == COREML_SPECIFICATION)
             coreml->specification = assay__reader_int(reader, &field);
         else if (field.number == COREML_DESCRIPTION && assay__reader_message(reader, &field))
             description = field;
-        else if ((network || other_kind(field.number)) && assay__reader_message(reader, &field))
+        else if (kind_name(field.number) && assay__reader_message(reader, &field))
             kind = field;
     }
     if (!kind.number || coreml->specification < 1)
         return assay__reader_refuse(reader, ASSAY_EFORMAT, "not a Core ML model: no %s",
                                     kind.number ? "specification version" : "network in it");
-    if (other_kind(kind.number)) refuse_kind(coreml, &kind);
-    if (description.number) assay__coreml_describe(coreml, &description, &coreml->description);
+    bool network = kind.number == COREML_NN || kind.number == COREML_NN_CLASSIFIER ||
+                   kind.number == COREML_NN_REGRESSOR;
+    if (!network && kind.number != COREML_PROGRAM) refuse_kind(coreml, &kind);
+    if (description.number) assay__coreml_describe(coreml, &description);
     assay__coreml_note(coreml, "specification",
                        assay__reader_printf(reader, "%lld", (long long)coreml->specification));
     if (kind.number == COREML_PROGRAM)

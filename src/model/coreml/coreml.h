@@ -109,6 +109,15 @@ int assay__coreml_code(struct assay__coreml *coreml);
  * followed. */
 int assay__coreml_inside(struct assay__coreml *coreml, const char *folder, const char *name,
                          char *out, size_t out_size);
+/* Fields of a message by number, of which the last counts; `what` names the message in an error. */
+/** A message within it; false, and an empty one, when it is not there. */
+bool assay__coreml_find(struct assay__coreml *coreml, const struct assay__wire_field *message,
+                        uint32_t number, const char *what, struct assay__wire_field *found);
+const char *assay__coreml_text(struct assay__coreml *coreml,
+                               const struct assay__wire_field *message, uint32_t number,
+                               const char *what); /* "" not there */
+uint64_t assay__coreml_number(struct assay__coreml *coreml, const struct assay__wire_field *message,
+                              uint32_t number, const char *what); /* 0 not there */
 /** A metadata entry "coreml.KEY". */
 void assay__coreml_note(struct assay__coreml *coreml, const char *key, const char *value);
 /** The entry "coreml.SIDE.NAME" with what a tensor does not say of a feature; none without. */
@@ -119,9 +128,9 @@ size_t assay__coreml_add_stored(struct assay__coreml *coreml,
                                 const struct assay__stored_weight *weight);
 
 /* coreml_description.c */
-/** Of `function` in a model with several ("" or not found: the top level). */
-void assay__coreml_describe(struct assay__coreml *coreml, const struct assay__wire_field *message,
-                            struct assay__coreml_description *description);
+/** Reads a ModelDescription: the features of its top level and of its default function, and the
+ * metadata. */
+void assay__coreml_describe(struct assay__coreml *coreml, const struct assay__wire_field *message);
 const struct assay__coreml_feature *assay__coreml_feature(
     const struct assay__coreml_features *features, const char *name);
 /** Dimensions as the graph has them: a flexible or unknown one is symbolic, "NAME_AXIS". NULL after

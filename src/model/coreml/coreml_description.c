@@ -11,29 +11,6 @@
 
 #define NAMED_SHAPES 4 /* enumerated shapes that are spelt out */
 
-static enum assay__dtype array_dtype(uint64_t type)
-{
-    switch (type) {
-    case 65568: return ASSAY__FLOAT32;
-    case 65600: return ASSAY__FLOAT64;
-    case 65552: return ASSAY__FLOAT16;
-    case 131104: return ASSAY__INT32;
-    case 131080: return ASSAY__INT8;
-    default: return ASSAY__UNDEFINED;
-    }
-}
-
-static const char *color_name(uint64_t color)
-{
-    switch (color) {
-    case 10: return "grayscale";
-    case 20: return "RGB";
-    case 30: return "BGR";
-    case 40: return "grayscale float16";
-    default: return "of an unknown colour space";
-    }
-}
-
 /* --- repeated int64 and ranges ---------------------------------------------------------------- */
 
 /* A shape: repeated int64 in fields `number` of the message. */
@@ -55,40 +32,20 @@ static void read_shape(struct assay__coreml *coreml, const struct assay__wire_fi
     }
 }
 
-/* SizeRange: 1 lowerBound, 2 upperBound (negative: unbounded). */
-struct range {
-    uint64_t lower;
-    int64_t upper;
-};
-
-static struct range read_range(struct assay__coreml *coreml,
-                               const struct assay__wire_field *message)
+/* SizeRange {1 lowerBound, 2 upperBound (negative: unbounded)}: makes the axis flexible when it
+ * leaves a choice, and says so: "axis 2: 64 to 512". */
+static void add_range(struct assay__coreml *coreml, const struct assay__wire_field *range,
+                      struct assay__coreml_feature *feature, int axis, const char *what,
+                      struct assay__buf *words)
 {
-    struct assay__wire wire = assay__wire_in(message);
-    struct assay__wire_field field;
-    struct range range = {0, 0};
-    while (assay__reader_next(&coreml->reader, &wire, &field, "a size range")) {
-        if (field.type != ASSAY__WIRE_VARINT) continue;
-        if (field.number == 1) range.lower = field.value;
-        if (field.number == 2) range.upper = (int64_t)field.value;
-    }
-    return range;
-}
-
-/* Makes the axis flexible when the range leaves it a choice, and says so: "axis 2: 64 to 512". */
-static void add_range(struct assay__coreml_feature *feature, int axis, const char *what,
-                      struct range range, struct assay__buf *words)
-{
-    if (axis >= feature->rank || (range.upper >= 0 && range.lower == (uint64_t)range.upper)) return;
+    uint64_t lower = assay__coreml_number(coreml, range, 1, "a size range");
+    int64_t upper = (int64_t)assay__coreml_number(coreml, range, 2, "a size range");
+    if (axis >= feature->rank || (upper >= 0 && lower == (uint64_t)upper)) return;
     feature->flexible[axis] = true;
-    if (words->length) assay__buf_puts(words, ", ");
-    assay__buf_puts(words, what);
+    assay__buf_printf(words, "%s%s", words->length ? ", " : "", what);
     if (strcmp(what, "axis") == 0) assay__buf_printf(words, " %d", axis);
-    if (range.upper < 0)
-        assay__buf_printf(words, ": from %llu", (unsigned long long)range.lower);
-    else
-        assay__buf_printf(words, ": %llu to %lld", (unsigned long long)range.lower,
-                          (long long)range.upper);
+    assay__buf_printf(words, ": %s%llu", upper < 0 ? "from " : "", (unsigned long long)lower);
+    if (upper >= 0) assay__buf_printf(words, " to %lld", (long long)upper);
 }
 
 static void make_flexible(struct assay__coreml *coreml, struct assay__coreml_feature *feature)
@@ -99,25 +56,12 @@ static void make_flexible(struct assay__coreml *coreml, struct assay__coreml_fea
 
 /* --- arrays ----------------------------------------------------------------------------------- */
 
-static void array_ranges(struct assay__coreml *coreml, const struct assay__wire_field *message,
-                         struct assay__coreml_feature *feature, struct assay__buf *words)
-{
-    struct assay__wire wire = assay__wire_in(message);
-    struct assay__wire_field field;
-    int axis = 0;
-    make_flexible(coreml, feature);
-    while (assay__reader_next(&coreml->reader, &wire, &field, "a shape range"))
-        if (field.number == 1 && field.type == ASSAY__WIRE_BYTES)
-            add_range(feature, axis++, "axis", read_range(coreml, &field), words);
-}
-
 static void array_enumerated(struct assay__coreml *coreml, const struct assay__wire_field *message,
                              struct assay__coreml_feature *feature, struct assay__buf *words)
 {
     struct assay__wire wire = assay__wire_in(message);
     struct assay__wire_field field;
     int rank = 0, shapes = 0;
-    make_flexible(coreml, feature);
     while (assay__reader_next(&coreml->reader, &wire, &field, "enumerated shapes")) {
         int64_t *dims = NULL;
         if (field.number != 1 || field.type != ASSAY__WIRE_BYTES) continue;
@@ -136,16 +80,31 @@ static void array_enumerated(struct assay__coreml *coreml, const struct assay__w
 static void read_array(struct assay__coreml *coreml, const struct assay__wire_field *message,
                        struct assay__coreml_feature *feature, struct assay__buf *words)
 {
-    struct assay__wire wire = assay__wire_in(message);
-    struct assay__wire_field field;
+    static const struct {
+        uint64_t type;
+        enum assay__dtype dtype;
+    } types[] = {{65568, ASSAY__FLOAT32},
+                 {65600, ASSAY__FLOAT64},
+                 {65552, ASSAY__FLOAT16},
+                 {131104, ASSAY__INT32},
+                 {131080, ASSAY__INT8}};
+    struct assay__wire wire = assay__wire_in(message), ranges;
+    struct assay__wire_field field, range;
+    int axis = 0;
     read_shape(coreml, message, ARRAY_SHAPE, &feature->rank, &feature->dims);
     if (!feature->rank) feature->rank = -1; /* not stated */
+    uint64_t type = assay__coreml_number(coreml, message, ARRAY_TYPE, "an array type");
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (types[i].type == type) feature->dtype = types[i].dtype;
+    make_flexible(coreml, feature);
     while (assay__reader_next(&coreml->reader, &wire, &field, "an array type")) {
-        if (field.number == ARRAY_TYPE && field.type == ASSAY__WIRE_VARINT)
-            feature->dtype = array_dtype(field.value);
         if (field.type != ASSAY__WIRE_BYTES) continue;
-        if (field.number == ARRAY_RANGE) array_ranges(coreml, &field, feature, words);
         if (field.number == ARRAY_ENUMERATED) array_enumerated(coreml, &field, feature, words);
+        if (field.number != ARRAY_RANGE) continue;
+        ranges = assay__wire_in(&field);
+        while (assay__reader_next(&coreml->reader, &ranges, &range, "a shape range"))
+            if (range.number == 1 && range.type == ASSAY__WIRE_BYTES)
+                add_range(coreml, &range, feature, axis++, "axis", words);
     }
     for (int i = 0; words->length && i < feature->rank; i++)
         assay__buf_printf(words, "%s%lld", i ? "x" : "; default ", (long long)feature->dims[i]);
@@ -153,47 +112,33 @@ static void read_array(struct assay__coreml *coreml, const struct assay__wire_fi
 
 /* --- images ----------------------------------------------------------------------------------- */
 
-static void image_ranges(struct assay__coreml *coreml, const struct assay__wire_field *message,
-                         struct assay__coreml_feature *feature, struct assay__buf *words)
+/* Width or height of an ImageFeatureType or ImageSize. */
+static int64_t image_side(struct assay__coreml *coreml, const struct assay__wire_field *message,
+                          uint32_t side)
 {
-    struct assay__wire wire = assay__wire_in(message);
-    struct assay__wire_field field;
-    make_flexible(coreml, feature);
-    while (assay__reader_next(&coreml->reader, &wire, &field, "an image size range")) {
-        bool width = field.number == 1;
-        if ((!width && field.number != 2) || field.type != ASSAY__WIRE_BYTES) continue;
-        add_range(feature, width ? 3 : 2, width ? "width" : "height", read_range(coreml, &field),
-                  words);
-    }
+    return (int64_t)assay__coreml_number(coreml, message, side, "an image type");
 }
 
-/* ImageFeatureType and ImageSize: width and height; the type has the colour too. */
-static void read_size(struct assay__coreml *coreml, const struct assay__wire_field *message,
-                      uint64_t *width, uint64_t *height, uint64_t *color)
+/* An ImageSizeRange {1 width, 2 height}, or enumerated sizes {1 ImageSize}. */
+static void image_sizes(struct assay__coreml *coreml, const struct assay__wire_field *message,
+                        struct assay__coreml_feature *feature, struct assay__buf *words)
 {
     struct assay__wire wire = assay__wire_in(message);
     struct assay__wire_field field;
-    *width = *height = *color = 0;
-    while (assay__reader_next(&coreml->reader, &wire, &field, "an image type")) {
-        if (field.type != ASSAY__WIRE_VARINT) continue;
-        if (field.number == IMAGE_WIDTH) *width = field.value;
-        if (field.number == IMAGE_HEIGHT) *height = field.value;
-        if (field.number == IMAGE_COLOR) *color = field.value;
-    }
-}
-
-static void image_enumerated(struct assay__coreml *coreml, const struct assay__wire_field *message,
-                             struct assay__coreml_feature *feature, struct assay__buf *words)
-{
-    struct assay__wire wire = assay__wire_in(message);
-    struct assay__wire_field field;
-    make_flexible(coreml, feature);
-    while (assay__reader_next(&coreml->reader, &wire, &field, "image sizes")) {
-        uint64_t width, height, color;
-        if (field.number != 1 || field.type != ASSAY__WIRE_BYTES) continue;
-        read_size(coreml, &field, &width, &height, &color);
-        if ((int64_t)height != feature->dims[2]) feature->flexible[2] = true;
-        if ((int64_t)width != feature->dims[3]) feature->flexible[3] = true;
+    bool ranges = message->number == IMAGE_RANGE;
+    while (assay__reader_next(&coreml->reader, &wire, &field,
+                              ranges ? "an image size range" : "image sizes")) {
+        if (field.type != ASSAY__WIRE_BYTES || !field.number || field.number > (ranges ? 2 : 1))
+            continue;
+        if (ranges) {
+            bool width = field.number == 1;
+            add_range(coreml, &field, feature, width ? 3 : 2, width ? "width" : "height", words);
+            continue;
+        }
+        int64_t width = image_side(coreml, &field, IMAGE_WIDTH),
+                height = image_side(coreml, &field, IMAGE_HEIGHT);
+        if (height != feature->dims[2]) feature->flexible[2] = true;
+        if (width != feature->dims[3]) feature->flexible[3] = true;
         if (words->length < 200)
             assay__buf_printf(words, ", or %llu x %llu", (unsigned long long)width,
                               (unsigned long long)height);
@@ -203,28 +148,29 @@ static void image_enumerated(struct assay__coreml *coreml, const struct assay__w
 static void read_image(struct assay__coreml *coreml, const struct assay__wire_field *message,
                        struct assay__coreml_feature *feature, struct assay__buf *words)
 {
+    static const char *const colors[] = {
+        [10] = "grayscale", [20] = "RGB", [30] = "BGR", [40] = "grayscale float16"};
     struct assay__reader *reader = &coreml->reader;
     struct assay__wire wire = assay__wire_in(message);
     struct assay__wire_field field;
-    uint64_t width, height, color;
-    int64_t *dims = assay__reader_array(reader, 4, sizeof *dims);
-    if (!dims) return;
-    read_size(coreml, message, &width, &height, &color);
-    dims[0] = 1;
-    dims[1] = color == 20 || color == 30 ? 3 : 1;
-    dims[2] = (int64_t)height;
-    dims[3] = (int64_t)width;
-    if (dims[2] < 0 || dims[3] < 0)
-        assay__reader_fail(reader, message->start, "a negative image size");
+    uint64_t color = assay__coreml_number(coreml, message, IMAGE_COLOR, "an image type");
+    bool known = color < sizeof colors / sizeof colors[0] && colors[color];
     feature->rank = 4;
-    feature->dims = dims;
     feature->dtype = ASSAY__FLOAT32; /* unless the network's function says otherwise */
-    assay__buf_printf(words, "image %s", color_name(color));
-    while (assay__reader_next(reader, &wire, &field, "an image type")) {
-        if (field.type != ASSAY__WIRE_BYTES) continue;
-        if (field.number == IMAGE_RANGE) image_ranges(coreml, &field, feature, words);
-        if (field.number == IMAGE_ENUMERATED) image_enumerated(coreml, &field, feature, words);
-    }
+    feature->dims = assay__reader_array(reader, 4, sizeof *feature->dims);
+    if (!feature->dims) return;
+    feature->dims[0] = 1;
+    feature->dims[1] = color == 20 || color == 30 ? 3 : 1;
+    feature->dims[2] = image_side(coreml, message, IMAGE_HEIGHT);
+    feature->dims[3] = image_side(coreml, message, IMAGE_WIDTH);
+    if (feature->dims[2] < 0 || feature->dims[3] < 0)
+        assay__reader_fail(reader, message->start, "a negative image size");
+    assay__buf_printf(words, "image %s", known ? colors[color] : "of an unknown colour space");
+    make_flexible(coreml, feature);
+    while (assay__reader_next(reader, &wire, &field, "an image type"))
+        if (field.type == ASSAY__WIRE_BYTES &&
+            (field.number == IMAGE_RANGE || field.number == IMAGE_ENUMERATED))
+            image_sizes(coreml, &field, feature, words);
 }
 
 /* --- features --------------------------------------------------------------------------------- */
@@ -239,22 +185,11 @@ static void scalar_feature(struct assay__coreml *coreml, struct assay__coreml_fe
     feature->dims[0] = 1;
 }
 
-/* StateFeatureType: 1 arrayType. */
-static void read_state(struct assay__coreml *coreml, const struct assay__wire_field *message,
-                       struct assay__coreml_feature *feature, struct assay__buf *words)
-{
-    struct assay__wire wire = assay__wire_in(message);
-    struct assay__wire_field field;
-    while (assay__reader_next(&coreml->reader, &wire, &field, "a state type"))
-        if (field.number == 1 && field.type == ASSAY__WIRE_BYTES)
-            read_array(coreml, &field, feature, words);
-}
-
 static void read_type(struct assay__coreml *coreml, const struct assay__wire_field *message,
                       struct assay__coreml_feature *feature, struct assay__buf *words)
 {
     struct assay__wire wire = assay__wire_in(message);
-    struct assay__wire_field field;
+    struct assay__wire_field field, array;
     while (assay__reader_next(&coreml->reader, &wire, &field, "a feature type")) {
         if (field.number == FEATURE_OPTIONAL && field.type == ASSAY__WIRE_VARINT)
             feature->optional = field.value != 0;
@@ -266,35 +201,22 @@ static void read_type(struct assay__coreml *coreml, const struct assay__wire_fie
         case FEATURE_STRING: scalar_feature(coreml, feature, ASSAY__STRING); break;
         case FEATURE_IMAGE: read_image(coreml, &field, feature, words); break;
         case FEATURE_ARRAY: read_array(coreml, &field, feature, words); break;
-        case FEATURE_STATE: read_state(coreml, &field, feature, words); break;
+        case FEATURE_STATE: /* StateFeatureType {1 arrayType} */
+            if (assay__coreml_find(coreml, &field, 1, "a state type", &array))
+                read_array(coreml, &array, feature, words);
+            break;
         default:
             assay__buf_puts(words, field.number == FEATURE_DICTIONARY ? "dictionary" : "sequence");
         }
     }
 }
 
-static void read_feature(struct assay__coreml *coreml, const struct assay__wire_field *message,
-                         struct assay__coreml_feature *feature)
-{
-    struct assay__wire wire = assay__wire_in(message);
-    struct assay__wire_field field;
-    struct assay__buf words = {.data = NULL};
-    *feature = (struct assay__coreml_feature){.name = "", .rank = -1, .words = ""};
-    while (assay__reader_next(&coreml->reader, &wire, &field, "a feature")) {
-        if (field.number == FEATURE_NAME)
-            feature->name = assay__reader_text(&coreml->reader, &field);
-        if (field.number == FEATURE_TYPE && field.type == ASSAY__WIRE_BYTES)
-            read_type(coreml, &field, feature, &words);
-    }
-    if (feature->optional) assay__buf_puts(&words, words.length ? ", optional" : "optional");
-    feature->words = assay__buf_keep(&words, coreml->reader.arena);
-    if (!feature->words) assay__reader_no_memory(&coreml->reader);
-}
-
 static void add_feature(struct assay__coreml *coreml, const struct assay__wire_field *message,
                         struct assay__coreml_features *features)
 {
     struct assay__reader *reader = &coreml->reader;
+    struct assay__wire_field type;
+    struct assay__buf words = {.data = NULL};
     if (!assay__reader_message(reader, message)) return;
     if (features->count > 4096) assay__reader_fail(reader, message->start, "too many features");
     struct assay__coreml_feature *items = assay__arena_grow(reader->arena, features->items,
@@ -302,7 +224,14 @@ static void add_feature(struct assay__coreml *coreml, const struct assay__wire_f
     if (!items) assay__reader_no_memory(reader);
     if (reader->code) return;
     features->items = items;
-    read_feature(coreml, message, &items[features->count++]);
+    struct assay__coreml_feature *feature = &items[features->count++];
+    *feature = (struct assay__coreml_feature){.rank = -1};
+    feature->name = assay__coreml_text(coreml, message, FEATURE_NAME, "a feature");
+    if (assay__coreml_find(coreml, message, FEATURE_TYPE, "a feature", &type))
+        read_type(coreml, &type, feature, &words);
+    if (feature->optional) assay__buf_puts(&words, words.length ? ", optional" : "optional");
+    feature->words = assay__buf_keep(&words, reader->arena);
+    if (!feature->words) assay__reader_no_memory(reader);
 }
 
 const struct assay__coreml_feature *assay__coreml_feature(
@@ -328,82 +257,65 @@ struct assay__dim *assay__coreml_dims(struct assay__coreml *coreml, const char *
 
 /* --- metadata --------------------------------------------------------------------------------- */
 
-static void read_entry(struct assay__coreml *coreml, const struct assay__wire_field *message)
+static void read_metadata(struct assay__coreml *coreml, const struct assay__wire_field *message)
 {
     struct assay__reader *reader = &coreml->reader;
     struct assay__wire wire = assay__wire_in(message);
     struct assay__wire_field field;
-    const char *key = "", *value = "";
-    while (assay__reader_next(reader, &wire, &field, "metadata")) {
-        if (field.number == 1) key = assay__reader_text(reader, &field);
-        if (field.number == 2) value = assay__reader_text(reader, &field);
-    }
-    if (*key && message->size <= 4096)
-        assay__coreml_note(coreml, assay__reader_printf(reader, "user.%s", key), value);
-}
-
-static void read_metadata(struct assay__coreml *coreml, const struct assay__wire_field *message)
-{
-    struct assay__wire wire = assay__wire_in(message);
-    struct assay__wire_field field;
     int entries = 0;
-    while (assay__reader_next(&coreml->reader, &wire, &field, "metadata")) {
+    while (assay__reader_next(reader, &wire, &field, "metadata")) {
         const char *key = field.number == METADATA_SHORT     ? "description"
                           : field.number == METADATA_VERSION ? "version"
                           : field.number == METADATA_AUTHOR  ? "author"
                                                              : NULL;
         if (key && field.size && field.size < 4096)
-            assay__coreml_note(coreml, key, assay__reader_text(&coreml->reader, &field));
-        else if (field.number == METADATA_USER && field.type == ASSAY__WIRE_BYTES && entries++ < 64)
-            read_entry(coreml, &field);
+            assay__coreml_note(coreml, key, assay__reader_text(reader, &field));
+        if (field.number != METADATA_USER || field.type != ASSAY__WIRE_BYTES || entries++ >= 64)
+            continue;
+        key = assay__coreml_text(coreml, &field, 1, "metadata");
+        const char *value = assay__coreml_text(coreml, &field, 2, "metadata");
+        if (*key && field.size <= 4096)
+            assay__coreml_note(coreml, assay__reader_printf(reader, "user.%s", key), value);
     }
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-/* Reads the features of the function that the description names as its default. */
-static bool read_function(struct assay__coreml *coreml, const struct assay__wire_field *message,
-                          struct assay__coreml_description *description)
+/* Adds the feature when the field is an input, output or state; the numbers of these fields. */
+static void take_feature(struct assay__coreml *coreml, const struct assay__wire_field *field,
+                         uint32_t input, uint32_t output, uint32_t state)
 {
-    struct assay__reader *reader = &coreml->reader;
-    struct assay__wire wire = assay__wire_in(message);
-    struct assay__wire_field field;
-    const char *name = "";
-    while (assay__reader_next(reader, &wire, &field, "a function"))
-        if (field.number == FUNCTION_DESCRIPTION_NAME) name = assay__reader_text(reader, &field);
-    if (strcmp(name, description->function) != 0) return false;
-    wire = assay__wire_in(message);
-    while (assay__reader_next(reader, &wire, &field, "a function")) {
-        if (field.number == FUNCTION_DESCRIPTION_INPUT)
-            add_feature(coreml, &field, &description->inputs);
-        if (field.number == FUNCTION_DESCRIPTION_OUTPUT)
-            add_feature(coreml, &field, &description->outputs);
-        if (field.number == FUNCTION_DESCRIPTION_STATE)
-            add_feature(coreml, &field, &description->states);
-    }
-    return true;
+    struct assay__coreml_description *description = &coreml->description;
+    if (field->number == input) add_feature(coreml, field, &description->inputs);
+    if (field->number == output) add_feature(coreml, field, &description->outputs);
+    if (field->number == state) add_feature(coreml, field, &description->states);
 }
 
-void assay__coreml_describe(struct assay__coreml *coreml, const struct assay__wire_field *message,
-                            struct assay__coreml_description *description)
+void assay__coreml_describe(struct assay__coreml *coreml, const struct assay__wire_field *message)
 {
     struct assay__reader *reader = &coreml->reader;
-    struct assay__wire wire = assay__wire_in(message);
-    struct assay__wire_field field;
-    description->function = "";
+    struct assay__wire wire = assay__wire_in(message), inner;
+    struct assay__wire_field field, part;
+    const char *function = "";
     while (assay__reader_next(reader, &wire, &field, "the description")) {
-        if (field.number == DESCRIPTION_INPUT) add_feature(coreml, &field, &description->inputs);
-        if (field.number == DESCRIPTION_OUTPUT) add_feature(coreml, &field, &description->outputs);
-        if (field.number == DESCRIPTION_STATE) add_feature(coreml, &field, &description->states);
+        take_feature(coreml, &field, DESCRIPTION_INPUT, DESCRIPTION_OUTPUT, DESCRIPTION_STATE);
         if (field.number == DESCRIPTION_DEFAULT_FUNCTION)
-            description->function = assay__reader_text(reader, &field);
+            function = assay__reader_text(reader, &field);
         if (field.number == DESCRIPTION_METADATA && field.type == ASSAY__WIRE_BYTES)
             read_metadata(coreml, &field);
     }
-    /* In a model of several functions each has its own features. */
+    coreml->description.function = function;
+    /* In a model of several functions each has its own features: the default one's are read. */
     wire = assay__wire_in(message);
-    while (assay__reader_next(reader, &wire, &field, "the description"))
-        if (field.number == DESCRIPTION_FUNCTION && field.type == ASSAY__WIRE_BYTES &&
-            read_function(coreml, &field, description))
-            return;
+    while (assay__reader_next(reader, &wire, &field, "the description")) {
+        if (field.number != DESCRIPTION_FUNCTION || field.type != ASSAY__WIRE_BYTES ||
+            strcmp(assay__coreml_text(coreml, &field, FUNCTION_DESCRIPTION_NAME, "a function"),
+                   function) != 0)
+            continue;
+        inner = assay__wire_in(&field);
+        while (assay__reader_next(reader, &inner, &part, "a function"))
+            take_feature(coreml, &part, FUNCTION_DESCRIPTION_INPUT, FUNCTION_DESCRIPTION_OUTPUT,
+                         FUNCTION_DESCRIPTION_STATE);
+        return;
+    }
 }

@@ -1,80 +1,159 @@
 /* coreml_nn.c - a neural network (neuralNetwork, …Classifier, …Regressor of Model.proto): its
  * layers in order, each mapped by its row of coreml_nn_table.c. A kind of layer without a row is
  * kept under the name "layer_FIELD" in the domain "coreml". Shapes are rarely stated: they are
- * inferred from the nodes. */
+ * inferred from the nodes.
+ *
+ * A network may write a name again (`copy` does: it is an assignment), and the networks in branches
+ * and loops write names of the networks around them. A graph has one value to a name, so every
+ * assignment is a separate value: "NAME", "NAME.again7"; in inner networks "LAYER.then/NAME". What
+ * the model gives out keeps its name. */
 #include "model/coreml/coreml_nn.h"
 
 #include <stdio.h>
+#include <string.h>
 
-/* --- generic mapping: attributes by field number -----------------------------------------------
- */
+/* --- names ------------------------------------------------------------------------------------ */
 
-/* "1>axis:i 2>shape:l"; proto3 leaves zeros out, so an absent number is 0. */
-static void set_attributes(struct assay__nn_layer *layer, struct assay__node *node)
+struct assay__nn_value *assay__nn_find(const struct assay__nn *nn, const char *source)
 {
-    struct assay__model *model = assay__nn_model(layer);
+    for (; nn; nn = nn->outer) {
+        size_t i = assay__map_get(nn->names, source);
+        if (i != ASSAY__MAP_NONE) return &nn->values[i];
+    }
+    return NULL;
+}
+
+const char *assay__nn_fresh(struct assay__nn *nn, const char *stem)
+{
+    struct assay__reader *reader = &nn->coreml->reader;
+    const char *name = stem;
+    while (!reader->code && assay__map_has(nn->shared->taken, name))
+        name = assay__reader_printf(reader, "%s.again%zu", stem, ++nn->shared->serial);
+    if (assay__map_set(nn->shared->taken, name, 0)) assay__reader_no_memory(reader);
+    return name;
+}
+
+const char *assay__nn_define(struct assay__nn *nn, const char *source, int rank)
+{
+    struct assay__reader *reader = &nn->coreml->reader;
+    const char *stem = *nn->prefix ? assay__reader_printf(reader, "%s%s", nn->prefix, source)
+                                   : source;
+    const char *name = assay__nn_fresh(nn, stem);
+    void *values = assay__arena_grow(reader->arena, nn->values, nn->count, sizeof *nn->values);
+    if (!values || assay__map_set(nn->names, source, nn->count) ||
+        (nn->outer && assay__map_set(nn->shared->written, source, 0))) {
+        assay__reader_no_memory(reader);
+        return "";
+    }
+    nn->values = values;
+    nn->values[nn->count++] = (struct assay__nn_value){source, name, rank, false};
+    return name;
+}
+
+struct renames {
+    struct assay__map *map; /* a name in the graphs -> index in to */
+    const char **to;
+    size_t count;
+};
+
+static void rename_names(const struct renames *renames, const char **names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t at = assay__map_get(renames->map, names[i]);
+        if (at != ASSAY__MAP_NONE) names[i] = renames->to[at];
+    }
+}
+
+static void rename_values(const struct renames *renames, struct assay__value *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        rename_names(renames, &values[i].name, 1);
+}
+
+/* Names of values are unique in all graphs of the model, so they are replaced wherever they are. */
+static void rename_graph(const struct renames *renames, struct assay__graph *graph)
+{
+    rename_values(renames, graph->inputs, graph->input_count);
+    rename_values(renames, graph->outputs, graph->output_count);
+    rename_values(renames, graph->values, graph->value_count);
+    for (size_t i = 0; i < graph->node_count; i++) {
+        struct assay__node *node = &graph->nodes[i];
+        rename_names(renames, node->inputs, node->input_count);
+        rename_names(renames, node->outputs, node->output_count);
+        for (size_t k = 0; k < node->attr_count; k++)
+            if (node->attrs[k].g) rename_graph(renames, node->attrs[k].g);
+    }
+}
+
+/* The main graph's outputs get the names that the model gives them. */
+static void name_outputs(struct assay__nn *nn)
+{
+    const struct assay__coreml_features *outputs = &nn->coreml->description.outputs;
+    struct assay__reader *reader = &nn->coreml->reader;
+    struct renames renames = {
+        assay__map_new(), assay__reader_array(reader, 2 * outputs->count, sizeof *renames.to), 0};
+    if (!renames.map) assay__reader_no_memory(reader);
+    for (size_t i = 0; i < outputs->count && !reader->code; i++) {
+        const char *name = outputs->items[i].name;
+        size_t index = assay__map_get(nn->names, name);
+        if (index == ASSAY__MAP_NONE || strcmp(nn->values[index].name, name) == 0) continue;
+        /* an input keeps its name; an output is named once */
+        if (assay__coreml_feature(&nn->coreml->description.inputs, name) ||
+            assay__map_has(renames.map, nn->values[index].name))
+            continue;
+        renames.to[renames.count] = assay__nn_fresh(nn, name);
+        renames.to[renames.count + 1] = name;
+        if (assay__map_set(renames.map, name, renames.count) ||
+            assay__map_set(renames.map, nn->values[index].name, renames.count + 1))
+            assay__reader_no_memory(reader);
+        renames.count += 2;
+    }
+    if (!reader->code && renames.count) rename_graph(&renames, nn->graph);
+    assay__map_free(renames.map);
+}
+
+/* --- one layer -------------------------------------------------------------------------------- */
+
+/* By its row's function, or as an operator with attributes by field number: "1>axis:i 2>shape:l".
+ * proto3 leaves zeros out, so an absent number is 0. */
+static void map_layer(struct assay__nn_layer *layer)
+{
     const struct assay__wire_field *params = &layer->params;
+    const struct assay__nn_row *row = layer->row;
     char name[32], type;
     int64_t ints[64];
     unsigned field;
     size_t count;
     int used = 0;
-    for (const char *at = layer->row->attributes;
-         sscanf(at, "%u>%31[^:]:%c%n", &field, name, &type, &used) == 3; at += used) {
-        if (type == 'f')
-            assay__node_set_float(model, node, name, assay__nn_float(params, field, 0));
-        else if (type == 'i')
-            assay__node_set_int(model, node, name, assay__nn_int(params, field, 0));
-        else if (assay__nn_list(layer, field, ints, 64, &count) && count)
-            assay__node_set_ints(model, node, name, ints, count);
-    }
-}
-
-static void map_layer(struct assay__nn_layer *layer)
-{
-    if (layer->row && layer->row->map) {
-        layer->row->map(layer);
+    if (row && row->map) {
+        row->map(layer);
         return;
     }
-    const char *op = layer->row ? layer->row->op
-                                : assay__reader_printf(&layer->nn->coreml->reader, "layer_%u",
-                                                       layer->kind);
+    const char *op = row ? row->op : assay__reader_printf(layer->reader, "layer_%u", layer->kind);
     if (op[0] >= 'a' && op[0] <= 'z') layer->out_rank = -1;
     struct assay__node *node = assay__nn_emit_plain(layer, op);
-    if (layer->row) set_attributes(layer, node);
-}
-
-/* --- one layer -------------------------------------------------------------------------------- */
-
-static void find_input(struct assay__nn_layer *layer, const char *name)
-{
-    const struct assay__nn_value *value = assay__nn_find(layer->nn, name);
-    if (value) {
-        layer->ranks[layer->input_count] = value->rank;
-        layer->inputs[layer->input_count++] = value->name;
-    } else if (assay__map_get(layer->nn->shared->written, name) != ASSAY__MAP_NONE) {
-        assay__nn_cannot(
-            layer, "it reads '%.60s', which only a branch or a loop makes: not supported", name);
-    } else {
-        assay__nn_fail(layer, "it reads '%.60s', which nothing before it makes", name);
+    for (const char *at = row ? row->attributes : "";
+         sscanf(at, "%u>%31[^:]:%c%n", &field, name, &type, &used) == 3; at += used) {
+        if (type == 'f')
+            assay__node_set_float(layer->model, node, name, assay__nn_float(params, field, 0));
+        else if (type == 'i')
+            assay__node_set_int(layer->model, node, name, assay__nn_int(params, field, 0));
+        else if (assay__nn_list(layer, field, ints, 64, &count) && count)
+            assay__node_set_ints(layer->model, node, name, ints, count);
     }
-}
-
-/* What branches and loops write, their networks say; breaking off a loop writes nothing. */
-static bool writes_nothing(uint32_t kind)
-{
-    return kind == KIND_BRANCH || kind == KIND_LOOP || kind == KIND_BREAK || kind == KIND_CONTINUE;
 }
 
 static void read_ports(struct assay__nn_layer *layer, const struct assay__wire_field *message)
 {
-    struct assay__reader *reader = &layer->nn->coreml->reader;
+    struct assay__reader *reader = layer->reader;
     struct assay__wire wire = assay__wire_in(message);
     struct assay__wire_field field;
     size_t inputs = assay__reader_count(reader, message, LAYER_INPUT, "a layer");
     size_t outputs = assay__reader_count(reader, message, LAYER_OUTPUT, "a layer");
-    if (inputs > ASSAY__NN_PORTS || outputs > ASSAY__NN_PORTS ||
-        (!outputs && !writes_nothing(layer->kind)))
+    /* what branches and loops write, their networks say; breaking off a loop writes nothing */
+    bool writes_none = layer->kind == KIND_BRANCH || layer->kind == KIND_LOOP ||
+                       layer->kind == KIND_BREAK || layer->kind == KIND_CONTINUE;
+    if (inputs > ASSAY__NN_PORTS || outputs > ASSAY__NN_PORTS || (!outputs && !writes_none))
         assay__nn_fail(layer, "it has %zu inputs and %zu outputs", inputs, outputs);
     layer->inputs = assay__reader_array(reader, inputs, sizeof *layer->inputs);
     layer->ranks = assay__reader_array(reader, inputs, sizeof *layer->ranks);
@@ -83,10 +162,21 @@ static void read_ports(struct assay__nn_layer *layer, const struct assay__wire_f
         if (field.number != LAYER_INPUT && field.number != LAYER_OUTPUT) continue;
         const char *name = assay__reader_text(reader, &field);
         if (!*name) assay__nn_fail(layer, "a value without a name");
-        if (field.number == LAYER_INPUT)
-            find_input(layer, name);
-        else
+        if (field.number == LAYER_OUTPUT) {
             layer->outputs[layer->output_count++] = name;
+            continue;
+        }
+        const struct assay__nn_value *value = assay__nn_find(layer->nn, name);
+        if (value) {
+            layer->ranks[layer->input_count] = value->rank;
+            layer->inputs[layer->input_count++] = value->name;
+        } else if (assay__map_has(layer->nn->shared->written, name)) {
+            assay__nn_cannot(layer,
+                             "it reads '%.60s', which only a branch or a loop makes: not supported",
+                             name);
+        } else {
+            assay__nn_fail(layer, "it reads '%.60s', which nothing before it makes", name);
+        }
     }
 }
 
@@ -115,27 +205,17 @@ static void state_shapes(struct assay__nn_layer *layer, const struct assay__wire
     }
 }
 
-static void name_layer(struct assay__nn_layer *layer)
-{
-    struct assay__nn *nn = layer->nn;
-    struct assay__reader *reader = &nn->coreml->reader;
-    if (!*layer->name)
-        layer->name = layer->output_count ? layer->outputs[0]
-                                          : assay__reader_printf(reader, "layer%zu", reader->nodes);
-    if (assay__map_get(nn->layers, layer->name) != ASSAY__MAP_NONE)
-        assay__nn_fail(layer, "a second layer of that name");
-    if (assay__map_set(nn->layers, layer->name, 0)) assay__reader_no_memory(reader);
-    if (*nn->layer_prefix)
-        layer->name = assay__reader_printf(reader, "%s%s", nn->layer_prefix, layer->name);
-}
-
 static void read_layer(struct assay__nn *nn, const struct assay__wire_field *message)
 {
     struct assay__reader *reader = &nn->coreml->reader;
     struct assay__wire wire = assay__wire_in(message);
     struct assay__wire_field field;
-    struct assay__nn_layer layer = {
-        .nn = nn, .name = "layer", .at = message->start, .out_rank = -2};
+    struct assay__nn_layer layer = {.nn = nn,
+                                    .reader = reader,
+                                    .model = nn->coreml->model,
+                                    .name = "layer",
+                                    .at = message->start,
+                                    .out_rank = -2};
     if (!assay__reader_message(reader, message)) return;
     while (assay__reader_next(reader, &wire, &field, "a layer")) {
         if (field.number == LAYER_NAME) layer.name = assay__reader_text(reader, &field);
@@ -153,7 +233,14 @@ static void read_layer(struct assay__nn *nn, const struct assay__wire_field *mes
     while (assay__reader_next(reader, &wire, &field, "a layer's parameters"))
         continue;
     if (reader->code) return;
-    name_layer(&layer);
+    if (!*layer.name)
+        layer.name = layer.output_count ? layer.outputs[0]
+                                        : assay__reader_printf(reader, "layer%zu", reader->nodes);
+    if (assay__map_has(nn->layers, layer.name))
+        assay__nn_fail(&layer, "a second layer of that name");
+    if (assay__map_set(nn->layers, layer.name, 0)) assay__reader_no_memory(reader);
+    if (*nn->layer_prefix)
+        layer.name = assay__reader_printf(reader, "%s%s", nn->layer_prefix, layer.name);
     layer.row = assay__nn_row(layer.kind);
     if (!reader->code) map_layer(&layer);
     if (!reader->code) state_shapes(&layer, message);
@@ -186,7 +273,7 @@ static void add_input(struct assay__nn *nn, const struct assay__coreml_feature *
     if (coreml->reader.code) return;
     assay__graph_add_value(coreml->model, &nn->graph->inputs, &nn->graph->input_count,
                            feature->name, seen_as(feature->dtype), rank, shape);
-    if (assay__map_get(nn->names, feature->name) != ASSAY__MAP_NONE)
+    if (assay__map_has(nn->names, feature->name))
         assay__reader_refuse(&coreml->reader, ASSAY_EFORMAT, "two inputs are called '%.100s'",
                              feature->name);
     assay__nn_define(nn, feature->name, rank);
@@ -201,8 +288,7 @@ static void add_output(struct assay__nn *nn, const struct assay__coreml_feature 
     struct assay__coreml *coreml = nn->coreml;
     size_t index = assay__map_get(nn->names, feature->name);
     bool stated = feature->kind == FEATURE_ARRAY && nn->exact && feature->rank > 0;
-    if (index == ASSAY__MAP_NONE &&
-        assay__map_get(nn->shared->written, feature->name) != ASSAY__MAP_NONE)
+    if (index == ASSAY__MAP_NONE && assay__map_has(nn->shared->written, feature->name))
         assay__reader_refuse(&coreml->reader, ASSAY_EUNSUPPORTED,
                              "only a branch or a loop makes the output '%.100s': not supported",
                              feature->name);
@@ -260,7 +346,7 @@ void assay__coreml_nn_read(struct assay__coreml *coreml, const struct assay__wir
     assay__nn_layers(&nn, message, "");
     for (size_t i = 0; i < outputs->count; i++)
         add_output(&nn, &outputs->items[i]);
-    assay__nn_name_outputs(&nn);
+    name_outputs(&nn);
     assay__coreml_note(coreml, "shapes", nn.exact ? "as stated" : "as N x C x H x W");
 out:
     assay__map_free(nn.names);

@@ -57,6 +57,8 @@ struct assay__nn_row;
 
 struct assay__nn_layer {
     struct assay__nn *nn;
+    struct assay__reader *reader; /* nn's */
+    struct assay__model *model;
     const struct assay__nn_row *row;
     const char *name;
     uint32_t kind;
@@ -101,8 +103,6 @@ const struct assay__nn_row *assay__nn_row(uint32_t field);
 /** The layers of a NeuralNetwork message, into nn's graph; their names get the prefix. */
 void assay__nn_layers(struct assay__nn *nn, const struct assay__wire_field *message,
                       const char *layer_prefix);
-
-/* coreml_nn_names.c */
 /** A new value of that name, which hides one of the same name from what follows. The name it has in
  * the graph, where it is the only one; "" after an error. */
 const char *assay__nn_define(struct assay__nn *nn, const char *source, int rank);
@@ -110,8 +110,6 @@ const char *assay__nn_define(struct assay__nn *nn, const char *source, int rank)
 const char *assay__nn_fresh(struct assay__nn *nn, const char *stem);
 /** As this network or one around it has it; NULL: none has. */
 struct assay__nn_value *assay__nn_find(const struct assay__nn *nn, const char *source);
-/** The main graph's outputs get the names that the model gives them. */
-void assay__nn_name_outputs(struct assay__nn *nn);
 
 /* coreml_nn_layer.c: parameters */
 bool assay__nn_field(const struct assay__wire_field *message, uint32_t number,
@@ -159,7 +157,6 @@ const char *assay__nn_number(struct assay__nn_layer *layer, const char *suffix, 
 void assay__nn_fail(struct assay__nn_layer *layer, const char *format, ...) ASSAY_PRINTF(2, 3);
 /** One line, not "damaged": the model is valid, but we cannot. */
 void assay__nn_cannot(struct assay__nn_layer *layer, const char *format, ...) ASSAY_PRINTF(2, 3);
-struct assay__model *assay__nn_model(struct assay__nn_layer *layer);
 const char *assay__nn_input(const struct assay__nn_layer *layer, size_t i); /* "" absent */
 /** Of the first input; -1 unknown. */
 int assay__nn_rank(const struct assay__nn_layer *layer);

@@ -25,16 +25,11 @@ enum {
 
 /* --- what both need --------------------------------------------------------------------------- */
 
-static struct assay__reader *reader_of(struct assay__nn_layer *layer)
-{
-    return &layer->nn->coreml->reader;
-}
-
 static void open_network(struct assay__nn_layer *layer, const char *what, struct assay__nn *inner)
 {
     struct assay__nn *nn = layer->nn;
-    struct assay__graph *graph = assay__reader_array(reader_of(layer), 1, sizeof *graph);
-    const char *prefix = assay__reader_printf(reader_of(layer), "%s.%s/", layer->name, what);
+    struct assay__graph *graph = assay__reader_array(layer->reader, 1, sizeof *graph);
+    const char *prefix = assay__reader_printf(layer->reader, "%s.%s/", layer->name, what);
     *inner = (struct assay__nn){.coreml = nn->coreml,
                                 .shared = nn->shared,
                                 .outer = nn,
@@ -43,7 +38,7 @@ static void open_network(struct assay__nn_layer *layer, const char *what, struct
                                 .layer_prefix = "",
                                 .names = assay__map_new(),
                                 .exact = nn->exact};
-    if (!inner->names) assay__reader_no_memory(reader_of(layer));
+    if (!inner->names) assay__reader_no_memory(layer->reader);
     if (graph) graph->name = what;
 }
 
@@ -58,14 +53,14 @@ static const char *convert(struct assay__nn_layer *layer, struct assay__nn *nn, 
     struct assay__node *node = assay__nn_node(&here, to ? "Cast" : "Identity", suffix, &from, 1,
                                               &out, 1);
     if (node) node->source_op = NULL; /* none of the network's layers */
-    if (to) assay__node_set_int(assay__nn_model(layer), node, "to", to);
+    if (to) assay__node_set_int(layer->model, node, "to", to);
     return out;
 }
 
 static void add_value(struct assay__nn_layer *layer, struct assay__value **list, size_t *count,
                       const char *name, enum assay__dtype dtype, int rank)
 {
-    assay__graph_add_value(assay__nn_model(layer), list, count, name, dtype, rank, NULL);
+    assay__graph_add_value(layer->model, list, count, name, dtype, rank, NULL);
 }
 
 /* The last value of that name as an output of the inner graph: through an Identity when it was not
@@ -81,9 +76,9 @@ static void add_result(struct assay__nn_layer *layer, struct assay__nn *inner, c
     const char *name = value->name;
     if (*rank == -2) *rank = value->rank;
     if (*rank != value->rank) *rank = -1;
-    if (assay__map_get(inner->names, source) == ASSAY__MAP_NONE || value->input)
-        name = convert(layer, inner, assay__reader_printf(reader_of(layer), "%s.result", source),
-                       name, ASSAY__UNDEFINED);
+    if (!assay__map_has(inner->names, source) || value->input)
+        name = convert(layer, inner, assay__reader_printf(layer->reader, "%s.result", source), name,
+                       ASSAY__UNDEFINED);
     add_value(layer, &inner->graph->outputs, &inner->graph->output_count, name, ASSAY__UNDEFINED,
               -1);
 }
@@ -107,33 +102,11 @@ static void find_results(struct assay__nn_layer *layer, const struct assay__nn *
     for (size_t i = 0; i < inner->count; i++) {
         const char *source = inner->values[i].source;
         if (assay__map_get(inner->names, source) != i) continue; /* written again later */
-        bool both = assay__map_get(other->names, source) != ASSAY__MAP_NONE;
+        bool both = assay__map_has(other->names, source);
         bool before = assay__nn_find(layer->nn, source) != NULL;
         if (second ? before && !both : before || both)
             layer->outputs[layer->output_count++] = source;
     }
-}
-
-static void emit_branch(struct assay__nn_layer *layer, struct assay__nn *branches)
-{
-    struct assay__model *model = assay__nn_model(layer);
-    size_t most = branches[0].count + branches[1].count;
-    int *ranks = assay__reader_array(reader_of(layer), most, sizeof *ranks);
-    layer->outputs = assay__reader_array(reader_of(layer), most, sizeof *layer->outputs);
-    layer->output_count = 0;
-    if (!ranks || !layer->outputs) return;
-    find_results(layer, &branches[0], &branches[1], false);
-    find_results(layer, &branches[1], &branches[0], true);
-    for (size_t i = 0; i < layer->output_count; i++) {
-        ranks[i] = -2;
-        add_result(layer, &branches[0], layer->outputs[i], &ranks[i]);
-        add_result(layer, &branches[1], layer->outputs[i], &ranks[i]);
-    }
-    const char *test = convert(layer, layer->nn, "test", layer->inputs[0], ASSAY__BOOL);
-    struct assay__node *node = assay__nn_emit(layer, "If", &test, 1);
-    set_ranks(layer, ranks);
-    assay__node_set_graph(model, node, "then_branch", branches[0].graph);
-    assay__node_set_graph(model, node, "else_branch", branches[1].graph);
 }
 
 static void map_branch(struct assay__nn_layer *layer)
@@ -149,7 +122,24 @@ static void map_branch(struct assay__nn_layer *layer)
         if (assay__nn_message(&layer->params, i ? BRANCH_ELSE : BRANCH_IF, &network))
             assay__nn_layers(&branches[i], &network, branches[i].prefix);
     }
-    if (!reader_of(layer)->code) emit_branch(layer, branches);
+    size_t most = branches[0].count + branches[1].count;
+    int *ranks = assay__reader_array(layer->reader, most, sizeof *ranks);
+    layer->outputs = assay__reader_array(layer->reader, most, sizeof *layer->outputs);
+    layer->output_count = 0;
+    if (!ranks || !layer->outputs) goto out;
+    find_results(layer, &branches[0], &branches[1], false);
+    find_results(layer, &branches[1], &branches[0], true);
+    for (size_t i = 0; i < layer->output_count; i++) {
+        ranks[i] = -2;
+        add_result(layer, &branches[0], layer->outputs[i], &ranks[i]);
+        add_result(layer, &branches[1], layer->outputs[i], &ranks[i]);
+    }
+    const char *test = convert(layer, layer->nn, "test", layer->inputs[0], ASSAY__BOOL);
+    struct assay__node *node = assay__nn_emit(layer, "If", &test, 1);
+    set_ranks(layer, ranks);
+    assay__node_set_graph(layer->model, node, "then_branch", branches[0].graph);
+    assay__node_set_graph(layer->model, node, "else_branch", branches[1].graph);
+out:
     assay__map_free(branches[0].names);
     assay__map_free(branches[1].names);
 }
@@ -168,9 +158,9 @@ struct writes {
 
 static void add_write(struct writes *writes, const struct assay__wire_field *field)
 {
-    struct assay__reader *reader = reader_of(writes->layer);
+    struct assay__reader *reader = writes->layer->reader;
     const char *name = assay__reader_text(reader, field);
-    if (assay__map_get(writes->seen, name) != ASSAY__MAP_NONE) return;
+    if (assay__map_has(writes->seen, name)) return;
     if (assay__map_set(writes->seen, name, 0)) assay__reader_no_memory(reader);
     if (!assay__nn_find(writes->layer->nn, name)) return;
     void *names = assay__arena_grow(reader->arena, writes->names, writes->count,
@@ -183,38 +173,31 @@ static void add_write(struct writes *writes, const struct assay__wire_field *fie
     writes->names[writes->count++] = name;
 }
 
-static void find_writes(struct writes *writes, const struct assay__wire_field *network, int depth,
-                        int loops);
-
-static void layer_writes(struct writes *writes, const struct assay__wire_field *message, int depth,
-                         int loops)
-{
-    struct assay__wire wire = assay__wire_in(message);
-    struct assay__wire_field field, params = {.number = 0}, inner;
-    while (assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD) {
-        if (field.type != ASSAY__WIRE_BYTES) continue;
-        if (field.number == LAYER_OUTPUT) add_write(writes, &field);
-        if (field.number >= LAYER_KINDS) params = field;
-    }
-    bool loop = params.number == KIND_LOOP, branch = params.number == KIND_BRANCH;
-    writes->stops |= !loops && (params.number == KIND_BREAK || params.number == KIND_CONTINUE);
-    writes->nets += loop || branch;
-    uint32_t first = loop ? LOOP_CONDITION : BRANCH_IF;
-    for (uint32_t i = first; (loop || branch) && i < first + 2; i++)
-        if (assay__nn_message(&params, i, &inner))
-            find_writes(writes, &inner, depth + 1, loops + loop);
-}
-
-/* Too deep, or fields that cannot be read: an error when the network itself is read. */
+/* Of a network and those within it. Too deep, or fields that cannot be read: an error when the
+ * network itself is read. */
 static void find_writes(struct writes *writes, const struct assay__wire_field *network, int depth,
                         int loops)
 {
     struct assay__wire wire = assay__wire_in(network);
-    struct assay__wire_field field;
-    while (!reader_of(writes->layer)->code && depth <= ASSAY__ONNX_DEPTH &&
-           assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD)
-        if (field.number == NETWORK_LAYER && field.type == ASSAY__WIRE_BYTES)
-            layer_writes(writes, &field, depth, loops);
+    struct assay__wire_field layer, field, inner;
+    while (!writes->layer->reader->code && depth <= ASSAY__ONNX_DEPTH &&
+           assay__wire_next(&wire, &layer) == ASSAY__WIRE_FIELD) {
+        if (layer.number != NETWORK_LAYER || layer.type != ASSAY__WIRE_BYTES) continue;
+        struct assay__wire fields = assay__wire_in(&layer);
+        struct assay__wire_field params = {.number = 0};
+        while (assay__wire_next(&fields, &field) == ASSAY__WIRE_FIELD) {
+            if (field.type != ASSAY__WIRE_BYTES) continue;
+            if (field.number == LAYER_OUTPUT) add_write(writes, &field);
+            if (field.number >= LAYER_KINDS) params = field;
+        }
+        bool loop = params.number == KIND_LOOP, branch = params.number == KIND_BRANCH;
+        writes->stops |= !loops && (params.number == KIND_BREAK || params.number == KIND_CONTINUE);
+        writes->nets += loop || branch;
+        uint32_t first = loop ? LOOP_CONDITION : BRANCH_IF;
+        for (uint32_t i = first; (loop || branch) && i < first + 2; i++)
+            if (assay__nn_message(&params, i, &inner))
+                find_writes(writes, &inner, depth + 1, loops + loop);
+    }
 }
 
 struct loop {
@@ -224,24 +207,12 @@ struct loop {
     struct assay__nn inner;
 };
 
-/* An empty network is none: coremltools always writes the field. */
-static void read_loop(struct assay__nn_layer *layer, struct loop *loop)
-{
-    struct assay__wire_field field;
-    loop->has_body = assay__nn_message(&layer->params, LOOP_BODY, &loop->body);
-    loop->has_condition = assay__nn_message(&layer->params, LOOP_CONDITION, &loop->condition) &&
-                          assay__nn_field(&loop->condition, NETWORK_LAYER, &field);
-    if (layer->input_count > 1) assay__nn_fail(layer, "a loop with %zu inputs", layer->input_count);
-    if (assay__nn_message(&layer->params, LOOP_VARIABLE, &field))
-        loop->variable = assay__reader_text(reader_of(layer), &field);
-}
-
 /* The condition network in the graph of nn; the name of its result, as a flag. */
 static const char *test(struct assay__nn_layer *layer, struct loop *loop, struct assay__nn *nn,
                         const char *word)
 {
     assay__nn_layers(nn, &loop->condition,
-                     assay__reader_printf(reader_of(layer), "%s.%s/", layer->name, word));
+                     assay__reader_printf(layer->reader, "%s.%s/", layer->name, word));
     const struct assay__nn_value *value = assay__nn_find(nn, loop->variable);
     if (!value) {
         assay__nn_fail(layer, "nothing makes its condition '%.60s'", loop->variable);
@@ -255,7 +226,7 @@ static const char *test(struct assay__nn_layer *layer, struct loop *loop, struct
 static void share_weights(struct assay__nn_layer *layer, struct assay__graph *graph, size_t nodes,
                           size_t tensors, size_t stored)
 {
-    struct assay__reader *reader = reader_of(layer);
+    struct assay__reader *reader = layer->reader;
     struct assay__map *again = assay__map_new();
     size_t skipped = strlen(layer->name) + strlen(".again/");
     bool full = again != NULL;
@@ -264,81 +235,63 @@ static void share_weights(struct assay__nn_layer *layer, struct assay__graph *gr
     for (; nodes < graph->node_count && full; nodes++) {
         struct assay__node *node = &graph->nodes[nodes];
         for (size_t k = 0; k < node->input_count; k++)
-            if (assay__map_get(again, node->inputs[k]) != ASSAY__MAP_NONE)
+            if (assay__map_has(again, node->inputs[k]))
                 node->inputs[k] = assay__reader_printf(reader, "%s.first/%s", layer->name,
                                                        node->inputs[k] + skipped);
     }
     if (!full) assay__reader_no_memory(reader);
     graph->initializer_count = tensors;
-    assay__nn_model(layer)->stored_count = stored;
+    layer->model->stored_count = stored;
     assay__map_free(again);
-}
-
-static const char *test_again(struct assay__nn_layer *layer, struct loop *loop)
-{
-    struct assay__graph *graph = loop->inner.graph;
-    size_t nodes = graph->node_count, tensors = graph->initializer_count;
-    size_t stored = assay__nn_model(layer)->stored_count;
-    const char *go = test(layer, loop, &loop->inner, "again");
-    if (!reader_of(layer)->code) share_weights(layer, graph, nodes, tensors, stored);
-    return go;
-}
-
-/* The name of the condition that the body is given. */
-static const char *body_inputs(struct assay__nn_layer *layer, struct assay__nn *inner,
-                               const struct writes *writes)
-{
-    struct assay__graph *graph = inner->graph;
-    const char *turn = assay__nn_fresh(inner, assay__nn_text(layer, "turn"));
-    const char *go = assay__nn_fresh(inner, assay__nn_text(layer, "go"));
-    add_value(layer, &graph->inputs, &graph->input_count, turn, ASSAY__INT64, 0);
-    add_value(layer, &graph->inputs, &graph->input_count, go, ASSAY__BOOL, -1);
-    for (size_t i = 0; i < writes->count; i++) {
-        int rank = assay__nn_find(layer->nn, writes->names[i])->rank;
-        const char *name = assay__nn_define(inner, writes->names[i], rank);
-        if (reader_of(layer)->code) break;
-        inner->values[inner->count - 1].input = true;
-        add_value(layer, &graph->inputs, &graph->input_count, name, ASSAY__UNDEFINED, -1);
-    }
-    return go;
 }
 
 static void loop_body(struct assay__nn_layer *layer, struct loop *loop, const struct writes *writes,
                       int *ranks)
 {
+    struct assay__reader *reader = layer->reader;
     struct assay__nn *inner = &loop->inner;
     open_network(layer, "body", inner);
-    if (reader_of(layer)->code) return;
-    const char *go = body_inputs(layer, inner, writes);
-    if (loop->has_body) assay__nn_layers(inner, &loop->body, inner->prefix);
-    const char *next = loop->has_condition ? test_again(layer, loop)
-                                           : convert(layer, inner, "go.next", go, ASSAY__UNDEFINED);
-    add_value(layer, &inner->graph->outputs, &inner->graph->output_count, next, ASSAY__BOOL, -1);
-    for (size_t i = 0; i < writes->count; i++) {
+    if (reader->code) return;
+    struct assay__graph *graph = inner->graph;
+    const char *turn = assay__nn_fresh(inner, assay__nn_text(layer, "turn"));
+    const char *go = assay__nn_fresh(inner, assay__nn_text(layer, "go"));
+    add_value(layer, &graph->inputs, &graph->input_count, turn, ASSAY__INT64, 0);
+    add_value(layer, &graph->inputs, &graph->input_count, go, ASSAY__BOOL, -1);
+    for (size_t i = 0; i < writes->count && !reader->code; i++) {
         ranks[i] = assay__nn_find(layer->nn, writes->names[i])->rank;
-        add_result(layer, inner, writes->names[i], &ranks[i]);
+        const char *name = assay__nn_define(inner, writes->names[i], ranks[i]);
+        if (reader->code) break;
+        inner->values[inner->count - 1].input = true;
+        add_value(layer, &graph->inputs, &graph->input_count, name, ASSAY__UNDEFINED, -1);
     }
-}
-
-/* "" when not stated. More turns than an int64 counts are no bound. */
-static const char *turns(struct assay__nn_layer *layer, const struct writes *writes)
-{
-    int64_t most = assay__nn_int(&layer->params, LOOP_TURNS, 0);
-    if (writes->stops) return "";
-    if (layer->input_count)
-        return convert(layer, layer->nn, "turns", layer->inputs[0], ASSAY__INT64);
-    return most > 0 ? assay__nn_int64s(layer, "turns", &most, 1) : "";
+    if (loop->has_body) assay__nn_layers(inner, &loop->body, inner->prefix);
+    if (loop->has_condition) {
+        size_t nodes = graph->node_count, tensors = graph->initializer_count;
+        size_t stored = layer->model->stored_count;
+        go = test(layer, loop, inner, "again");
+        if (!reader->code) share_weights(layer, graph, nodes, tensors, stored);
+    } else {
+        go = convert(layer, inner, "go.next", go, ASSAY__UNDEFINED);
+    }
+    add_value(layer, &graph->outputs, &graph->output_count, go, ASSAY__BOOL, -1);
+    for (size_t i = 0; i < writes->count; i++)
+        add_result(layer, inner, writes->names[i], &ranks[i]);
 }
 
 static void emit_loop(struct assay__nn_layer *layer, struct loop *loop, struct writes *writes,
                       const char *go)
 {
-    int *ranks = assay__reader_array(reader_of(layer), writes->count, sizeof *ranks);
-    const char **inputs = assay__reader_array(reader_of(layer), writes->count + 2, sizeof *inputs);
+    int64_t most = assay__nn_int(&layer->params, LOOP_TURNS, 0);
+    int *ranks = assay__reader_array(layer->reader, writes->count, sizeof *ranks);
+    const char **inputs = assay__reader_array(layer->reader, writes->count + 2, sizeof *inputs);
     if (!ranks || !inputs) return;
     loop_body(layer, loop, writes, ranks);
-    if (reader_of(layer)->code) return;
-    inputs[0] = turns(layer, writes);
+    if (layer->reader->code) return;
+    inputs[0] = ""; /* not stated; more turns than an int64 counts are no bound */
+    if (!writes->stops && layer->input_count)
+        inputs[0] = convert(layer, layer->nn, "turns", layer->inputs[0], ASSAY__INT64);
+    else if (!writes->stops && most > 0)
+        inputs[0] = assay__nn_int64s(layer, "turns", &most, 1);
     inputs[1] = go;
     for (size_t i = 0; i < writes->count; i++)
         inputs[i + 2] = assay__nn_find(layer->nn, writes->names[i])->name;
@@ -346,7 +299,7 @@ static void emit_loop(struct assay__nn_layer *layer, struct loop *loop, struct w
     layer->output_count = writes->count;
     struct assay__node *node = assay__nn_emit(layer, "Loop", inputs, writes->count + 2);
     set_ranks(layer, ranks);
-    assay__node_set_graph(assay__nn_model(layer), node, "body", loop->inner.graph);
+    assay__node_set_graph(layer->model, node, "body", loop->inner.graph);
 }
 
 static void start_writes(struct writes *writes, struct assay__nn_layer *layer,
@@ -354,28 +307,35 @@ static void start_writes(struct writes *writes, struct assay__nn_layer *layer,
 {
     *writes = (struct writes){.layer = layer, .seen = assay__map_new()};
     if (!writes->seen)
-        assay__reader_no_memory(reader_of(layer));
+        assay__reader_no_memory(layer->reader);
     else if (loop->has_condition)
-        find_writes(writes, &loop->condition, reader_of(layer)->depth, 0);
+        find_writes(writes, &loop->condition, layer->reader->depth, 0);
 }
 
 static void map_loop(struct assay__nn_layer *layer)
 {
     struct loop loop = {.variable = ""};
+    struct assay__wire_field field;
     struct writes writes;
     const char *go = "";
-    read_loop(layer, &loop);
+    loop.has_body = assay__nn_message(&layer->params, LOOP_BODY, &loop.body);
+    /* an empty network is none: coremltools always writes the field */
+    loop.has_condition = assay__nn_message(&layer->params, LOOP_CONDITION, &loop.condition) &&
+                         assay__nn_field(&loop.condition, NETWORK_LAYER, &field);
+    if (layer->input_count > 1) assay__nn_fail(layer, "a loop with %zu inputs", layer->input_count);
+    if (assay__nn_message(&layer->params, LOOP_VARIABLE, &field))
+        loop.variable = assay__reader_text(layer->reader, &field);
     start_writes(&writes, layer, &loop);
     if (loop.has_condition) {
         if (writes.nets)
             assay__nn_cannot(layer, "its condition holds a branch or a loop: not supported");
-        if (!reader_of(layer)->code) go = test(layer, &loop, layer->nn, "first");
+        if (!layer->reader->code) go = test(layer, &loop, layer->nn, "first");
         /* looked at again: what the first evaluation of the condition makes exists now */
         assay__map_free(writes.seen);
         start_writes(&writes, layer, &loop);
     }
-    if (loop.has_body && writes.seen) find_writes(&writes, &loop.body, reader_of(layer)->depth, 0);
-    if (!reader_of(layer)->code) emit_loop(layer, &loop, &writes, go);
+    if (loop.has_body && writes.seen) find_writes(&writes, &loop.body, layer->reader->depth, 0);
+    if (!layer->reader->code) emit_loop(layer, &loop, &writes, go);
     assay__map_free(writes.seen);
     assay__map_free(loop.inner.names);
 }

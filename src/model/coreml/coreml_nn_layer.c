@@ -6,9 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- parameters: damaged ones were found when the layer was read -------------------------------
- */
-
 bool assay__nn_field(const struct assay__wire_field *message, uint32_t number,
                      struct assay__wire_field *out)
 {
@@ -88,8 +85,6 @@ size_t assay__nn_borders(const struct assay__wire_field *message, int64_t *begin
     return count;
 }
 
-/* --- nodes ------------------------------------------------------------------------------------ */
-
 void assay__nn_fail(struct assay__nn_layer *layer, const char *format, ...)
 {
     char detail[200];
@@ -97,8 +92,7 @@ void assay__nn_fail(struct assay__nn_layer *layer, const char *format, ...)
     va_start(args, format);
     vsnprintf(detail, sizeof detail, format, args);
     va_end(args);
-    assay__reader_fail(&layer->nn->coreml->reader, layer->at, "layer '%.60s': %s", layer->name,
-                       detail);
+    assay__reader_fail(layer->reader, layer->at, "layer '%.60s': %s", layer->name, detail);
 }
 
 void assay__nn_cannot(struct assay__nn_layer *layer, const char *format, ...)
@@ -108,13 +102,8 @@ void assay__nn_cannot(struct assay__nn_layer *layer, const char *format, ...)
     va_start(args, format);
     vsnprintf(detail, sizeof detail, format, args);
     va_end(args);
-    assay__reader_refuse(&layer->nn->coreml->reader, ASSAY_EUNSUPPORTED, "layer '%.60s': %s",
-                         layer->name, detail);
-}
-
-struct assay__model *assay__nn_model(struct assay__nn_layer *layer)
-{
-    return layer->nn->coreml->model;
+    assay__reader_refuse(layer->reader, ASSAY_EUNSUPPORTED, "layer '%.60s': %s", layer->name,
+                         detail);
 }
 
 const char *assay__nn_input(const struct assay__nn_layer *layer, size_t i)
@@ -129,7 +118,7 @@ int assay__nn_rank(const struct assay__nn_layer *layer)
 
 const char *assay__nn_text(struct assay__nn_layer *layer, const char *suffix)
 {
-    return assay__reader_printf(&layer->nn->coreml->reader, "%s.%s", layer->name, suffix);
+    return assay__reader_printf(layer->reader, "%s.%s", layer->name, suffix);
 }
 
 const char *assay__nn_result(const struct assay__node *node)
@@ -194,18 +183,18 @@ const char *assay__nn_int64s(struct assay__nn_layer *layer, const char *suffix,
                              const int64_t *values, size_t count)
 {
     int64_t dims = (int64_t)count;
-    int64_t *copy = assay__reader_array(&layer->nn->coreml->reader, count, sizeof *copy);
+    int64_t *copy = assay__reader_array(layer->reader, count, sizeof *copy);
     const char *name = assay__nn_text(layer, suffix);
     if (!copy) return "";
     if (count) memcpy(copy, values, count * sizeof *copy);
-    assay__graph_add_initializer(assay__nn_model(layer), layer->nn->graph, name, ASSAY__INT64, 1,
-                                 &dims, copy, count * sizeof *copy);
+    assay__graph_add_initializer(layer->model, layer->nn->graph, name, ASSAY__INT64, 1, &dims, copy,
+                                 count * sizeof *copy);
     return name;
 }
 
 const char *assay__nn_number(struct assay__nn_layer *layer, const char *suffix, float value)
 {
     struct assay__node *node = assay__nn_step(layer, "Constant", suffix, NULL, 0);
-    assay__node_set_float(assay__nn_model(layer), node, "value_float", value);
+    assay__node_set_float(layer->model, node, "value_float", value);
     return assay__nn_result(node);
 }

@@ -12,12 +12,12 @@ static void set_padding(struct assay__nn_layer *layer, struct assay__node *node,
     struct assay__wire_field field, amounts;
     int64_t pads[4] = {0, 0, 0, 0};
     if (assay__nn_message(&layer->params, valid + 1, &field))
-        assay__node_set_string(assay__nn_model(layer), node, "auto_pad",
+        assay__node_set_string(layer->model, node, "auto_pad",
                                assay__nn_int(&field, 1, 0) ? "SAME_LOWER" : "SAME_UPPER");
     else if (assay__nn_message(&layer->params, valid, &field) &&
              assay__nn_message(&field, 1, &amounts) &&
              assay__nn_borders(&amounts, pads, pads + 2) == 2)
-        assay__node_set_ints(assay__nn_model(layer), node, "pads", pads, 4);
+        assay__node_set_ints(layer->model, node, "pads", pads, 4);
 }
 
 /* Two numbers, as stated or the default. */
@@ -47,7 +47,6 @@ static struct assay__node *emit_convolution(struct assay__nn_layer *layer,
                                             const struct windows *windows)
 {
     const struct assay__wire_field *params = &layer->params;
-    struct assay__model *model = assay__nn_model(layer);
     int64_t out = assay__nn_int(params, 1, 0), in = assay__nn_int(params, 2, 0);
     int64_t groups = assay__nn_int(params, 10, 1), dims[5];
     const char *inputs[3] = {assay__nn_input(layer, 0), "", ""};
@@ -64,10 +63,10 @@ static struct assay__node *emit_convolution(struct assay__nn_layer *layer,
         inputs[1] = assay__nn_input(layer, 1); /* weights as an input */
     struct assay__node *node = assay__nn_emit(layer, windows->transposed ? "ConvTranspose" : "Conv",
                                               inputs, 3);
-    assay__node_set_int(model, node, "group", groups);
-    assay__node_set_ints(model, node, "kernel_shape", windows->kernel, windows->axes);
-    assay__node_set_ints(model, node, "strides", windows->stride, windows->axes);
-    assay__node_set_ints(model, node, "dilations", windows->dilation, windows->axes);
+    assay__node_set_int(layer->model, node, "group", groups);
+    assay__node_set_ints(layer->model, node, "kernel_shape", windows->kernel, windows->axes);
+    assay__node_set_ints(layer->model, node, "strides", windows->stride, windows->axes);
+    assay__node_set_ints(layer->model, node, "dilations", windows->dilation, windows->axes);
     return node;
 }
 
@@ -81,7 +80,7 @@ static void map_convolution(struct assay__nn_layer *layer)
     pair(layer, 40, 1, windows.dilation);
     struct assay__node *node = emit_convolution(layer, &windows);
     if (windows.transposed && assay__nn_ints(&layer->params, 100, shape, 2) == 2)
-        assay__node_set_ints(assay__nn_model(layer), node, "output_shape", shape, 2);
+        assay__node_set_ints(layer->model, node, "output_shape", shape, 2);
     set_padding(layer, node, 50);
 }
 
@@ -93,9 +92,9 @@ static void set_padding3d(struct assay__nn_layer *layer, struct assay__node *nod
     for (uint32_t i = 0; i < 6; i++)
         pads[i / 2 + 3 * (i % 2)] = assay__nn_int(&layer->params, first + i, 0);
     if (kind == 2)
-        assay__node_set_string(assay__nn_model(layer), node, "auto_pad", "SAME_UPPER");
+        assay__node_set_string(layer->model, node, "auto_pad", "SAME_UPPER");
     else if (kind != 1)
-        assay__node_set_ints(assay__nn_model(layer), node, "pads", pads, 6);
+        assay__node_set_ints(layer->model, node, "pads", pads, 6);
 }
 
 static void map_convolution3d(struct assay__nn_layer *layer)
@@ -113,7 +112,6 @@ static const char *const pools[2][3] = {{"MaxPool", "AveragePool", "LpPool"},
 
 static void map_pooling(struct assay__nn_layer *layer)
 {
-    struct assay__model *model = assay__nn_model(layer);
     const struct assay__wire_field *params = &layer->params;
     int64_t type = assay__nn_int(params, 1, 0), kernel[2], stride[2], pads[4] = {0, 0, 0, 0};
     bool whole = assay__nn_int(params, 60, 0);
@@ -125,12 +123,12 @@ static void map_pooling(struct assay__nn_layer *layer)
         return;
     }
     struct assay__node *node = assay__nn_emit_plain(layer, pools[whole][type]);
-    if (type == 2) assay__node_set_int(model, node, "p", 2);
+    if (type == 2) assay__node_set_int(layer->model, node, "p", 2);
     if (whole) return;
-    assay__node_set_ints(model, node, "kernel_shape", kernel, 2);
-    assay__node_set_ints(model, node, "strides", stride, 2);
+    assay__node_set_ints(layer->model, node, "kernel_shape", kernel, 2);
+    assay__node_set_ints(layer->model, node, "strides", stride, 2);
     if (type == 1)
-        assay__node_set_int(model, node, "count_include_pad", !assay__nn_int(params, 50, 0));
+        assay__node_set_int(layer->model, node, "count_include_pad", !assay__nn_int(params, 50, 0));
     if (!assay__nn_message(params, 32, &last)) {
         set_padding(layer, node, 30);
         return;
@@ -139,21 +137,20 @@ static void map_pooling(struct assay__nn_layer *layer)
     if (assay__nn_ints(&last, 10, pads, 2) != 2) pads[0] = pads[1] = 0;
     pads[2] = pads[0];
     pads[3] = pads[1];
-    assay__node_set_ints(model, node, "pads", pads, 4);
-    assay__node_set_int(model, node, "ceil_mode", 1);
+    assay__node_set_ints(layer->model, node, "pads", pads, 4);
+    assay__node_set_int(layer->model, node, "ceil_mode", 1);
 }
 
 static void map_pooling3d(struct assay__nn_layer *layer)
 {
-    struct assay__model *model = assay__nn_model(layer);
     bool average = assay__nn_int(&layer->params, 1, 0), whole = layer->kind == 1466;
     int64_t kernel[3], stride[3];
     triple(layer, 2, 1, kernel);
     triple(layer, 5, 1, stride);
     struct assay__node *node = assay__nn_emit_plain(layer, pools[whole][average]);
     if (whole) return;
-    assay__node_set_ints(model, node, "kernel_shape", kernel, 3);
-    assay__node_set_ints(model, node, "strides", stride, 3);
+    assay__node_set_ints(layer->model, node, "kernel_shape", kernel, 3);
+    assay__node_set_ints(layer->model, node, "strides", stride, 3);
     set_padding3d(layer, node, 15, 8);
 }
 
@@ -211,7 +208,7 @@ static void map_activation(struct assay__nn_layer *layer)
         inputs[i] = channel_numbers(layer, &field, i);
     struct assay__node *node = assay__nn_emit(layer, kinds[kind].op, inputs, 3);
     for (int i = 1; i <= kinds[kind].numbers; i++)
-        assay__node_set_float(assay__nn_model(layer), node, i == 1 ? "alpha" : "beta",
+        assay__node_set_float(layer->model, node, i == 1 ? "alpha" : "beta",
                               assay__nn_float(&field, (uint32_t)i, 0));
 }
 
@@ -220,19 +217,10 @@ static void map_gelu(struct assay__nn_layer *layer)
     int64_t mode = assay__nn_int(&layer->params, 1, 0); /* 0 exact, 1 tanh, 2 sigmoid */
     struct assay__node *node = assay__nn_emit_plain(layer, mode == 2 ? "QuickGelu" : "Gelu");
     if (node && mode == 2) node->domain = "com.microsoft";
-    if (mode == 1) assay__node_set_string(assay__nn_model(layer), node, "approximate", "tanh");
+    if (mode == 1) assay__node_set_string(layer->model, node, "approximate", "tanh");
 }
 
 /* --- products --------------------------------------------------------------------------------- */
-
-/* The first input as a matrix, through a Flatten when it is a flat image [N, C, 1, 1]. */
-static const char *as_matrix(struct assay__nn_layer *layer)
-{
-    if (!layer->input_count || layer->ranks[0] == 2) return assay__nn_input(layer, 0);
-    struct assay__node *node = assay__nn_step(layer, "Flatten", "flat", layer->inputs, 1);
-    assay__node_set_int(assay__nn_model(layer), node, "axis", 1);
-    return assay__nn_result(node);
-}
 
 /* y = x W^T + b over the last axis: Gemm on matrices, "linear" over more axes. */
 static void map_inner_product(struct assay__nn_layer *layer)
@@ -241,19 +229,23 @@ static void map_inner_product(struct assay__nn_layer *layer)
     int64_t out = assay__nn_int(params, 2, 0);
     const int64_t dims[2] = {out, assay__nn_int(params, 1, 0)};
     bool matrix = !layer->nn->exact || assay__nn_rank(layer) == 2;
-    const char *inputs[3] = {"", assay__nn_weights(layer, params, 20, "weight", 2, dims), ""};
+    const char *inputs[3] = {assay__nn_input(layer, 0),
+                             assay__nn_weights(layer, params, 20, "weight", 2, dims), ""};
     if (assay__nn_int(params, 10, 0))
         inputs[2] = assay__nn_weights(layer, params, 21, "bias", 1, &out);
-    inputs[0] = matrix ? as_matrix(layer) : assay__nn_input(layer, 0);
+    if (matrix && layer->input_count && layer->ranks[0] != 2) { /* a flat image [N, C, 1, 1] */
+        struct assay__node *flat = assay__nn_step(layer, "Flatten", "flat", layer->inputs, 1);
+        assay__node_set_int(layer->model, flat, "axis", 1);
+        inputs[0] = assay__nn_result(flat);
+    }
     if (matrix) layer->out_rank = 2;
     struct assay__node *node = assay__nn_emit(layer, matrix ? "Gemm" : "linear", inputs, 3);
-    if (matrix) assay__node_set_int(assay__nn_model(layer), node, "transB", 1);
+    if (matrix) assay__node_set_int(layer->model, node, "transB", 1);
 }
 
 static void map_matmul(struct assay__nn_layer *layer)
 {
     const struct assay__wire_field *params = &layer->params;
-    struct assay__model *model = assay__nn_model(layer);
     int64_t a = assay__nn_int(params, 1, 0), b = assay__nn_int(params, 2, 0);
     const int64_t dims[2] = {assay__nn_int(params, 5, 0), assay__nn_int(params, 6, 0)};
     const char *inputs[2] = {assay__nn_input(layer, 0), assay__nn_input(layer, 1)}, *bias = "";
@@ -268,8 +260,8 @@ static void map_matmul(struct assay__nn_layer *layer)
                                      : assay__nn_emit(layer, op, inputs, 2);
     if (node && !plain) {
         node->domain = "com.microsoft";
-        assay__node_set_int(model, node, "transA", a != 0);
-        assay__node_set_int(model, node, "transB", b != 0);
+        assay__node_set_int(layer->model, node, "transA", a != 0);
+        assay__node_set_int(layer->model, node, "transB", b != 0);
     }
     assay__nn_add_bias(layer, node, bias);
 }
@@ -306,8 +298,7 @@ static void map_batchnorm(struct assay__nn_layer *layer)
         inputs[1 + i] = assay__nn_weights(layer, params, 15 + i, parts[i], 1, &channels);
     struct assay__node *node = assay__nn_emit(
         layer, instance ? "InstanceNormalization" : "BatchNormalization", inputs, instance ? 3 : 5);
-    assay__node_set_float(assay__nn_model(layer), node, "epsilon",
-                          assay__nn_float(params, 10, 1e-5f));
+    assay__node_set_float(layer->model, node, "epsilon", assay__nn_float(params, 10, 1e-5f));
 }
 
 static void map_mvn(struct assay__nn_layer *layer)
@@ -315,8 +306,7 @@ static void map_mvn(struct assay__nn_layer *layer)
     const int64_t axes[3] = {1, 2, 3};
     bool across = assay__nn_int(&layer->params, 1, 0);
     struct assay__node *node = assay__nn_emit_plain(layer, "MeanVarianceNormalization");
-    assay__node_set_ints(assay__nn_model(layer), node, "axes", across ? axes : axes + 1,
-                         across ? 3 : 2);
+    assay__node_set_ints(layer->model, node, "axes", across ? axes : axes + 1, across ? 3 : 2);
 }
 
 /* Over channels: the third axis from the end, or the last of a matrix. */
@@ -324,13 +314,12 @@ static void map_softmax(struct assay__nn_layer *layer)
 {
     int rank = assay__nn_rank(layer);
     struct assay__node *node = assay__nn_emit_plain(layer, "Softmax");
-    assay__node_set_int(assay__nn_model(layer), node, "axis", rank >= 0 && rank < 3 ? -1 : -3);
+    assay__node_set_int(layer->model, node, "axis", rank >= 0 && rank < 3 ? -1 : -3);
 }
 
 static void map_layer_norm(struct assay__nn_layer *layer)
 {
     const struct assay__wire_field *params = &layer->params;
-    struct assay__model *model = assay__nn_model(layer);
     int64_t shape[8];
     size_t rank;
     if (!assay__nn_list(layer, 1, shape, 8, &rank)) return;
@@ -339,8 +328,8 @@ static void map_layer_norm(struct assay__nn_layer *layer)
                              assay__nn_weights(layer, params, 3, "gamma", (int)rank, shape),
                              assay__nn_weights(layer, params, 4, "beta", (int)rank, shape)};
     struct assay__node *node = assay__nn_emit(layer, "LayerNormalization", inputs, 3);
-    assay__node_set_int(model, node, "axis", -(int64_t)rank);
-    assay__node_set_float(model, node, "epsilon", assay__nn_float(params, 2, 1e-5f));
+    assay__node_set_int(layer->model, node, "axis", -(int64_t)rank);
+    assay__node_set_float(layer->model, node, "epsilon", assay__nn_float(params, 2, 1e-5f));
 }
 
 const struct assay__nn_row assay__nn_rows_maps[] = {

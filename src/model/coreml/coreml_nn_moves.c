@@ -23,18 +23,6 @@ static int64_t param(const struct assay__nn_layer *layer, uint32_t field, int64_
     return assay__nn_int(&layer->params, field, otherwise);
 }
 
-static void set_int(struct assay__nn_layer *layer, struct assay__node *node, const char *name,
-                    int64_t value)
-{
-    assay__node_set_int(assay__nn_model(layer), node, name, value);
-}
-
-static void set_string(struct assay__nn_layer *layer, struct assay__node *node, const char *name,
-                       const char *value)
-{
-    assay__node_set_string(assay__nn_model(layer), node, name, value);
-}
-
 /* --- arithmetic ------------------------------------------------------------------------------- */
 
 static void with_number(struct assay__nn_layer *layer, const char *op, uint32_t field)
@@ -44,22 +32,18 @@ static void with_number(struct assay__nn_layer *layer, const char *op, uint32_t 
     assay__nn_emit(layer, op, inputs, 2);
 }
 
-/* add and multiply: with the number alpha (one input), two inputs, or more. */
+/* Arithmetic and comparisons: with the number alpha (one input; lessThan and its like have it in
+ * field 2), two inputs, or, in add and multiply, more. */
 static void map_arithmetic(struct assay__nn_layer *layer)
 {
-    const char *many = strcmp(layer->row->op, "Add") == 0 ? "Sum" : "multiply";
-    if (layer->input_count == 1)
-        with_number(layer, layer->row->op, 1);
-    else
-        assay__nn_emit_plain(layer, layer->input_count > 2 ? many : layer->row->op);
-}
-
-static void map_compare(struct assay__nn_layer *layer)
-{
-    if (layer->input_count == 1)
-        with_number(layer, layer->row->op, layer->kind < 825 ? 1 : 2);
-    else
-        assay__nn_emit_plain(layer, layer->row->op);
+    const char *op = layer->row->op;
+    if (layer->input_count == 1) {
+        with_number(layer, op, layer->kind < 825 ? 1 : 2);
+        return;
+    }
+    if (layer->input_count > 2 && strcmp(op, "Add") == 0) op = "Sum";
+    if (layer->input_count > 2 && strcmp(op, "Mul") == 0) op = "multiply";
+    assay__nn_emit_plain(layer, op);
 }
 
 /* 0 sqrt, 1 rsqrt, 2 inverse, 3 power alpha, 4 exp, 5 log, 6 abs, 7 threshold alpha */
@@ -131,7 +115,7 @@ static void reduce(struct assay__nn_layer *layer, const char *op, const int64_t 
     const char *inputs[2] = {assay__nn_input(layer, 0),
                              count ? assay__nn_int64s(layer, "axes", axes, count) : ""};
     if (!keep_dims) layer->out_rank = -1;
-    set_int(layer, assay__nn_emit(layer, op, inputs, 2), "keepdims", keep_dims);
+    assay__node_set_int(layer->model, assay__nn_emit(layer, op, inputs, 2), "keepdims", keep_dims);
 }
 
 static void map_reduce(struct assay__nn_layer *layer)
@@ -148,7 +132,8 @@ static void map_reduce(struct assay__nn_layer *layer)
     if (mode < 0 || mode > 9 || axis < 0 || axis > 4)
         assay__nn_fail(layer, "a reduction of an unknown kind");
     else if (mode == 9)
-        set_int(layer, assay__nn_emit(layer, "ArgMax", &input, 1), "axis", all[axes[axis].first]);
+        assay__node_set_int(layer->model, assay__nn_emit(layer, "ArgMax", &input, 1), "axis",
+                            all[axes[axis].first]);
     else
         reduce(layer, ops[mode], all + axes[axis].first, axes[axis].count, true);
 }
@@ -167,8 +152,8 @@ static void map_arg(struct assay__nn_layer *layer)
     bool keep_dims = !param(layer, 2, 0);
     if (!keep_dims) layer->out_rank = -1;
     struct assay__node *node = emit_two(layer, "");
-    set_int(layer, node, "axis", param(layer, 1, 0));
-    set_int(layer, node, "keepdims", keep_dims);
+    assay__node_set_int(layer->model, node, "axis", param(layer, 1, 0));
+    assay__node_set_int(layer->model, node, "keepdims", keep_dims);
 }
 
 /* --- shapes ----------------------------------------------------------------------------------- */
@@ -189,7 +174,7 @@ static void map_reshape(struct assay__nn_layer *layer)
 static void map_flatten(struct assay__nn_layer *layer)
 {
     layer->out_rank = 2;
-    set_int(layer, assay__nn_emit_plain(layer, "Flatten"), "axis", 1);
+    assay__node_set_int(layer->model, assay__nn_emit_plain(layer, "Flatten"), "axis", 1);
 }
 
 /* Layers with one list in field 1 that is an input in ONNX: tile, squeeze, expandDims, reshapes,
@@ -214,7 +199,7 @@ static void map_concat(struct assay__nn_layer *layer)
 {
     int64_t axis = param(layer, 100, 0) ? 0 : 1; /* the sequence, or channels */
     if (axis && assay__nn_rank(layer) > 3) axis = assay__nn_rank(layer) - 3;
-    set_int(layer, assay__nn_emit_plain(layer, "Concat"), "axis", axis);
+    assay__node_set_int(layer->model, assay__nn_emit_plain(layer, "Concat"), "axis", axis);
 }
 
 /* split {1 nOutputs} over channels; splitND {1 axis, 2 numSplits, 3 splitSizes[]} */
@@ -226,23 +211,24 @@ static void map_split(struct assay__nn_layer *layer)
     if (nd && !assay__nn_list(layer, 3, sizes, 64, &count)) return;
     struct assay__node *node = emit_two(
         layer, count ? assay__nn_int64s(layer, "sizes", sizes, count) : "");
-    set_int(layer, node, "axis", nd ? param(layer, 1, 0) : 1);
-    if (!count) set_int(layer, node, "num_outputs", (int64_t)layer->output_count);
+    assay__node_set_int(layer->model, node, "axis", nd ? param(layer, 1, 0) : 1);
+    if (!count)
+        assay__node_set_int(layer->model, node, "num_outputs", (int64_t)layer->output_count);
 }
 
 static void map_reorganize(struct assay__nn_layer *layer)
 {
     int64_t mode = param(layer, 1, 0); /* 0 to depth, 1 to space, 2 pixel shuffle */
     struct assay__node *node = assay__nn_emit_plain(layer, mode ? "DepthToSpace" : "SpaceToDepth");
-    set_int(layer, node, "blocksize", param(layer, 2, 1));
-    if (mode == 2) set_string(layer, node, "mode", "CRD");
+    assay__node_set_int(layer->model, node, "blocksize", param(layer, 2, 1));
+    if (mode == 2) assay__node_set_string(layer->model, node, "mode", "CRD");
 }
 
 static void map_triangular(struct assay__nn_layer *layer)
 {
     int64_t k = param(layer, 1, 0);
     struct assay__node *node = emit_two(layer, assay__nn_int64s(layer, "k", &k, 1));
-    set_int(layer, node, "upper", layer->kind == 1325);
+    assay__node_set_int(layer->model, node, "upper", layer->kind == 1325);
 }
 
 /* A parameter that may be the second input instead. */
@@ -256,16 +242,16 @@ static const char *input_or(struct assay__nn_layer *layer, const char *suffix, i
 static void map_cumsum(struct assay__nn_layer *layer)
 {
     struct assay__node *node = emit_two(layer, input_or(layer, "axis", param(layer, 1, 0)));
-    set_int(layer, node, "exclusive", param(layer, 2, 0));
-    set_int(layer, node, "reverse", param(layer, 3, 0));
+    assay__node_set_int(layer->model, node, "exclusive", param(layer, 2, 0));
+    assay__node_set_int(layer->model, node, "reverse", param(layer, 3, 0));
 }
 
 /* topK {1 axis, 2 K, 3 useBottomK} */
 static void map_topk(struct assay__nn_layer *layer)
 {
     struct assay__node *node = emit_two(layer, input_or(layer, "k", param(layer, 2, 1)));
-    set_int(layer, node, "axis", param(layer, 1, 0));
-    set_int(layer, node, "largest", !param(layer, 3, 0));
+    assay__node_set_int(layer->model, node, "axis", param(layer, 1, 0));
+    assay__node_set_int(layer->model, node, "largest", !param(layer, 3, 0));
 }
 
 static void map_custom(struct assay__nn_layer *layer)
@@ -273,7 +259,7 @@ static void map_custom(struct assay__nn_layer *layer)
     struct assay__wire_field name;
     const char *op = "custom";
     if (assay__nn_message(&layer->params, 10, &name) && name.size)
-        op = assay__reader_text(&layer->nn->coreml->reader, &name);
+        op = assay__reader_text(layer->reader, &name);
     layer->out_rank = -1;
     struct assay__node *node = assay__nn_emit_plain(layer, op);
     if (node) node->domain = ASSAY__COREML_DOMAIN;
@@ -352,8 +338,9 @@ static void map_padding(struct assay__nn_layer *layer)
     if (rank < 2 || rank > ASSAY__ONNX_RANK) rank = 4;
     if (assay__nn_message(&layer->params, 10, &amounts))
         assay__nn_borders(&amounts, &pads[rank - 2], &pads[2 * rank - 2]);
-    set_string(layer, emit_two(layer, assay__nn_int64s(layer, "pads", pads, 2 * (size_t)rank)),
-               "mode", mode);
+    assay__node_set_string(layer->model,
+                           emit_two(layer, assay__nn_int64s(layer, "pads", pads, 2 * (size_t)rank)),
+                           "mode", mode);
 }
 
 /* constantPad {1 value, 2 padAmounts[]: begin and end of every axis, 3 padToGivenOutputSizeMode} */
@@ -383,7 +370,7 @@ static void map_upsample(struct assay__nn_layer *layer)
     const int64_t four = 4;
     int64_t factors[2] = {1, 1};
     struct assay__wire_field real;
-    float *scales = assay__reader_array(&layer->nn->coreml->reader, 4, sizeof *scales);
+    float *scales = assay__reader_array(layer->reader, 4, sizeof *scales);
     const char *inputs[3] = {assay__nn_input(layer, 0), "", assay__nn_text(layer, "scales")};
     if (!scales) return;
     if (assay__nn_ints(&layer->params, 1, factors, 2) != 2) factors[0] = factors[1] = 1;
@@ -392,10 +379,10 @@ static void map_upsample(struct assay__nn_layer *layer)
     scales[3] = (float)factors[1];
     if (assay__nn_message(&layer->params, 7, &real) && real.size == 8)
         memcpy(scales + 2, real.data, 8);
-    assay__graph_add_initializer(assay__nn_model(layer), layer->nn->graph, inputs[2],
-                                 ASSAY__FLOAT32, 1, &four, scales, 16);
-    set_string(layer, assay__nn_emit(layer, "Resize", inputs, 3), "mode",
-               param(layer, 5, 0) ? "linear" : "nearest");
+    assay__graph_add_initializer(layer->model, layer->nn->graph, inputs[2], ASSAY__FLOAT32, 1,
+                                 &four, scales, 16);
+    assay__node_set_string(layer->model, assay__nn_emit(layer, "Resize", inputs, 3), "mode",
+                           param(layer, 5, 0) ? "linear" : "nearest");
 }
 
 /* resizeBilinear {1 targetSize[]: height, width} */
@@ -408,8 +395,8 @@ static void map_resize(struct assay__nn_layer *layer)
     const char *inputs[4] = {assay__nn_input(layer, 0), "", "",
                              assay__nn_int64s(layer, "sizes", sizes, 2)};
     struct assay__node *node = assay__nn_emit(layer, "Resize", inputs, 4);
-    assay__node_set_ints(assay__nn_model(layer), node, "axes", axes, 2);
-    set_string(layer, node, "mode", "linear");
+    assay__node_set_ints(layer->model, node, "axes", axes, 2);
+    assay__node_set_string(layer->model, node, "mode", "linear");
 }
 
 const struct assay__nn_row assay__nn_rows_moves[] = {
@@ -431,12 +418,12 @@ const struct assay__nn_row assay__nn_rows_moves[] = {
     {345, "reorganizeData", "DepthToSpace", "", map_reorganize},
     {350, "slice", "Slice", "", map_slice},
     {500, "custom", "custom", "", map_custom},
-    {815, "equal", "Equal", "", map_compare},
-    {820, "notEqual", "not_equal", "", map_compare},
-    {825, "lessThan", "Less", "", map_compare},
-    {827, "lessEqual", "LessOrEqual", "", map_compare},
-    {830, "greaterThan", "Greater", "", map_compare},
-    {832, "greaterEqual", "GreaterOrEqual", "", map_compare},
+    {815, "equal", "Equal", "", map_arithmetic},
+    {820, "notEqual", "not_equal", "", map_arithmetic},
+    {825, "lessThan", "Less", "", map_arithmetic},
+    {827, "lessEqual", "LessOrEqual", "", map_arithmetic},
+    {830, "greaterThan", "Greater", "", map_arithmetic},
+    {832, "greaterEqual", "GreaterOrEqual", "", map_arithmetic},
     {920, "tile", "Tile", "", map_axes_input},
     {975, "splitND", "Split", "", map_split},
     {995, "sliceStatic", "Slice", "", map_slice_static},

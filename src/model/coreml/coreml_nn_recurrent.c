@@ -52,7 +52,7 @@ static const char *join(struct assay__nn_layer *layer, const struct assay__wire_
         assay__dtype_bytes(dtype, elements) != total)
         assay__nn_fail(layer, "its weights have %zu bytes, which is not what its sizes need",
                        total);
-    uint8_t *data = assay__reader_array(&layer->nn->coreml->reader, total, 1);
+    uint8_t *data = assay__reader_array(layer->reader, total, 1);
     if (!data) return "";
     for (size_t i = 0; i < gates->count; i++) {
         plain(message, fields[i], &bytes, &other);
@@ -60,8 +60,8 @@ static const char *join(struct assay__nn_layer *layer, const struct assay__wire_
         at += bytes.size;
     }
     const char *name = assay__nn_text(layer, suffix);
-    assay__graph_add_initializer(assay__nn_model(layer), layer->nn->graph, name, dtype,
-                                 columns ? 2 : 1, dims, data, total);
+    assay__graph_add_initializer(layer->model, layer->nn->graph, name, dtype, columns ? 2 : 1, dims,
+                                 data, total);
     return name;
 }
 
@@ -69,7 +69,7 @@ static const char *join(struct assay__nn_layer *layer, const struct assay__wire_
 static void join_all(struct assay__nn_layer *layer, const struct assay__wire_field *message,
                      const struct gates *gates, const char *back, const char **inputs)
 {
-    struct assay__reader *reader = &layer->nn->coreml->reader;
+    struct assay__reader *reader = layer->reader;
     inputs[0] = join(layer, message, gates, gates->weights,
                      assay__reader_printf(reader, "weight_ih%s", back), gates->in);
     inputs[1] = join(layer, message, gates, gates->recursions,
@@ -83,7 +83,7 @@ static void join_all(struct assay__nn_layer *layer, const struct assay__wire_fie
 static void shape_inputs(struct assay__nn_layer *layer, const char *suffix, const char *from,
                          const int64_t *shape, size_t rank, const char *inputs[2])
 {
-    const char *text = assay__reader_printf(&layer->nn->coreml->reader, "%s.shape", suffix);
+    const char *text = assay__reader_printf(layer->reader, "%s.shape", suffix);
     inputs[0] = from;
     inputs[1] = assay__nn_int64s(layer, text, shape, rank);
 }
@@ -101,24 +101,6 @@ static void prepare(struct assay__nn_layer *layer, const struct gates *gates, co
         }
         inputs[i ? 3 + i : 0] = from;
     }
-}
-
-/* Results of an old network as [N, H]. */
-static void flatten_results(struct assay__nn_layer *layer, const char *const *made, int64_t width)
-{
-    const int64_t shape[2] = {-1, width};
-    const char **all = layer->outputs, *inputs[2];
-    size_t count = layer->output_count;
-    layer->out_rank = 2;
-    layer->output_count = 1;
-    for (size_t i = 0; i < count; i++) {
-        const char *suffix = assay__reader_printf(&layer->nn->coreml->reader, "result%zu", i);
-        layer->outputs = &all[i];
-        shape_inputs(layer, suffix, made[i], shape, 2, inputs);
-        assay__nn_node(layer, "Reshape", suffix, inputs, 2, NULL, 0);
-    }
-    layer->outputs = all;
-    layer->output_count = count;
 }
 
 static void emit_cell(struct assay__nn_layer *layer, const struct gates *gates, const char **inputs,
@@ -142,67 +124,67 @@ static void emit_cell(struct assay__nn_layer *layer, const struct gates *gates, 
     for (size_t i = 0; i < layer->output_count; i++)
         assay__graph_add_value(model, &nn->graph->values, &nn->graph->value_count, made[i],
                                ASSAY__FLOAT32, i ? 2 : 3, i ? shape + 1 : shape);
-    flatten_results(layer, made, gates->out * directions);
+    /* the results come back as [N, H] */
+    const int64_t flat[2] = {-1, gates->out * directions};
+    const char **all = layer->outputs, *reshape[2];
+    size_t count = layer->output_count;
+    layer->out_rank = 2;
+    layer->output_count = 1;
+    for (size_t i = 0; i < count; i++) {
+        const char *suffix = assay__reader_printf(layer->reader, "result%zu", i);
+        layer->outputs = &all[i];
+        shape_inputs(layer, suffix, made[i], flat, 2, reshape);
+        assay__nn_node(layer, "Reshape", suffix, reshape, 2, NULL, 0);
+    }
+    layer->outputs = all;
+    layer->output_count = count;
 }
 
-static bool sizes_fit(struct assay__nn_layer *layer, const struct gates *gates)
-{
-    if (gates->in > 0 && gates->out > 0 && gates->out < INT32_MAX && gates->in < INT32_MAX)
-        return true;
-    assay__nn_fail(layer, "a cell without a size");
-    return false;
-}
-
-/* simpleRecurrent and gru: 1 in, 2 out, 15 sequenceOutput, 20 hasBiasVectors. */
+/* simpleRecurrent and gru: 1 in, 2 out, 15 sequenceOutput, 20 hasBiasVectors, and their matrices.
+ * LSTMs: 1 in, 2 out, 15 LSTMParams {10 sequenceOutput, 20 hasBiasVectors}, and for each direction
+ * 20 LSTMWeightParams {1-4 W, 20-23 R, 40-43 b of input, forget, block input and output gate}. */
 static void map_cell(struct assay__nn_layer *layer)
 {
     static const struct gates rnn = {1, {30}, {31}, {32}, false, 0, 0};
     static const struct gates gru = {3, {30, 31, 32}, {50, 51, 52}, {70, 71, 72}, false, 0, 0};
-    const struct assay__wire_field *params = &layer->params;
-    struct gates gates = layer->kind == 400 ? rnn : gru;
-    const char *inputs[6] = {"", "", "", "", "", ""};
-    gates.has_bias = assay__nn_int(params, 20, 0) != 0;
-    gates.in = assay__nn_int(params, 1, 0);
-    gates.out = assay__nn_int(params, 2, 0);
-    if (!sizes_fit(layer, &gates)) return;
-    join_all(layer, params, &gates, "", inputs + 1);
-    prepare(layer, &gates, inputs);
-    emit_cell(layer, &gates, inputs, 6, assay__nn_int(params, 15, 0) != 0, 1);
-}
-
-/* LSTMWeightParams: 1-4 W, 20-23 R, 40-43 b of input, forget, block input and output gate; 15
- * LSTMParams {10 sequenceOutput, 20 hasBiasVectors}. */
-static void map_lstm(struct assay__nn_layer *layer)
-{
+    static const struct gates lstm = {4, {1, 2, 3, 4}, {20, 21, 22, 23}, {40, 41, 42, 43}, false, 0,
+                                      0};
     const struct assay__wire_field *params = &layer->params;
     struct assay__wire wire = assay__wire_in(params);
     struct assay__wire_field options = {.data = NULL}, field;
     const char *inputs[11] = {"", "", "", "", "", "", "", "", "", "", ""};
+    bool long_short = layer->kind >= 420;
     int found = 0, directions = layer->kind == 430 ? 2 : 1;
-    assay__nn_message(params, 15, &options);
-    const struct gates gates = {4,
-                                {1, 2, 3, 4},
-                                {20, 21, 22, 23},
-                                {40, 41, 42, 43},
-                                assay__nn_int(&options, 20, 0) != 0,
-                                assay__nn_int(params, 1, 0),
-                                assay__nn_int(params, 2, 0)};
-    if (!sizes_fit(layer, &gates)) return;
-    while (found < directions && assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD) {
+    struct gates gates = long_short ? lstm : layer->kind == 400 ? rnn : gru;
+    if (!long_short)
+        options = *params;
+    else if (!assay__nn_message(params, 15, &options))
+        options = (struct assay__wire_field){.data = NULL};
+    bool sequence = assay__nn_int(&options, long_short ? 10 : 15, 0) != 0;
+    gates.has_bias = assay__nn_int(&options, 20, 0) != 0;
+    gates.in = assay__nn_int(params, 1, 0);
+    gates.out = assay__nn_int(params, 2, 0);
+    if (gates.in <= 0 || gates.out <= 0 || gates.out >= INT32_MAX || gates.in >= INT32_MAX) {
+        assay__nn_fail(layer, "a cell without a size");
+        return;
+    }
+    if (!long_short) join_all(layer, params, &gates, "", inputs + 1);
+    while (long_short && found < directions &&
+           assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD) {
         if (field.number != 20 || field.type != ASSAY__WIRE_BYTES) continue;
         /* lstm's row: the backward ones follow the peephole */
         join_all(layer, &field, &gates, found ? "_back" : "", inputs + (found ? 7 : 1));
         found++;
     }
-    if (found != directions) assay__nn_fail(layer, "a cell without its weights");
+    if (long_short && found != directions) assay__nn_fail(layer, "a cell without its weights");
     prepare(layer, &gates, inputs);
-    emit_cell(layer, &gates, inputs, 11, assay__nn_int(&options, 10, 0) != 0, directions);
+    emit_cell(layer, &gates, inputs, 11, sequence, directions);
 }
 
 const struct assay__nn_row assay__nn_rows_recurrent[] = {
     {400, "simpleRecurrent", "rnn", "", map_cell},
     {410, "gru", "gru", "", map_cell},
-    {420, "uniDirectionalLSTM", "lstm", "", map_lstm},
-    {430, "biDirectionalLSTM", "lstm", "", map_lstm},
+    {420, "uniDirectionalLSTM", "lstm", "", map_cell},
+    {430, "biDirectionalLSTM", "lstm", "", map_cell},
     {0},
 };

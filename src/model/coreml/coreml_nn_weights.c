@@ -40,7 +40,7 @@ static const uint8_t *find_floats(struct assay__nn_layer *layer,
         *count += more;
     }
     if (fields == 1 && data) return data;
-    uint8_t *copy = assay__reader_array(&layer->nn->coreml->reader, *count, 4);
+    uint8_t *copy = assay__reader_array(layer->reader, *count, 4);
     wire = assay__wire_in(message);
     while (copy && assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD) {
         if (field.number != number) continue;
@@ -74,9 +74,9 @@ static void add(struct assay__nn_layer *layer, const char *name, enum assay__dty
     if (assay__dtype_bytes(dtype, elements) != size)
         assay__nn_fail(layer, "its weights have %zu bytes where %lld numbers belong", size,
                        (long long)elements);
-    if (!layer->nn->coreml->reader.code)
-        assay__graph_add_initializer(assay__nn_model(layer), layer->nn->graph, name, dtype, rank,
-                                     dims, data, size);
+    if (!layer->reader->code)
+        assay__graph_add_initializer(layer->model, layer->nn->graph, name, dtype, rank, dims, data,
+                                     size);
 }
 
 /* A part of a compressed weight: floats in a table, scales or biases; "" when there are none. */
@@ -86,8 +86,7 @@ static const char *add_part(struct assay__nn_layer *layer, const struct assay__w
     const uint8_t *data = find_floats(layer, message, number, count);
     int64_t dims = (int64_t)*count;
     if (!data || !*count) return "";
-    const char *name = assay__reader_printf(&layer->nn->coreml->reader, "%s.%s.%s", layer->name,
-                                            suffix, part);
+    const char *name = assay__reader_printf(layer->reader, "%s.%s.%s", layer->name, suffix, part);
     add(layer, name, ASSAY__FLOAT32, 1, &dims, data, *count * 4);
     return name;
 }

@@ -115,10 +115,12 @@ const struct assay__mil_row *assay__mil_row(const char *op, char onnx[ASSAY__WOR
 
 struct assay__mil_call {
     struct assay__coreml *coreml;
+    struct assay__model *model;
     struct assay__mil_scope *scope;
     const struct assay__mil_op *op;
     const struct assay__mil_row *row;
     char onnx[ASSAY__WORD]; /* "": ONNX has no such operator */
+    bool unknown;           /* a parameter that was asked for is given, but not as a constant */
 };
 
 /* What follows stops at the reader's first error: see assay__coreml_code. */
@@ -130,10 +132,6 @@ void assay__mil_value(struct assay__coreml *coreml, const struct assay__wire_fie
                       struct assay__mil_value *value);
 /** Elements of a stated shape; -1 when it is not a size. */
 int64_t assay__mil_elements(const struct assay__mil_type *type);
-
-/* mil_blob.c: a constant in the weights file. */
-void assay__mil_blob(struct assay__coreml *coreml, const struct assay__wire_field *message,
-                     struct assay__mil_value *value);
 
 /* mil_scope.c: names, and constants that become part of the graph. */
 /** The scope must be closed in any case. */
@@ -161,21 +159,20 @@ void assay__mil_add_value(struct assay__coreml *coreml, struct assay__value **li
                           const char *name, const struct assay__mil_type *type, bool symbols,
                           const bool *flexible);
 
-/* mil_args.c: what a mapping asks. Constants are of any integer, bool or float type. */
+/* mil_map.c: what a mapping asks. Constants are of any integer, bool or float type. */
 const struct assay__mil_arg *assay__mil_arg(const struct assay__mil_call *call, const char *name);
 bool assay__mil_has(const struct assay__mil_call *call, const char *name);
 const struct assay__mil_value *assay__mil_constant(const struct assay__mil_call *call,
                                                    const char *name);
-/** false: given, but not a constant (or not such a one). Not given: `otherwise`, true. */
-bool assay__mil_int(const struct assay__mil_call *call, const char *name, int64_t otherwise,
-                    int64_t *value);
-bool assay__mil_float(const struct assay__mil_call *call, const char *name, double otherwise,
-                      double *value);
-bool assay__mil_string(const struct assay__mil_call *call, const char *name, const char *otherwise,
-                       const char **value);
-/** In the arena; *count 0 when not given. At most ASSAY__COREML_SMALL. */
-bool assay__mil_ints(const struct assay__mil_call *call, const char *name, int64_t **values,
-                     size_t *count);
+/** `otherwise` when it is not given. When it is given and not a constant (or not such a one) the
+ * call's `unknown` is set: a mapping asks for all it needs, looks at it once, and keeps the
+ * operator. */
+int64_t assay__mil_int(struct assay__mil_call *call, const char *name, int64_t otherwise);
+double assay__mil_float(struct assay__mil_call *call, const char *name, double otherwise);
+const char *assay__mil_string(struct assay__mil_call *call, const char *name,
+                              const char *otherwise);
+/** In the arena; NULL and *count 0 when not given. At most ASSAY__COREML_SMALL. */
+int64_t *assay__mil_ints(struct assay__mil_call *call, const char *name, size_t *count);
 const struct assay__mil_type *assay__mil_type_of(const struct assay__mil_call *call,
                                                  const char *name); /* NULL: not given */
 int64_t assay__mil_value_int(const struct assay__mil_value *value, size_t i);
@@ -184,18 +181,10 @@ double assay__mil_value_float(const struct assay__mil_value *value, size_t i);
 bool assay__mil_is_integer(const struct assay__mil_value *value);
 bool assay__mil_is_float(const struct assay__mil_value *value);
 
-/* mil_map.c */
 /** Adds the node; `inputs` names MIL's inputs as a row does, except those given in `extra` ("=NAME"
  * takes the next of them). NULL after an error. */
 struct assay__node *assay__mil_emit(struct assay__mil_call *call, const char *op,
                                     const char *inputs, const char *const *extra);
-/** Attributes of the node; nothing for NULL. They return 0, which a mapping may return. */
-int assay__mil_set_int(struct assay__mil_call *call, struct assay__node *node, const char *name,
-                       int64_t value);
-int assay__mil_set_string(struct assay__mil_call *call, struct assay__node *node, const char *name,
-                          const char *value);
-int assay__mil_set_float(struct assay__mil_call *call, struct assay__node *node, const char *name,
-                         double value);
 /** Maps one operation. */
 void assay__mil_map_op(struct assay__coreml *coreml, struct assay__mil_scope *scope,
                        const struct assay__mil_op *op);

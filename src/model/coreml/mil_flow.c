@@ -45,8 +45,6 @@ static void check_count(struct assay__mil_call *call, const char *what, size_t c
                            count, wanted);
 }
 
-/* --- cond ------------------------------------------------------------------------------------- */
-
 static struct assay__graph *branch(struct assay__mil_call *call,
                                    const struct assay__wire_field *block, const char *name)
 {
@@ -69,11 +67,9 @@ static int map_cond(struct assay__mil_call *call)
     struct assay__graph *then_branch = branch(call, &call->op->blocks[0], "then");
     struct assay__graph *else_branch = branch(call, &call->op->blocks[1], "else");
     struct assay__node *node = assay__mil_emit(call, "If", "pred", NULL);
-    assay__node_set_graph(call->coreml->model, node, "then_branch", then_branch);
-    return assay__node_set_graph(call->coreml->model, node, "else_branch", else_branch);
+    assay__node_set_graph(call->model, node, "then_branch", then_branch);
+    return assay__node_set_graph(call->model, node, "else_branch", else_branch);
 }
-
-/* --- while_loop ------------------------------------------------------------------------------- */
 
 /* The condition on `values`, in the graph; NULL after an error. */
 static struct assay__mil_def *condition(struct assay__mil_call *call,
@@ -95,32 +91,11 @@ static struct assay__mil_def *condition(struct assay__mil_call *call,
     return coreml->reader.code ? NULL : results[0];
 }
 
-/* The turn, the condition and the loop's variables. */
-static void body_inputs(struct assay__mil_call *call, struct assay__mil_scope *scope,
-                        const struct assay__mil_output *inputs, size_t count)
-{
-    static const struct assay__mil_type turn = {
-        .kind = ASSAY__MIL_TENSOR, .dtype = ASSAY__INT64, .bits = 64};
-    static const struct assay__mil_type flag = {
-        .kind = ASSAY__MIL_TENSOR, .dtype = ASSAY__BOOL, .bits = 8};
-    struct assay__coreml *coreml = call->coreml;
-    struct assay__graph *graph = scope->graph;
-    for (size_t i = 0; i < count + 2 && !coreml->reader.code; i++) {
-        const struct assay__mil_type *type = i == 0 ? &turn : i == 1 ? &flag : &inputs[i - 2].type;
-        const char *name;
-        if (i < 2) {
-            name = assay__reader_printf(&coreml->reader, "%s%s.%s", scope->prefix,
-                                        call->op->outputs[0].name, i ? "go" : "turn");
-        } else {
-            struct assay__mil_def *def = assay__mil_define(coreml, scope, inputs[i - 2].name, type);
-            name = def ? def->graph_name : "";
-        }
-        assay__mil_add_value(coreml, &graph->inputs, &graph->input_count, name, type, false, NULL);
-    }
-}
-
 static void loop_body(struct assay__mil_call *call, struct assay__graph *graph, size_t count)
 {
+    static const struct assay__mil_type types[] = {
+        {.kind = ASSAY__MIL_TENSOR, .dtype = ASSAY__INT64, .bits = 64},
+        {.kind = ASSAY__MIL_TENSOR, .dtype = ASSAY__BOOL, .bits = 8}};
     struct assay__coreml *coreml = call->coreml;
     const struct assay__wire_field *block = &call->op->blocks[1];
     const char *stem = call->op->outputs[0].name;
@@ -129,7 +104,18 @@ static void loop_body(struct assay__mil_call *call, struct assay__graph *graph, 
     assay__mil_scope_open(coreml, &scope, call->scope, graph, call->scope->prefix);
     struct assay__mil_output *inputs = assay__mil_block_inputs(coreml, block, &input_count);
     check_count(call, "the input of the body", input_count, count);
-    body_inputs(call, &scope, inputs, input_count);
+    /* the turn, the condition and the loop's variables */
+    for (size_t i = 0; i < 2 && !coreml->reader.code; i++)
+        assay__mil_add_value(
+            coreml, &graph->inputs, &graph->input_count,
+            assay__reader_printf(&coreml->reader, "%s%s.%s", scope.prefix, stem, i ? "go" : "turn"),
+            &types[i], false, NULL);
+    for (size_t i = 0; i < input_count && !coreml->reader.code; i++) {
+        struct assay__mil_def *def = assay__mil_define(coreml, &scope, inputs[i].name,
+                                                       &inputs[i].type);
+        assay__mil_add_value(coreml, &graph->inputs, &graph->input_count,
+                             def ? def->graph_name : "", &inputs[i].type, false, NULL);
+    }
     /* the inputs have their names already, so the block is given none */
     struct assay__mil_def **results = assay__mil_block(coreml, &scope, block, NULL, 0,
                                                        &result_count);

@@ -5,10 +5,149 @@
  */
 #include "model/coreml/mil.h"
 
+#include "model/tensor_data.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-/* --- inputs ----------------------------------------------------------------------------------- */
+/* --- what a mapping asks of an operation's inputs: given, constant, what does it hold? ---------
+ */
+
+const struct assay__mil_arg *assay__mil_arg(const struct assay__mil_call *call, const char *name)
+{
+    for (size_t i = 0; i < call->op->arg_count; i++)
+        if (strcmp(call->op->args[i].name, name) == 0 && call->op->args[i].count)
+            return &call->op->args[i];
+    return NULL;
+}
+
+bool assay__mil_has(const struct assay__mil_call *call, const char *name)
+{
+    return assay__mil_arg(call, name) != NULL;
+}
+
+const struct assay__mil_value *assay__mil_constant(const struct assay__mil_call *call,
+                                                   const char *name)
+{
+    const struct assay__mil_arg *arg = assay__mil_arg(call, name);
+    return arg && arg->count == 1 ? arg->defs[0]->value : NULL;
+}
+
+const struct assay__mil_type *assay__mil_type_of(const struct assay__mil_call *call,
+                                                 const char *name)
+{
+    const struct assay__mil_arg *arg = assay__mil_arg(call, name);
+    return arg ? &arg->defs[0]->type : NULL;
+}
+
+int64_t assay__mil_value_int(const struct assay__mil_value *value, size_t i)
+{
+    const uint8_t *at = value->data + i * (size_t)value->type.bits / 8;
+    switch (value->type.dtype) {
+    case ASSAY__INT64:
+    case ASSAY__UINT64: return (int64_t)assay__wire_u64(at);
+    case ASSAY__INT32: return (int32_t)assay__wire_u32(at);
+    case ASSAY__UINT32: return assay__wire_u32(at);
+    case ASSAY__INT16: return (int16_t)(at[0] | at[1] << 8);
+    case ASSAY__UINT16: return (uint16_t)(at[0] | at[1] << 8);
+    case ASSAY__INT8: return (int8_t)at[0];
+    default: return at[0]; /* BOOL, UINT8 */
+    }
+}
+
+bool assay__mil_is_integer(const struct assay__mil_value *value)
+{
+    enum assay__dtype dtype = value->type.dtype;
+    bool whole = (dtype >= ASSAY__UINT8 && dtype <= ASSAY__INT64) || dtype == ASSAY__BOOL ||
+                 dtype == ASSAY__UINT32 || dtype == ASSAY__UINT64;
+    return whole && (value->data || !value->elements);
+}
+
+bool assay__mil_is_float(const struct assay__mil_value *value)
+{
+    return value->data &&
+           (value->type.dtype == ASSAY__FLOAT16 || value->type.dtype == ASSAY__FLOAT32 ||
+            value->type.dtype == ASSAY__FLOAT64);
+}
+
+double assay__mil_value_float(const struct assay__mil_value *value, size_t i)
+{
+    const uint8_t *at = value->data + i * (size_t)value->type.bits / 8;
+    if (value->type.dtype == ASSAY__FLOAT16)
+        return assay__half_to_float((uint16_t)(at[0] | at[1] << 8));
+    if (value->type.dtype == ASSAY__FLOAT32) {
+        uint32_t bits = assay__wire_u32(at);
+        float number;
+        memcpy(&number, &bits, sizeof number);
+        return number;
+    }
+    if (value->type.dtype == ASSAY__FLOAT64) {
+        uint64_t bits = assay__wire_u64(at);
+        double number;
+        memcpy(&number, &bits, sizeof number);
+        return number;
+    }
+    return (double)assay__mil_value_int(value, i);
+}
+
+/* A single constant that is `good`; NULL otherwise, and `unknown` when there is something else. */
+static const struct assay__mil_value *single(struct assay__mil_call *call, const char *name,
+                                             bool (*good)(const struct assay__mil_value *))
+{
+    const struct assay__mil_value *constant = assay__mil_constant(call, name);
+    if (constant && constant->elements == 1 && good(constant)) return constant;
+    call->unknown |= assay__mil_has(call, name);
+    return NULL;
+}
+
+static bool is_number(const struct assay__mil_value *value)
+{
+    return assay__mil_is_float(value) || assay__mil_is_integer(value);
+}
+
+static bool is_text(const struct assay__mil_value *value)
+{
+    return value->strings != NULL;
+}
+
+int64_t assay__mil_int(struct assay__mil_call *call, const char *name, int64_t otherwise)
+{
+    const struct assay__mil_value *constant = single(call, name, assay__mil_is_integer);
+    return constant ? assay__mil_value_int(constant, 0) : otherwise;
+}
+
+double assay__mil_float(struct assay__mil_call *call, const char *name, double otherwise)
+{
+    const struct assay__mil_value *constant = single(call, name, is_number);
+    return constant ? assay__mil_value_float(constant, 0) : otherwise;
+}
+
+const char *assay__mil_string(struct assay__mil_call *call, const char *name, const char *otherwise)
+{
+    const struct assay__mil_value *constant = single(call, name, is_text);
+    return constant ? constant->strings[0] : otherwise;
+}
+
+int64_t *assay__mil_ints(struct assay__mil_call *call, const char *name, size_t *count)
+{
+    const struct assay__mil_value *constant = assay__mil_constant(call, name);
+    int64_t *values = NULL;
+    *count = 0;
+    if (!assay__mil_has(call, name)) return NULL;
+    if (constant && assay__mil_is_integer(constant) && constant->elements <= ASSAY__COREML_SMALL)
+        values = assay__arena_array(call->coreml->reader.arena, (size_t)constant->elements,
+                                    sizeof *values);
+    if (!values) {
+        call->unknown = true;
+        return NULL;
+    }
+    *count = (size_t)constant->elements;
+    for (size_t i = 0; i < *count; i++)
+        values[i] = assay__mil_value_int(constant, i);
+    return values;
+}
+
+/* --- the node --------------------------------------------------------------------------------- */
 
 struct names {
     const char **items;
@@ -34,27 +173,6 @@ static void add_arg(struct assay__mil_call *call, struct names *names,
     for (size_t i = 0; i < arg->count; i++)
         add_name(call, names, assay__mil_use(call->coreml, arg->defs[i]));
 }
-
-/* One word of a row: "x", "axes#", "values*". */
-static void add_word(struct assay__mil_call *call, struct names *names, char *word)
-{
-    size_t length = strlen(word);
-    char mark = word[length - 1];
-    int64_t *values = NULL;
-    size_t count = 0;
-    if (mark == '#' || mark == '*') word[length - 1] = 0;
-    const struct assay__mil_arg *arg = assay__mil_arg(call, word);
-    if (!arg)
-        add_name(call, names, "");
-    else if (mark == '#' && assay__mil_ints(call, word, &values, &count))
-        add_name(call, names, assay__mil_int64s(call, word, values, count));
-    else if (mark == '*')
-        add_arg(call, names, arg);
-    else
-        add_name(call, names, assay__mil_use(call->coreml, arg->defs[0]));
-}
-
-/* --- the node --------------------------------------------------------------------------------- */
 
 static struct assay__node *add_node(struct assay__mil_call *call, const char *op,
                                     const struct names *names)
@@ -85,35 +203,28 @@ struct assay__node *assay__mil_emit(struct assay__mil_call *call, const char *op
 {
     struct names names = {.items = NULL};
     char word[ASSAY__WORD];
-    while (assay__next_word(&inputs, word)) {
-        if (word[0] == '=')
+    while (assay__next_word(&inputs, word)) { /* "x", "axes#", "values*", "=NAME" */
+        if (word[0] == '=') {
             add_name(call, &names, *extra++);
+            continue;
+        }
+        size_t last = strlen(word) - 1, count = 0;
+        char mark = word[last];
+        if (mark == '#' || mark == '*') word[last] = 0;
+        const struct assay__mil_arg *arg = assay__mil_arg(call, word);
+        int64_t *values = mark == '#' ? assay__mil_ints(call, word, &count) : NULL;
+        if (!arg)
+            add_name(call, &names, "");
+        else if (values)
+            add_name(call, &names, assay__mil_int64s(call, word, values, count));
+        else if (mark == '*')
+            add_arg(call, &names, arg);
         else
-            add_word(call, &names, word);
+            add_name(call, &names, assay__mil_use(call->coreml, arg->defs[0]));
     }
     while (names.count && !*names.items[names.count - 1])
         names.count--;
     return add_node(call, op, &names);
-}
-
-/* --- attributes ------------------------------------------------------------------------------- */
-
-int assay__mil_set_int(struct assay__mil_call *call, struct assay__node *node, const char *name,
-                       int64_t value)
-{
-    return assay__node_set_int(call->coreml->model, node, name, value);
-}
-
-int assay__mil_set_string(struct assay__mil_call *call, struct assay__node *node, const char *name,
-                          const char *value)
-{
-    return assay__node_set_string(call->coreml->model, node, name, value);
-}
-
-int assay__mil_set_float(struct assay__mil_call *call, struct assay__node *node, const char *name,
-                         double value)
-{
-    return assay__node_set_float(call->coreml->model, node, name, (float)value);
 }
 
 /* A constant as an attribute of its own type; nothing for a list of strings, a large one, and types
@@ -121,14 +232,13 @@ int assay__mil_set_float(struct assay__mil_call *call, struct assay__node *node,
 static void set_constant(struct assay__mil_call *call, struct assay__node *node, const char *name,
                          const struct assay__mil_value *value)
 {
-    struct assay__model *model = call->coreml->model;
     size_t count = (size_t)value->elements;
     int64_t ints[ASSAY__COREML_SMALL];
     float floats[ASSAY__COREML_SMALL];
     bool whole = assay__mil_is_integer(value), real = assay__mil_is_float(value);
     if (value->elements < 0 || value->elements > ASSAY__COREML_SMALL) return;
     if (value->strings) {
-        if (count == 1) assay__node_set_string(model, node, name, value->strings[0]);
+        if (count == 1) assay__node_set_string(call->model, node, name, value->strings[0]);
         return;
     }
     for (size_t i = 0; i < count; i++) {
@@ -136,13 +246,13 @@ static void set_constant(struct assay__mil_call *call, struct assay__node *node,
         if (whole) ints[i] = assay__mil_value_int(value, i);
     }
     if (real && value->type.rank == 0)
-        assay__node_set_float(model, node, name, floats[0]);
+        assay__node_set_float(call->model, node, name, floats[0]);
     else if (whole && value->type.rank == 0)
-        assay__node_set_int(model, node, name, ints[0]);
+        assay__node_set_int(call->model, node, name, ints[0]);
     else if (real)
-        assay__node_set_floats(model, node, name, floats, count);
+        assay__node_set_floats(call->model, node, name, floats, count);
     else if (whole)
-        assay__node_set_ints(model, node, name, ints, count);
+        assay__node_set_ints(call->model, node, name, ints, count);
 }
 
 /* "keep_dims>keepdims=0" in its parts; a word without '>' keeps its name. */
@@ -170,22 +280,6 @@ static bool attributes_known(struct assay__mil_call *call, const char *attribute
     return true;
 }
 
-static void set_attributes(struct assay__mil_call *call, struct assay__node *node)
-{
-    const char *attributes = call->row->attributes, *from, *to, *otherwise;
-    char word[ASSAY__WORD];
-    while (assay__next_word(&attributes, word)) {
-        split_word(word, &from, &to, &otherwise);
-        const struct assay__mil_value *value = assay__mil_constant(call, from);
-        if (value)
-            set_constant(call, node, to, value);
-        else if (otherwise && !assay__mil_has(call, from))
-            assay__mil_set_int(call, node, to, strtoll(otherwise, NULL, 10));
-    }
-}
-
-/* --- keeping ---------------------------------------------------------------------------------- */
-
 static bool is_short(const struct assay__mil_arg *arg)
 {
     const struct assay__mil_value *value = arg->count == 1 ? arg->defs[0]->value : NULL;
@@ -210,7 +304,8 @@ static void keep_unknown(struct assay__mil_call *call)
 void assay__mil_map_op(struct assay__coreml *coreml, struct assay__mil_scope *scope,
                        const struct assay__mil_op *op)
 {
-    struct assay__mil_call call = {.coreml = coreml, .scope = scope, .op = op};
+    struct assay__mil_call call = {
+        .coreml = coreml, .model = coreml->model, .scope = scope, .op = op};
     const struct assay__mil_row *row = call.row = assay__mil_row(op->type, call.onnx);
     if (!row) {
         keep_unknown(&call);
@@ -221,5 +316,14 @@ void assay__mil_map_op(struct assay__coreml *coreml, struct assay__mil_scope *sc
     struct assay__node *node = assay__mil_emit(&call, keep ? op->type : call.onnx, row->inputs,
                                                NULL);
     if (node && keep) node->domain = ASSAY__COREML_DOMAIN;
-    set_attributes(&call, node);
+    const char *attributes = row->attributes, *from, *to, *otherwise;
+    char word[ASSAY__WORD];
+    while (assay__next_word(&attributes, word)) {
+        split_word(word, &from, &to, &otherwise);
+        const struct assay__mil_value *value = assay__mil_constant(&call, from);
+        if (value)
+            set_constant(&call, node, to, value);
+        else if (otherwise && !assay__mil_has(&call, from))
+            assay__node_set_int(call.model, node, to, strtoll(otherwise, NULL, 10));
+    }
 }

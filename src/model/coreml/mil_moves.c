@@ -9,36 +9,26 @@
 #include <math.h>
 #include <string.h>
 
-/* Stated shape of the result, when all of it is. */
-static const int64_t *result_dims(const struct assay__mil_call *call, int *rank)
-{
-    const struct assay__mil_type *type = &call->op->outputs[0].type;
-    *rank = type->rank;
-    for (int i = 0; i < type->rank; i++)
-        if (type->dims[i] < 0) return NULL;
-    return type->rank > 0 ? type->dims : NULL;
-}
-
 /* --- images ----------------------------------------------------------------------------------- */
 
-/* Resize(x, roi, scales, sizes): factors where MIL gives factors, else the stated size of the
- * result. */
+/* Resize(x, roi, scales, sizes): the stated size of the result where all of it is stated, else
+ * MIL's factors. */
 static int map_resize(struct assay__mil_call *call)
 {
     const struct assay__mil_type *x = assay__mil_type_of(call, "x");
-    double height = 0, width = 0;
-    int rank = 0;
-    const char *extra[1] = {""}, *mode = "";
-    const int64_t *dims = result_dims(call, &rank);
-    bool factors = assay__mil_has(call, "scale_factor_height") &&
-                   assay__mil_float(call, "scale_factor_height", 1, &height) &&
-                   assay__mil_float(call, "scale_factor_width", 1, &width);
-    if (!x || x->rank < 2 || x->rank > ASSAY__ONNX_RANK || (!dims && !factors) ||
-        !assay__mil_string(call, "interpolation_mode", "", &mode))
+    const struct assay__mil_type *result = &call->op->outputs[0].type;
+    const char *mode = assay__mil_string(call, "interpolation_mode", ""), *extra[1] = {""};
+    bool stated = result->rank > 0;
+    for (int i = 0; i < result->rank; i++)
+        stated = stated && result->dims[i] >= 0;
+    if (call->unknown || !x || x->rank < 2 || x->rank > ASSAY__ONNX_RANK) return ASSAY__MIL_KEEP;
+    double height = assay__mil_float(call, "scale_factor_height", 1),
+           width = assay__mil_float(call, "scale_factor_width", 1);
+    if (!stated && (call->unknown || !assay__mil_has(call, "scale_factor_height")))
         return ASSAY__MIL_KEEP;
     bool linear = strstr(call->op->type, "bilinear") || strcmp(mode, "LINEAR") == 0;
-    if (dims) {
-        extra[0] = assay__mil_int64s(call, "sizes", dims, (size_t)rank);
+    if (stated) {
+        extra[0] = assay__mil_int64s(call, "sizes", result->dims, (size_t)result->rank);
     } else {
         float scales[ASSAY__ONNX_RANK];
         for (int i = 0; i < x->rank; i++)
@@ -47,8 +37,8 @@ static int map_resize(struct assay__mil_call *call)
     }
     /* "none" is never given: an absent input in between */
     struct assay__node *node = assay__mil_emit(
-        call, "Resize", dims ? "x none none =sizes" : "x none =scales", extra);
-    return assay__mil_set_string(call, node, "mode", linear ? "linear" : "nearest");
+        call, "Resize", stated ? "x none none =sizes" : "x none =scales", extra);
+    return assay__node_set_string(call->model, node, "mode", linear ? "linear" : "nearest");
 }
 
 static int slice(struct assay__mil_call *call, const int64_t *starts, const int64_t *ends,
@@ -66,12 +56,10 @@ static int slice(struct assay__mil_call *call, const int64_t *starts, const int6
 static int map_crop(struct assay__mil_call *call)
 {
     const int64_t axes[2] = {-2, -1}, steps[2] = {1, 1};
-    int64_t *height, *width;
     size_t heights, widths;
-    if (!assay__mil_ints(call, "crop_height", &height, &heights) ||
-        !assay__mil_ints(call, "crop_width", &width, &widths) || heights != 2 || widths != 2)
-        return ASSAY__MIL_KEEP;
-    if (height[1] < 0 || width[1] < 0) return ASSAY__MIL_KEEP;
+    const int64_t *height = assay__mil_ints(call, "crop_height", &heights),
+                  *width = assay__mil_ints(call, "crop_width", &widths);
+    if (heights != 2 || widths != 2 || height[1] < 0 || width[1] < 0) return ASSAY__MIL_KEEP;
     const int64_t starts[2] = {height[0], width[0]};
     const int64_t ends[2] = {height[1] ? -height[1] : INT64_MAX, width[1] ? -width[1] : INT64_MAX};
     return slice(call, starts, ends, axes, steps, 2);
@@ -79,11 +67,11 @@ static int map_crop(struct assay__mil_call *call)
 
 static int map_pixel_shuffle(struct assay__mil_call *call)
 {
-    int64_t factor;
-    if (!assay__mil_int(call, "upscale_factor", 0, &factor) || factor < 1) return ASSAY__MIL_KEEP;
+    int64_t factor = assay__mil_int(call, "upscale_factor", 0);
+    if (factor < 1) return ASSAY__MIL_KEEP;
     struct assay__node *node = assay__mil_emit(call, "DepthToSpace", "x", NULL);
-    assay__mil_set_int(call, node, "blocksize", factor);
-    return assay__mil_set_string(call, node, "mode", "CRD");
+    assay__node_set_int(call->model, node, "blocksize", factor);
+    return assay__node_set_string(call->model, node, "mode", "CRD");
 }
 
 /* --- slices ----------------------------------------------------------------------------------- */
@@ -102,9 +90,10 @@ static int map_slice_index(struct assay__mil_call *call)
         steps[ASSAY__ONNX_RANK];
     size_t count[PARTS];
     for (size_t i = 0; i < PARTS; i++)
-        if (!assay__mil_ints(call, names[i], &part[i], &count[i])) return ASSAY__MIL_KEEP;
+        part[i] = assay__mil_ints(call, names[i], &count[i]);
     size_t rank = count[BEGIN];
-    if (!rank || rank > ASSAY__ONNX_RANK || count[END] != rank) return ASSAY__MIL_KEEP;
+    if (call->unknown || !rank || rank > ASSAY__ONNX_RANK || count[END] != rank)
+        return ASSAY__MIL_KEEP;
     for (size_t i = 0; i < rank; i++) {
         steps[i] = i < count[STRIDE] ? part[STRIDE][i] : 1;
         if (flag(part[SQUEEZE], count[SQUEEZE], i) || !steps[i]) return ASSAY__MIL_KEEP;
@@ -122,12 +111,11 @@ static int map_slice_index(struct assay__mil_call *call)
 
 static int map_slice_size(struct assay__mil_call *call)
 {
-    int64_t *begin, *size, ends[ASSAY__ONNX_RANK], axes[ASSAY__ONNX_RANK], steps[ASSAY__ONNX_RANK];
+    int64_t ends[ASSAY__ONNX_RANK], axes[ASSAY__ONNX_RANK], steps[ASSAY__ONNX_RANK];
     size_t begins, sizes;
-    if (!assay__mil_ints(call, "begin", &begin, &begins) ||
-        !assay__mil_ints(call, "size", &size, &sizes) || !begins || begins != sizes ||
-        begins > ASSAY__ONNX_RANK)
-        return ASSAY__MIL_KEEP;
+    const int64_t *begin = assay__mil_ints(call, "begin", &begins),
+                  *size = assay__mil_ints(call, "size", &sizes);
+    if (!begins || begins != sizes || begins > ASSAY__ONNX_RANK) return ASSAY__MIL_KEEP;
     for (size_t i = 0; i < begins; i++) {
         axes[i] = (int64_t)i;
         steps[i] = 1;
@@ -143,11 +131,11 @@ static int map_slice_size(struct assay__mil_call *call)
 static int map_pad(struct assay__mil_call *call)
 {
     const struct assay__mil_type *x = assay__mil_type_of(call, "x");
-    int64_t *pad, pads[2 * ASSAY__ONNX_RANK] = {0};
-    const char *mode, *extra[1];
+    int64_t pads[2 * ASSAY__ONNX_RANK] = {0};
     size_t count;
-    if (!x || x->rank < 0 || !assay__mil_ints(call, "pad", &pad, &count) || count % 2 ||
-        count / 2 > (size_t)x->rank || !assay__mil_string(call, "mode", "constant", &mode))
+    const int64_t *pad = assay__mil_ints(call, "pad", &count);
+    const char *mode = assay__mil_string(call, "mode", "constant"), *extra[1];
+    if (call->unknown || !x || x->rank < 0 || count % 2 || count / 2 > (size_t)x->rank)
         return ASSAY__MIL_KEEP;
     size_t rank = (size_t)x->rank, first = rank - count / 2;
     for (size_t i = 0; i < count / 2; i++) {
@@ -157,129 +145,116 @@ static int map_pad(struct assay__mil_call *call)
     extra[0] = assay__mil_int64s(call, "pads", pads, 2 * rank);
     bool edge = strcmp(mode, "replicate") == 0 || strcmp(mode, "replication") == 0;
     bool reflect = strcmp(mode, "reflect") == 0;
-    return assay__mil_set_string(call, assay__mil_emit(call, "Pad", "x =pads", extra), "mode",
-                                 edge      ? "edge"
-                                 : reflect ? "reflect"
-                                           : "constant");
+    return assay__node_set_string(call->model, assay__mil_emit(call, "Pad", "x =pads", extra),
+                                  "mode",
+                                  edge      ? "edge"
+                                  : reflect ? "reflect"
+                                            : "constant");
 }
 
 /* --- splitting and joining -------------------------------------------------------------------- */
 
 static int map_split(struct assay__mil_call *call)
 {
-    int64_t axis, parts;
-    if (!assay__mil_int(call, "axis", 0, &axis) || !assay__mil_int(call, "num_splits", 0, &parts))
-        return ASSAY__MIL_KEEP;
+    int64_t axis = assay__mil_int(call, "axis", 0);
+    assay__mil_int(call, "num_splits", 0); /* the outputs say it; it must be constant */
+    if (call->unknown) return ASSAY__MIL_KEEP;
     bool sizes = assay__mil_has(call, "split_sizes");
     struct assay__node *node = assay__mil_emit(call, "Split", sizes ? "x split_sizes#" : "x", NULL);
-    assay__mil_set_int(call, node, "axis", axis);
+    assay__node_set_int(call->model, node, "axis", axis);
     return sizes ? 0
-                 : assay__mil_set_int(call, node, "num_outputs", (int64_t)call->op->output_count);
+                 : assay__node_set_int(call->model, node, "num_outputs",
+                                       (int64_t)call->op->output_count);
 }
 
 static int map_concat(struct assay__mil_call *call)
 {
-    int64_t axis, interleave;
-    if (!assay__mil_int(call, "axis", 0, &axis) ||
-        !assay__mil_int(call, "interleave", 0, &interleave) || interleave)
-        return ASSAY__MIL_KEEP;
-    return assay__mil_set_int(call, assay__mil_emit(call, "Concat", "values*", NULL), "axis", axis);
+    int64_t axis = assay__mil_int(call, "axis", 0);
+    if (assay__mil_int(call, "interleave", 0) || call->unknown) return ASSAY__MIL_KEEP;
+    return assay__node_set_int(call->model, assay__mil_emit(call, "Concat", "values*", NULL),
+                               "axis", axis);
 }
 
 /* --- look-ups --------------------------------------------------------------------------------- */
 
 static int map_gather(struct assay__mil_call *call)
 {
-    int64_t axis, batch;
-    if (!assay__mil_int(call, "axis", 0, &axis) || !assay__mil_int(call, "batch_dims", 0, &batch) ||
-        batch)
-        return ASSAY__MIL_KEEP;
+    int64_t axis = assay__mil_int(call, "axis", 0);
+    if (assay__mil_int(call, "batch_dims", 0) || call->unknown) return ASSAY__MIL_KEEP;
     const struct assay__mil_type *indices = assay__mil_type_of(call, "indices");
     bool list = indices && indices->rank == 1; /* ONNX requires int64, and it is not a weight */
     struct assay__node *node = assay__mil_emit(call, "Gather", list ? "x indices#" : "x indices",
                                                NULL);
-    return assay__mil_set_int(call, node, "axis", axis);
+    return assay__node_set_int(call->model, node, "axis", axis);
 }
 
 static int map_scatter(struct assay__mil_call *call)
 {
-    static const char *const same[] = {"add", "mul", "max", "min"};
-    const char *mode, *reduction = NULL;
-    int64_t axis;
-    if (!assay__mil_string(call, "mode", "add", &mode) || !assay__mil_int(call, "axis", 0, &axis))
-        return ASSAY__MIL_KEEP;
+    const char *mode = assay__mil_string(call, "mode", "add"), *reduction = NULL;
+    int64_t axis = assay__mil_int(call, "axis", 0);
     if (strcmp(mode, "update") == 0) reduction = "none";
-    for (size_t i = 0; i < sizeof same / sizeof same[0]; i++)
-        if (strcmp(same[i], mode) == 0) reduction = same[i];
-    if (!reduction) return ASSAY__MIL_KEEP; /* sub, div */
+    if (*mode && assay__has_word("add mul max min", mode)) reduction = mode;
+    if (call->unknown || !reduction) return ASSAY__MIL_KEEP; /* sub, div */
     struct assay__node *node = assay__mil_emit(call, call->onnx, "data indices updates", NULL);
-    assay__mil_set_string(call, node, "reduction", reduction);
+    assay__node_set_string(call->model, node, "reduction", reduction);
     if (strcmp(call->onnx, "ScatterElements") != 0) return 0;
-    return assay__mil_set_int(call, node, "axis", axis);
+    return assay__node_set_int(call->model, node, "axis", axis);
 }
 
 static int map_topk(struct assay__mil_call *call)
 {
-    int64_t axis, ascending, sort, k;
+    int64_t axis = assay__mil_int(call, "axis", -1), sort = assay__mil_int(call, "sort", 1),
+            ascending = assay__mil_int(call, "ascending", 0);
     const char *extra[1];
-    if (!assay__mil_int(call, "axis", -1, &axis) ||
-        !assay__mil_int(call, "ascending", 0, &ascending) ||
-        !assay__mil_int(call, "sort", 1, &sort))
-        return ASSAY__MIL_KEEP;
-    bool constant = assay__mil_int(call, "k", 1, &k);
+    if (call->unknown) return ASSAY__MIL_KEEP;
+    int64_t k = assay__mil_int(call, "k", 1);
+    bool constant = !call->unknown;
     if (constant) extra[0] = assay__mil_int64s(call, "k", &k, 1);
     struct assay__node *node = assay__mil_emit(call, "TopK", constant ? "x =k" : "x k", extra);
-    assay__mil_set_int(call, node, "axis", axis);
-    assay__mil_set_int(call, node, "largest", !ascending);
-    return assay__mil_set_int(call, node, "sorted", sort != 0);
+    assay__node_set_int(call->model, node, "axis", axis);
+    assay__node_set_int(call->model, node, "largest", !ascending);
+    return assay__node_set_int(call->model, node, "sorted", sort != 0);
 }
 
 /* Keeps `lower` sub-diagonals and `upper` super-diagonals, -1 all: a triangle when one of them is
  * all. */
 static int map_band_part(struct assay__mil_call *call)
 {
-    int64_t lower, upper;
-    if (!assay__mil_int(call, "lower", -1, &lower) || !assay__mil_int(call, "upper", -1, &upper) ||
-        (lower >= 0) == (upper >= 0))
-        return ASSAY__MIL_KEEP;
+    int64_t lower = assay__mil_int(call, "lower", -1), upper = assay__mil_int(call, "upper", -1);
+    if (call->unknown || (lower >= 0) == (upper >= 0)) return ASSAY__MIL_KEEP;
     bool keeps_upper = upper < 0;
     int64_t k = keeps_upper ? -lower : upper;
     const char *extra[1] = {assay__mil_int64s(call, "k", &k, 1)};
-    return assay__mil_set_int(call, assay__mil_emit(call, "Trilu", "x =k", extra), "upper",
-                              keeps_upper);
+    return assay__node_set_int(call->model, assay__mil_emit(call, "Trilu", "x =k", extra), "upper",
+                               keeps_upper);
 }
 
 static int map_fill(struct assay__mil_call *call)
 {
     const struct assay__mil_value *value = assay__mil_constant(call, "value");
-    struct assay__model *model = call->coreml->model;
     struct assay__graph holder = {.name = ""};
     int64_t one = 1;
     if (!value || value->elements != 1 || !value->data || value->type.dtype == ASSAY__UNDEFINED)
         return ASSAY__MIL_KEEP;
     struct assay__tensor *tensor = assay__graph_add_initializer(
-        model, &holder, "value", value->type.dtype, 1, &one, value->data, value->size);
+        call->model, &holder, "value", value->type.dtype, 1, &one, value->data, value->size);
     struct assay__node *node = assay__mil_emit(call, "ConstantOfShape", "shape#", NULL);
-    return assay__node_set_tensor(model, node, "value", tensor);
+    return assay__node_set_tensor(call->model, node, "value", tensor);
 }
 
 /* OneHot(indices, depth, [off, on]). */
 static int map_one_hot(struct assay__mil_call *call)
 {
-    int64_t axis, depth;
-    double on, off;
-    if (!assay__mil_int(call, "axis", -1, &axis) ||
-        !assay__mil_int(call, "one_hot_vector_size", 0, &depth) ||
-        !assay__mil_float(call, "on_value", 1, &on) ||
-        !assay__mil_float(call, "off_value", 0, &off))
-        return ASSAY__MIL_KEEP;
-    if (!(fabs(off) < 9e15) || !(fabs(on) < 9e15)) return ASSAY__MIL_KEEP;
+    int64_t axis = assay__mil_int(call, "axis", -1),
+            depth = assay__mil_int(call, "one_hot_vector_size", 0);
+    double on = assay__mil_float(call, "on_value", 1), off = assay__mil_float(call, "off_value", 0);
+    if (call->unknown || !(fabs(off) < 9e15) || !(fabs(on) < 9e15)) return ASSAY__MIL_KEEP;
     const int64_t values[2] = {(int64_t)off, (int64_t)on};
     if ((double)values[0] != off || (double)values[1] != on) return ASSAY__MIL_KEEP;
     const char *extra[2] = {assay__mil_int64s(call, "depth", &depth, 1),
                             assay__mil_int64s(call, "values", values, 2)};
     struct assay__node *node = assay__mil_emit(call, "OneHot", "indices =depth =values", extra);
-    return assay__mil_set_int(call, node, "axis", axis);
+    return assay__node_set_int(call->model, node, "axis", axis);
 }
 
 const struct assay__mil_row assay__mil_rows_moves[] = {

@@ -30,48 +30,33 @@ enum {
 static const char *read_entry(struct assay__coreml *coreml, const struct assay__wire_field *message,
                               struct assay__wire_field *value)
 {
-    struct assay__reader *reader = &coreml->reader;
-    struct assay__wire wire = assay__wire_in(message);
-    struct assay__wire_field field;
-    const char *key = "";
     *value = (struct assay__wire_field){.type = ASSAY__WIRE_BYTES, .start = message->start};
-    if (!assay__reader_message(reader, message)) return key;
-    while (assay__reader_next(reader, &wire, &field, "an entry")) {
-        if (field.number == 1) key = assay__reader_text(reader, &field);
-        if (field.number == 2 && assay__reader_message(reader, &field)) *value = field;
-    }
-    return key;
+    if (!assay__reader_message(&coreml->reader, message)) return "";
+    assay__coreml_find(coreml, message, 2, "an entry", value);
+    return assay__coreml_text(coreml, message, 1, "an entry");
 }
 
-/* NamedValueType: 1 name, 2 type. */
-static void read_named(struct assay__coreml *coreml, const struct assay__wire_field *message,
-                       struct assay__mil_output *named)
-{
-    struct assay__reader *reader = &coreml->reader;
-    struct assay__wire wire = assay__wire_in(message);
-    struct assay__wire_field field;
-    *named = (struct assay__mil_output){.name = "", .type = {.kind = ASSAY__MIL_OTHER, .rank = -1}};
-    if (!assay__reader_message(reader, message)) return;
-    while (assay__reader_next(reader, &wire, &field, "a value")) {
-        if (field.number == 1) named->name = assay__reader_text(reader, &field);
-        if (field.number == 2 && field.type == ASSAY__WIRE_BYTES)
-            assay__mil_type(coreml, &field, &named->type, 0);
-    }
-}
-
-/* All NamedValueTypes in fields `number` of a message. */
+/* All NamedValueTypes {1 name, 2 type} in fields `number` of a message. */
 static struct assay__mil_output *read_named_list(struct assay__coreml *coreml,
                                                  const struct assay__wire_field *message,
                                                  uint32_t number, size_t *count)
 {
     struct assay__reader *reader = &coreml->reader;
     struct assay__wire wire = assay__wire_in(message);
-    struct assay__wire_field field;
+    struct assay__wire_field field, type;
     size_t total = assay__reader_count(reader, message, number, "a list of values");
     struct assay__mil_output *list = assay__reader_array(reader, total, sizeof *list);
     *count = 0;
-    while (assay__reader_next(reader, &wire, &field, "a list of values"))
-        if (field.number == number) read_named(coreml, &field, &list[(*count)++]);
+    while (assay__reader_next(reader, &wire, &field, "a list of values")) {
+        if (field.number != number) continue;
+        struct assay__mil_output *named = &list[(*count)++];
+        *named = (struct assay__mil_output){.name = "",
+                                            .type = {.kind = ASSAY__MIL_OTHER, .rank = -1}};
+        if (!assay__reader_message(reader, &field)) break;
+        named->name = assay__coreml_text(coreml, &field, 1, "a value");
+        if (assay__coreml_find(coreml, &field, 2, "a value", &type))
+            assay__mil_type(coreml, &type, &named->type, 0);
+    }
     return list;
 }
 
@@ -96,30 +81,6 @@ static struct assay__mil_def *read_inline(struct assay__coreml *coreml,
     return def;
 }
 
-/* Binding: 1 name | 2 value. */
-static void read_binding(struct assay__coreml *coreml, struct assay__mil_scope *scope,
-                         const struct assay__mil_op *op, const struct assay__wire_field *message,
-                         struct assay__mil_arg *arg)
-{
-    struct assay__reader *reader = &coreml->reader;
-    struct assay__wire wire = assay__wire_in(message);
-    struct assay__wire_field field;
-    struct assay__mil_def *def = NULL;
-    while (assay__reader_next(reader, &wire, &field, "an input")) {
-        if (field.number == 1) {
-            const char *name = assay__reader_text(reader, &field);
-            if (!(def = assay__mil_find(scope, name)))
-                assay__reader_fail(reader, field.start,
-                                   "'%.60s' reads '%.60s', which nothing before it makes", op->name,
-                                   name);
-        } else if (field.number == 2 && field.type == ASSAY__WIRE_BYTES) {
-            def = read_inline(coreml, scope, op, &field, arg->name, arg->count);
-        }
-    }
-    if (!def) assay__reader_fail(reader, message->start, "an input without a value");
-    arg->defs[arg->count++] = def;
-}
-
 /* The next of the operation's inputs; NULL, with an error, when it has too many. */
 static struct assay__mil_arg *next_arg(struct assay__coreml *coreml, struct assay__mil_op *op,
                                        const char *name, size_t count)
@@ -133,17 +94,33 @@ static struct assay__mil_arg *next_arg(struct assay__coreml *coreml, struct assa
     return arg;
 }
 
+/* An input: its name, and Bindings {1 name | 2 value} in fields 1. */
 static void read_argument(struct assay__coreml *coreml, struct assay__mil_scope *scope,
                           struct assay__mil_op *op, const struct assay__wire_field *entry)
 {
-    struct assay__wire_field value, field;
+    struct assay__reader *reader = &coreml->reader;
+    struct assay__wire_field value, binding, field;
     const char *name = read_entry(coreml, entry, &value);
-    size_t count = assay__reader_count(&coreml->reader, &value, 1, "an input");
+    size_t count = assay__reader_count(reader, &value, 1, "an input");
     struct assay__mil_arg *arg = next_arg(coreml, op, name, count);
     struct assay__wire wire = assay__wire_in(&value);
-    while (arg && assay__reader_next(&coreml->reader, &wire, &field, "an input"))
-        if (field.number == 1 && field.type == ASSAY__WIRE_BYTES)
-            read_binding(coreml, scope, op, &field, arg);
+    while (arg && assay__reader_next(reader, &wire, &binding, "an input")) {
+        if (binding.number != 1 || binding.type != ASSAY__WIRE_BYTES) continue;
+        struct assay__wire inner = assay__wire_in(&binding);
+        struct assay__mil_def *def = NULL;
+        while (assay__reader_next(reader, &inner, &field, "an input")) {
+            if (field.number == 2 && field.type == ASSAY__WIRE_BYTES)
+                def = read_inline(coreml, scope, op, &field, arg->name, arg->count);
+            if (field.number != 1) continue;
+            const char *from = assay__reader_text(reader, &field);
+            if (!(def = assay__mil_find(scope, from)))
+                assay__reader_fail(reader, field.start,
+                                   "'%.60s' reads '%.60s', which nothing before it makes", op->name,
+                                   from);
+        }
+        if (!def) assay__reader_fail(reader, binding.start, "an input without a value");
+        arg->defs[arg->count++] = def;
+    }
 }
 
 /* "val" is what a constant holds, "name" what it is called; compressed weights of iOS 16 have their
@@ -186,18 +163,6 @@ static void read_head(struct assay__coreml *coreml, const struct assay__wire_fie
     op->name = op->output_count ? op->outputs[0].name : op->type;
 }
 
-static void add_constant(struct assay__coreml *coreml, struct assay__mil_scope *scope,
-                         const struct assay__mil_op *op)
-{
-    if (!op->constant || op->output_count != 1) {
-        assay__reader_fail(&coreml->reader, op->at, "a constant '%.60s' without a value", op->name);
-        return;
-    }
-    struct assay__mil_def *def = assay__mil_define(coreml, scope, op->outputs[0].name,
-                                                   &op->constant->type);
-    if (def) def->value = op->constant;
-}
-
 static void read_operation(struct assay__coreml *coreml, struct assay__mil_scope *scope,
                            const struct assay__wire_field *message)
 {
@@ -215,10 +180,15 @@ static void read_operation(struct assay__coreml *coreml, struct assay__mil_scope
     while (assay__reader_next(reader, &wire, &field, "an operation"))
         if (field.number == OPERATION_INPUT) read_argument(coreml, scope, &op, &field);
     if (reader->code) return;
-    if (strcmp(op.type, "const") == 0)
-        add_constant(coreml, scope, &op);
-    else
+    if (strcmp(op.type, "const") != 0) {
         assay__mil_map_op(coreml, scope, &op);
+    } else if (!op.constant || op.output_count != 1) {
+        assay__reader_fail(reader, op.at, "a constant '%.60s' without a value", op.name);
+    } else {
+        struct assay__mil_def *def = assay__mil_define(coreml, scope, op.outputs[0].name,
+                                                       &op.constant->type);
+        if (def) def->value = op.constant;
+    }
 }
 
 /* --- blocks ----------------------------------------------------------------------------------- */
@@ -243,27 +213,6 @@ bool assay__mil_block_nests(const struct assay__wire_field *message)
     return false;
 }
 
-static struct assay__mil_def **read_results(struct assay__coreml *coreml,
-                                            struct assay__mil_scope *scope,
-                                            const struct assay__wire_field *message, size_t *count)
-{
-    struct assay__reader *reader = &coreml->reader;
-    struct assay__wire wire = assay__wire_in(message);
-    struct assay__wire_field field;
-    size_t total = assay__reader_count(reader, message, BLOCK_OUTPUT, "a block");
-    struct assay__mil_def **results = assay__reader_array(reader, total, sizeof *results);
-    *count = 0;
-    while (assay__reader_next(reader, &wire, &field, "a block")) {
-        if (field.number != BLOCK_OUTPUT) continue;
-        const char *name = assay__reader_text(reader, &field);
-        struct assay__mil_def *def = assay__mil_find(scope, name);
-        if (!def)
-            assay__reader_fail(reader, field.start, "nothing makes a block's result '%.60s'", name);
-        results[(*count)++] = def;
-    }
-    return results;
-}
-
 struct assay__mil_def **assay__mil_block(struct assay__coreml *coreml,
                                          struct assay__mil_scope *scope,
                                          const struct assay__wire_field *message,
@@ -283,46 +232,21 @@ struct assay__mil_def **assay__mil_block(struct assay__coreml *coreml,
         assay__mil_alias(coreml, scope, names[i].name, inputs[i]);
     while (assay__reader_next(reader, &wire, &field, "a block"))
         if (field.number == BLOCK_OPERATION) read_operation(coreml, scope, &field);
-    return read_results(coreml, scope, message, count);
+    size_t total = assay__reader_count(reader, message, BLOCK_OUTPUT, "a block");
+    struct assay__mil_def **results = assay__reader_array(reader, total, sizeof *results);
+    *count = 0;
+    wire = assay__wire_in(message);
+    while (assay__reader_next(reader, &wire, &field, "a block")) {
+        if (field.number != BLOCK_OUTPUT) continue;
+        const char *name = assay__reader_text(reader, &field);
+        if (!(results[*count] = assay__mil_find(scope, name)))
+            assay__reader_fail(reader, field.start, "nothing makes a block's result '%.60s'", name);
+        ++*count;
+    }
+    return results;
 }
 
 /* --- functions -------------------------------------------------------------------------------- */
-
-static void add_inputs(struct assay__coreml *coreml, struct assay__mil_scope *scope,
-                       const struct assay__wire_field *function)
-{
-    struct assay__graph *graph = scope->graph;
-    size_t count = 0;
-    struct assay__mil_output *inputs = read_named_list(coreml, function, FUNCTION_MIL_INPUT,
-                                                       &count);
-    for (size_t i = 0; i < count && !coreml->reader.code; i++) {
-        const char *name = inputs[i].name;
-        const struct assay__coreml_feature *feature = assay__coreml_feature(
-            &coreml->description.inputs, name);
-        bool same = feature && feature->rank == inputs[i].type.rank;
-        assay__mil_define(coreml, scope, name, &inputs[i].type);
-        assay__mil_add_value(coreml, &graph->inputs, &graph->input_count, name, &inputs[i].type,
-                             true, same ? feature->flexible : NULL);
-        assay__coreml_note_feature(coreml, "input", feature);
-        if (inputs[i].type.state)
-            assay__coreml_note(coreml, assay__reader_printf(&coreml->reader, "state.%s", name),
-                               "state");
-    }
-}
-
-static void add_outputs(struct assay__coreml *coreml, struct assay__mil_scope *scope,
-                        struct assay__mil_def **outputs, size_t count)
-{
-    struct assay__graph *graph = scope->graph;
-    for (size_t i = 0; i < count && !coreml->reader.code; i++) {
-        const char *name = assay__mil_use(coreml, outputs[i]);
-        if (*name)
-            assay__mil_add_value(coreml, &graph->outputs, &graph->output_count, name,
-                                 &outputs[i]->type, false, NULL);
-        assay__coreml_note_feature(coreml, "output",
-                                   assay__coreml_feature(&coreml->description.outputs, name));
-    }
-}
 
 /* The block for the function's opset; a function has one as a rule. */
 static struct assay__wire_field find_block(struct assay__coreml *coreml,
@@ -331,11 +255,8 @@ static struct assay__wire_field find_block(struct assay__coreml *coreml,
     struct assay__reader *reader = &coreml->reader;
     struct assay__wire wire = assay__wire_in(function);
     struct assay__wire_field field, value, block = {.data = NULL};
-    const char *opset = "";
+    const char *opset = assay__coreml_text(coreml, function, FUNCTION_MIL_OPSET, "a function");
     bool found = false, exact = false;
-    while (assay__reader_next(reader, &wire, &field, "a function"))
-        if (field.number == FUNCTION_MIL_OPSET) opset = assay__reader_text(reader, &field);
-    wire = assay__wire_in(function);
     while (!exact && assay__reader_next(reader, &wire, &field, "a function")) {
         if (field.number != FUNCTION_MIL_BLOCK) continue;
         exact = strcmp(read_entry(coreml, &field, &value), opset) == 0;
@@ -381,6 +302,7 @@ static const char *choose_function(struct assay__coreml *coreml,
 
 void assay__mil_read(struct assay__coreml *coreml, const struct assay__wire_field *message)
 {
+    struct assay__reader *reader = &coreml->reader;
     struct assay__graph *graph = &coreml->model->graph;
     struct assay__wire_field function = {.data = NULL};
     struct assay__mil_scope scope;
@@ -389,8 +311,28 @@ void assay__mil_read(struct assay__coreml *coreml, const struct assay__wire_fiel
     graph->name = choose_function(coreml, message, &function);
     struct assay__wire_field block = find_block(coreml, &function);
     assay__mil_scope_open(coreml, &scope, NULL, graph, "");
-    add_inputs(coreml, &scope, &function);
+    struct assay__mil_output *inputs = read_named_list(coreml, &function, FUNCTION_MIL_INPUT,
+                                                       &count);
+    for (size_t i = 0; i < count && !reader->code; i++) {
+        const char *name = inputs[i].name;
+        const struct assay__coreml_feature *feature = assay__coreml_feature(
+            &coreml->description.inputs, name);
+        bool same = feature && feature->rank == inputs[i].type.rank;
+        assay__mil_define(coreml, &scope, name, &inputs[i].type);
+        assay__mil_add_value(coreml, &graph->inputs, &graph->input_count, name, &inputs[i].type,
+                             true, same ? feature->flexible : NULL);
+        assay__coreml_note_feature(coreml, "input", feature);
+        if (inputs[i].type.state)
+            assay__coreml_note(coreml, assay__reader_printf(reader, "state.%s", name), "state");
+    }
     struct assay__mil_def **outputs = assay__mil_block(coreml, &scope, &block, NULL, 0, &count);
-    add_outputs(coreml, &scope, outputs, count);
+    for (size_t i = 0; i < count && !reader->code; i++) {
+        const char *name = assay__mil_use(coreml, outputs[i]);
+        if (*name)
+            assay__mil_add_value(coreml, &graph->outputs, &graph->output_count, name,
+                                 &outputs[i]->type, false, NULL);
+        assay__coreml_note_feature(coreml, "output",
+                                   assay__coreml_feature(&coreml->description.outputs, name));
+    }
     assay__mil_scope_close(&scope);
 }

@@ -68,28 +68,6 @@ struct assay__mil_def *assay__mil_define(struct assay__coreml *coreml,
     return reader->code ? NULL : def;
 }
 
-/* --- constants -------------------------------------------------------------------------------- */
-
-/* What ONNX has no type for (1, 3 and 6 bits) is kept as the bytes that are stored. */
-static struct assay__tensor *add_tensor(struct assay__model *model, struct assay__graph *graph,
-                                        const char *name, const struct assay__mil_value *value)
-{
-    int64_t bytes = (int64_t)value->size;
-    if (value->strings) {
-        struct assay__tensor *tensor = assay__graph_add_initializer(
-            model, graph, name, ASSAY__STRING, value->type.rank, value->type.dims, NULL, 0);
-        if (!tensor) return NULL;
-        tensor->strings = value->strings;
-        tensor->string_count = (size_t)value->elements;
-        return tensor;
-    }
-    if (value->type.dtype == ASSAY__UNDEFINED)
-        return assay__graph_add_initializer(model, graph, name, ASSAY__UINT8, 1, &bytes,
-                                            value->data, value->size);
-    return assay__graph_add_initializer(model, graph, name, value->type.dtype, value->type.rank,
-                                        value->type.dims, value->data, value->size);
-}
-
 const char *assay__mil_use(struct assay__coreml *coreml, struct assay__mil_def *def)
 {
     struct assay__model *model = coreml->model;
@@ -101,7 +79,20 @@ const char *assay__mil_use(struct assay__coreml *coreml, struct assay__mil_def *
     def->emitted = true;
     /* a single number is a Constant node: it is no weight */
     bool single = value->elements == 1 && !value->strings;
-    struct assay__tensor *tensor = add_tensor(model, single ? &holder : graph, name, value);
+    /* what ONNX has no type for (1, 3 and 6 bits) is kept as the bytes that are stored */
+    bool packed = !value->strings && value->type.dtype == ASSAY__UNDEFINED;
+    int64_t bytes = (int64_t)value->size;
+    struct assay__tensor *tensor = assay__graph_add_initializer(
+        model, single ? &holder : graph, name,
+        packed           ? ASSAY__UINT8
+        : value->strings ? ASSAY__STRING
+                         : value->type.dtype,
+        packed ? 1 : value->type.rank, packed ? &bytes : value->type.dims, value->data,
+        value->size);
+    if (tensor && value->strings) {
+        tensor->strings = value->strings;
+        tensor->string_count = (size_t)value->elements;
+    }
     if (!single) return name;
     struct assay__node *node = assay__graph_add_node(model, graph, "Constant", name, NULL, 0, &name,
                                                      1);
@@ -109,9 +100,6 @@ const char *assay__mil_use(struct assay__coreml *coreml, struct assay__mil_def *
     assay__node_set_tensor(model, node, "value", tensor);
     return name;
 }
-
-/* --- new initializers --------------------------------------------------------------------------
- */
 
 static const char *own(struct assay__mil_call *call, const char *suffix, enum assay__dtype dtype,
                        const void *numbers, size_t count, size_t size)
@@ -125,8 +113,8 @@ static const char *own(struct assay__mil_call *call, const char *suffix, enum as
         call->coreml, call->scope, assay__reader_printf(reader, "%s.%s", stem, suffix), &type);
     if (!data || !def) return "";
     if (count) memcpy(data, numbers, count * size);
-    assay__graph_add_initializer(call->coreml->model, call->scope->graph, def->graph_name, dtype, 1,
-                                 &dims, data, count * size);
+    assay__graph_add_initializer(call->model, call->scope->graph, def->graph_name, dtype, 1, &dims,
+                                 data, count * size);
     return def->graph_name;
 }
 
@@ -142,26 +130,22 @@ const char *assay__mil_floats(struct assay__mil_call *call, const char *suffix, 
     return own(call, suffix, ASSAY__FLOAT32, values, count, sizeof *values);
 }
 
-/* A tensor of 1, 3 or 6 bits per number, which ONNX does not have, as the bytes it takes; 0: not
- * such a one. */
-static int64_t packed_bytes(const struct assay__mil_type *type)
-{
-    int64_t bits = type->bits;
-    if (type->kind != ASSAY__MIL_TENSOR || type->dtype != ASSAY__UNDEFINED || type->rank < 0)
-        return 0;
-    for (int i = 0; i < type->rank; i++)
-        if (type->dims[i] < 0 || assay__mul_i64_overflows(bits, type->dims[i], &bits)) return 0;
-    return bits / 8 + (bits % 8 != 0);
-}
-
 void assay__mil_add_value(struct assay__coreml *coreml, struct assay__value **list, size_t *count,
                           const char *name, const struct assay__mil_type *type, bool symbols,
                           const bool *flexible)
 {
     struct assay__dim *dims = NULL;
-    int64_t bytes = packed_bytes(type);
     struct assay__mil_type packed = {
-        .kind = ASSAY__MIL_TENSOR, .dtype = ASSAY__UINT8, .bits = 8, .rank = 1, .dims = &bytes};
+        .kind = ASSAY__MIL_TENSOR, .dtype = ASSAY__UINT8, .bits = 8, .rank = 1};
+    /* a tensor of 1, 3 or 6 bits per number, which ONNX does not have, is the bytes it takes */
+    int64_t bits = type->kind == ASSAY__MIL_TENSOR && type->dtype == ASSAY__UNDEFINED &&
+                           type->rank >= 0
+                       ? type->bits
+                       : 0;
+    for (int i = 0; bits && i < type->rank; i++)
+        if (type->dims[i] < 0 || assay__mul_i64_overflows(bits, type->dims[i], &bits)) bits = 0;
+    int64_t bytes = bits / 8 + (bits % 8 != 0);
+    packed.dims = &bytes;
     if (bytes) type = &packed;
     if (type->rank > 0 && symbols) {
         dims = assay__coreml_dims(coreml, name, type->rank, type->dims, flexible);

@@ -3,10 +3,19 @@
  * A value of a tensor type is immediate (floats, ints, bools, strings, longs, doubles or bytes,
  * each in its own message) or lies in the weights file. Floats, doubles and bytes stay where they
  * are in the file; varints are decoded into the arena as numbers of the tensor's type. The number
- * of elements must be what the shape says. */
+ * of elements must be what the shape says.
+ *
+ * The weights file ("blob v2", read from Core ML tools' public source) is little-endian and 64-byte
+ * aligned. A header of 64 bytes: u32 number of blobs, u32 version (2). A BlobFileValue names the
+ * file and the offset of 64 bytes of metadata: u32 0xDEADBEEF, u32 type, u64 bytes, u64 offset of
+ * the data (from the start of the file), u64 padding in bits. Several constants may share a blob.
+ * The data is never touched here: sizes, types and bounds are checked, and the tensor points into
+ * the mapping. */
 #include "model/coreml/mil.h"
 
 #include "base/checked.h"
+
+#include <string.h>
 
 enum {
     TYPE_MIL_TENSOR = 1,
@@ -43,41 +52,18 @@ static const struct {
 
 /* --- types ------------------------------------------------------------------------------------ */
 
-/* Dimension: 1 constant {1 size}, 2 unknown {1 variadic}. */
+/* Dimension: 1 constant {1 size}, 2 unknown {1 variadic}; -1 for an unknown one. */
 static int64_t read_dim(struct assay__coreml *coreml, const struct assay__wire_field *message,
                         bool *variadic)
 {
-    struct assay__reader *reader = &coreml->reader;
-    struct assay__wire wire = assay__wire_in(message);
-    struct assay__wire_field field, inner;
+    struct assay__wire_field inner;
     int64_t dim = -1;
-    while (assay__reader_next(reader, &wire, &field, "a dimension")) {
-        if (field.type != ASSAY__WIRE_BYTES || field.number > 2) continue;
-        struct assay__wire sizes = assay__wire_in(&field);
-        if (field.number == 1) dim = 0; /* proto3 leaves a zero out */
-        while (assay__reader_next(reader, &sizes, &inner, "a dimension")) {
-            if (inner.number != 1 || inner.type != ASSAY__WIRE_VARINT) continue;
-            if (field.number == 1) dim = (int64_t)inner.value;
-            if (field.number == 2 && inner.value) *variadic = true;
-        }
-    }
-    if (dim < -1) assay__reader_fail(reader, message->start, "a negative dimension");
+    if (assay__coreml_find(coreml, message, 1, "a dimension", &inner))
+        dim = (int64_t)assay__coreml_number(coreml, &inner, 1, "a dimension");
+    if (assay__coreml_find(coreml, message, 2, "a dimension", &inner))
+        *variadic |= assay__coreml_number(coreml, &inner, 1, "a dimension") != 0;
+    if (dim < -1) assay__reader_fail(&coreml->reader, message->start, "a negative dimension");
     return dim;
-}
-
-static void read_dims(struct assay__coreml *coreml, const struct assay__wire_field *message,
-                      struct assay__mil_type *type)
-{
-    struct assay__reader *reader = &coreml->reader;
-    struct assay__wire wire = assay__wire_in(message);
-    struct assay__wire_field field;
-    bool variadic = false;
-    int at = 0;
-    type->dims = assay__reader_array(reader, (size_t)type->rank, sizeof *type->dims);
-    while (assay__reader_next(reader, &wire, &field, "a type"))
-        if (field.number == TENSORTYPE_DIM && field.type == ASSAY__WIRE_BYTES)
-            type->dims[at++] = read_dim(coreml, &field, &variadic);
-    if (variadic || !type->dims) type->rank = -1;
 }
 
 static void read_tensor_type(struct assay__coreml *coreml, const struct assay__wire_field *message,
@@ -86,25 +72,29 @@ static void read_tensor_type(struct assay__coreml *coreml, const struct assay__w
     struct assay__reader *reader = &coreml->reader;
     struct assay__wire wire = assay__wire_in(message);
     struct assay__wire_field field;
-    int64_t rank = 0, dims = 0;
-    uint64_t dtype = 0;
-    while (assay__reader_next(reader, &wire, &field, "a type")) {
-        if (field.number == TENSORTYPE_DTYPE && field.type == ASSAY__WIRE_VARINT)
-            dtype = field.value;
-        if (field.number == TENSORTYPE_RANK && field.type == ASSAY__WIRE_VARINT)
-            rank = (int64_t)field.value;
-        dims += field.number == TENSORTYPE_DIM && field.type == ASSAY__WIRE_BYTES;
-    }
-    if (dims > ASSAY__ONNX_RANK || (rank >= 0 && rank != dims))
+    uint64_t dtype = assay__coreml_number(coreml, message, TENSORTYPE_DTYPE, "a type");
+    int64_t rank = (int64_t)assay__coreml_number(coreml, message, TENSORTYPE_RANK, "a type");
+    int64_t dims[ASSAY__ONNX_RANK], count = 0;
+    bool variadic = false;
+    while (assay__reader_next(reader, &wire, &field, "a type"))
+        if (field.number == TENSORTYPE_DIM && field.type == ASSAY__WIRE_BYTES &&
+            count++ < ASSAY__ONNX_RANK && rank >= 0)
+            dims[count - 1] = read_dim(coreml, &field, &variadic);
+    if (count > ASSAY__ONNX_RANK || (rank >= 0 && rank != count))
         assay__reader_fail(reader, message->start, "a tensor of rank %lld has %lld dimensions",
-                           (long long)rank, (long long)dims);
+                           (long long)rank, (long long)count);
     type->kind = ASSAY__MIL_TENSOR;
     if (dtype < sizeof mil_types / sizeof mil_types[0]) {
         type->dtype = mil_types[dtype].dtype;
         type->bits = mil_types[dtype].bits;
     }
-    type->rank = rank < 0 || reader->code ? -1 : (int)dims;
-    if (type->rank >= 0) read_dims(coreml, message, type);
+    type->rank = rank < 0 || variadic || reader->code ? -1 : (int)count;
+    if (type->rank < 0) return;
+    type->dims = assay__reader_array(reader, (size_t)count, sizeof *type->dims);
+    if (!type->dims)
+        type->rank = -1;
+    else if (count)
+        memcpy(type->dims, dims, (size_t)count * sizeof *dims);
 }
 
 void assay__mil_type(struct assay__coreml *coreml, const struct assay__wire_field *message,
@@ -120,10 +110,8 @@ void assay__mil_type(struct assay__coreml *coreml, const struct assay__wire_fiel
         if (field.number == TYPE_MIL_TENSOR) read_tensor_type(coreml, &field, type);
         if (field.number == TYPE_MIL_LIST) type->kind = ASSAY__MIL_LIST;
         if (field.number != TYPE_MIL_STATE) continue;
-        struct assay__wire state = assay__wire_in(&field); /* StateType: 1 wrappedType */
-        while (assay__reader_next(reader, &state, &inner, "a type"))
-            if (inner.number == 1 && inner.type == ASSAY__WIRE_BYTES)
-                assay__mil_type(coreml, &inner, type, depth + 1);
+        if (assay__coreml_find(coreml, &field, 1, "a type", &inner)) /* StateType.wrappedType */
+            assay__mil_type(coreml, &inner, type, depth + 1);
         type->state = true;
     }
 }
@@ -183,18 +171,6 @@ static void decode(struct assay__coreml *coreml, const struct assay__wire_field 
     value->size = used;
 }
 
-static void read_strings(struct assay__coreml *coreml, const struct assay__wire_field *message,
-                         size_t count, struct assay__mil_value *value)
-{
-    struct assay__reader *reader = &coreml->reader;
-    struct assay__wire wire = assay__wire_in(message);
-    struct assay__wire_field field;
-    size_t at = 0;
-    value->strings = assay__reader_array(reader, count, sizeof *value->strings);
-    while (assay__reader_next(reader, &wire, &field, "a constant"))
-        if (field.number == 1) value->strings[at++] = assay__reader_text(reader, &field);
-}
-
 static void read_numbers(struct assay__coreml *coreml, const struct assay__wire_field *message,
                          struct assay__mil_value *value)
 {
@@ -227,7 +203,12 @@ static void read_numbers(struct assay__coreml *coreml, const struct assay__wire_
                            (long long)value->elements, count);
     if (reader->code) return;
     if (strings) {
-        read_strings(coreml, message, count, value);
+        struct assay__wire wire = assay__wire_in(message);
+        struct assay__wire_field field;
+        size_t at = 0;
+        value->strings = assay__reader_array(reader, count, sizeof *value->strings);
+        while (assay__reader_next(reader, &wire, &field, "a constant"))
+            if (field.number == 1) value->strings[at++] = assay__reader_text(reader, &field);
     } else if (packed || (only.data && item != ASSAY__WIRE_VARINT)) {
         value->data = only.data;
         value->size = there;
@@ -236,19 +217,85 @@ static void read_numbers(struct assay__coreml *coreml, const struct assay__wire_
     }
 }
 
-static void read_immediate(struct assay__coreml *coreml, const struct assay__wire_field *message,
-                           struct assay__mil_value *value)
+/* --- values in the weights file ----------------------------------------------------------------
+ */
+
+#define HEADER 64u
+#define METADATA 64u
+#define MAGIC 0xDEADBEEFu
+#define MODEL_PATH "@model_path/"
+
+static const struct {
+    enum assay__dtype dtype;
+    int bits;
+} blob_types[] = {
+    [1] = {ASSAY__FLOAT16, 16},      [2] = {ASSAY__FLOAT32, 32},    [3] = {ASSAY__UINT8, 8},
+    [4] = {ASSAY__INT8, 8},          [5] = {ASSAY__BFLOAT16, 16},   [6] = {ASSAY__INT16, 16},
+    [7] = {ASSAY__UINT16, 16},       [8] = {ASSAY__INT4, 4},        [9] = {ASSAY__UNDEFINED, 1},
+    [10] = {ASSAY__UINT2, 2},        [11] = {ASSAY__UINT4, 4},      [12] = {ASSAY__UNDEFINED, 3},
+    [13] = {ASSAY__UNDEFINED, 6},    [14] = {ASSAY__INT32, 32},     [15] = {ASSAY__UINT32, 32},
+    [16] = {ASSAY__FLOAT8E4M3FN, 8}, [17] = {ASSAY__FLOAT8E5M2, 8},
+};
+
+static void open_weights(struct assay__coreml *coreml, const uint8_t *at, const char *name)
 {
     struct assay__reader *reader = &coreml->reader;
-    struct assay__wire wire = assay__wire_in(message);
-    struct assay__wire_field field, inner;
-    while (assay__reader_next(reader, &wire, &field, "a constant")) {
-        if (field.number != 1 || field.type != ASSAY__WIRE_BYTES) continue; /* lists, tuples … */
-        struct assay__wire numbers = assay__wire_in(&field);
-        while (assay__reader_next(reader, &numbers, &inner, "a constant"))
-            if (inner.type == ASSAY__WIRE_BYTES && inner.number <= TENSOR_MIL_BYTES)
-                read_numbers(coreml, &inner, value);
+    char path[4096];
+    size_t prefix = strlen(MODEL_PATH);
+    if (reader->code || (coreml->weights_name && strcmp(coreml->weights_name, name) == 0)) return;
+    if (coreml->weights_name)
+        assay__reader_refuse(reader, ASSAY_EUNSUPPORTED,
+                             "weights in more than one file ('%.80s' and '%.80s')",
+                             coreml->weights_name, name);
+    else if (strncmp(name, MODEL_PATH, prefix) != 0)
+        assay__reader_fail(reader, at, "weights in '%.80s', not below the model", name);
+    else if (coreml->folder &&
+             !assay__coreml_inside(coreml, coreml->folder, name + prefix, path, sizeof path)) {
+        reader->code = assay__file_map(path, &coreml->model->weights, reader->error);
+        coreml->weights = coreml->model->weights.data;
+        coreml->weights_size = coreml->model->weights.size;
     }
+    if (reader->code) return;
+    coreml->weights_name = name;
+    if (coreml->weights_size < HEADER || assay__wire_u32(coreml->weights + 4) != 2)
+        assay__reader_refuse(reader, ASSAY_EFORMAT, "the weights file is not of version 2");
+}
+
+static void read_blob(struct assay__coreml *coreml, const struct assay__wire_field *message,
+                      struct assay__mil_value *value)
+{
+    struct assay__reader *reader = &coreml->reader;
+    const uint8_t *at = message->start;
+    const char *name = assay__coreml_text(coreml, message, 1, "a constant");
+    uint64_t offset = assay__coreml_number(coreml, message, 2, "a constant");
+    unsigned long long where = offset;
+    size_t bits = 0;
+    open_weights(coreml, at, name);
+    if (reader->code) return;
+    size_t all = coreml->weights_size;
+    if (offset < HEADER || offset % 64 || offset > all || all - offset < METADATA) {
+        assay__reader_fail(reader, at, "a constant at %llu of %zu bytes of weights", where, all);
+        return;
+    }
+    const uint8_t *entry = coreml->weights + offset;
+    uint32_t type = assay__wire_u32(entry + 4);
+    uint64_t size = assay__wire_u64(entry + 8), data = assay__wire_u64(entry + 16);
+    bool known = type < sizeof blob_types / sizeof blob_types[0] && blob_types[type].bits;
+    if (assay__wire_u32(entry) != MAGIC)
+        assay__reader_fail(reader, at, "there is no constant at %llu of the weights", where);
+    else if (data > all || all - data < size || data < HEADER)
+        assay__reader_fail(reader, at, "the constant at %llu goes past the end of the weights",
+                           where);
+    else if (!known || blob_types[type].bits != value->type.bits ||
+             (blob_types[type].dtype != value->type.dtype && value->type.dtype != ASSAY__BOOL))
+        assay__reader_fail(reader, at, "the constant at %llu is of another type (%u)", where, type);
+    else if (assay__mul_overflows((size_t)value->elements, (size_t)value->type.bits, &bits) ||
+             assay__add_overflows(bits, 7, &bits) || bits / 8 != size)
+        assay__reader_fail(reader, at, "the constant at %llu has %llu bytes for %lld numbers",
+                           where, (unsigned long long)size, (long long)value->elements);
+    if (reader->code) return;
+    value->data = coreml->weights + data;
+    value->size = (size_t)size;
 }
 
 void assay__mil_value(struct assay__coreml *coreml, const struct assay__wire_field *message,
@@ -256,7 +303,7 @@ void assay__mil_value(struct assay__coreml *coreml, const struct assay__wire_fie
 {
     struct assay__reader *reader = &coreml->reader;
     struct assay__wire wire = assay__wire_in(message);
-    struct assay__wire_field field;
+    struct assay__wire_field field, tensor, numbers;
     *value = (struct assay__mil_value){.type = {.kind = ASSAY__MIL_OTHER, .rank = -1}};
     while (assay__reader_next(reader, &wire, &field, "a value"))
         if (field.number == VALUE_MIL_TYPE && field.type == ASSAY__WIRE_BYTES)
@@ -268,8 +315,14 @@ void assay__mil_value(struct assay__coreml *coreml, const struct assay__wire_fie
     wire = assay__wire_in(message);
     while (assay__reader_next(reader, &wire, &field, "a value")) {
         if (field.type != ASSAY__WIRE_BYTES) continue;
-        if (field.number == VALUE_IMMEDIATE) read_immediate(coreml, &field, value);
-        if (field.number == VALUE_BLOB) assay__mil_blob(coreml, &field, value);
+        if (field.number == VALUE_BLOB) read_blob(coreml, &field, value);
+        if (field.number != VALUE_IMMEDIATE ||
+            !assay__coreml_find(coreml, &field, 1, "a constant", &tensor)) /* not lists, tuples … */
+            continue;
+        struct assay__wire inner = assay__wire_in(&tensor);
+        while (assay__reader_next(reader, &inner, &numbers, "a constant"))
+            if (numbers.type == ASSAY__WIRE_BYTES && numbers.number <= TENSOR_MIL_BYTES)
+                read_numbers(coreml, &numbers, value);
     }
     if (value->elements > 0 && !value->data && !value->strings)
         assay__reader_fail(reader, message->start, "a constant without its numbers");

@@ -81,7 +81,6 @@ static void say_tables(const struct assay__mil_call *call, char *out, size_t out
 static void add_stored(const struct assay__mil_call *call, struct assay__stored_weight *weight,
                        const char **earlier, size_t *taken)
 {
-    struct assay__model *model = call->coreml->model;
     *earlier = NULL;
     *taken = 0;
     for (size_t i = 0; i < call->op->arg_count; i++) {
@@ -97,7 +96,7 @@ static void add_stored(const struct assay__mil_call *call, struct assay__stored_
                                                ? (int64_t)def->value->size
                                                : def->value->elements;
         } else if (def->stored && *taken != def->stored) {
-            const struct assay__stored_weight *from = &model->stored[def->stored - 1];
+            const struct assay__stored_weight *from = &call->model->stored[def->stored - 1];
             weight->stored_bytes += from->stored_bytes;
             weight->stored_elements += from->stored_elements;
             *earlier = from->scheme;
@@ -107,46 +106,41 @@ static void add_stored(const struct assay__mil_call *call, struct assay__stored_
     }
 }
 
-static void describe(struct assay__mil_call *call, size_t form, struct assay__stored_weight *weight,
-                     size_t *taken)
+static int map_compressed(struct assay__mil_call *call)
 {
-    struct assay__reader *reader = &call->coreml->reader;
-    const char *earlier = NULL, *scheme = forms[form].scheme;
-    const struct assay__mil_type *data = assay__mil_type_of(call, forms[form].data);
-    const size_t last = call->op->output_count - 1; /* a sparse pair: mask, numbers */
+    const struct assay__mil_op *op = call->op;
+    const struct assay__mil_output *result = &op->outputs[0];
+    const char *earlier = NULL;
     char detail[96] = "";
-    *weight = (struct assay__stored_weight){.name = call->op->outputs[0].name,
-                                            .dtype = call->op->outputs[last].type.dtype,
-                                            .bits = data ? data->bits : 0};
-    weight->logical_elements = assay__mil_elements(&call->op->outputs[0].type);
-    add_stored(call, weight, &earlier, taken);
+    size_t form = 0, taken = 0;
+    while (strcmp(forms[form].op, op->type) != 0)
+        if (++form == sizeof forms / sizeof forms[0]) return ASSAY__MIL_KEEP;
+    const char *scheme = forms[form].scheme;
+    const struct assay__mil_type *data = assay__mil_type_of(call, forms[form].data);
+    struct assay__stored_weight weight = {
+        .name = result->name,
+        .dtype = op->outputs[op->output_count - 1].type.dtype, /* a sparse pair: mask, numbers */
+        .bits = data ? data->bits : 0,
+        .logical_elements = assay__mil_elements(&result->type)};
+    add_stored(call, &weight, &earlier, &taken);
     if (strcmp(scheme, "quantised") == 0)
         say_granularity(call, forms[form].data, detail, sizeof detail);
     else if (strcmp(scheme, "palettised") == 0)
-        say_tables(call, detail, sizeof detail, &weight->bits);
+        say_tables(call, detail, sizeof detail, &weight.bits);
     else if (strcmp(scheme, "sparse") == 0 && data && assay__mil_elements(data) >= 0)
         snprintf(detail, sizeof detail, "%lld non-zeros", (long long)assay__mil_elements(data));
-    weight->scheme = earlier ? assay__reader_printf(reader, "%s + %s", scheme, earlier) : scheme;
-    weight->detail = assay__reader_printf(reader, "%s", detail);
-}
-
-static int map_compressed(struct assay__mil_call *call)
-{
-    struct assay__model *model = call->coreml->model;
-    struct assay__stored_weight weight;
-    size_t form = 0, taken = 0;
-    while (strcmp(forms[form].op, call->op->type) != 0)
-        if (++form == sizeof forms / sizeof forms[0]) return ASSAY__MIL_KEEP;
-    describe(call, form, &weight, &taken);
-    struct assay__node *node = assay__mil_emit(call, call->op->type, call->row->inputs, NULL);
+    struct assay__reader *reader = &call->coreml->reader;
+    weight.scheme = earlier ? assay__reader_printf(reader, "%s + %s", scheme, earlier) : scheme;
+    weight.detail = assay__reader_printf(reader, "%s", detail);
+    struct assay__node *node = assay__mil_emit(call, op->type, call->row->inputs, NULL);
     if (!node) return 0;
     node->domain = ASSAY__COREML_DOMAIN;
     if (taken)
-        model->stored[taken - 1] = weight;
+        call->model->stored[taken - 1] = weight;
     else
         taken = assay__coreml_add_stored(call->coreml, &weight) + 1;
-    for (size_t i = 0; i < call->op->output_count; i++)
-        assay__mil_find(call->scope, call->op->outputs[i].name)->stored = taken;
+    for (size_t i = 0; i < op->output_count; i++)
+        assay__mil_find(call->scope, op->outputs[i].name)->stored = taken;
     return 0;
 }
 

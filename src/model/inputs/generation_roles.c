@@ -21,24 +21,18 @@ static const char *present_rest(const char *name)
     return after_prefix(name, (const char *const[]){"present_key_values", "present", NULL});
 }
 
-static const char *find_present(const struct assay__graph *graph, const struct assay__value *past)
-{
-    const char *rest = past_rest(past->name);
-    for (size_t i = 0; i < graph->output_count; i++) {
-        const char *other = present_rest(graph->outputs[i].name);
-        if (other && strcmp(other, rest) == 0 && graph->outputs[i].dtype == past->dtype)
-            return graph->outputs[i].name;
-    }
-    return NULL;
-}
-
 static int place_input(const struct assay__graph *graph, const struct assay__value *input,
                        const char **past, const char **present,
                        struct assay__generation *generation, struct assay_error *error)
 {
     bool integer = input->dtype == ASSAY__INT64 || input->dtype == ASSAY__INT32;
-    if (past_rest(input->name)) {
-        const char *partner = find_present(graph, input);
+    const char *rest = past_rest(input->name), *partner = NULL;
+    if (rest) {
+        for (size_t i = 0; i < graph->output_count && !partner; i++) {
+            const char *other = present_rest(graph->outputs[i].name);
+            if (other && strcmp(other, rest) == 0 && graph->outputs[i].dtype == input->dtype)
+                partner = graph->outputs[i].name;
+        }
         if (!partner)
             return assay_error_set(error, ASSAY_EUNSUPPORTED,
                                    "the cache input '%.80s' has no output of the same name with "
@@ -61,20 +55,6 @@ static int place_input(const struct assay__graph *graph, const struct assay__val
     return 0;
 }
 
-static const char *find_logits(const struct assay__graph *graph)
-{
-    const char *found = NULL;
-    for (size_t i = 0; i < graph->output_count; i++) {
-        const struct assay__value *output = &graph->outputs[i];
-        bool real = output->dtype == ASSAY__FLOAT32 || output->dtype == ASSAY__FLOAT16 ||
-                    output->dtype == ASSAY__BFLOAT16;
-        if (real && strcmp(output->name, "logits") == 0) return output->name;
-        if (real && !found && output->rank == 3 && !present_rest(output->name))
-            found = output->name;
-    }
-    return found;
-}
-
 int assay__generation_find(const struct assay__model *model, int64_t tokens,
                            struct assay__arena *arena, struct assay__generation *generation,
                            struct assay_error *error)
@@ -89,7 +69,15 @@ int assay__generation_find(const struct assay__model *model, int64_t tokens,
         if (!assay__graph_is_initializer(graph, graph->inputs[i].name))
             code = place_input(graph, &graph->inputs[i], past, present, generation, error);
     if (code) return code;
-    generation->logits = find_logits(graph);
+    for (size_t i = 0; i < graph->output_count; i++) {
+        const struct assay__value *output = &graph->outputs[i];
+        bool real = output->dtype == ASSAY__FLOAT32 || output->dtype == ASSAY__FLOAT16 ||
+                    output->dtype == ASSAY__BFLOAT16;
+        bool named = strcmp(output->name, "logits") == 0;
+        bool shaped = output->rank == 3 && !present_rest(output->name);
+        if (real && (named || (shaped && !generation->logits))) generation->logits = output->name;
+        if (real && named) break;
+    }
     if (!generation->ids || !generation->logits)
         return assay_error_set(error, ASSAY_EUNSUPPORTED, "the model has no %s: it cannot generate",
                                generation->ids ? "output 'logits' (float, batch x new x vocabulary)"
@@ -126,22 +114,6 @@ static int growing_axis(const struct assay__value *value)
     return -1;
 }
 
-static int empty_cache(const struct assay__value *value, struct assay__input_plan *plan,
-                       struct assay_error *error)
-{
-    int axis = growing_axis(value);
-    if (axis > 0) {
-        plan->dims[axis] = 0;
-        plan->bytes = 0;
-        plan->why = "an empty cache: nothing was generated yet";
-        return 0;
-    }
-    return assay_error_set(error, ASSAY_EUNSUPPORTED,
-                           "the cache input '%.80s' has a fixed length: it cannot start empty "
-                           "(zoo models: leave phase and past at their defaults)",
-                           plan->name);
-}
-
 static int set_row(struct assay__input_plan *plan, const int64_t *ids_dims, enum assay__fill fill,
                    const char *why, struct assay_error *error)
 {
@@ -175,42 +147,21 @@ static void forget_notes(struct assay__workload *workload, const char *symbol)
 static int add_note(struct assay__workload *workload, const struct assay__generation *generation,
                     const int64_t *ids_dims, struct assay_error *error)
 {
-    size_t room = workload->note_count + 1;
-    const char **notes = assay__arena_array(workload->arena, room, sizeof *notes);
-    struct assay__note_subject *subjects = assay__arena_array(workload->arena, room,
-                                                              sizeof *subjects);
     const char *text = assay__arena_printf(
         workload->arena,
         "one inference is a whole generation: a prompt of %lld, then %lld token%s, one run of the "
         "model each, in %lld sequence%s; the likeliest token is taken and nothing ends it early",
         (long long)ids_dims[1], (long long)generation->tokens, generation->tokens == 1 ? "" : "s",
         (long long)ids_dims[0], ids_dims[0] == 1 ? "" : "s");
-    if (!notes || !subjects || !text) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-    notes[0] = text;
-    subjects[0] = (struct assay__note_subject){"", "", 0};
-    for (size_t i = 0; i < workload->note_count; i++) {
-        notes[i + 1] = workload->notes[i];
-        subjects[i + 1] = workload->note_subjects[i];
-    }
-    workload->notes = notes;
-    workload->note_subjects = subjects;
+    if (!text) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    /* in front of the others; the plan left room for it */
+    memmove(workload->notes + 1, workload->notes, workload->note_count * sizeof *workload->notes);
+    memmove(workload->note_subjects + 1, workload->note_subjects,
+            workload->note_count * sizeof *workload->note_subjects);
+    workload->notes[0] = text;
+    workload->note_subjects[0] = (struct assay__note_subject){"", "", 0};
     workload->note_count++;
     return 0;
-}
-
-/* After the prompt, one token at a time: the axis of the sequence must allow 1. */
-static int check_ids(const struct assay__value *value, const struct assay__input_plan *ids,
-                     int64_t tokens, struct assay_error *error)
-{
-    if (!value || !ids || ids->rank != 2 || value->rank != 2)
-        return assay_error_set(error, ASSAY_EUNSUPPORTED, "no token ids were planned");
-    int64_t fixed = value->dims[1].value;
-    if (fixed < 0 || fixed == 1 || tokens == 1) return 0;
-    return assay_error_set(
-        error, ASSAY_EUNSUPPORTED,
-        "'%.80s' has a fixed length of %lld: after the prompt a generation gives "
-        "one token at a time (zoo models: leave seq at its default)",
-        ids->name, (long long)fixed);
 }
 
 int assay__generation_shape(const struct assay__model *model,
@@ -218,14 +169,36 @@ int assay__generation_shape(const struct assay__model *model,
                             struct assay__workload *workload, struct assay_error *error)
 {
     const struct assay__input_plan *ids = plan_of(workload, generation->ids);
-    int code = check_ids(value_of(&model->graph, generation->ids), ids, generation->tokens, error);
-    for (size_t i = 0; i < generation->pair_count && !code; i++) {
+    const struct assay__value *stated = value_of(&model->graph, generation->ids);
+    if (!stated || !ids || ids->rank != 2 || stated->rank != 2)
+        return assay_error_set(error, ASSAY_EUNSUPPORTED, "no token ids were planned");
+    /* after the prompt, one token at a time: the axis of the sequence must allow 1 */
+    int64_t fixed = stated->dims[1].value;
+    if (fixed >= 0 && fixed != 1 && generation->tokens != 1)
+        return assay_error_set(
+            error, ASSAY_EUNSUPPORTED,
+            "'%.80s' has a fixed length of %lld: after the prompt a generation gives "
+            "one token at a time (zoo models: leave seq at its default)",
+            ids->name, (long long)fixed);
+    for (size_t i = 0; i < generation->pair_count; i++) {
         struct assay__input_plan *plan = plan_of(workload, generation->past[i]);
         const struct assay__value *value = value_of(&model->graph, generation->past[i]);
-        if (plan && value && plan->rank == value->rank) code = empty_cache(value, plan, error);
-        if (plan && value && code == 0 && growing_axis(value) > 0)
-            forget_notes(workload, value->dims[growing_axis(value)].symbol);
+        int axis = value ? growing_axis(value) : -1;
+        if (!plan || !value) continue;
+        if (plan->rank == value->rank && axis < 0)
+            return assay_error_set(
+                error, ASSAY_EUNSUPPORTED,
+                "the cache input '%.80s' has a fixed length: it cannot start empty "
+                "(zoo models: leave phase and past at their defaults)",
+                plan->name);
+        if (plan->rank == value->rank) {
+            plan->dims[axis] = 0;
+            plan->bytes = 0;
+            plan->why = "an empty cache: nothing was generated yet";
+        }
+        if (axis > 0) forget_notes(workload, value->dims[axis].symbol);
     }
+    int code = 0;
     struct assay__input_plan *mask = plan_of(workload, generation->mask);
     struct assay__input_plan *positions = plan_of(workload, generation->positions);
     if (!code && mask)

@@ -5,7 +5,7 @@
  * shape of an input file, the batch, the sequence length. What is still open becomes 1, with a
  * note.
  *  - The batch axis: symbols named like "batch"; else the symbolic (or unnamed) first dimension
- *    of the inputs, or the second where time is first (inputs_axes.c).
+ *    of the inputs, or the second where time is first (inputs_values.c).
  *  - The sequence axis: symbols named like "seq", "time", "length", …; else the symbolic second
  *    axis of integer inputs.
  *  - A symbol that is an expression ("past + seq", "2*batch", as exporters write it) is computed
@@ -43,15 +43,10 @@ struct planner {
     const char *batch_symbol, *sequence_symbol;
 };
 
-static bool like_batch(const char *symbol)
-{
-    return assay__name_has(symbol, "batch");
-}
-
 /* Short names mean the batch only on the batch axis. */
 static bool is_batch(const struct planner *planner, const char *symbol)
 {
-    if (like_batch(symbol)) return true;
+    if (assay__name_has(symbol, "batch")) return true;
     if (!assay__name_is(symbol, "n") && !assay__name_is(symbol, "b") &&
         !assay__name_is(symbol, "bs"))
         return false;
@@ -68,9 +63,10 @@ static bool is_integer(enum assay__dtype dtype)
 }
 
 /* "batchx3x224x224" */
-static const char *shape_text(const struct assay__value *value, char *out, size_t size)
+static const char *shape_text(const struct planner *planner, const struct assay__value *value)
 {
     struct assay__buf buf = {.data = NULL};
+    if (value->rank == 0) return "a scalar";
     for (int i = 0; i < value->rank; i++) {
         if (i) assay__buf_putc(&buf, 'x');
         if (value->dims[i].value >= 0)
@@ -78,34 +74,29 @@ static const char *shape_text(const struct assay__value *value, char *out, size_
         else
             assay__buf_puts(&buf, *value->dims[i].symbol ? value->dims[i].symbol : "?");
     }
-    snprintf(out, size, "%s", value->rank == 0 ? "a scalar" : assay__buf_text(&buf));
-    assay__buf_free(&buf);
-    return out;
-}
-
-static int add_note(struct planner *planner, const char *input, int axis, const char *note)
-{
-    struct assay__workload *workload = planner->workload;
-    if (!note) return assay__no_memory(planner->error);
-    workload->note_subjects[workload->note_count] = (struct assay__note_subject){"", input, axis};
-    workload->notes[workload->note_count++] = note; /* allocated for the most there can be */
-    return 0;
+    const char *text = assay__buf_keep(&buf, planner->workload->arena);
+    return text ? text : "?";
 }
 
 /* --- the open shapes -------------------------------------------------------------------------- */
 
+#define refuse(planner, ...) assay_error_set((planner)->error, ASSAY_EINVAL, __VA_ARGS__)
+
 static struct assay__plan_symbol *find_symbol(struct planner *planner, const char *name)
 {
-    return assay__plan_find(&planner->symbols, name);
+    return assay__plan_find(&planner->symbols, name, strlen(name));
 }
 
-static int check_kind(const struct planner *planner, const struct assay__value *value)
+static int open_input(struct planner *planner, const struct assay__value *value)
 {
     static const char *const kinds[] = {[ASSAY__KIND_SPARSE] = "a sparse tensor",
                                         [ASSAY__KIND_SEQUENCE] = "a sequence",
                                         [ASSAY__KIND_MAP] = "a map",
                                         [ASSAY__KIND_OPTIONAL] = "an optional",
                                         [ASSAY__KIND_UNKNOWN] = "of no stated type"};
+    struct open_input *input = &planner->inputs[planner->workload->input_count];
+    struct assay__input_plan *plan = &planner->workload->inputs[planner->workload->input_count++];
+    struct assay__arena *arena = planner->workload->arena;
     if (value->kind != ASSAY__KIND_TENSOR)
         return assay_error_set(planner->error, ASSAY_EUNSUPPORTED,
                                "input '%.120s' is %s; only tensors can be fed", value->name,
@@ -115,16 +106,6 @@ static int check_kind(const struct planner *planner, const struct assay__value *
         return assay_error_set(planner->error, ASSAY_EUNSUPPORTED,
                                "input '%.120s' is of type %s, which ONNX Runtime does not take",
                                value->name, assay__dtype_name(value->dtype));
-    return 0;
-}
-
-static int open_input(struct planner *planner, const struct assay__value *value)
-{
-    struct open_input *input = &planner->inputs[planner->workload->input_count];
-    struct assay__input_plan *plan = &planner->workload->inputs[planner->workload->input_count++];
-    struct assay__arena *arena = planner->workload->arena;
-    int code = check_kind(planner, value);
-    if (code) return code;
     *input = (struct open_input){.value = value, .rank = value->rank};
     *plan = (struct assay__input_plan){.name = assay__arena_strdup(arena, value->name),
                                        .dtype = value->dtype,
@@ -165,7 +146,7 @@ static int open_inputs(struct planner *planner)
     planner->symbols.items = assay__arena_array(arena, dims + names,
                                                 sizeof *planner->symbols.items);
     workload->inputs = assay__arena_array(arena, graph->input_count, sizeof *workload->inputs);
-    size_t notes = 2 * dims + names + 4;
+    size_t notes = 2 * dims + names + 4; /* one of a dimension, one of a symbol, some of a run */
     workload->notes = assay__arena_array(arena, notes, sizeof *workload->notes);
     workload->note_subjects = assay__arena_array(arena, notes, sizeof *workload->note_subjects);
     if (!planner->inputs || !planner->symbols.items || !workload->inputs || !workload->notes ||
@@ -184,15 +165,12 @@ static int open_inputs(struct planner *planner)
     return code;
 }
 
-/* --- binding ---------------------------------------------------------------------------------- */
-
 static int bind(struct planner *planner, struct assay__plan_symbol *symbol, int64_t value,
                 const char *by)
 {
     if (symbol->value >= 0 && symbol->value != value)
-        return assay_error_set(planner->error, ASSAY_EINVAL,
-                               "dimension '%.80s' is %lld by %s and %lld by %s", symbol->name,
-                               (long long)symbol->value, symbol->by, (long long)value, by);
+        return refuse(planner, "dimension '%.80s' is %lld by %s and %lld by %s", symbol->name,
+                      (long long)symbol->value, symbol->by, (long long)value, by);
     symbol->value = value;
     symbol->by = by;
     return 0;
@@ -201,26 +179,23 @@ static int bind(struct planner *planner, struct assay__plan_symbol *symbol, int6
 static int bind_dim(struct planner *planner, struct open_input *input, int axis, int64_t value,
                     const char *by)
 {
-    char text[160];
     const struct assay__value *model = input->value;
     if (model->rank < 0) {
         input->dims[axis] = value;
         return 0;
     }
     if (model->dims[axis].value >= 0 && model->dims[axis].value != value)
-        return assay_error_set(
-            planner->error, ASSAY_EINVAL,
-            "%s makes dimension %d of input '%.80s' %lld, but it is fixed at %lld in "
-            "the model (%s)",
-            by, axis, model->name, (long long)value, (long long)model->dims[axis].value,
-            shape_text(model, text, sizeof text));
+        return refuse(planner,
+                      "%s makes dimension %d of input '%.80s' %lld, but it is fixed at %lld in "
+                      "the model (%s)",
+                      by, axis, model->name, (long long)value, (long long)model->dims[axis].value,
+                      shape_text(planner, model));
     if (model->dims[axis].value >= 0) return 0;
     if (*model->dims[axis].symbol)
         return bind(planner, find_symbol(planner, model->dims[axis].symbol), value, by);
     if (input->dims[axis] >= 0 && input->dims[axis] != value)
-        return assay_error_set(planner->error, ASSAY_EINVAL,
-                               "dimension %d of input '%.80s' is both %lld and %lld (%s)", axis,
-                               model->name, (long long)input->dims[axis], (long long)value, by);
+        return refuse(planner, "dimension %d of input '%.80s' is both %lld and %lld (%s)", axis,
+                      model->name, (long long)input->dims[axis], (long long)value, by);
     input->dims[axis] = value;
     return 0;
 }
@@ -245,8 +220,7 @@ static const char *after_name(const char *option, const char *name)
 
 static int given_twice(const struct planner *planner, const char *what, const char *name)
 {
-    return assay_error_set(planner->error, ASSAY_EINVAL, "the %s '%.120s' is given twice", what,
-                           name);
+    return refuse(planner, "the %s '%.120s' is given twice", what, name);
 }
 
 /* option: "input=…"; example: of what follows the name. */
@@ -260,17 +234,14 @@ static int find_input(struct planner *planner, const char *option, const char *e
             *index = i;
             return 0;
         }
-    if (!option[length])
-        return assay_error_set(planner->error, ASSAY_EINVAL, "'%.120s': write it as input=%s",
-                               option, example);
+    if (!option[length]) return refuse(planner, "'%.120s': write it as input=%s", option, example);
     snprintf(name, sizeof name, "%.*s", (int)(length < 100 ? length : 100), option);
     for (size_t i = 0; i < planner->workload->input_count; i++)
         suggest(name, planner->inputs[i].value->name, &best, hint, sizeof hint);
     if (!*hint && planner->workload->input_count)
         snprintf(hint, sizeof hint, " (its first input is '%.80s')",
                  planner->inputs[0].value->name);
-    return assay_error_set(planner->error, ASSAY_EINVAL, "the model has no input '%s'%s", name,
-                           hint);
+    return refuse(planner, "the model has no input '%s'%s", name, hint);
 }
 
 /* " (it has 'batch', 's0')", as many as fit */
@@ -303,78 +274,63 @@ static int apply_dim(struct planner *planner, const char *option)
         if ((rest = after_name(option, planner->symbols.items[i].name)))
             symbol = &planner->symbols.items[i];
     if (!option[length])
-        return assay_error_set(planner->error, ASSAY_EINVAL,
-                               "dimension '%.120s': write it as name=value", option);
+        return refuse(planner, "dimension '%.120s': write it as name=value", option);
     if (!symbol) {
         snprintf(name, sizeof name, "%.*s", (int)(length < 100 ? length : 100), option);
         for (size_t i = 0; i < planner->symbols.count; i++)
             suggest(name, planner->symbols.items[i].name, &best, hint, sizeof hint);
         if (!*hint) list_symbols(planner, hint, sizeof hint);
-        return assay_error_set(planner->error, ASSAY_EINVAL,
-                               "the model has no symbolic dimension '%s'%s", name, hint);
+        return refuse(planner, "the model has no symbolic dimension '%s'%s", name, hint);
     }
     if (assay__text_int64(rest, &value) || value < 0)
-        return assay_error_set(planner->error, ASSAY_EINVAL,
-                               "dimension '%.120s': '%.40s' is not a size", option, rest);
+        return refuse(planner, "dimension '%.120s': '%.40s' is not a size", option, rest);
     if (symbol->value >= 0) return given_twice(planner, "dimension", symbol->name);
     return bind(planner, symbol, value, "the given size");
-}
-
-/* "1x3x224x224", "1,3,224,224", or "scalar"; returns the rank or an error code. */
-static int parse_shape(struct planner *planner, const char *text, int64_t dims[ASSAY__NPY_RANK])
-{
-    int rank = 0;
-    if (!*text || strcmp(text, "scalar") == 0) return 0;
-    for (const char *at = text;;) {
-        char number[24];
-        size_t length = strcspn(at, "x,");
-        if (rank == ASSAY__NPY_RANK || length >= sizeof number) break;
-        snprintf(number, sizeof number, "%.*s", (int)length, at);
-        if (assay__text_int64(number, &dims[rank]) || dims[rank] < 0) break;
-        rank++;
-        if (!at[length]) return rank;
-        at += length + 1;
-    }
-    return assay_error_set(planner->error, ASSAY_EINVAL,
-                           "'%.80s' is not a shape such as 1x3x224x224", text);
 }
 
 static int set_shape(struct planner *planner, struct open_input *input, int rank,
                      const int64_t *dims, const char *by)
 {
-    char text[160];
     int code = 0;
     if (input->value->rank < 0 && input->shaped && input->rank != rank)
-        return assay_error_set(planner->error, ASSAY_EINVAL, "input '%.80s' is given two shapes",
-                               input->value->name);
+        return refuse(planner, "input '%.80s' is given two shapes", input->value->name);
     if (input->value->rank < 0) {
         input->rank = rank;
         input->dims = assay__arena_array(planner->workload->arena, (size_t)rank, sizeof *dims);
         if (!input->dims) return assay__no_memory(planner->error);
     }
     if (input->rank != rank)
-        return assay_error_set(planner->error, ASSAY_EINVAL,
-                               "%s gives input '%.80s' %d dimensions, but it has %d (%s)", by,
-                               input->value->name, rank, input->rank,
-                               shape_text(input->value, text, sizeof text));
+        return refuse(planner, "%s gives input '%.80s' %d dimensions, but it has %d (%s)", by,
+                      input->value->name, rank, input->rank, shape_text(planner, input->value));
     for (int i = 0; i < rank && !code; i++)
         code = bind_dim(planner, input, i, dims[i], by);
     input->shaped = true;
     return code;
 }
 
+/* "input=1x3x224x224", "input=1,3,224,224", or "input=scalar" */
 static int apply_shape(struct planner *planner, const char *option)
 {
     int64_t dims[ASSAY__NPY_RANK];
     size_t index = 0;
-    const char *rest = NULL;
-    int code = find_input(planner, option, "1x3x224x224", &index, &rest);
+    const char *text = NULL;
+    int rank = 0, code = find_input(planner, option, "1x3x224x224", &index, &text);
     if (code) return code;
     struct open_input *input = &planner->inputs[index];
     if (input->by_shape) return given_twice(planner, "shape of input", input->value->name);
     input->by_shape = true;
-    int rank = parse_shape(planner, rest, dims);
-    if (rank < 0) return rank;
+    const char *at = strcmp(text, "scalar") == 0 ? "" : text;
+    while (*at) {
+        char number[24];
+        size_t length = strcspn(at, "x,");
+        snprintf(number, sizeof number, "%.*s", (int)(length < 24 ? length : 24), at);
+        bool last = !at[length], more = last || at[length + 1]; /* a number after a separator */
+        if (rank == ASSAY__NPY_RANK || length >= sizeof number || !more ||
+            assay__text_int64(number, &dims[rank]) || dims[rank] < 0)
+            return refuse(planner, "'%.80s' is not a shape such as 1x3x224x224", text);
+        rank++;
+        at += length + !last;
+    }
     return set_shape(planner, input, rank, dims, "the given shape");
 }
 
@@ -405,10 +361,9 @@ static int apply_file(struct planner *planner, const char *option)
     if (code) {
         assay_error_set(planner->error, code, "%.200s: %s", path, detail.message);
     } else if (!assay__inputs_npy_fits(npy.dtype, input->value->dtype)) {
-        code = assay_error_set(planner->error, ASSAY_EINVAL,
-                               "%.160s holds %s, but input '%.120s' is %s", path,
-                               assay__dtype_name(npy.dtype), input->value->name,
-                               assay__dtype_name(input->value->dtype));
+        code = refuse(planner, "%.160s holds %s, but input '%.120s' is %s", path,
+                      assay__dtype_name(npy.dtype), input->value->name,
+                      assay__dtype_name(input->value->dtype));
     } else {
         code = set_shape(planner, input, npy.rank, npy.dims, path);
     }
@@ -424,15 +379,11 @@ static int apply_file(struct planner *planner, const char *option)
 
 /* --- batch and sequence ----------------------------------------------------------------------- */
 
-struct binding {
-    int64_t value;
-    bool only_look;
-    size_t found; /* axes */
-};
-
-/* Axes in the place of the batch; `computed`: those that are expressions. */
-static int bind_batch_axes(struct planner *planner, struct binding *binding, bool computed)
+/* Axes in the place of the batch; `computed`: those that are expressions. Binds them when a batch
+ * is given. */
+static int bind_batch_axes(struct planner *planner, bool computed, size_t *found)
 {
+    int64_t batch = planner->options->batch;
     int code = 0;
     for (size_t i = 0; i < planner->workload->input_count && !code; i++) {
         struct open_input *input = &planner->inputs[i];
@@ -443,38 +394,28 @@ static int bind_batch_axes(struct planner *planner, struct binding *binding, boo
         bool other = assay__name_like_sequence(symbol) || assay__name_like_past(symbol);
         if (computed ? !assay__symbol_is_expression(symbol) : other) continue;
         if (!planner->batch_symbol && *symbol) planner->batch_symbol = symbol;
-        binding->found++;
-        if (!binding->only_look)
-            code = bind_dim(planner, input, axis, binding->value, "the given batch");
+        ++*found;
+        if (batch > 0) code = bind_dim(planner, input, axis, batch, "the given batch");
     }
     return code;
 }
 
-/* Binds every axis that is the batch: by name, by place, and last what is computed. */
-static int bind_batch(struct planner *planner, struct binding *binding)
+/* Every axis that is the batch: by name, by place, and last what is computed. */
+static int apply_batch(struct planner *planner)
 {
+    int64_t batch = planner->options->batch;
+    size_t found = 0;
     int code = 0;
     for (size_t i = 0; i < planner->symbols.count && !code; i++) {
         const char *name = planner->symbols.items[i].name;
         if (!is_batch(planner, name) || assay__name_like_past(name)) continue;
         if (!planner->batch_symbol) planner->batch_symbol = name;
-        binding->found++;
-        if (!binding->only_look)
-            code = bind(planner, &planner->symbols.items[i], binding->value, "the given batch");
+        found++;
+        if (batch > 0) code = bind(planner, &planner->symbols.items[i], batch, "the given batch");
     }
-    if (!binding->found && !code) code = bind_batch_axes(planner, binding, false);
-    if (!binding->found && !code) code = bind_batch_axes(planner, binding, true);
-    return code;
-}
-
-static int apply_batch(struct planner *planner)
-{
-    int64_t batch = planner->options->batch;
-    char text[160];
-    struct binding binding = {batch, batch <= 0, 0};
-    int code = bind_batch(planner, &binding);
-    size_t found = 0;
-    if (code || batch <= 0 || binding.found) return code;
+    if (!found && !code) code = bind_batch_axes(planner, false, &found);
+    if (!found && !code) code = bind_batch_axes(planner, true, &found);
+    if (code || batch <= 0 || found) return code;
     for (size_t i = 0; i < planner->workload->input_count; i++) {
         struct open_input *input = &planner->inputs[i];
         int axis = input->batch_axis;
@@ -483,61 +424,49 @@ static int apply_batch(struct planner *planner)
             continue;
         }
         if (input->value->rank < 0 || input->dims[axis] < 0) continue;
-        return assay_error_set(
-            planner->error, ASSAY_EINVAL,
-            "batch is fixed at %lld in this model (input '%.80s' is %s); export it "
-            "with a symbolic batch",
-            (long long)input->dims[axis], input->value->name,
-            shape_text(input->value, text, sizeof text));
+        return refuse(planner,
+                      "batch is fixed at %lld in this model (input '%.80s' is %s); export it with "
+                      "a symbolic batch",
+                      (long long)input->dims[axis], input->value->name,
+                      shape_text(planner, input->value));
     }
-    if (found) return 0;
-    return assay_error_set(planner->error, ASSAY_EINVAL, "this model has no batch axis");
+    return found ? 0 : refuse(planner, "this model has no batch axis");
 }
 
-static int bind_sequence(struct planner *planner, int64_t length, bool only_look, size_t *found)
+static int apply_sequence(struct planner *planner)
 {
+    static const char by[] = "the given sequence length";
+    int64_t length = planner->options->sequence;
+    size_t found = 0;
     int code = 0;
-    *found = 0;
     for (size_t i = 0; i < planner->symbols.count && !code; i++) {
-        if (!assay__name_like_sequence(planner->symbols.items[i].name)) continue;
-        if (!planner->sequence_symbol) planner->sequence_symbol = planner->symbols.items[i].name;
-        ++*found;
-        if (!only_look)
-            code = bind(planner, &planner->symbols.items[i], length, "the given sequence length");
+        struct assay__plan_symbol *symbol = &planner->symbols.items[i];
+        if (!assay__name_like_sequence(symbol->name)) continue;
+        if (!planner->sequence_symbol) planner->sequence_symbol = symbol->name;
+        found++;
+        if (length > 0) code = bind(planner, symbol, length, by);
     }
-    if (*found || code) return code;
-    for (size_t i = 0; i < planner->workload->input_count && !code; i++) {
-        struct open_input *input = &planner->inputs[i];
-        const struct assay__value *value = input->value;
+    bool named = found > 0;
+    for (size_t i = 0; i < planner->workload->input_count && !named && !code; i++) {
+        const struct assay__value *value = planner->inputs[i].value;
         if (!is_integer(value->dtype) || value->rank < 2 || value->dims[1].value >= 0 ||
             assay__name_like_past(value->dims[1].symbol))
             continue;
         if (!planner->sequence_symbol && *value->dims[1].symbol)
             planner->sequence_symbol = value->dims[1].symbol;
-        ++*found;
-        if (!only_look) code = bind_dim(planner, input, 1, length, "the given sequence length");
+        found++;
+        if (length > 0) code = bind_dim(planner, &planner->inputs[i], 1, length, by);
     }
-    return code;
-}
-
-static int apply_sequence(struct planner *planner)
-{
-    int64_t length = planner->options->sequence;
-    char text[160];
-    size_t found = 0;
-    int code = bind_sequence(planner, length, length <= 0, &found);
     if (code || length <= 0 || found) return code;
     for (size_t i = 0; i < planner->workload->input_count; i++) {
         struct open_input *input = &planner->inputs[i];
         if (!is_integer(input->value->dtype) || input->rank < 2) continue;
         if (input->dims[1] == length) return 0;
-        return assay_error_set(
-            planner->error, ASSAY_EINVAL,
-            "the sequence length is fixed at %lld in this model (input '%.80s' is %s)",
-            (long long)input->dims[1], input->value->name,
-            shape_text(input->value, text, sizeof text));
+        return refuse(
+            planner, "the sequence length is fixed at %lld in this model (input '%.80s' is %s)",
+            (long long)input->dims[1], input->value->name, shape_text(planner, input->value));
     }
-    return assay_error_set(planner->error, ASSAY_EINVAL, "this model has no sequence axis");
+    return refuse(planner, "this model has no sequence axis");
 }
 
 /* --- what is still open ----------------------------------------------------------------------- */
@@ -549,20 +478,18 @@ static int finish_input(struct planner *planner, size_t index)
     const struct assay__value *value = input->value;
     int64_t elements = 1;
     if (input->rank < 0)
-        return assay_error_set(planner->error, ASSAY_EINVAL,
-                               "the model does not state the shape of input '%.120s': give it",
-                               value->name);
+        return refuse(planner, "the model does not state the shape of input '%.120s': give it",
+                      value->name);
     for (int i = 0; i < input->rank; i++) {
         bool stated = value->rank >= 0;
         if (stated && input->dims[i] < 0 && *value->dims[i].symbol) {
             input->dims[i] = find_symbol(planner, value->dims[i].symbol)->value;
         } else if (input->dims[i] < 0) {
             input->dims[i] = 1;
-            int code = add_note(planner, value->name, i,
-                                assay__arena_printf(planner->workload->arena,
-                                                    "unnamed dimension %d of '%s' set to 1", i,
-                                                    value->name));
-            if (code) return code;
+            const char *note = assay__arena_printf(
+                planner->workload->arena, "unnamed dimension %d of '%s' set to 1", i, value->name);
+            if (assay__plan_note(planner->workload, "", value->name, i, note))
+                return assay__no_memory(planner->error);
         }
         if (assay__mul_i64_overflows(elements, input->dims[i], &elements)) elements = -1;
         if (elements < 0) break;
@@ -605,25 +532,6 @@ static int settle_plan(struct planner *planner)
     return 0;
 }
 
-static int make_plan(struct planner *planner)
-{
-    const struct assay__workload_options *options = planner->options;
-    int code = open_inputs(planner);
-    for (size_t i = 0; i < options->dim_count && !code; i++)
-        code = apply_dim(planner, options->dims[i]);
-    for (size_t i = 0; i < options->shape_count && !code; i++)
-        code = apply_shape(planner, options->shapes[i]);
-    for (size_t i = 0; i < options->file_count && !code; i++)
-        code = apply_file(planner, options->files[i]);
-    if (!code) code = apply_batch(planner);
-    if (!code) code = apply_sequence(planner);
-    if (!code) code = settle_plan(planner);
-    if (!code && !options->shapes_only)
-        code = assay__inputs_values(planner->model, planner->workload, options->seed,
-                                    planner->error);
-    return code;
-}
-
 int assay__workload_plan(const struct assay__model *model,
                          const struct assay__workload_options *options,
                          struct assay__workload **out, struct assay_error *error)
@@ -640,7 +548,18 @@ int assay__workload_plan(const struct assay__model *model,
     workload->seed = options->seed;
     struct planner planner = {
         .model = model, .options = options, .workload = workload, .error = error};
-    int code = make_plan(&planner);
+    int code = open_inputs(&planner);
+    for (size_t i = 0; i < options->dim_count && !code; i++)
+        code = apply_dim(&planner, options->dims[i]);
+    for (size_t i = 0; i < options->shape_count && !code; i++)
+        code = apply_shape(&planner, options->shapes[i]);
+    for (size_t i = 0; i < options->file_count && !code; i++)
+        code = apply_file(&planner, options->files[i]);
+    if (!code) code = apply_batch(&planner);
+    if (!code) code = apply_sequence(&planner);
+    if (!code) code = settle_plan(&planner);
+    if (!code && !options->shapes_only)
+        code = assay__inputs_values(model, workload, options->seed, error);
     if (code)
         assay__workload_free(workload);
     else

@@ -17,30 +17,20 @@
 
 /* --- small floats ----------------------------------------------------------------------------- */
 
-struct small_float {
+static const struct small_float {
     int exponent_bits, mantissa_bits, bias;
     double largest; /* larger magnitudes are clamped to it: inputs must be finite */
     bool no_negative_zero;
+} small_floats[] = {
+    [ASSAY__FLOAT16] = {5, 10, 15, 65504, false},
+    [ASSAY__BFLOAT16] = {8, 7, 127, 3.3895313892515355e38, false},
+    [ASSAY__FLOAT8E4M3FN] = {4, 3, 7, 448, false},
+    [ASSAY__FLOAT8E4M3FNUZ] = {4, 3, 8, 240, true},
+    [ASSAY__FLOAT8E5M2] = {5, 2, 15, 57344, false},
+    [ASSAY__FLOAT8E5M2FNUZ] = {5, 2, 16, 57344, true},
+    [ASSAY__FLOAT4E2M1] = {2, 1, 1, 6, false},
+    [ASSAY__INT2] = {0}, /* the last type */
 };
-
-static const struct small_float *small_float(enum assay__dtype dtype)
-{
-    static const struct small_float half = {5, 10, 15, 65504, false},
-                                    brain = {8, 7, 127, 3.3895313892515355e38, false},
-                                    e4m3 = {4, 3, 7, 448, false}, e4m3z = {4, 3, 8, 240, true},
-                                    e5m2 = {5, 2, 15, 57344, false},
-                                    e5m2z = {5, 2, 16, 57344, true}, e2m1 = {2, 1, 1, 6, false};
-    switch (dtype) {
-    case ASSAY__FLOAT16: return &half;
-    case ASSAY__BFLOAT16: return &brain;
-    case ASSAY__FLOAT8E4M3FN: return &e4m3;
-    case ASSAY__FLOAT8E4M3FNUZ: return &e4m3z;
-    case ASSAY__FLOAT8E5M2: return &e5m2;
-    case ASSAY__FLOAT8E5M2FNUZ: return &e5m2z;
-    case ASSAY__FLOAT4E2M1: return &e2m1;
-    default: return NULL;
-    }
-}
 
 static uint32_t encode_small(const struct small_float *type, double value)
 {
@@ -67,25 +57,14 @@ static uint32_t encode_small(const struct small_float *type, double value)
 
 /* --- one element ------------------------------------------------------------------------------ */
 
-static void store_sub_byte(uint8_t *data, int64_t index, int bits, uint32_t value)
-{
-    int per_byte = 8 / bits, shift = (int)(index % per_byte) * bits;
-    uint8_t mask = (uint8_t)((1u << bits) - 1);
-    uint8_t *byte = &data[index / per_byte];
-    *byte = (uint8_t)((*byte & ~(mask << shift)) | (value & mask) << shift);
-}
-
 static void store(uint8_t *data, enum assay__dtype dtype, int64_t index, double value)
 {
-    const struct small_float *type = small_float(dtype);
+    const struct small_float *type = small_floats[dtype].mantissa_bits ? &small_floats[dtype]
+                                                                       : NULL;
     int bits = assay__dtype_bits(dtype);
     size_t size = (size_t)bits / 8;
     uint8_t *at = bits >= 8 ? data + (size_t)index * size : data;
     uint64_t raw;
-    if (type && bits < 8) {
-        store_sub_byte(data, index, bits, encode_small(type, value));
-        return;
-    }
     if (type) {
         raw = encode_small(type, value);
     } else if (dtype == ASSAY__FLOAT32) {
@@ -104,7 +83,10 @@ static void store(uint8_t *data, enum assay__dtype dtype, int64_t index, double 
         raw = fabs(value) < 9e18 ? (uint64_t)(int64_t)value : 0; /* beyond: no integer of ours */
     }
     if (bits < 8) {
-        store_sub_byte(data, index, bits, (uint32_t)raw);
+        int per_byte = 8 / bits, shift = (int)(index % per_byte) * bits;
+        unsigned mask = (1u << bits) - 1;
+        at = &data[index / per_byte];
+        *at = (uint8_t)((*at & ~(mask << shift)) | ((unsigned)raw & mask) << shift);
         return;
     }
     for (size_t i = 0; i < size; i++)
@@ -229,35 +211,6 @@ void assay__input_to_json(const struct assay__input_plan *plan, struct assay__js
     assay__json_object_end(writer);
 }
 
-static bool read_dims(const struct assay__json *json, struct assay__arena *arena,
-                      struct assay__input_plan *plan)
-{
-    const struct assay__json *dims = assay__json_get(json, "dims");
-    if (!dims || dims->kind != ASSAY__JSON_ARRAY || dims->count > 64) return false;
-    plan->dims = assay__arena_array(arena, dims->count, sizeof *plan->dims);
-    if (!plan->dims) return false;
-    for (const struct assay__json *dim = dims->first; dim; dim = dim->next) {
-        if (!dim->is_integer || dim->integer < 0) return false;
-        plan->dims[plan->rank++] = dim->integer;
-    }
-    return true;
-}
-
-static bool read_fill(const struct assay__json *json, struct assay__input_plan *plan)
-{
-    const char *fill = assay__json_get_string(json, "fill", "");
-    const char *seed = assay__json_get_string(json, "seed", "");
-    char *end = NULL;
-    for (size_t i = 0; i < sizeof fill_names / sizeof fill_names[0]; i++) {
-        if (strcmp(fill, fill_names[i]) != 0) continue;
-        plan->fill = (enum assay__fill)i;
-        errno = 0;
-        plan->seed = strtoull(seed, &end, 10);
-        return *seed && !*end && !errno;
-    }
-    return false;
-}
-
 int assay__input_from_json(const struct assay__json *json, struct assay__arena *arena,
                            struct assay__input_plan *plan, struct assay_error *error)
 {
@@ -269,8 +222,25 @@ int assay__input_from_json(const struct assay__json *json, struct assay__arena *
     plan->why = assay__arena_strdup(arena, assay__json_get_string(json, "why", ""));
     if (!plan->name || !plan->file || !plan->why)
         return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-    bool good = dtype > 0 && dtype <= ASSAY__INT2 && read_dims(json, arena, plan) &&
-                read_fill(json, plan);
+    const struct assay__json *dims = assay__json_get(json, "dims");
+    const char *fill = assay__json_get_string(json, "fill", "");
+    const char *seed = assay__json_get_string(json, "seed", "");
+    char *end = NULL;
+    bool good = dtype > 0 && dtype <= ASSAY__INT2 && dims && dims->kind == ASSAY__JSON_ARRAY &&
+                dims->count <= 64;
+    if (good) plan->dims = assay__arena_array(arena, dims->count, sizeof *plan->dims);
+    good = good && plan->dims;
+    for (const struct assay__json *dim = good ? dims->first : NULL; dim; dim = dim->next) {
+        good = good && dim->is_integer && dim->integer >= 0;
+        plan->dims[plan->rank++] = dim->integer;
+    }
+    size_t kind = 0, kinds = sizeof fill_names / sizeof fill_names[0];
+    while (kind < kinds && strcmp(fill, fill_names[kind]) != 0)
+        kind++;
+    plan->fill = (enum assay__fill)kind;
+    errno = 0;
+    plan->seed = strtoull(seed, &end, 10);
+    good = good && kind < kinds && *seed && !*end && !errno;
     /* Whole numbers a double holds exactly; also keeps the conversions to integers defined. */
     good = good && fabs(plan->low) <= 9007199254740992.0 && fabs(plan->high) <= 9007199254740992.0;
     plan->dtype = good ? (enum assay__dtype)dtype : ASSAY__UNDEFINED;

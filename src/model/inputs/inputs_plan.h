@@ -1,5 +1,5 @@
-/* inputs_plan.h - between inputs.c (shapes), inputs_symbol.c (symbolic dimensions), inputs_axes.c
- * (axes) and inputs_values.c (values). */
+/* inputs_plan.h - between inputs.c (shapes), inputs_symbol.c (symbolic dimensions) and
+ * inputs_values.c (values, and axes). */
 #ifndef ASSAY_MODEL_INPUTS_INPUTS_PLAN_H
 #define ASSAY_MODEL_INPUTS_INPUTS_PLAN_H
 
@@ -22,7 +22,8 @@ struct assay__plan_symbols {
     struct assay__plan_symbol *items;
     size_t count, capacity;
 };
-struct assay__plan_symbol *assay__plan_find(struct assay__plan_symbols *symbols, const char *name);
+struct assay__plan_symbol *assay__plan_find(struct assay__plan_symbols *symbols, const char *name,
+                                            size_t length);
 /** ASSAY_ENOMEM when there is no room. */
 int assay__plan_add_symbol(struct assay__plan_symbols *symbols, const char *name);
 /** Adds the names that the expressions among them are made of. */
@@ -30,6 +31,10 @@ int assay__plan_add_names(struct assay__plan_symbols *symbols, struct assay__are
 /** Values for all that are open, with notes. */
 int assay__plan_settle(struct assay__plan_symbols *symbols, struct assay__workload *workload,
                        struct assay_error *error);
+/** Adds a note on a symbol, or on an axis of an input; there is room for the most there can be.
+ *  ASSAY_ENOMEM when `note` is NULL. */
+int assay__plan_note(struct assay__workload *workload, const char *symbol, const char *input,
+                     int axis, const char *note);
 
 /** Case-blind search; `word` is lower case. */
 bool assay__name_has(const char *name, const char *word);
@@ -37,11 +42,6 @@ bool assay__name_is(const char *name, const char *word);
 /** Lengths of what was before, and what is computed from others. */
 bool assay__name_like_past(const char *symbol);
 bool assay__name_like_sequence(const char *symbol);
-
-/** Does this input of the node have time on axis 0, and the batch on axis 1? */
-bool assay__inputs_time_first(const struct assay__node *node, size_t index);
-/** Does the node compute but leave the leading axes of this input where they are? */
-bool assay__inputs_keeps_axes(const struct assay__node *node, size_t index);
 
 /** Names whose axis 1 is the batch (assay__inputs_batch_axis), of the whole main graph; NULL: out
  *  of memory. */

@@ -8,7 +8,6 @@
  * where these are there. What contradicts itself is an error. */
 #include "model/inputs/inputs_plan.h"
 
-#include "base/buf.h"
 #include "base/checked.h"
 #include "model/symbol/symbol.h"
 
@@ -63,8 +62,8 @@ struct lookup {
     int64_t trial;
 };
 
-static struct assay__plan_symbol *find(struct assay__plan_symbols *symbols, const char *name,
-                                       size_t length)
+struct assay__plan_symbol *assay__plan_find(struct assay__plan_symbols *symbols, const char *name,
+                                            size_t length)
 {
     for (size_t i = 0; i < symbols->count; i++) {
         const char *known = symbols->items[i].name;
@@ -76,7 +75,7 @@ static struct assay__plan_symbol *find(struct assay__plan_symbols *symbols, cons
 static int64_t look_up(void *context, const char *name, size_t length)
 {
     struct lookup *lookup = context;
-    struct assay__plan_symbol *symbol = find(lookup->symbols, name, length);
+    struct assay__plan_symbol *symbol = assay__plan_find(lookup->symbols, name, length);
     if (!symbol) return ASSAY__NUM_ANY;
     if (symbol == lookup->tried) return lookup->trial;
     if (symbol->value >= 0) return symbol->value;
@@ -92,36 +91,6 @@ static int64_t evaluate(struct lookup *lookup, const struct assay__plan_symbol *
     return assay__symbol_evaluate(expression->name, look_up, lookup);
 }
 
-static size_t word_length(const char *text)
-{
-    size_t length = 0;
-    while (isalnum((unsigned char)text[length]) || text[length] == '_' || text[length] == '.')
-        length++;
-    return length;
-}
-
-const char *assay__symbol_fix(struct assay__arena *arena, const char *text, const char *name,
-                              int64_t value)
-{
-    struct assay__buf buf = {.data = NULL};
-    bool found = false;
-    if (!assay__symbol_is_expression(text)) return text;
-    for (const char *at = text; *at;) {
-        size_t length = word_length(at);
-        bool same = length == strlen(name) && strncmp(at, name, length) == 0;
-        found = found || same;
-        if (length == 0) length = 1;
-        if (same)
-            assay__buf_printf(&buf, "%lld", (long long)value);
-        else
-            assay__buf_add(&buf, at, length);
-        at += length;
-    }
-    const char *fixed = !found ? text : assay__buf_keep(&buf, arena);
-    assay__buf_free(&buf);
-    return fixed;
-}
-
 struct adding {
     struct assay__plan_symbols *symbols;
     struct assay__arena *arena;
@@ -131,7 +100,7 @@ struct adding {
 static int64_t add_name(void *context, const char *name, size_t length)
 {
     struct adding *adding = context;
-    if (!find(adding->symbols, name, length)) {
+    if (!assay__plan_find(adding->symbols, name, length)) {
         char *copy = assay__arena_strndup(adding->arena, name, length);
         adding->no_memory = adding->no_memory || assay__plan_add_symbol(adding->symbols, copy);
     }
@@ -156,19 +125,24 @@ int assay__plan_add_names(struct assay__plan_symbols *symbols, struct assay__are
     return adding.no_memory ? ASSAY_ENOMEM : 0;
 }
 
-struct assay__plan_symbol *assay__plan_find(struct assay__plan_symbols *symbols, const char *name)
-{
-    return find(symbols, name, strlen(name));
-}
-
 /* --- what is still open ----------------------------------------------------------------------- */
 
-static int add_note(struct assay__workload *workload, const char *symbol, const char *note)
+int assay__plan_note(struct assay__workload *workload, const char *symbol, const char *input,
+                     int axis, const char *note)
 {
     if (!note) return ASSAY_ENOMEM;
-    workload->note_subjects[workload->note_count] = (struct assay__note_subject){symbol, "", 0};
-    workload->notes[workload->note_count++] = note; /* allocated for the most there can be */
+    workload->note_subjects[workload->note_count] = (struct assay__note_subject){symbol, input,
+                                                                                 axis};
+    workload->notes[workload->note_count++] = note;
     return 0;
+}
+
+static int note_value(struct assay__workload *workload, const struct assay__plan_symbol *symbol)
+{
+    const char *note = assay__arena_printf(workload->arena,
+                                           "symbolic dimension '%s' follows from others: %lld",
+                                           symbol->name, (long long)symbol->value);
+    return assay__plan_note(workload, symbol->name, "", 0, note);
 }
 
 /* The smallest value of `open` that makes the expression what it is fixed to, for those that grow
@@ -179,9 +153,8 @@ static int64_t solve(struct lookup *lookup, const struct assay__plan_symbol *exp
     int64_t low = 0, high = (int64_t)1 << 40;
     lookup->tried = open;
     while (low < high) {
-        int64_t made;
         lookup->trial = low + (high - low) / 2;
-        made = evaluate(lookup, expression);
+        int64_t made = evaluate(lookup, expression);
         if (made == ASSAY__NUM_ANY || made >= expression->value)
             high = lookup->trial;
         else
@@ -210,11 +183,7 @@ static int follow_one(struct lookup *lookup, struct assay__plan_symbol *symbol,
     if (lookup->open_count == 0 && symbol->value < 0) {
         symbol->value = made;
         *more = true;
-        return add_note(workload, symbol->name,
-                        assay__arena_printf(workload->arena,
-                                            "symbolic dimension '%s' follows from "
-                                            "others: %lld",
-                                            symbol->name, (long long)made));
+        return note_value(workload, symbol);
     }
     struct assay__plan_symbol *open = lookup->open;
     if (lookup->open_count != 1 || symbol->value < 0) return 0;
@@ -240,32 +209,22 @@ static int follow(struct assay__plan_symbols *symbols, struct assay__workload *w
     return code;
 }
 
-/* "total" where past and sequence lengths are there. */
-static int64_t total_of(const struct assay__plan_symbols *symbols)
-{
-    int64_t past = -1, sequence = -1, total;
-    for (size_t i = 0; i < symbols->count; i++) {
-        const struct assay__plan_symbol *symbol = &symbols->items[i];
-        if (assay__name_has(symbol->name, "past")) past = symbol->value;
-        if (assay__name_like_sequence(symbol->name)) sequence = symbol->value;
-    }
-    return past >= 0 && sequence >= 0 && !assay__add_i64_overflows(past, sequence, &total) ? total
-                                                                                           : -1;
-}
-
+/* 1, or, for a "total", past and sequence lengths where these are there. */
 static int default_one(struct assay__plan_symbols *symbols, struct assay__plan_symbol *symbol,
                        struct assay__workload *workload)
 {
-    int64_t total = assay__name_has(symbol->name, "total") ? total_of(symbols) : -1;
-    symbol->value = total >= 0 ? total : 1;
-    const char *note = total >= 0
-                           ? assay__arena_printf(workload->arena,
-                                                 "symbolic dimension '%s' follows from others: "
-                                                 "%lld",
-                                                 symbol->name, (long long)total)
-                           : assay__arena_printf(workload->arena,
-                                                 "symbolic dimension '%s' set to 1", symbol->name);
-    return add_note(workload, symbol->name, note);
+    int64_t past = -1, sequence = -1, total = 0;
+    for (size_t i = 0; i < symbols->count && assay__name_has(symbol->name, "total"); i++) {
+        const struct assay__plan_symbol *other = &symbols->items[i];
+        if (assay__name_has(other->name, "past")) past = other->value;
+        if (assay__name_like_sequence(other->name)) sequence = other->value;
+    }
+    bool sum = past >= 0 && sequence >= 0 && !assay__add_i64_overflows(past, sequence, &total);
+    symbol->value = sum ? total : 1;
+    if (sum) return note_value(workload, symbol);
+    return assay__plan_note(
+        workload, symbol->name, "", 0,
+        assay__arena_printf(workload->arena, "symbolic dimension '%s' set to 1", symbol->name));
 }
 
 int assay__plan_settle(struct assay__plan_symbols *symbols, struct assay__workload *workload,

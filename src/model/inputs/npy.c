@@ -88,7 +88,7 @@ static const struct {
     {"<u2", ASSAY__UINT16},    {"<i4", ASSAY__INT32},       {"<u4", ASSAY__UINT32},
     {"<i8", ASSAY__INT64},     {"<u8", ASSAY__UINT64},      {"|b1", ASSAY__BOOL},
     {"<c8", ASSAY__COMPLEX64}, {"<c16", ASSAY__COMPLEX128}, {"<i1", ASSAY__INT8},
-    {"<u1", ASSAY__UINT8},     {"<b1", ASSAY__BOOL},        {"|i1", ASSAY__INT8},
+    {"<u1", ASSAY__UINT8},     {"<b1", ASSAY__BOOL},
 };
 
 static int read_descr(struct header *header, struct assay__npy *npy, struct assay_error *error)
@@ -158,32 +158,6 @@ static int read_dictionary(struct header *header, struct assay__npy *npy, struct
     return 0;
 }
 
-/* Fortran order is C order when at most one dimension is longer than 1. */
-static bool order_matters(const struct assay__npy *npy)
-{
-    int longer = 0;
-    for (int i = 0; i < npy->rank; i++)
-        longer += npy->dims[i] > 1;
-    return longer > 1;
-}
-
-static int check_data(struct assay__npy *npy, size_t have, struct assay_error *error)
-{
-    int64_t elements = 1;
-    for (int i = 0; i < npy->rank; i++)
-        if (assay__mul_i64_overflows(elements, npy->dims[i], &elements))
-            return bad_file(error, "its shape is impossibly large");
-    size_t needed = assay__dtype_bytes(npy->dtype, elements);
-    if (needed == SIZE_MAX) return bad_file(error, "its shape is impossibly large");
-    if (have != needed)
-        return assay_error_set(
-            error, ASSAY_EFORMAT,
-            "not a usable .npy file: %zu bytes of data where its shape needs %zu%s", have, needed,
-            have < needed ? " (cut off)" : "");
-    npy->data_size = needed;
-    return 0;
-}
-
 int assay__npy_parse(const uint8_t *bytes, size_t size, struct assay__npy *npy,
                      struct assay_error *error)
 {
@@ -202,10 +176,24 @@ int assay__npy_parse(const uint8_t *bytes, size_t size, struct assay__npy *npy,
                             .end = (const char *)bytes + start + length};
     int code = read_dictionary(&header, npy, error);
     if (code) return code;
-    if (header.fortran && order_matters(npy))
+    int longer = 0;
+    int64_t elements = 1;
+    for (int i = 0; i < npy->rank; i++) {
+        longer += npy->dims[i] > 1;
+        if (elements >= 0 && assay__mul_i64_overflows(elements, npy->dims[i], &elements))
+            elements = -1;
+    }
+    /* Fortran order is C order when at most one dimension is longer than 1. */
+    if (header.fortran && longer > 1)
         return bad_file(error, "it is in Fortran order; save numpy.ascontiguousarray(x)");
+    size_t have = size - start - length;
     npy->data = bytes + start + length;
-    return check_data(npy, size - start - length, error);
+    npy->data_size = elements < 0 ? SIZE_MAX : assay__dtype_bytes(npy->dtype, elements);
+    if (npy->data_size == SIZE_MAX) return bad_file(error, "its shape is impossibly large");
+    if (have == npy->data_size) return 0;
+    return assay_error_set(error, ASSAY_EFORMAT,
+                           "not a usable .npy file: %zu bytes of data where its shape needs %zu%s",
+                           have, npy->data_size, have < npy->data_size ? " (cut off)" : "");
 }
 
 int assay__npy_write(const char *path, enum assay__dtype dtype, int rank, const int64_t *dims,

@@ -1,5 +1,5 @@
-/* npy.h - NumPy's .npy, versions 1.0-3.0: header parsed with bounds, C or Fortran order (Fortran
- * refused with a clear line unless rank <= 1), little-endian. */
+/* npy.h - NumPy's .npy, versions 1.0 to 3.0: little-endian; Fortran order is refused where it
+ * differs from C order. */
 #ifndef ASSAY_MODEL_INPUTS_NPY_H
 #define ASSAY_MODEL_INPUTS_NPY_H
 

@@ -33,9 +33,7 @@ enum assay__onnx_field {
     MODEL_TRAINING = 20,
     MODEL_FUNCTION = 25,
     MODEL_CONFIGURATION = 26,
-    /* OperatorSetIdProto, FunctionProto, StringStringEntryProto */
-    OPSET_DOMAIN = 1,
-    OPSET_VERSION = 2,
+    /* FunctionProto */
     FUNCTION_NAME = 1,
     FUNCTION_INPUT = 4,
     FUNCTION_OUTPUT = 5,
@@ -45,8 +43,6 @@ enum assay__onnx_field {
     FUNCTION_DOMAIN = 10,
     FUNCTION_DEFAULT = 11,
     FUNCTION_OVERLOAD = 13,
-    ENTRY_KEY = 1,
-    ENTRY_VALUE = 2,
     /* GraphProto */
     GRAPH_NODE = 1,
     GRAPH_NAME = 2,
@@ -95,38 +91,16 @@ enum assay__onnx_field {
     TENSOR_UINT64S = 11,
     TENSOR_EXTERNAL = 13,
     TENSOR_LOCATION = 14,
-    /* ValueInfoProto, TypeProto, TypeProto.Tensor, TensorShapeProto, its Dimension,
-     * SparseTensorProto */
-    VALUE_NAME = 1,
-    VALUE_TYPE = 2,
-    TYPE_TENSOR = 1,
-    TYPE_SEQUENCE = 4,
-    TYPE_MAP = 5,
-    TYPE_SPARSE = 8,
-    TYPE_OPTIONAL = 9,
-    TENSORTYPE_ELEMENT = 1,
-    TENSORTYPE_SHAPE = 2,
-    SHAPE_DIM = 1,
-    DIM_VALUE = 1,
-    DIM_PARAM = 2,
-    SPARSE_VALUES = 1,
-    SPARSE_INDICES = 2,
-    SPARSE_DIMS = 3,
 };
-
-/** Fields that are carried verbatim. */
-struct assay__onnx_carried {
-    const uint8_t *data; /* valid while contiguous */
-    size_t size;
-    bool scattered;
-};
-/** One more of them. */
-void assay__onnx_carry(struct assay__onnx_carried *carried, const struct assay__wire_field *field);
-/** All of them: points into the file when they are contiguous, else copies them out of the message,
- *  `wanted` selects them. */
-void assay__onnx_carried(struct assay__reader *reader, const struct assay__onnx_carried *carried,
-                         const struct assay__wire_field *message, bool (*wanted)(uint32_t number),
-                         const uint8_t **out, size_t *out_size);
+/* OperatorSetIdProto, StringStringEntryProto, ValueInfoProto, TypeProto, TypeProto.Tensor,
+ * TensorShapeProto and its Dimension, SparseTensorProto */
+enum { OPSET_DOMAIN = 1, OPSET_VERSION = 2 };
+enum { ENTRY_KEY = 1, ENTRY_VALUE = 2 };
+enum { VALUE_NAME = 1, VALUE_TYPE = 2 };
+enum { TYPE_TENSOR = 1, TYPE_SEQUENCE = 4, TYPE_MAP = 5, TYPE_SPARSE = 8, TYPE_OPTIONAL = 9 };
+enum { TENSORTYPE_ELEMENT = 1, TENSORTYPE_SHAPE = 2 };
+enum { SHAPE_DIM = 1, DIM_VALUE = 1, DIM_PARAM = 2 };
+enum { SPARSE_VALUES = 1, SPARSE_INDICES = 2, SPARSE_DIMS = 3 };
 
 /* Readers of one message; the reader's code says whether it could be read. */
 void assay__onnx_tensor(struct assay__reader *reader, const struct assay__wire_field *message,
@@ -136,23 +110,10 @@ void assay__onnx_value(struct assay__reader *reader, const struct assay__wire_fi
 /** A SparseTensorProto: the dense shape, how much is stored, no data. */
 void assay__onnx_sparse(struct assay__reader *reader, const struct assay__wire_field *message,
                         struct assay__tensor *tensor);
-void assay__onnx_graph(struct assay__reader *reader, const struct assay__wire_field *message,
-                       struct assay__graph *graph);
-void assay__onnx_node(struct assay__reader *reader, const struct assay__wire_field *message,
-                      struct assay__node *node);
-void assay__onnx_attr(struct assay__reader *reader, const struct assay__wire_field *message,
-                      struct assay__attr *attr);
-void assay__onnx_opset(struct assay__reader *reader, const struct assay__wire_field *message,
-                       struct assay__opset *opset);
-void assay__onnx_function(struct assay__reader *reader, const struct assay__wire_field *message,
-                          struct assay__function *function);
 /** One field of dimensions, packed or not, behind the *rank that are in dims; `what` names whose.
  */
 void assay__onnx_dims(struct assay__reader *reader, const struct assay__wire_field *field,
                       const char *what, int64_t dims[ASSAY__ONNX_RANK], int *rank);
-/** Copies dims into the tensor and counts its elements. */
-void assay__onnx_shape(struct assay__reader *reader, const struct assay__wire_field *message,
-                       const int64_t *dims, struct assay__tensor *tensor);
 /** The numbers of a dense tensor whose typed field the reader left undecoded, as raw bytes on the
  *  heap; *bytes NULL and 0 when it holds none. */
 int assay__onnx_decode(const struct assay__tensor *tensor, uint8_t **bytes, size_t *size,

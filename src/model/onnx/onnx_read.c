@@ -1,6 +1,5 @@
-/* onnx_read.c - reads an ONNX file (ModelProto of onnx.proto) into the structures of graph.h: the
- * top level here, graphs and nodes in onnx_graph.c, attributes in onnx_attr.c, tensors and values
- * in onnx_tensor.c.
+/* onnx_read.c - reads an ONNX file (ModelProto of onnx.proto) into the structures of graph.h;
+ * tensors and values are read in onnx_tensor.c.
  *
  * The file is mapped; every message is walked twice, once to count its repeated fields and once to
  * fill arrays of exactly that size (those of graphs rounded up). Names are copied, tensor data is
@@ -10,25 +9,33 @@
  * line that says where it went wrong. Fields that are not interpreted are carried verbatim. */
 #include "model/onnx/onnx.h"
 
-#include "model/tensor_data.h"
-
 #include "base/log.h"
 #include "model/model_format.h"
+#include "model/tensor_data.h"
 
 #include <string.h>
 
 /* --- fields carried verbatim ------------------------------------------------------------------ */
 
-void assay__onnx_carry(struct assay__onnx_carried *carried, const struct assay__wire_field *field)
+/* Fields that are carried verbatim. */
+struct carried {
+    const uint8_t *data; /* valid while contiguous */
+    size_t size;
+    bool scattered;
+};
+
+static void carry(struct carried *carried, const struct assay__wire_field *field)
 {
     if (carried->size && carried->data + carried->size != field->start) carried->scattered = true;
     if (!carried->size) carried->data = field->start;
     carried->size += field->total;
 }
 
-void assay__onnx_carried(struct assay__reader *reader, const struct assay__onnx_carried *carried,
-                         const struct assay__wire_field *message, bool (*wanted)(uint32_t number),
-                         const uint8_t **out, size_t *out_size)
+/* All of them: points into the file when they are contiguous, else copies them out of the message;
+ * `wanted` selects them. */
+static void carried_bytes(struct assay__reader *reader, const struct carried *carried,
+                          const struct assay__wire_field *message, bool (*wanted)(uint32_t number),
+                          const uint8_t **out, size_t *out_size)
 {
     struct assay__wire wire = assay__wire_in(message);
     struct assay__wire_field field;
@@ -42,6 +49,331 @@ void assay__onnx_carried(struct assay__reader *reader, const struct assay__onnx_
         memcpy(copy, field.start, field.total);
         copy += field.total;
     }
+}
+
+#define FIELDS 24 /* above all numbers of fields that are counted */
+
+/* How many fields of each number the message has. */
+static void count_fields(struct assay__reader *reader, const struct assay__wire_field *message,
+                         const char *what, size_t counts[FIELDS])
+{
+    struct assay__wire wire = assay__wire_in(message);
+    struct assay__wire_field field;
+    while (assay__reader_next(reader, &wire, &field, what))
+        if (field.number < FIELDS) counts[field.number]++;
+}
+
+/* --- attributes ------------------------------------------------------------------------------- */
+
+static void read_graph(struct assay__reader *reader, const struct assay__wire_field *message,
+                       struct assay__graph *graph);
+
+static struct assay__graph *read_subgraph(struct assay__reader *reader,
+                                          const struct assay__wire_field *field)
+{
+    struct assay__graph *graph = assay__reader_array(reader, 1, sizeof *graph);
+    if (graph && assay__reader_message(reader, field)) read_graph(reader, field, graph);
+    return graph;
+}
+
+static const char *read_bytes(struct assay__reader *reader, const struct assay__wire_field *field,
+                              size_t *size)
+{
+    /* Compiled programs are kept in string attributes too (EPContext): those stay in the file. */
+    *size = field->size <= ASSAY__ONNX_TEXT ? field->size : 0;
+    if (!assay__reader_message(reader, field)) return "";
+    const char *text = assay__arena_strndup(reader->arena, (const char *)field->data, *size);
+    if (!text) assay__reader_no_memory(reader);
+    return text ? text : "";
+}
+
+static void decode_floats(const struct assay__wire_field *field, float *out, size_t *count)
+{
+    uint32_t bits = (uint32_t)field->value;
+    if (field->type == ASSAY__WIRE_FIXED32) {
+        memcpy(&out[(*count)++], &bits, sizeof bits);
+        return;
+    }
+    for (size_t at = 0; at + 4 <= field->size; at += 4) {
+        bits = assay__wire_u32(field->data + at);
+        memcpy(&out[(*count)++], &bits, sizeof bits);
+    }
+}
+
+static void read_attr_field(struct assay__reader *reader, const struct assay__wire_field *field,
+                            size_t filled[FIELDS], struct assay__attr *attr)
+{
+    uint32_t bits = (uint32_t)field->value;
+    int64_t type = 0;
+    size_t size, *at = &filled[field->number < FIELDS ? field->number : 0];
+    switch (field->number) {
+    case ATTR_NAME: attr->name = assay__reader_text(reader, field); break;
+    case ATTR_REFERENCE: attr->reference = assay__reader_text(reader, field); break;
+    case ATTR_I: attr->i = assay__reader_int(reader, field); break;
+    case ATTR_S: attr->s = read_bytes(reader, field, &attr->s_size); break;
+    case ATTR_TYPE:
+        type = assay__reader_int(reader, field);
+        if (type < 0 || type > ASSAY__ATTR_TYPE_PROTOS)
+            assay__reader_fail(reader, field->start, "an attribute has the unknown type %lld",
+                               (long long)type);
+        attr->type = (enum assay__attr_type)type;
+        break;
+    case ATTR_F:
+        if (field->type != ASSAY__WIRE_FIXED32)
+            assay__reader_fail(reader, field->start, "a float attribute is not a float");
+        memcpy(&attr->f, &bits, sizeof bits);
+        break;
+    case ATTR_T:
+    case ATTR_SPARSE:
+        if (!(attr->t = assay__reader_array(reader, 1, sizeof *attr->t))) return;
+        (field->number == ATTR_T ? assay__onnx_tensor : assay__onnx_sparse)(reader, field, attr->t);
+        break;
+    case ATTR_G:
+        if (attr->g) assay__reader_fail(reader, field->start, "an attribute has two graphs");
+        attr->g = read_subgraph(reader, field);
+        break;
+    case ATTR_GRAPHS: attr->graphs[(*at)++] = read_subgraph(reader, field); break;
+    case ATTR_STRINGS: attr->strings[(*at)++] = read_bytes(reader, field, &size); break;
+    case ATTR_FLOATS: decode_floats(field, attr->floats, at); break;
+    case ATTR_INTS:
+        if (!assay__wire_items(field, ASSAY__WIRE_VARINT, (uint64_t *)attr->ints, at))
+            assay__reader_fail(reader, field->start, "an attribute's number has too many bytes");
+        break;
+    default: break;
+    }
+}
+
+/* NULL for an empty list. */
+static void *list(struct assay__reader *reader, size_t count, size_t size)
+{
+    return count ? assay__reader_array(reader, count, size) : NULL;
+}
+
+static void read_attr(struct assay__reader *reader, const struct assay__wire_field *message,
+                      struct assay__attr *attr)
+{
+    /* IR 1 files may leave the type out; then it follows from the first of these that is there */
+    static const struct {
+        uint32_t field;
+        enum assay__attr_type type;
+    } implied[] = {{ATTR_INTS, ASSAY__ATTR_INTS},
+                   {ATTR_FLOATS, ASSAY__ATTR_FLOATS},
+                   {ATTR_STRINGS, ASSAY__ATTR_STRINGS},
+                   {ATTR_GRAPHS, ASSAY__ATTR_GRAPHS},
+                   {ATTR_G, ASSAY__ATTR_GRAPH},
+                   {ATTR_T, ASSAY__ATTR_TENSOR},
+                   {ATTR_S, ASSAY__ATTR_STRING},
+                   {ATTR_F, ASSAY__ATTR_FLOAT},
+                   {ATTR_I, ASSAY__ATTR_INT}};
+    size_t counts[FIELDS] = {0}, filled[FIELDS] = {0}; /* of lists: their items */
+    struct assay__wire wire = assay__wire_in(message), again = wire;
+    struct assay__wire_field field;
+    *attr = (struct assay__attr){
+        .name = "", .s = "", .reference = "", .raw = message->data, .raw_size = message->size};
+    if (!assay__reader_message(reader, message)) return;
+    while (assay__reader_next(reader, &wire, &field, "an attribute")) {
+        bool ints = field.number == ATTR_INTS, floats = field.number == ATTR_FLOATS;
+        size_t count = 1;
+        if ((ints || floats) &&
+            !assay__wire_count(&field, ints ? ASSAY__WIRE_VARINT : ASSAY__WIRE_FIXED32, &count))
+            assay__reader_fail(reader, field.start, "an attribute's list is not of its type");
+        if (field.number < FIELDS) counts[field.number] += count;
+    }
+    attr->ints = list(reader, counts[ATTR_INTS], sizeof *attr->ints);
+    attr->floats = list(reader, counts[ATTR_FLOATS], sizeof *attr->floats);
+    attr->strings = list(reader, counts[ATTR_STRINGS], sizeof *attr->strings);
+    attr->graphs = list(reader, counts[ATTR_GRAPHS], sizeof *attr->graphs);
+    while (assay__reader_next(reader, &again, &field, "an attribute"))
+        read_attr_field(reader, &field, filled, attr);
+    for (size_t i = 0; i < sizeof implied / sizeof implied[0]; i++) {
+        if (attr->type == ASSAY__ATTR_NONE && counts[implied[i].field])
+            attr->type = implied[i].type;
+        if (attr->type == implied[i].type) attr->count = filled[implied[i].field];
+    }
+    if ((counts[ATTR_GRAPHS] && attr->type != ASSAY__ATTR_GRAPHS) ||
+        (counts[ATTR_G] && attr->type != ASSAY__ATTR_GRAPH))
+        assay__reader_fail(reader, message->start,
+                           "attribute '%.80s' holds a graph but is not of that type", attr->name);
+}
+
+static bool node_extra(uint32_t number)
+{
+    return number > NODE_DOMAIN;
+}
+
+static void read_node(struct assay__reader *reader, const struct assay__wire_field *message,
+                      struct assay__node *node)
+{
+    struct assay__wire wire = assay__wire_in(message);
+    struct assay__wire_field field;
+    struct carried extra = {.size = 0};
+    size_t counts[FIELDS] = {0};
+    *node = (struct assay__node){.name = "", .op = "", .domain = "", .doc = ""};
+    if (!assay__reader_message(reader, message)) return;
+    if (++reader->nodes > ASSAY__ONNX_NODES)
+        assay__reader_refuse(reader, ASSAY_ELIMIT, "more than %u nodes", ASSAY__ONNX_NODES);
+    count_fields(reader, message, "a node", counts);
+    node->inputs = assay__reader_array(reader, counts[NODE_INPUT], sizeof *node->inputs);
+    node->outputs = assay__reader_array(reader, counts[NODE_OUTPUT], sizeof *node->outputs);
+    node->attrs = list(reader, counts[NODE_ATTRIBUTE], sizeof *node->attrs);
+    while (assay__reader_next(reader, &wire, &field, "a node")) {
+        switch (field.number) {
+        case NODE_INPUT:
+            node->inputs[node->input_count++] = assay__reader_text(reader, &field);
+            break;
+        case NODE_OUTPUT:
+            node->outputs[node->output_count++] = assay__reader_text(reader, &field);
+            break;
+        case NODE_NAME: node->name = assay__reader_text(reader, &field); break;
+        case NODE_OP: node->op = assay__reader_text(reader, &field); break;
+        case NODE_DOMAIN: node->domain = assay__reader_text(reader, &field); break;
+        case NODE_DOC: node->doc = assay__reader_text(reader, &field); break;
+        case NODE_ATTRIBUTE: read_attr(reader, &field, &node->attrs[node->attr_count++]); break;
+        default: carry(&extra, &field);
+        }
+    }
+    carried_bytes(reader, &extra, message, node_extra, &node->extra, &node->extra_size);
+    if (!*node->op) assay__reader_fail(reader, message->start, "a node has no operator");
+    if (strcmp(node->domain, "ai.onnx") == 0) node->domain = ""; /* two names of one domain */
+}
+
+/* --- graphs ----------------------------------------------------------------------------------- */
+
+static bool graph_extra(uint32_t number)
+{
+    return number != GRAPH_NODE && number != GRAPH_NAME && number != GRAPH_INITIALIZER &&
+           number != GRAPH_INPUT && number != GRAPH_OUTPUT && number != GRAPH_VALUE &&
+           number != GRAPH_SPARSE;
+}
+
+static bool graph_sparse(uint32_t number)
+{
+    return number == GRAPH_SPARSE;
+}
+
+/* Arrays that may grow later have a power-of-two size: assay__graph_add_value relies on it. */
+static size_t round_up(size_t count)
+{
+    size_t capacity = 4;
+    while (capacity < count && capacity < SIZE_MAX / 2)
+        capacity *= 2;
+    return capacity;
+}
+
+static void alloc_graph(struct assay__reader *reader, const struct assay__wire_field *message,
+                        struct assay__graph *graph)
+{
+    size_t counts[FIELDS] = {0};
+    count_fields(reader, message, "a graph", counts);
+    graph->node_capacity = round_up(counts[GRAPH_NODE]);
+    graph->initializer_capacity = round_up(counts[GRAPH_INITIALIZER]);
+    graph->value_capacity = round_up(counts[GRAPH_VALUE]);
+    graph->nodes = assay__reader_array(reader, graph->node_capacity, sizeof *graph->nodes);
+    graph->initializers = assay__reader_array(reader, graph->initializer_capacity,
+                                              sizeof *graph->initializers);
+    graph->values = assay__reader_array(reader, graph->value_capacity, sizeof *graph->values);
+    graph->inputs = assay__reader_array(reader, round_up(counts[GRAPH_INPUT]),
+                                        sizeof *graph->inputs);
+    graph->outputs = assay__reader_array(reader, round_up(counts[GRAPH_OUTPUT]),
+                                         sizeof *graph->outputs);
+    graph->sparse_tensors = assay__reader_array(reader, counts[GRAPH_SPARSE],
+                                                sizeof *graph->sparse_tensors);
+}
+
+static void read_graph(struct assay__reader *reader, const struct assay__wire_field *message,
+                       struct assay__graph *graph)
+{
+    struct assay__wire wire = assay__wire_in(message);
+    struct assay__wire_field field;
+    struct carried extra = {.size = 0}, sparse = {.size = 0};
+    *graph = (struct assay__graph){.name = ""};
+    if (reader->depth >= ASSAY__ONNX_DEPTH)
+        assay__reader_fail(reader, message->start, "graphs nest deeper than %d", ASSAY__ONNX_DEPTH);
+    alloc_graph(reader, message, graph);
+    reader->depth++;
+    while (assay__reader_next(reader, &wire, &field, "a graph")) {
+        switch (field.number) {
+        case GRAPH_NODE: read_node(reader, &field, &graph->nodes[graph->node_count++]); break;
+        case GRAPH_NAME: graph->name = assay__reader_text(reader, &field); break;
+        case GRAPH_INPUT:
+            assay__onnx_value(reader, &field, &graph->inputs[graph->input_count++]);
+            break;
+        case GRAPH_OUTPUT:
+            assay__onnx_value(reader, &field, &graph->outputs[graph->output_count++]);
+            break;
+        case GRAPH_VALUE:
+            assay__onnx_value(reader, &field, &graph->values[graph->value_count++]);
+            break;
+        case GRAPH_SPARSE:
+            carry(&sparse, &field);
+            assay__onnx_sparse(reader, &field, &graph->sparse_tensors[graph->sparse_count++]);
+            break;
+        case GRAPH_INITIALIZER:
+            assay__onnx_tensor(reader, &field, &graph->initializers[graph->initializer_count++]);
+            break;
+        default: carry(&extra, &field);
+        }
+    }
+    reader->depth--;
+    carried_bytes(reader, &sparse, message, graph_sparse, &graph->sparse, &graph->sparse_size);
+    carried_bytes(reader, &extra, message, graph_extra, &graph->extra, &graph->extra_size);
+}
+
+static void read_opset(struct assay__reader *reader, const struct assay__wire_field *message,
+                       struct assay__opset *opset)
+{
+    struct assay__wire wire = assay__wire_in(message);
+    struct assay__wire_field field;
+    *opset = (struct assay__opset){"", 0};
+    if (!assay__reader_message(reader, message)) return;
+    while (assay__reader_next(reader, &wire, &field, "an operator set")) {
+        if (field.number == OPSET_DOMAIN) opset->domain = assay__reader_text(reader, &field);
+        if (field.number == OPSET_VERSION) opset->version = assay__reader_int(reader, &field);
+    }
+    if (strcmp(opset->domain, "ai.onnx") == 0) opset->domain = "";
+}
+
+/* The model's `extra` keeps functions as they were, so one that is read and not inlined is written
+ * back unchanged. */
+static void read_function(struct assay__reader *reader, const struct assay__wire_field *message,
+                          struct assay__function *f)
+{
+    struct assay__wire wire = assay__wire_in(message);
+    struct assay__wire_field field;
+    size_t counts[FIELDS] = {0};
+    *f = (struct assay__function){.name = "", .domain = "", .overload = ""};
+    if (!assay__reader_message(reader, message)) return;
+    count_fields(reader, message, "a function", counts);
+    f->inputs = assay__reader_array(reader, counts[FUNCTION_INPUT], sizeof *f->inputs);
+    f->outputs = assay__reader_array(reader, counts[FUNCTION_OUTPUT], sizeof *f->outputs);
+    f->attributes = assay__reader_array(reader, counts[FUNCTION_ATTRIBUTE], sizeof *f->attributes);
+    f->defaults = assay__reader_array(reader, counts[FUNCTION_DEFAULT], sizeof *f->defaults);
+    f->opsets = assay__reader_array(reader, counts[FUNCTION_OPSET], sizeof *f->opsets);
+    if (!(f->body = assay__reader_array(reader, 1, sizeof *f->body))) return;
+    f->body->name = "";
+    f->body->node_capacity = counts[FUNCTION_NODE];
+    f->body->nodes = assay__reader_array(reader, counts[FUNCTION_NODE], sizeof *f->body->nodes);
+    reader->depth++;
+    while (assay__reader_next(reader, &wire, &field, "a function")) {
+        const char **text = field.number == FUNCTION_NAME       ? &f->name
+                            : field.number == FUNCTION_DOMAIN   ? &f->domain
+                            : field.number == FUNCTION_OVERLOAD ? &f->overload
+                            : field.number == FUNCTION_INPUT    ? &f->inputs[f->input_count++]
+                            : field.number == FUNCTION_OUTPUT   ? &f->outputs[f->output_count++]
+                            : field.number == FUNCTION_ATTRIBUTE
+                                ? &f->attributes[f->attribute_count++]
+                                : NULL;
+        if (text) *text = assay__reader_text(reader, &field);
+        if (field.number == FUNCTION_DEFAULT)
+            read_attr(reader, &field, &f->defaults[f->default_count++]);
+        if (field.number == FUNCTION_NODE)
+            read_node(reader, &field, &f->body->nodes[f->body->node_count++]);
+        if (field.number == FUNCTION_OPSET)
+            read_opset(reader, &field, &f->opsets[f->opset_count++]);
+    }
+    reader->depth--;
+    if (strcmp(f->domain, "ai.onnx") == 0) f->domain = "";
+    if (!*f->name) assay__reader_fail(reader, message->start, "a function has no name");
 }
 
 /* --- the model -------------------------------------------------------------------------------- */
@@ -111,7 +443,7 @@ static void cut_off(struct assay__reader *reader, const struct assay__wire *wire
 struct model_counts {
     size_t opsets, functions, graphs;
     int64_t ir_version;
-    struct assay__onnx_carried extra;
+    struct carried extra;
 };
 
 /* First walk over the top level: is this a ModelProto at all? */
@@ -130,7 +462,7 @@ static void count_model(struct assay__reader *reader, const struct assay__wire_f
         counts->functions += field.number == MODEL_FUNCTION;
         counts->graphs += field.number == MODEL_GRAPH;
         if (field.number == MODEL_IR_VERSION) counts->ir_version = (int64_t)field.value;
-        if (model_extra(field.number)) assay__onnx_carry(&counts->extra, &field);
+        if (model_extra(field.number)) carry(&counts->extra, &field);
         first = false;
     }
     size_t byte = (size_t)(field.start - reader->base), end = message->size;
@@ -146,43 +478,6 @@ static void count_model(struct assay__reader *reader, const struct assay__wire_f
         assay__reader_refuse(reader, ASSAY_EFORMAT,
                              "names no operator set: it ends at byte %zu before one (cut off?)",
                              end);
-}
-
-void assay__onnx_opset(struct assay__reader *reader, const struct assay__wire_field *message,
-                       struct assay__opset *opset)
-{
-    struct assay__wire wire = assay__wire_in(message);
-    struct assay__wire_field field;
-    *opset = (struct assay__opset){"", 0};
-    if (!assay__reader_message(reader, message)) return;
-    while (assay__reader_next(reader, &wire, &field, "an operator set")) {
-        if (field.number == OPSET_DOMAIN) opset->domain = assay__reader_text(reader, &field);
-        if (field.number == OPSET_VERSION) opset->version = assay__reader_int(reader, &field);
-    }
-    if (strcmp(opset->domain, "ai.onnx") == 0) opset->domain = "";
-}
-
-static void read_model_field(struct assay__reader *reader, const struct assay__wire_field *field,
-                             struct assay__model *model)
-{
-    struct assay__function *function;
-    switch (field->number) {
-    case MODEL_IR_VERSION: model->ir_version = assay__reader_int(reader, field); break;
-    case MODEL_VERSION: model->model_version = assay__reader_int(reader, field); break;
-    case MODEL_PRODUCER: model->producer = assay__reader_text(reader, field); break;
-    case MODEL_PRODUCER_VERSION: model->producer_version = assay__reader_text(reader, field); break;
-    case MODEL_DOMAIN: model->domain = assay__reader_text(reader, field); break;
-    case MODEL_DOC: model->doc = assay__reader_text(reader, field); break;
-    case MODEL_GRAPH: assay__onnx_graph(reader, field, &model->graph); break;
-    case MODEL_OPSET: assay__onnx_opset(reader, field, &model->opsets[model->opset_count++]); break;
-    case MODEL_FUNCTION:
-        function = &model->functions[model->function_count];
-        assay__onnx_function(reader, field, function);
-        model->function_names[model->function_count++] = assay__reader_printf(
-            reader, "%s:%s", function->domain, function->name);
-        break;
-    default: break;
-    }
 }
 
 /* Newer files are read: what they add is carried, not understood. */
@@ -207,15 +502,34 @@ static int parse(struct assay__model *model, const char *label, const uint8_t *d
     struct assay__wire wire = assay__wire_in(&message);
     struct assay__wire_field field;
     struct model_counts counts = {.opsets = 0};
+    struct assay__function *function;
     count_model(&reader, &message, &counts);
     model->opsets = assay__reader_array(&reader, counts.opsets, sizeof *model->opsets);
     model->function_names = assay__reader_array(&reader, counts.functions,
                                                 sizeof *model->function_names);
     model->functions = assay__reader_array(&reader, counts.functions, sizeof *model->functions);
-    assay__onnx_carried(&reader, &counts.extra, &message, model_extra, &model->extra,
-                        &model->extra_size);
-    while (assay__reader_next(&reader, &wire, &field, "the model"))
-        read_model_field(&reader, &field, model);
+    carried_bytes(&reader, &counts.extra, &message, model_extra, &model->extra, &model->extra_size);
+    while (assay__reader_next(&reader, &wire, &field, "the model")) {
+        switch (field.number) {
+        case MODEL_IR_VERSION: model->ir_version = assay__reader_int(&reader, &field); break;
+        case MODEL_VERSION: model->model_version = assay__reader_int(&reader, &field); break;
+        case MODEL_PRODUCER: model->producer = assay__reader_text(&reader, &field); break;
+        case MODEL_PRODUCER_VERSION:
+            model->producer_version = assay__reader_text(&reader, &field);
+            break;
+        case MODEL_DOMAIN: model->domain = assay__reader_text(&reader, &field); break;
+        case MODEL_DOC: model->doc = assay__reader_text(&reader, &field); break;
+        case MODEL_GRAPH: read_graph(&reader, &field, &model->graph); break;
+        case MODEL_OPSET: read_opset(&reader, &field, &model->opsets[model->opset_count++]); break;
+        case MODEL_FUNCTION:
+            function = &model->functions[model->function_count];
+            read_function(&reader, &field, function);
+            model->function_names[model->function_count++] = assay__reader_printf(
+                &reader, "%s:%s", function->domain, function->name);
+            break;
+        default: break;
+        }
+    }
     if (!reader.code) note_newer(model, label);
     return reader.code;
 }
@@ -237,24 +551,10 @@ int assay__model_parse(const uint8_t *data, size_t size, struct assay__model **o
     return hand_over(model, code, out);
 }
 
-/* Most models keep all weights in one file: a location that repeats is looked at once. */
-static int check_links(const struct assay__model *model, struct assay_error *error)
-{
-    char path[4096];
-    const char *seen = "";
-    int code = 0;
-    for (size_t i = 0; !code && i < model->graph.initializer_count; i++) {
-        const struct assay__tensor *tensor = &model->graph.initializers[i];
-        if (!tensor->external || strcmp(tensor->location, seen) == 0) continue;
-        code = assay__tensor_file(model, tensor, path, sizeof path, error);
-        seen = tensor->location;
-    }
-    return code;
-}
-
 int assay__model_read(const char *path, struct assay__model **out, struct assay_error *error)
 {
-    char folder[4096];
+    char file[4096], folder[4096];
+    const char *seen = "";
     *out = NULL;
     struct assay__model *model = assay__model_new();
     if (!model) return assay_error_set(error, ASSAY_ENOMEM, "%s: out of memory", path);
@@ -268,7 +568,13 @@ int assay__model_read(const char *path, struct assay__model **out, struct assay_
             code = assay_error_set(error, ASSAY_ENOMEM, "%s: out of memory", path);
     }
     if (!code) code = parse(model, path, model->mapping.data, model->mapping.size, error);
-    if (!code) code = check_links(model, error);
+    /* most models keep all weights in one file: a location that repeats is looked at once */
+    for (size_t i = 0; !code && i < model->graph.initializer_count; i++) {
+        const struct assay__tensor *tensor = &model->graph.initializers[i];
+        if (!tensor->external || strcmp(tensor->location, seen) == 0) continue;
+        code = assay__tensor_file(model, tensor, file, sizeof file, error);
+        seen = tensor->location;
+    }
     return hand_over(model, code, out);
 }
 

@@ -1,4 +1,4 @@
-/* onnx_tensor.c - reads TensorProto and ValueInfoProto.
+/* onnx_tensor.c - reads TensorProto, SparseTensorProto and ValueInfoProto.
  *
  * Data of a tensor is one of: raw_data (a pointer into the file is kept), external_data (a
  * reference is kept), or a typed field. float_data and double_data that stand in one packed
@@ -13,23 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Which field holds the elements of a type, how its items are coded, and how many items n
- * elements take. */
-static uint32_t typed_field(enum assay__dtype dtype, int *item_type)
-{
-    switch (dtype) {
-    case ASSAY__FLOAT32:
-    case ASSAY__COMPLEX64: *item_type = ASSAY__WIRE_FIXED32; return TENSOR_FLOATS;
-    case ASSAY__FLOAT64:
-    case ASSAY__COMPLEX128: *item_type = ASSAY__WIRE_FIXED64; return TENSOR_DOUBLES;
-    case ASSAY__INT64: *item_type = ASSAY__WIRE_VARINT; return TENSOR_INT64S;
-    case ASSAY__UINT32:
-    case ASSAY__UINT64: *item_type = ASSAY__WIRE_VARINT; return TENSOR_UINT64S;
-    case ASSAY__STRING: *item_type = ASSAY__WIRE_BYTES; return TENSOR_STRINGS;
-    default: *item_type = ASSAY__WIRE_VARINT; return TENSOR_INT32S;
-    }
-}
-
 /* Bytes one item of the typed field becomes in `data`. */
 static size_t item_bytes(enum assay__dtype dtype)
 {
@@ -38,28 +21,6 @@ static size_t item_bytes(enum assay__dtype dtype)
     int bits = assay__dtype_bits(dtype);
     return bits < 8 ? 1
                     : (size_t)bits / 8; /* sub-byte types: one int32 item holds one packed byte */
-}
-
-/* Decodes one field's items to *out, narrowing each to `width` bytes. */
-static bool decode_items(const struct assay__wire_field *field, int item_type, size_t width,
-                         uint8_t **out)
-{
-    struct assay__wire wire = assay__wire_in(field);
-    uint64_t value = field->value;
-    bool packed = field->type != item_type;
-    while (!packed || wire.at < wire.end) {
-        if (packed && item_type == ASSAY__WIRE_VARINT) {
-            if (!assay__wire_varint(&wire, &value)) return false;
-        } else if (packed) {
-            bool four = item_type == ASSAY__WIRE_FIXED32;
-            value = four ? assay__wire_u32(wire.at) : assay__wire_u64(wire.at);
-            wire.at += four ? 4 : 8;
-        }
-        for (size_t i = 0; i < width; i++)
-            *(*out)++ = (uint8_t)(value >> (8 * i));
-        if (!packed) break;
-    }
-    return true;
 }
 
 struct typed {
@@ -75,8 +36,22 @@ static struct typed count_typed(struct assay__reader *reader,
 {
     struct assay__wire wire = assay__wire_in(message);
     struct assay__wire_field field;
-    struct typed typed = {.items = 0};
-    typed.number = typed_field(dtype, &typed.item_type);
+    struct typed typed = {.item_type = ASSAY__WIRE_VARINT};
+    switch (dtype) { /* which field holds the elements of a type, and how its items are coded */
+    case ASSAY__FLOAT32:
+    case ASSAY__COMPLEX64:
+        typed.item_type = ASSAY__WIRE_FIXED32, typed.number = TENSOR_FLOATS;
+        break;
+    case ASSAY__FLOAT64:
+    case ASSAY__COMPLEX128:
+        typed.item_type = ASSAY__WIRE_FIXED64, typed.number = TENSOR_DOUBLES;
+        break;
+    case ASSAY__INT64: typed.number = TENSOR_INT64S; break;
+    case ASSAY__UINT32:
+    case ASSAY__UINT64: typed.number = TENSOR_UINT64S; break;
+    case ASSAY__STRING: typed.item_type = ASSAY__WIRE_BYTES, typed.number = TENSOR_STRINGS; break;
+    default: typed.number = TENSOR_INT32S; break;
+    }
     while (assay__reader_next(reader, &wire, &field, "a tensor")) {
         size_t count = 1;
         if (field.number != typed.number) continue;
@@ -108,34 +83,31 @@ static void typed_strings(struct assay__reader *reader, const struct assay__wire
     tensor->string_count = i;
 }
 
+/* Decodes all items, narrowing each to `width` bytes; false: one has too many bytes. */
 static bool decode_all(const struct assay__wire_field *message, const struct typed *typed,
                        size_t width, uint8_t *out)
 {
     struct assay__wire wire = assay__wire_in(message);
     struct assay__wire_field field;
-    while (assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD)
-        if (field.number == typed->number && !decode_items(&field, typed->item_type, width, &out))
-            return false;
-    return true;
-}
-
-static void typed_decode(struct assay__reader *reader, const struct assay__wire_field *message,
-                         const struct typed *typed, struct assay__tensor *tensor)
-{
-    size_t width = item_bytes(tensor->dtype), total = 0;
-    bool fixed = typed->item_type != ASSAY__WIRE_VARINT;
-    bool in_place = fixed && typed->fields == 1 && typed->only.type == ASSAY__WIRE_BYTES;
-    if (assay__mul_overflows(typed->items, width, &total)) {
-        assay__reader_fail(reader, message->start, "a tensor is too large");
-        return;
+    while (assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD) {
+        if (field.number != typed->number) continue;
+        struct assay__wire items = assay__wire_in(&field);
+        uint64_t value = field.value;
+        bool packed = field.type != typed->item_type,
+             four = typed->item_type == ASSAY__WIRE_FIXED32;
+        while (!packed || items.at < items.end) {
+            if (packed && typed->item_type == ASSAY__WIRE_VARINT) {
+                if (!assay__wire_varint(&items, &value)) return false;
+            } else if (packed) {
+                value = four ? assay__wire_u32(items.at) : assay__wire_u64(items.at);
+                items.at += four ? 4 : 8;
+            }
+            for (size_t i = 0; i < width; i++)
+                *out++ = (uint8_t)(value >> (8 * i));
+            if (!packed) break;
+        }
     }
-    if (!in_place && typed->items > ASSAY__ONNX_DECODE) return;
-    uint8_t *out = in_place ? NULL : assay__reader_array(reader, total, 1);
-    if (out && !decode_all(message, typed, width, out))
-        assay__reader_fail(reader, message->start, "a value of tensor '%.80s' has too many bytes",
-                           tensor->name);
-    tensor->data = in_place ? typed->only.data : out; /* packed floats are little-endian */
-    tensor->data_size = total;
+    return true;
 }
 
 /* Typed fields of a tensor that has neither raw_data nor external data. */
@@ -159,8 +131,21 @@ static void read_typed(struct assay__reader *reader, const struct assay__wire_fi
                            typed.items, needed);
     else if (strings && typed.items <= ASSAY__ONNX_DECODE)
         typed_strings(reader, message, &typed, tensor);
-    else if (!strings && typed.items == needed)
-        typed_decode(reader, message, &typed, tensor);
+    if (strings || typed.items != needed || reader->code) return;
+    size_t width = item_bytes(tensor->dtype), total = 0;
+    bool in_place = typed.item_type != ASSAY__WIRE_VARINT && typed.fields == 1 &&
+                    typed.only.type == ASSAY__WIRE_BYTES; /* packed floats are little-endian */
+    if (assay__mul_overflows(typed.items, width, &total)) {
+        assay__reader_fail(reader, message->start, "a tensor is too large");
+        return;
+    }
+    if (!in_place && typed.items > ASSAY__ONNX_DECODE) return;
+    uint8_t *out = in_place ? NULL : assay__reader_array(reader, total, 1);
+    if (out && !decode_all(message, &typed, width, out))
+        assay__reader_fail(reader, message->start, "a value of tensor '%.80s' has too many bytes",
+                           tensor->name);
+    tensor->data = in_place ? typed.only.data : out;
+    tensor->data_size = total;
 }
 
 /* One element per item becomes packed elements: the first of a byte in its low bits. In place. */
@@ -258,33 +243,9 @@ void assay__onnx_dims(struct assay__reader *reader, const struct assay__wire_fie
         *rank = (int)have;
 }
 
-static void read_tensor_field(struct assay__reader *reader, const struct assay__wire_field *field,
-                              int64_t dims[ASSAY__ONNX_RANK], struct assay__tensor *tensor)
-{
-    int64_t type = 0;
-    switch (field->number) {
-    case TENSOR_DIMS: assay__onnx_dims(reader, field, "a tensor", dims, &tensor->rank); break;
-    case TENSOR_NAME: tensor->name = assay__reader_text(reader, field); break;
-    case TENSOR_TYPE:
-        type = assay__reader_int(reader, field);
-        if (type < 0 || type > ASSAY__INT2)
-            assay__reader_fail(reader, field->start, "a tensor has the unknown data type %lld",
-                               (long long)type);
-        tensor->dtype = (enum assay__dtype)type;
-        break;
-    case TENSOR_RAW:
-        if (!assay__reader_message(reader, field)) return;
-        tensor->data = field->data;
-        tensor->data_size = field->size;
-        break;
-    case TENSOR_LOCATION: tensor->external = assay__reader_int(reader, field) == 1; break;
-    case TENSOR_EXTERNAL: read_external_entry(reader, field, tensor); break;
-    default: break;
-    }
-}
-
-void assay__onnx_shape(struct assay__reader *reader, const struct assay__wire_field *message,
-                       const int64_t *dims, struct assay__tensor *tensor)
+/* Copies dims into the tensor and counts its elements. */
+static void set_shape(struct assay__reader *reader, const struct assay__wire_field *message,
+                      const int64_t *dims, struct assay__tensor *tensor)
 {
     bool possible = true;
     tensor->dims = assay__reader_array(reader, (size_t)tensor->rank, sizeof *dims);
@@ -329,40 +290,92 @@ void assay__onnx_tensor(struct assay__reader *reader, const struct assay__wire_f
 {
     struct assay__wire wire = assay__wire_in(message);
     struct assay__wire_field field;
-    int64_t dims[ASSAY__ONNX_RANK];
+    int64_t dims[ASSAY__ONNX_RANK], type;
     *tensor = (struct assay__tensor){
         .name = "", .location = "", .nonzeros = -1, .sparse_bytes = -1};
     if (!assay__reader_message(reader, message)) return;
     tensor->raw = message->data;
     tensor->raw_size = message->size;
-    while (assay__reader_next(reader, &wire, &field, "a tensor"))
-        read_tensor_field(reader, &field, dims, tensor);
-    assay__onnx_shape(reader, message, dims, tensor);
+    while (assay__reader_next(reader, &wire, &field, "a tensor")) {
+        switch (field.number) {
+        case TENSOR_DIMS: assay__onnx_dims(reader, &field, "a tensor", dims, &tensor->rank); break;
+        case TENSOR_NAME: tensor->name = assay__reader_text(reader, &field); break;
+        case TENSOR_TYPE:
+            type = assay__reader_int(reader, &field);
+            if (type < 0 || type > ASSAY__INT2)
+                assay__reader_fail(reader, field.start, "a tensor has the unknown data type %lld",
+                                   (long long)type);
+            tensor->dtype = (enum assay__dtype)type;
+            break;
+        case TENSOR_RAW:
+            if (!assay__reader_message(reader, &field)) break;
+            tensor->data = field.data;
+            tensor->data_size = field.size;
+            break;
+        case TENSOR_LOCATION: tensor->external = assay__reader_int(reader, &field) == 1; break;
+        case TENSOR_EXTERNAL: read_external_entry(reader, &field, tensor); break;
+        default: break;
+        }
+    }
+    set_shape(reader, message, dims, tensor);
     if (!reader->code) finish_tensor(reader, message, tensor);
     tensor->raw_data = tensor->data;
 }
 
-/* --- values ----------------------------------------------------------------------------------- */
-
-static void read_dim(struct assay__reader *reader, const struct assay__wire_field *message,
-                     struct assay__dim *dim)
+/* A dense shape, a list of values (whose name is the tensor's), and their places: [n] linear or
+ * [n, rank] coordinates. The numbers are not expanded; the writer of the graph writes the message
+ * back verbatim. */
+void assay__onnx_sparse(struct assay__reader *reader, const struct assay__wire_field *message,
+                        struct assay__tensor *tensor)
 {
+    struct assay__tensor values = {.name = ""}, places = {.name = ""};
+    int64_t dims[ASSAY__ONNX_RANK];
+    bool has_values = false, has_places = false;
     struct assay__wire wire = assay__wire_in(message);
     struct assay__wire_field field;
-    *dim = (struct assay__dim){-1, ""};
+    *tensor = (struct assay__tensor){.name = "", .location = ""};
     if (!assay__reader_message(reader, message)) return;
-    while (assay__reader_next(reader, &wire, &field, "a dimension")) {
-        if (field.number == DIM_VALUE) dim->value = assay__reader_int(reader, &field);
-        if (dim->value < 0) dim->value = -1; /* some exporters write -1 for "any" */
-        if (field.number == DIM_PARAM) dim->symbol = assay__reader_text(reader, &field);
+    while (assay__reader_next(reader, &wire, &field, "a sparse tensor")) {
+        has_values = has_values || field.number == SPARSE_VALUES;
+        has_places = has_places || field.number == SPARSE_INDICES;
+        if (field.number == SPARSE_VALUES) assay__onnx_tensor(reader, &field, &values);
+        if (field.number == SPARSE_INDICES) assay__onnx_tensor(reader, &field, &places);
+        if (field.number == SPARSE_DIMS)
+            assay__onnx_dims(reader, &field, "a sparse tensor", dims, &tensor->rank);
     }
+    if (!has_values) assay__reader_fail(reader, message->start, "a sparse tensor has no values");
+    tensor->raw = message->data;
+    tensor->raw_size = message->size;
+    tensor->name = values.name;
+    tensor->dtype = values.dtype;
+    if (!reader->code) set_shape(reader, message, dims, tensor);
+    if (reader->code) return;
+    bool linear = places.rank == 1, pairs = places.rank == 2 && places.dims[1] == tensor->rank;
+    bool fits = has_places ? places.dtype == ASSAY__INT64 && (linear || pairs) &&
+                                 places.dims[0] == values.elements
+                           : values.elements == 0;
+    size_t total = 0;
+    if (values.rank != 1 || values.elements > tensor->elements || !fits)
+        assay__reader_fail(reader, message->start,
+                           "sparse tensor '%.80s': values, indices and shape do not fit together",
+                           tensor->name);
+    else if (assay__add_overflows(
+                 assay__dtype_bytes(tensor->dtype, values.elements),
+                 has_places ? assay__dtype_bytes(ASSAY__INT64, places.elements) : 0, &total) ||
+             total > INT64_MAX)
+        assay__reader_fail(reader, message->start, "sparse tensor '%.80s' is too large",
+                           tensor->name);
+    tensor->nonzeros = values.elements;
+    tensor->sparse_bytes = (int64_t)total;
 }
+
+/* --- values ----------------------------------------------------------------------------------- */
 
 static void read_shape(struct assay__reader *reader, const struct assay__wire_field *message,
                        struct assay__value *value)
 {
     struct assay__wire wire = assay__wire_in(message);
-    struct assay__wire_field field;
+    struct assay__wire_field field, part;
     if (!assay__reader_message(reader, message)) return;
     size_t count = assay__reader_count(reader, message, SHAPE_DIM, "a shape");
     if (count > ASSAY__ONNX_RANK)
@@ -370,37 +383,38 @@ static void read_shape(struct assay__reader *reader, const struct assay__wire_fi
                            ASSAY__ONNX_RANK);
     value->dims = assay__reader_array(reader, count, sizeof *value->dims);
     value->rank = 0;
-    while (assay__reader_next(reader, &wire, &field, "a shape"))
-        if (field.number == SHAPE_DIM) read_dim(reader, &field, &value->dims[value->rank++]);
-}
-
-static void read_tensor_type(struct assay__reader *reader, const struct assay__wire_field *message,
-                             struct assay__value *value)
-{
-    struct assay__wire wire = assay__wire_in(message);
-    struct assay__wire_field field;
-    if (!assay__reader_message(reader, message)) return;
-    while (assay__reader_next(reader, &wire, &field, "a tensor type")) {
-        if (field.number == TENSORTYPE_ELEMENT) {
-            int64_t type = assay__reader_int(reader, &field);
-            bool known = type >= 0 && type <= ASSAY__INT2;
-            value->dtype = known ? (enum assay__dtype)type : ASSAY__UNDEFINED;
+    while (assay__reader_next(reader, &wire, &field, "a shape")) {
+        if (field.number != SHAPE_DIM || !assay__reader_message(reader, &field)) continue;
+        struct assay__dim *dim = &value->dims[value->rank++];
+        struct assay__wire parts = assay__wire_in(&field);
+        *dim = (struct assay__dim){-1, ""};
+        while (assay__reader_next(reader, &parts, &part, "a dimension")) {
+            if (part.number == DIM_VALUE) dim->value = assay__reader_int(reader, &part);
+            if (dim->value < 0) dim->value = -1; /* some exporters write -1 for "any" */
+            if (part.number == DIM_PARAM) dim->symbol = assay__reader_text(reader, &part);
         }
-        if (field.number == TENSORTYPE_SHAPE) read_shape(reader, &field, value);
     }
 }
 
 static void read_type(struct assay__reader *reader, const struct assay__wire_field *message,
                       struct assay__value *value)
 {
-    struct assay__wire wire = assay__wire_in(message);
-    struct assay__wire_field field;
+    struct assay__wire wire = assay__wire_in(message), tensor;
+    struct assay__wire_field field, part;
     if (!assay__reader_message(reader, message)) return;
     while (assay__reader_next(reader, &wire, &field, "a type")) {
         switch (field.number) {
         case TYPE_TENSOR:
             value->kind = ASSAY__KIND_TENSOR;
-            read_tensor_type(reader, &field, value);
+            if (!assay__reader_message(reader, &field)) break;
+            tensor = assay__wire_in(&field);
+            while (assay__reader_next(reader, &tensor, &part, "a tensor type")) {
+                int64_t type = part.number == TENSORTYPE_ELEMENT ? assay__reader_int(reader, &part)
+                                                                 : (int64_t)value->dtype;
+                bool known = type >= 0 && type <= ASSAY__INT2;
+                value->dtype = known ? (enum assay__dtype)type : ASSAY__UNDEFINED;
+                if (part.number == TENSORTYPE_SHAPE) read_shape(reader, &part, value);
+            }
             break;
         case TYPE_SEQUENCE: value->kind = ASSAY__KIND_SEQUENCE; break;
         case TYPE_MAP: value->kind = ASSAY__KIND_MAP; break;

@@ -4,75 +4,109 @@
  * small bytes that we encode (in one growing buffer), bytes that lie elsewhere (weights in the
  * mapping, fields carried verbatim), weights to be generated, and lengths. A length piece is left
  * empty when a message begins and filled when it ends, when the running total is known: one pass,
- * and no weight is ever copied. Then onnx_output.c puts the pieces into a file.
+ * and no weight is ever copied. Then the pieces go into a file.
  *
  * protobuf readers take less than 2 GiB. When the pieces come to more than LIMIT they are thrown
  * away (the weights were not touched yet) and made again with the large initializers as external
  * data, for a second file. External data that the new file could not find where it lies is taken
  * into the second file too. */
 #include "model/onnx/onnx.h"
-#include "model/onnx/onnx_output.h"
 
 #include "base/vec.h"
+#include "model/tensor_data.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define LIMIT UINT64_C(1900000000)
 #define SPILL_BYTES 1024 /* smaller tensors stay in the model */
 #define SPILL_ALIGN 4096
 
+struct piece {
+    const uint8_t *data;                      /* NULL: bytes of `bytes` from `offset` */
+    const struct assay__generator *generator; /* or float32 made while writing */
+    size_t offset;
+    size_t size;
+};
+
+struct spilled {
+    const struct assay__tensor *tensor;
+    uint64_t offset; /* in the data file */
+    size_t size;
+};
+
+struct output {
+    const struct assay__model *model;
+    uint8_t *bytes;
+    size_t byte_count, byte_capacity;
+    struct piece *pieces;
+    size_t piece_count, piece_capacity;
+    uint64_t total;          /* bytes of all pieces */
+    struct spilled *spilled; /* in order of offset */
+    size_t spilled_count, spilled_capacity;
+    const volatile int *interrupt; /* not 0 ends the writing between blocks; NULL: never */
+};
+
 struct writer {
     const struct assay__model *model;
     struct assay__arena *scratch; /* for reading originals again */
-    struct assay__onnx_output out;
+    struct output out;
     const char *folder;   /* where the file goes */
     const char *location; /* name of the data file beside it */
     bool spill;           /* large initializers to the data file */
     bool copy_all;        /* external data too, whatever it is */
     bool clash;           /* a reference that was kept leads to the data file's name */
     bool same_folder;     /* the model was read from the folder it goes to */
-    const char *judged;   /* the last location that leads_there looked at, and what it found */
+    const char *judged;   /* the last location that goes_beside looked at, and what it found */
     bool judged_same;
     int failed;
 };
 
-static struct assay__onnx_piece *add_piece(struct writer *writer)
+static struct piece *add_piece(struct writer *writer)
 {
     if (assay__vec_grow((void **)&writer->out.pieces, &writer->out.piece_capacity,
                         writer->out.piece_count + 1, sizeof *writer->out.pieces)) {
         writer->failed = ASSAY_ENOMEM;
         return NULL;
     }
-    struct assay__onnx_piece *piece = &writer->out.pieces[writer->out.piece_count++];
-    *piece = (struct assay__onnx_piece){.data = NULL};
+    struct piece *piece = &writer->out.pieces[writer->out.piece_count++];
+    *piece = (struct piece){.data = NULL};
     return piece;
+}
+
+/* Appends to our own bytes; false when out of memory. */
+static bool append(struct writer *writer, const void *data, size_t size)
+{
+    if (assay__vec_grow((void **)&writer->out.bytes, &writer->out.byte_capacity,
+                        writer->out.byte_count + size, 1)) {
+        writer->failed = ASSAY_ENOMEM;
+        return false;
+    }
+    memcpy(writer->out.bytes + writer->out.byte_count, data, size);
+    writer->out.byte_count += size;
+    writer->out.total += size;
+    return true;
 }
 
 /* Bytes of ours; appended to the last piece when that ends where these begin. */
 static void put_own(struct writer *writer, const void *data, size_t size)
 {
-    if (writer->failed || size == 0) return;
-    if (assay__vec_grow((void **)&writer->out.bytes, &writer->out.byte_capacity,
-                        writer->out.byte_count + size, 1)) {
-        writer->failed = ASSAY_ENOMEM;
-        return;
-    }
-    struct assay__onnx_piece *last = writer->out.piece_count
-                                         ? &writer->out.pieces[writer->out.piece_count - 1]
-                                         : NULL;
+    size_t offset = writer->out.byte_count;
+    if (writer->failed || size == 0 || !append(writer, data, size)) return;
+    struct piece *last = writer->out.piece_count ? &writer->out.pieces[writer->out.piece_count - 1]
+                                                 : NULL;
     if (!last || last->data || last->generator || last->size == 0 ||
-        last->offset + last->size != writer->out.byte_count) {
+        last->offset + last->size != offset) {
         if (!(last = add_piece(writer))) return;
-        last->offset = writer->out.byte_count;
+        last->offset = offset;
     }
-    memcpy(writer->out.bytes + writer->out.byte_count, data, size);
-    writer->out.byte_count += size;
     last->size += size;
-    writer->out.total += size;
 }
 
 /* Bytes that lie elsewhere and outlive the writer. */
@@ -83,7 +117,7 @@ static void put_foreign(struct writer *writer, const uint8_t *data, size_t size)
         put_own(writer, data, size);
         return;
     }
-    struct assay__onnx_piece *piece = add_piece(writer);
+    struct piece *piece = add_piece(writer);
     if (!piece) return;
     piece->data = data;
     piece->size = size;
@@ -164,19 +198,11 @@ static struct open_message message_begin(struct writer *writer, uint32_t number)
 static void message_end(struct writer *writer, struct open_message open)
 {
     uint8_t bytes[10];
-    if (writer->failed) return;
     size_t size = encode_varint(writer->out.total - open.before, bytes);
-    if (assay__vec_grow((void **)&writer->out.bytes, &writer->out.byte_capacity,
-                        writer->out.byte_count + size, 1)) {
-        writer->failed = ASSAY_ENOMEM;
-        return;
-    }
-    struct assay__onnx_piece *piece = &writer->out.pieces[open.piece];
-    piece->offset = writer->out.byte_count;
-    piece->size = size;
-    memcpy(writer->out.bytes + writer->out.byte_count, bytes, size);
-    writer->out.byte_count += size;
-    writer->out.total += size;
+    size_t offset = writer->out.byte_count;
+    if (writer->failed || !append(writer, bytes, size)) return;
+    writer->out.pieces[open.piece].offset = offset;
+    writer->out.pieces[open.piece].size = size;
 }
 
 /* --- tensors and values ----------------------------------------------------------------------- */
@@ -231,21 +257,6 @@ static void put_external(struct writer *writer, const struct assay__tensor *tens
     put_int(writer, TENSOR_LOCATION, 1);
 }
 
-/* Numbers that are made while writing. */
-static void put_generated(struct writer *writer, const struct assay__tensor *tensor)
-{
-    size_t size = assay__dtype_bytes(ASSAY__FLOAT32, tensor->elements);
-    if (tensor->dtype != ASSAY__FLOAT32 || size == SIZE_MAX) writer->failed = ASSAY_EUNSUPPORTED;
-    put_tag(writer, TENSOR_RAW, ASSAY__WIRE_BYTES);
-    put_varint(writer, size);
-    if (writer->failed || size == 0) return;
-    struct assay__onnx_piece *piece = add_piece(writer);
-    if (!piece) return;
-    piece->generator = tensor->generator;
-    piece->size = size;
-    writer->out.total += size;
-}
-
 /* --- where a tensor's numbers go -------------------------------------------------------------- */
 
 static bool is_same(const char *a, const char *b)
@@ -255,42 +266,39 @@ static bool is_same(const char *a, const char *b)
            first.st_ino == second.st_ino;
 }
 
-/* Does a reference mean the same file from the new file's folder? Neighbours share their location,
- * so one answer is remembered. */
-static bool leads_there(struct writer *writer, const char *location)
-{
-    char old[PATH_MAX], fresh[PATH_MAX];
-    if (writer->same_folder) return true;
-    if (writer->judged && strcmp(writer->judged, location) == 0) return writer->judged_same;
-    writer->judged = location;
-    writer->judged_same = !assay__path_join(writer->model->folder, location, old, sizeof old) &&
-                          !assay__path_join(writer->folder, location, fresh, sizeof fresh) &&
-                          is_same(old, fresh);
-    return writer->judged_same;
-}
-
+/* Does the tensor's data go into the data file? External data stays where it is when its reference
+ * means the same file from the new file's folder. Neighbours share their location, so one answer is
+ * remembered. */
 static bool goes_beside(struct writer *writer, const struct assay__tensor *tensor, bool initializer)
 {
-    if (tensor->external) {
-        if (!writer->copy_all && leads_there(writer, tensor->location)) {
-            if (strcmp(tensor->location, writer->location) == 0) writer->clash = true;
-            return false;
-        }
-        return true;
+    const char *location = tensor->location;
+    char old[PATH_MAX], fresh[PATH_MAX];
+    if (!tensor->external) {
+        size_t size = assay__dtype_bytes(tensor->dtype, tensor->elements);
+        return writer->spill && initializer && tensor->dtype != ASSAY__STRING &&
+               size >= SPILL_BYTES;
     }
-    size_t size = assay__dtype_bytes(tensor->dtype, tensor->elements);
-    return writer->spill && initializer && tensor->dtype != ASSAY__STRING && size >= SPILL_BYTES;
+    if (writer->copy_all) return true;
+    if (!writer->same_folder && (!writer->judged || strcmp(writer->judged, location) != 0)) {
+        writer->judged = location;
+        writer->judged_same = !assay__path_join(writer->model->folder, location, old, sizeof old) &&
+                              !assay__path_join(writer->folder, location, fresh, sizeof fresh) &&
+                              is_same(old, fresh);
+    }
+    if (!writer->same_folder && !writer->judged_same) return true;
+    if (strcmp(location, writer->location) == 0) writer->clash = true;
+    return false;
 }
 
 /* Gives the tensor its place in the data file and writes the reference. */
 static void put_spilled(struct writer *writer, const struct assay__tensor *tensor)
 {
-    struct assay__onnx_output *out = &writer->out;
+    struct output *out = &writer->out;
     size_t size = assay__dtype_bytes(tensor->dtype, tensor->elements);
     uint64_t offset = 0;
     if (writer->failed) return;
     if (out->spilled_count) {
-        const struct assay__onnx_spilled *last = &out->spilled[out->spilled_count - 1];
+        const struct spilled *last = &out->spilled[out->spilled_count - 1];
         if (__builtin_add_overflow(last->offset, (uint64_t)last->size + SPILL_ALIGN - 1, &offset) ||
             offset > INT64_MAX)
             writer->failed = ASSAY_ELIMIT;
@@ -300,7 +308,7 @@ static void put_spilled(struct writer *writer, const struct assay__tensor *tenso
                         sizeof *out->spilled))
         writer->failed = ASSAY_ENOMEM;
     if (writer->failed) return;
-    out->spilled[out->spilled_count++] = (struct assay__onnx_spilled){tensor, offset, size};
+    out->spilled[out->spilled_count++] = (struct spilled){tensor, offset, size};
     struct assay__tensor reference = {
         .location = writer->location, .offset = offset, .length = size};
     put_external(writer, &reference);
@@ -337,9 +345,18 @@ static void put_numbers(struct writer *writer, const struct assay__tensor *tenso
         put_text(writer, TENSOR_STRINGS, tensor->strings[i]);
     if (tensor->external)
         put_external(writer, tensor);
-    else if (tensor->generator)
-        put_generated(writer, tensor);
-    else if (tensor->data || (tensor->elements == 0 && tensor->dtype != ASSAY__STRING))
+    else if (tensor->generator) { /* numbers that are made while writing */
+        size_t size = assay__dtype_bytes(ASSAY__FLOAT32, tensor->elements);
+        if (tensor->dtype != ASSAY__FLOAT32 || size == SIZE_MAX)
+            writer->failed = ASSAY_EUNSUPPORTED;
+        put_tag(writer, TENSOR_RAW, ASSAY__WIRE_BYTES);
+        put_varint(writer, size);
+        struct piece *piece = writer->failed || size == 0 ? NULL : add_piece(writer);
+        if (!piece) return;
+        piece->generator = tensor->generator;
+        piece->size = size;
+        writer->out.total += size;
+    } else if (tensor->data || (tensor->elements == 0 && tensor->dtype != ASSAY__STRING))
         put_bytes(writer, TENSOR_RAW, tensor->data, tensor->data_size);
     else if (!tensor->string_count && tensor->raw && !tensor->raw_data)
         put_original(writer, tensor, is_numbers); /* a large one, left undecoded */
@@ -347,13 +364,14 @@ static void put_numbers(struct writer *writer, const struct assay__tensor *tenso
         writer->failed = ASSAY_EUNSUPPORTED;
 }
 
-/* Content of one TensorProto. */
-static void put_tensor_content(struct writer *writer, const struct assay__tensor *tensor,
-                               bool initializer)
+static void put_tensor(struct writer *writer, uint32_t number, const struct assay__tensor *tensor,
+                       bool initializer)
 {
+    struct open_message open = message_begin(writer, number);
     bool beside = goes_beside(writer, tensor, initializer);
     if (!beside && tensor_unchanged(writer, tensor)) {
         put_foreign(writer, tensor->raw, tensor->raw_size);
+        message_end(writer, open);
         return;
     }
     if (tensor->rank > 0) {
@@ -369,13 +387,6 @@ static void put_tensor_content(struct writer *writer, const struct assay__tensor
     else
         put_numbers(writer, tensor);
     put_original(writer, tensor, is_other);
-}
-
-static void put_tensor(struct writer *writer, uint32_t number, const struct assay__tensor *tensor,
-                       bool initializer)
-{
-    struct open_message open = message_begin(writer, number);
-    put_tensor_content(writer, tensor, initializer);
     message_end(writer, open);
 }
 
@@ -397,39 +408,34 @@ static bool value_unchanged(struct writer *writer, const struct assay__value *va
     return true;
 }
 
-static void put_tensor_type(struct writer *writer, const struct assay__value *value)
-{
-    struct open_message tensor = message_begin(writer, TYPE_TENSOR);
-    put_int(writer, TENSORTYPE_ELEMENT, (int64_t)value->dtype);
-    if (value->rank >= 0) {
-        struct open_message shape = message_begin(writer, TENSORTYPE_SHAPE);
-        for (int i = 0; i < value->rank; i++) {
-            struct open_message dim = message_begin(writer, SHAPE_DIM);
-            if (value->dims[i].value >= 0)
-                put_int(writer, DIM_VALUE, value->dims[i].value);
-            else
-                put_text_unless_empty(writer, DIM_PARAM, value->dims[i].symbol);
-            message_end(writer, dim);
-        }
-        message_end(writer, shape);
-    }
-    message_end(writer, tensor);
-}
-
 static void put_value(struct writer *writer, uint32_t number, const struct assay__value *value)
 {
     struct open_message open = message_begin(writer, number);
-    if (value_unchanged(writer, value)) {
+    bool unchanged = value_unchanged(writer, value);
+    if (unchanged)
         put_foreign(writer, value->raw, value->raw_size);
-    } else {
+    else
         put_text(writer, VALUE_NAME, value->name);
-        if (value->type_proto) {
-            put_bytes(writer, VALUE_TYPE, value->type_proto, value->type_proto_size);
-        } else if (value->kind == ASSAY__KIND_TENSOR) {
-            struct open_message type = message_begin(writer, VALUE_TYPE);
-            put_tensor_type(writer, value);
-            message_end(writer, type);
+    if (!unchanged && value->type_proto) {
+        put_bytes(writer, VALUE_TYPE, value->type_proto, value->type_proto_size);
+    } else if (!unchanged && value->kind == ASSAY__KIND_TENSOR) {
+        struct open_message type = message_begin(writer, VALUE_TYPE);
+        struct open_message tensor = message_begin(writer, TYPE_TENSOR);
+        put_int(writer, TENSORTYPE_ELEMENT, (int64_t)value->dtype);
+        if (value->rank >= 0) {
+            struct open_message shape = message_begin(writer, TENSORTYPE_SHAPE);
+            for (int i = 0; i < value->rank; i++) {
+                struct open_message dim = message_begin(writer, SHAPE_DIM);
+                if (value->dims[i].value >= 0)
+                    put_int(writer, DIM_VALUE, value->dims[i].value);
+                else
+                    put_text_unless_empty(writer, DIM_PARAM, value->dims[i].symbol);
+                message_end(writer, dim);
+            }
+            message_end(writer, shape);
         }
+        message_end(writer, tensor);
+        message_end(writer, type);
     }
     message_end(writer, open);
 }
@@ -438,20 +444,6 @@ static void put_value(struct writer *writer, uint32_t number, const struct assay
 
 static void put_graph(struct writer *writer, uint32_t number, const struct assay__graph *graph,
                       int depth);
-
-/* Everything of the original but its graphs, which are written from the structures. */
-static void put_attr_original(struct writer *writer, const struct assay__attr *attr)
-{
-    struct assay__wire wire = assay__wire_over(attr->raw, attr->raw_size);
-    struct assay__wire_field field;
-    if (!attr->g && !attr->graphs) {
-        put_foreign(writer, attr->raw, attr->raw_size);
-        return;
-    }
-    while (assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD)
-        if (field.number != ATTR_G && field.number != ATTR_GRAPHS)
-            put_foreign(writer, field.start, field.total);
-}
 
 static void put_attr_fields(struct writer *writer, const struct assay__attr *attr)
 {
@@ -488,19 +480,6 @@ static void put_attr_fields(struct writer *writer, const struct assay__attr *att
     put_text_unless_empty(writer, ATTR_REFERENCE, attr->reference);
 }
 
-static void put_attr(struct writer *writer, const struct assay__attr *attr, int depth)
-{
-    struct open_message open = message_begin(writer, NODE_ATTRIBUTE);
-    if (attr->raw)
-        put_attr_original(writer, attr);
-    else
-        put_attr_fields(writer, attr);
-    if (attr->g) put_graph(writer, ATTR_G, attr->g, depth + 1);
-    for (size_t i = 0; attr->graphs && i < attr->count; i++)
-        put_graph(writer, ATTR_GRAPHS, attr->graphs[i], depth + 1);
-    message_end(writer, open);
-}
-
 static void put_node(struct writer *writer, const struct assay__node *node, int depth)
 {
     struct open_message open = message_begin(writer, GRAPH_NODE);
@@ -510,8 +489,24 @@ static void put_node(struct writer *writer, const struct assay__node *node, int 
         put_text(writer, NODE_OUTPUT, node->outputs[i]);
     put_text_unless_empty(writer, NODE_NAME, node->name);
     put_text(writer, NODE_OP, node->op);
-    for (size_t i = 0; i < node->attr_count; i++)
-        put_attr(writer, &node->attrs[i], depth);
+    for (size_t i = 0; i < node->attr_count; i++) {
+        const struct assay__attr *attr = &node->attrs[i];
+        struct open_message message = message_begin(writer, NODE_ATTRIBUTE);
+        struct assay__wire wire = assay__wire_over(attr->raw, attr->raw_size);
+        struct assay__wire_field field;
+        if (!attr->raw)
+            put_attr_fields(writer, attr);
+        else if (!attr->g && !attr->graphs)
+            put_foreign(writer, attr->raw, attr->raw_size);
+        else /* all of the original but its graphs, which are written from the structures */
+            while (assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD)
+                if (field.number != ATTR_G && field.number != ATTR_GRAPHS)
+                    put_foreign(writer, field.start, field.total);
+        if (attr->g) put_graph(writer, ATTR_G, attr->g, depth + 1);
+        for (size_t k = 0; attr->graphs && k < attr->count; k++)
+            put_graph(writer, ATTR_GRAPHS, attr->graphs[k], depth + 1);
+        message_end(writer, message);
+    }
     put_text_unless_empty(writer, NODE_DOC, node->doc);
     put_text_unless_empty(writer, NODE_DOMAIN, node->domain);
     put_foreign(writer, node->extra, node->extra_size);
@@ -542,8 +537,14 @@ static void put_graph(struct writer *writer, uint32_t number, const struct assay
     message_end(writer, open);
 }
 
-static void put_model(struct writer *writer, const struct assay__model *model)
+/* All pieces, from the beginning. */
+static void encode(struct writer *writer)
 {
+    const struct assay__model *model = writer->model;
+    writer->out.byte_count = writer->out.piece_count = writer->out.spilled_count = 0;
+    writer->out.total = 0;
+    writer->failed = 0;
+    writer->clash = false;
     put_int(writer, MODEL_IR_VERSION, model->ir_version);
     put_text_unless_empty(writer, MODEL_PRODUCER, model->producer);
     put_text_unless_empty(writer, MODEL_PRODUCER_VERSION, model->producer_version);
@@ -558,6 +559,160 @@ static void put_model(struct writer *writer, const struct assay__model *model)
         message_end(writer, open);
     }
     put_foreign(writer, model->extra, model->extra_size);
+}
+
+/* --- to the disk ------------------------------------------------------------------------------ */
+
+/* Large pieces go out from where they lie, small ones are gathered, generated weights are made
+ * block by block: memory stays at a megabyte whatever the model's size. Offsets in the data file
+ * are multiples of a page, so that a reader can map each tensor; the gaps are holes. Not synced to
+ * disk: the files are results that can be made again. */
+#define BLOCK ((size_t)1 << 20) /* bytes made or gathered at a time: fits a core's cache */
+
+#define CHUNK ((size_t)16 << 20) /* bytes between two looks at the interrupt */
+
+/* Where bytes go, and what may stop them. */
+struct sink {
+    int fd;
+    const volatile int *interrupt;
+};
+
+/* Returns an errno; ECANCELED after an interrupt. */
+static int write_all(const struct sink *sink, const uint8_t *data, size_t size)
+{
+    while (size > 0) {
+        size_t chunk = size < CHUNK ? size : CHUNK;
+        if (sink->interrupt && *sink->interrupt) return ECANCELED;
+        ssize_t wrote = write(sink->fd, data, chunk);
+        if (wrote < 0 && errno == EINTR) continue;
+        if (wrote < 0) return errno;
+        data += wrote;
+        size -= (size_t)wrote;
+    }
+    return 0;
+}
+
+static int write_generated(const struct assay__generator *generator, size_t size,
+                           const struct sink *sink, uint8_t *block)
+{
+    const size_t some = BLOCK / sizeof(float), count = size / sizeof(float);
+    int number = 0;
+    for (size_t at = 0; at < count && !number; at += some) {
+        size_t now = count - at < some ? count - at : some;
+        assay__weights_fill(generator, at, (float *)(void *)block, now);
+        number = write_all(sink, block, now * sizeof(float));
+    }
+    return number;
+}
+
+/* Returns an errno. */
+static int write_pieces(const struct output *output, const struct sink *sink, uint8_t *block)
+{
+    size_t have = 0;
+    int number = 0;
+    for (size_t i = 0; i < output->piece_count && !number; i++) {
+        const struct piece *piece = &output->pieces[i];
+        if (piece->size == 0) continue;
+        const uint8_t *data = piece->data ? piece->data : output->bytes + piece->offset;
+        if (piece->generator || piece->size > BLOCK - have) {
+            number = write_all(sink, block, have);
+            have = 0;
+        }
+        if (number) break;
+        if (piece->generator) {
+            number = write_generated(piece->generator, piece->size, sink, block);
+        } else if (piece->size > BLOCK / 4) {
+            number = write_all(sink, block, have);
+            have = 0;
+            if (!number) number = write_all(sink, data, piece->size);
+        } else {
+            memcpy(block + have, data, piece->size);
+            have += piece->size;
+        }
+    }
+    return number ? number : write_all(sink, block, have);
+}
+
+static int fail(const char *path, int number, struct assay_error *error)
+{
+    if (number == ECANCELED)
+        return assay_error_set(error, ASSAY_EINTERRUPTED, "interrupted; nothing was written");
+    return assay_error_set(error, ASSAY_EIO, "%.400s: cannot write: %s", path, strerror(number));
+}
+
+static int write_spilled(const struct output *output, const char *path, const struct sink *sink,
+                         uint8_t *block, struct assay_error *error)
+{
+    for (size_t i = 0; i < output->spilled_count; i++) {
+        const struct spilled *spilled = &output->spilled[i];
+        const struct assay__tensor *tensor = spilled->tensor;
+        struct assay__tensor_view view = {.size = 0};
+        int number = 0;
+        if (lseek(sink->fd, (off_t)spilled->offset, SEEK_SET) < 0) return fail(path, errno, error);
+        if (tensor->generator && !tensor->external) {
+            number = write_generated(tensor->generator, spilled->size, sink, block);
+        } else {
+            int code = assay__tensor_open(output->model, tensor, &view, error);
+            if (code) return code;
+            number = write_all(sink, view.data, view.size);
+            assay__tensor_close(&view);
+        }
+        if (number) return fail(path, number, error);
+    }
+    return 0;
+}
+
+/* Writes to a fresh file beside `path`, whose name it leaves in `temporary`: "" when there is
+ * none. */
+static int write_temporary(const struct output *output, const char *path, bool data, uint8_t *block,
+                           char temporary[PATH_MAX], struct assay_error *error)
+{
+    int code = 0, number = EEXIST;
+    struct sink sink = {-1, output->interrupt};
+    for (unsigned attempt = 0; attempt < 100 && number == EEXIST; attempt++) {
+        int length = snprintf(temporary, PATH_MAX, "%s.%ld.%u.tmp", path, (long)getpid(), attempt);
+        bool fits = length >= 0 && length < PATH_MAX;
+        if (fits) sink.fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        number = sink.fd >= 0 ? 0 : fits ? errno : ENAMETOOLONG;
+    }
+    if (number) {
+        temporary[0] = '\0';
+        return fail(path, number, error);
+    }
+    if (data)
+        code = write_spilled(output, path, &sink, block, error);
+    else
+        number = write_pieces(output, &sink, block);
+    if (close(sink.fd) && !number) number = errno;
+    if (!code && number) code = fail(path, number, error);
+    return code;
+}
+
+/* Writes `path`, and `path`.data when tensors are spilled, each as a temporary that is renamed when
+ * both are complete, the data first. A failure leaves neither behind, an interrupt
+ * (ASSAY_EINTERRUPTED) neither. */
+static int write_output(const struct output *output, const char *path, struct assay_error *error)
+{
+    char model[PATH_MAX] = "", data[PATH_MAX] = "", data_path[PATH_MAX];
+    uint8_t *block = malloc(BLOCK);
+    bool both = output->spilled_count > 0;
+    int code = block ? 0 : assay_error_set(error, ASSAY_ENOMEM, "%.300s: out of memory", path);
+    int length = snprintf(data_path, sizeof data_path, "%s.data", path);
+    if (!code && (length < 0 || (size_t)length >= sizeof data_path))
+        code = assay_error_set(error, ASSAY_ELIMIT, "%.200s…: the path is too long", path);
+    if (!code && both) code = write_temporary(output, data_path, true, block, data, error);
+    if (!code) code = write_temporary(output, path, false, block, model, error);
+    if (!code && both) {
+        if (rename(data, data_path))
+            code = fail(data_path, errno, error);
+        else
+            data[0] = '\0';
+    }
+    if (!code && rename(model, path)) code = fail(path, errno, error);
+    if (code && *data) unlink(data);
+    if (code && *model) unlink(model);
+    free(block);
+    return code;
 }
 
 /* --- the file --------------------------------------------------------------------------------- */
@@ -584,15 +739,6 @@ static int writer_error(const struct writer *writer, const char *path, struct as
                                "%.300s: the model refers to '%.100s' itself: give it another name",
                                path, writer->location);
     return 0;
-}
-
-static void encode(struct writer *writer)
-{
-    writer->out.byte_count = writer->out.piece_count = writer->out.spilled_count = 0;
-    writer->out.total = 0;
-    writer->failed = 0;
-    writer->clash = false;
-    put_model(writer, writer->model);
 }
 
 int assay__onnx_write(const struct assay__model *model, const char *path, uint64_t limit,
@@ -623,7 +769,7 @@ int assay__onnx_write(const struct assay__model *model, const char *path, uint64
         encode(&writer);
     }
     code = writer_error(&writer, path, error);
-    if (!code) code = assay__onnx_output_write(&writer.out, path, error);
+    if (!code) code = write_output(&writer.out, path, error);
 out:
     free(writer.out.bytes);
     free(writer.out.pieces);

@@ -2,6 +2,7 @@
 #include "model/rewrite/rewrite_graph.h"
 
 #include "base/checked.h"
+#include "model/op_words.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -34,31 +35,33 @@ int assay__rewrite_note(struct assay__rewrite_notes *notes, const char *format, 
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-static int take_values(struct assay__map *taken, const struct assay__value *values, size_t count)
+/* Names that a graph makes or is given: inputs, constants, results of nodes. */
+static int take_made(struct assay__map *names, const struct assay__graph *graph)
 {
     int code = 0;
-    for (size_t i = 0; i < count && !code; i++)
-        code = assay__map_set(taken, values[i].name, 1);
+    for (size_t i = 0; i < graph->input_count && !code; i++)
+        code = assay__map_set(names, graph->inputs[i].name, 1);
+    for (size_t i = 0; i < graph->initializer_count && !code; i++)
+        code = assay__map_set(names, graph->initializers[i].name, 1);
+    for (size_t i = 0; i < graph->sparse_count && graph->sparse_tensors && !code; i++)
+        if (graph->sparse_tensors[i].name)
+            code = assay__map_set(names, graph->sparse_tensors[i].name, 1);
+    for (size_t i = 0; i < graph->node_count && !code; i++)
+        for (size_t k = 0; k < graph->nodes[i].output_count && !code; k++)
+            code = assay__map_set(names, graph->nodes[i].outputs[k], 1);
     return code;
 }
 
-static int take_graph(void *context, struct assay__graph *graph)
+static int take_graph(void *taken, struct assay__graph *graph)
 {
-    struct assay__map *taken = context;
-    int code = take_values(taken, graph->inputs, graph->input_count);
-    if (!code) code = take_values(taken, graph->outputs, graph->output_count);
-    for (size_t i = 0; i < graph->initializer_count && !code; i++)
-        code = assay__map_set(taken, graph->initializers[i].name, 1);
-    for (size_t i = 0; i < graph->sparse_count && graph->sparse_tensors && !code; i++)
-        if (graph->sparse_tensors[i].name)
-            code = assay__map_set(taken, graph->sparse_tensors[i].name, 1);
+    int code = take_made(taken, graph);
+    for (size_t i = 0; i < graph->output_count && !code; i++)
+        code = assay__map_set(taken, graph->outputs[i].name, 1);
     for (size_t i = 0; i < graph->node_count && !code; i++) {
         const struct assay__node *node = &graph->nodes[i];
         code = assay__map_set(taken, node->name, 1);
         for (size_t k = 0; k < node->input_count && !code; k++)
             code = assay__map_set(taken, node->inputs[k], 1);
-        for (size_t k = 0; k < node->output_count && !code; k++)
-            code = assay__map_set(taken, node->outputs[k], 1);
     }
     return code;
 }
@@ -82,7 +85,7 @@ void assay__namer_close(struct assay__namer *namer)
 const char *assay__namer_make(struct assay__namer *namer, const char *base, const char *suffix)
 {
     const char *name = assay__arena_printf(namer->model->arena, "%s%s", base, suffix);
-    for (unsigned n = 2; name && assay__map_get(namer->taken, name) != ASSAY__MAP_NONE; n++)
+    for (unsigned n = 2; name && assay__map_has(namer->taken, name); n++)
         name = assay__arena_printf(namer->model->arena, "%s%s_%u", base, suffix, n);
     if (name && assay__map_set(namer->taken, name, 1) == 0) return name;
     namer->model->failed = true;
@@ -112,39 +115,27 @@ struct capture {
 static int capture_name(void *context, const char *name)
 {
     const struct capture *capture = context;
-    if (!*name || assay__map_get(capture->own, name) != ASSAY__MAP_NONE) return 0;
+    if (!*name || assay__map_has(capture->own, name)) return 0;
     return capture->found(capture->context, name);
-}
-
-/* Names that a graph takes from outside of it; called back once per use. */
-static int captures(const struct assay__graph *graph, int (*found)(void *context, const char *name),
-                    void *context)
-{
-    struct capture capture = {assay__map_new(), found, context};
-    int code = capture.own ? 0 : ASSAY_ENOMEM;
-    if (!code) code = take_values(capture.own, graph->inputs, graph->input_count);
-    for (size_t i = 0; i < graph->initializer_count && !code; i++)
-        code = assay__map_set(capture.own, graph->initializers[i].name, 1);
-    for (size_t i = 0; i < graph->node_count && !code; i++)
-        for (size_t k = 0; k < graph->nodes[i].output_count && !code; k++)
-            code = assay__map_set(capture.own, graph->nodes[i].outputs[k], 1);
-    for (size_t i = 0; i < graph->node_count && !code; i++)
-        code = assay__rewrite_reads(&graph->nodes[i], capture_name, &capture);
-    for (size_t i = 0; i < graph->output_count && !code; i++)
-        code = capture_name(&capture, graph->outputs[i].name);
-    assay__map_free(capture.own);
-    return code;
 }
 
 int assay__rewrite_reads(const struct assay__node *node,
                          int (*found)(void *context, const char *name), void *context)
 {
+    const struct assay__graph *body;
     int code = 0;
     for (size_t i = 0; i < node->input_count && !code; i++)
         if (*node->inputs[i]) code = found(context, node->inputs[i]);
-    const struct assay__graph *body;
-    for (size_t k = 0; !code && (body = assay__node_body(node, k)); k++)
-        code = captures(body, found, context);
+    /* what a body takes from outside of it */
+    for (size_t k = 0; !code && (body = assay__node_body(node, k)); k++) {
+        struct capture capture = {assay__map_new(), found, context};
+        code = capture.own ? take_made(capture.own, body) : ASSAY_ENOMEM;
+        for (size_t i = 0; i < body->node_count && !code; i++)
+            code = assay__rewrite_reads(&body->nodes[i], capture_name, &capture);
+        for (size_t i = 0; i < body->output_count && !code; i++)
+            code = capture_name(&capture, body->outputs[i].name);
+        assay__map_free(capture.own);
+    }
     return code;
 }
 
@@ -233,9 +224,15 @@ void assay__node_set_input(struct assay__model *model, struct assay__node *node,
     node->input_count = count;
 }
 
+bool assay__node_is_any(const struct assay__node *node, const char *ops)
+{
+    return *node->op && assay__has_word(ops, node->op) &&
+           (!*node->domain || strcmp(node->domain, "ai.onnx") == 0);
+}
+
 bool assay__node_is(const struct assay__node *node, const char *op)
 {
-    return strcmp(node->op, op) == 0 && (!*node->domain || strcmp(node->domain, "ai.onnx") == 0);
+    return strcmp(node->op, op) == 0 && assay__node_is_any(node, op);
 }
 
 const char *assay__rewrite_constant(struct assay__graph *graph, struct assay__namer *namer,
@@ -279,6 +276,18 @@ void assay__rewrite_drop_values(struct assay__model *model)
     assay__rewrite_each_graph(&model->graph, drop_values, NULL);
 }
 
+void assay__rewrite_settle_outputs(struct assay__graph *graph, const struct assay__shapes *shapes,
+                                   bool only_open)
+{
+    for (size_t i = 0; i < graph->output_count; i++) {
+        struct assay__value *output = &graph->outputs[i];
+        const struct assay__shape_entry *entry = assay__shapes_get(shapes, output->name);
+        for (int d = 0; entry && entry->rank == output->rank && d < output->rank; d++)
+            if (entry->dims[d] >= 0 && (output->dims[d].value < 0 || !only_open))
+                output->dims[d] = (struct assay__dim){entry->dims[d], ""};
+    }
+}
+
 void assay__graph_drop_input(struct assay__graph *graph, const char *name)
 {
     size_t kept = 0;
@@ -287,27 +296,11 @@ void assay__graph_drop_input(struct assay__graph *graph, const char *name)
     graph->input_count = kept;
 }
 
-static int raise_ir(struct assay__model *model)
-{
-    struct assay__graph *graph = &model->graph;
-    struct assay__map *names = assay__map_new();
-    int code = names ? 0 : ASSAY_ENOMEM;
-    size_t kept = 0;
-    for (size_t i = 0; i < graph->initializer_count && !code; i++)
-        code = assay__map_set(names, graph->initializers[i].name, i);
-    for (size_t i = 0; i < graph->input_count && !code; i++)
-        if (assay__map_get(names, graph->inputs[i].name) == ASSAY__MAP_NONE)
-            graph->inputs[kept++] = graph->inputs[i];
-    if (!code) graph->input_count = kept;
-    if (!code) model->ir_version = IR_INITIALIZERS_APART;
-    assay__map_free(names);
-    return code;
-}
-
 int assay__rewrite_begin(struct assay__model *model, bool keep_values,
                          struct assay__rewrite_notes *notes, struct assay_error *error)
 {
-    size_t functions = model->function_count;
+    struct assay__graph *graph = &model->graph;
+    size_t functions = model->function_count, kept = 0;
     if (!assay__model_is_onnx(model))
         return assay_error_set(error, ASSAY_EUNSUPPORTED,
                                "only ONNX models can be rewritten; this is a %s", model->format);
@@ -315,27 +308,21 @@ int assay__rewrite_begin(struct assay__model *model, bool keep_values,
     if (code) return code;
     if (functions) assay__rewrite_note(notes, "%zu local functions inlined", functions);
     if (!keep_values) assay__rewrite_drop_values(model);
-    if (model->ir_version < IR_INITIALIZERS_APART && raise_ir(model))
-        return assay__rewrite_no_memory(error);
+    if (model->ir_version >= IR_INITIALIZERS_APART) return 0;
+    struct assay__map *names = assay__map_new();
+    code = names ? 0 : ASSAY_ENOMEM;
+    for (size_t i = 0; i < graph->initializer_count && !code; i++)
+        code = assay__map_set(names, graph->initializers[i].name, i);
+    for (size_t i = 0; i < graph->input_count && !code; i++)
+        if (!assay__map_has(names, graph->inputs[i].name)) graph->inputs[kept++] = graph->inputs[i];
+    assay__map_free(names);
+    if (code) return assay__rewrite_no_memory(error);
+    graph->input_count = kept;
+    model->ir_version = IR_INITIALIZERS_APART;
     return 0;
 }
 
 /* --- int8 ------------------------------------------------------------------------------------- */
-
-static bool largest(const float *weights, int64_t outer, int64_t channels, int64_t inner,
-                    float *scales)
-{
-    for (int64_t c = 0; c < channels; c++)
-        scales[c] = 0;
-    for (int64_t o = 0, at = 0; o < outer; o++)
-        for (int64_t c = 0; c < channels; c++)
-            for (int64_t i = 0; i < inner; i++, at++) {
-                float size = fabsf(weights[at]);
-                if (!isfinite(size)) return false;
-                if (size > scales[c]) scales[c] = size;
-            }
-    return true;
-}
 
 bool assay__quantize(const float *weights, int rank, const int64_t *dims, int axis, int8_t *out,
                      float *scales)
@@ -345,7 +332,14 @@ bool assay__quantize(const float *weights, int rank, const int64_t *dims, int ax
         if (axis >= 0 && i < axis) outer *= dims[i];
         if (i > axis) inner *= dims[i];
     }
-    if (!largest(weights, outer, channels, inner, scales)) return false;
+    for (int64_t c = 0; c < channels; c++)
+        scales[c] = 0;
+    for (int64_t o = 0, at = 0; o < outer; o++)
+        for (int64_t c = 0; c < channels; c++)
+            for (int64_t i = 0; i < inner; i++, at++) {
+                if (!isfinite(weights[at])) return false;
+                scales[c] = fmaxf(scales[c], fabsf(weights[at]));
+            }
     for (int64_t c = 0; c < channels; c++) {
         scales[c] /= 127.0f;
         /* An all-zero channel, or one whose scale would be a denormal: engines flush those. */

@@ -38,7 +38,7 @@ static int refuse_node(struct batching *work, const struct assay__node *node, co
 
 static bool follows(const struct batching *work, const char *name)
 {
-    return *name && assay__map_get(work->follows, name) != ASSAY__MAP_NONE;
+    return *name && assay__map_has(work->follows, name);
 }
 
 static int change_inputs(struct batching *work)
@@ -57,16 +57,6 @@ static int change_inputs(struct batching *work)
     if (!work->from)
         return assay_error_set(work->error, ASSAY_EINVAL, "the model has no batch axis");
     return code ? assay__rewrite_no_memory(work->error) : 0;
-}
-
-static void apply_inputs(struct batching *work)
-{
-    struct assay__graph *graph = &work->model->graph;
-    for (size_t i = 0; i < graph->input_count; i++) { /* two may be of one name */
-        struct assay__value *input = &graph->inputs[i];
-        size_t axis = assay__map_get(work->follows, input->name);
-        if (axis != ASSAY__MAP_NONE && input->rank > (int)axis) input->dims[axis].value = work->to;
-    }
 }
 
 /* A Reshape to a constant shape that begins with the batch. */
@@ -102,7 +92,7 @@ static int trace(struct batching *work)
         bool touched = false;
         for (size_t k = 0; k < node->input_count; k++)
             touched |= follows(work, node->inputs[k]);
-        if (!touched || assay__node_is(node, "Shape") || assay__node_is(node, "Size")) continue;
+        if (!touched || assay__node_is_any(node, "Shape Size")) continue;
         for (size_t a = 0; a < node->attr_count; a++)
             if (node->attrs[a].g || node->attrs[a].graphs)
                 return refuse_node(work, node, "has a body");
@@ -149,7 +139,7 @@ static bool works_across(const struct batching *work, const struct assay__node *
     const struct assay__shape_entry *entry = assay__shapes_get(work->after, node->inputs[0]);
     int rank = entry ? entry->rank : 0;
     int64_t opset = assay__model_opset(work->model, "");
-    if (assay__node_is(node, "LayerNormalization") || assay__node_is(node, "RMSNormalization")) {
+    if (assay__node_is_any(node, "LayerNormalization RMSNormalization")) {
         int64_t from = assay__node_int(node, "axis", -1);
         return (from < 0 ? from + rank : from) <= axis;
     }
@@ -185,29 +175,10 @@ static int verify(struct batching *work)
     return 0;
 }
 
-static void change_outputs(struct batching *work)
-{
-    struct assay__graph *graph = &work->model->graph;
-    for (size_t i = 0; i < graph->output_count; i++) {
-        struct assay__value *output = &graph->outputs[i];
-        const struct assay__shape_entry *entry = assay__shapes_get(work->after, output->name);
-        for (int d = 0; entry && entry->rank == output->rank && d < output->rank; d++)
-            if (entry->dims[d] >= 0) output->dims[d] = (struct assay__dim){entry->dims[d], ""};
-    }
-}
-
-/* What the file says of shapes would speak for the old batch. */
-static void forget_outputs(struct batching *work)
-{
-    struct assay__graph *graph = &work->model->graph;
-    for (size_t i = 0; i < graph->output_count; i++)
-        for (int d = 0; follows(work, graph->outputs[i].name) && d < graph->outputs[i].rank; d++)
-            graph->outputs[i].dims[d] = (struct assay__dim){-1, ""};
-}
-
 int assay__rewrite_batch(struct assay__model *model, int64_t batch,
                          struct assay__rewrite_notes *notes, struct assay_error *error)
 {
+    struct assay__graph *graph = &model->graph;
     struct batching work = {.model = model, .to = batch, .error = error};
     work.follows = assay__map_new();
     int code = work.follows ? 0 : assay__rewrite_no_memory(error);
@@ -217,13 +188,20 @@ int assay__rewrite_batch(struct assay__model *model, int64_t batch,
     if (!code) code = assay__namer_open(&work.namer, model, error);
     if (!code) code = trace(&work);
     if (code) goto out;
-    apply_inputs(&work);
+    for (size_t i = 0; i < graph->input_count; i++) { /* two may be of one name */
+        struct assay__value *input = &graph->inputs[i];
+        size_t axis = assay__map_get(work.follows, input->name);
+        if (axis != ASSAY__MAP_NONE && input->rank > (int)axis) input->dims[axis].value = work.to;
+    }
+    /* what the file says of shapes would speak for the old batch */
     assay__rewrite_drop_values(model);
-    forget_outputs(&work);
+    for (size_t i = 0; i < graph->output_count; i++)
+        for (int d = 0; follows(&work, graph->outputs[i].name) && d < graph->outputs[i].rank; d++)
+            graph->outputs[i].dims[d] = (struct assay__dim){-1, ""};
     code = assay__shapes_infer(model, NULL, 0, &work.after, error);
     if (!code) code = verify(&work);
     if (code) goto out;
-    change_outputs(&work);
+    assay__rewrite_settle_outputs(graph, work.after, false);
     assay__rewrite_note(notes, "batch changed from %lld to %lld, %zu Reshape targets with it",
                         (long long)work.from, (long long)work.to, work.reshapes);
 out:

@@ -1,10 +1,9 @@
 /* rewrite_dynamic_int8.c - MatMul, Gemm and Conv with constant weights in integers, activations
  * quantised while running:
  *
- *   x_q, s_x, z_x = DynamicQuantizeLinear(x)                  uint8, one scale per tensor, once per
- *     x
- *   y_i = MatMulInteger(x_q, W_q, z_x) or ConvInteger          int32; W_q int8, zero point 0, a
- *     scale per output channel
+ *   x_q, s_x, z_x = DynamicQuantizeLinear(x)           uint8, one scale per tensor, once per x
+ *   y_i = MatMulInteger(x_q, W_q, z_x) or ConvInteger  int32; W_q int8, zero point 0, a scale per
+ *                                                      output channel
  *   y   = Cast(y_i, float32) * (s_x * s_W)  [+ bias]
  *
  * the shape that ONNX Runtime fuses into its MatMulIntegerToFloat. Gemm: alpha goes into s_W, beta
@@ -14,22 +13,13 @@
  * uint8 times int8 saturates in 16 bits on x86 processors without VNNI when two neighbouring
  * products exceed 32,767: there results may be off where weights and activations are both large.
  * The drift that `assay make` prints shows it. */
-#include "model/rewrite/rewrite_int8.h"
+#include "model/rewrite/rewrite_graph.h"
 #include "model/tensor_data.h"
 
 #include <stdlib.h>
 
 struct quantized {
     const char *data, *scale, *zero;
-};
-
-struct dynamic_scope {
-    struct dynamic_scope *outer;
-    struct assay__graph *graph, fresh;
-    struct assay__weights weights;
-    struct assay__map *inputs; /* activation -> index into `quantized` */
-    struct quantized *quantized;
-    size_t quantized_count;
 };
 
 struct dynamic_rewrite {
@@ -40,10 +30,15 @@ struct dynamic_rewrite {
     struct assay_error *error;
 };
 
-static int no_memory(struct dynamic_rewrite *rewrite)
-{
-    return assay__rewrite_no_memory(rewrite->error);
-}
+struct dynamic_scope {
+    struct dynamic_rewrite *work;
+    struct dynamic_scope *outer;
+    struct assay__graph *graph, fresh;
+    struct assay__weights weights;
+    struct assay__map *inputs; /* activation -> index into `quantized` */
+    struct quantized *quantized;
+    size_t quantized_count;
+};
 
 static const struct assay__tensor *find_weight(const struct dynamic_scope *scope, const char *name)
 {
@@ -56,28 +51,36 @@ static const struct assay__tensor *find_weight(const struct dynamic_scope *scope
 
 /* --- pieces ----------------------------------------------------------------------------------- */
 
-static const char *emit(struct dynamic_rewrite *rewrite, struct dynamic_scope *scope,
-                        const char *op, const char *base, const char *suffix, const char *a,
-                        const char *b)
+static const char *fresh_name(struct dynamic_scope *scope, const char *base, const char *suffix)
 {
-    return assay__rewrite_emit(&rewrite->namer, &scope->fresh, op, base, suffix, a, b);
+    return assay__namer_make(&scope->work->namer, base, suffix);
 }
 
-static const struct quantized *activation(struct dynamic_rewrite *rewrite,
-                                          struct dynamic_scope *scope, const char *name)
+/* A node of up to three inputs with one output, which its name is made of. */
+static struct assay__node *add_node(struct dynamic_scope *scope, const char *op, const char *name,
+                                    const char *a, const char *b, const char *c, const char *output)
+{
+    const char *const inputs[] = {a, b, c};
+    return assay__graph_add_node(scope->work->model, &scope->fresh, op, name, inputs,
+                                 c   ? 3
+                                 : b ? 2
+                                     : 1,
+                                 &output, 1);
+}
+
+static const struct quantized *activation(struct dynamic_scope *scope, const char *name)
 {
     size_t at = assay__map_get(scope->inputs, name);
     if (at != ASSAY__MAP_NONE) return &scope->quantized[at];
     struct quantized *fresh = &scope->quantized[scope->quantized_count];
-    *fresh = (struct quantized){assay__namer_make(&rewrite->namer, name, "_q"),
-                                assay__namer_make(&rewrite->namer, name, "_scale"),
-                                assay__namer_make(&rewrite->namer, name, "_zero")};
-    const char *label = assay__namer_make(&rewrite->namer, name, "_quantize");
+    *fresh = (struct quantized){fresh_name(scope, name, "_q"), fresh_name(scope, name, "_scale"),
+                                fresh_name(scope, name, "_zero")};
+    const char *label = fresh_name(scope, name, "_quantize");
     const char *const outputs[] = {fresh->data, fresh->scale, fresh->zero};
-    assay__graph_add_node(rewrite->model, &scope->fresh, "DynamicQuantizeLinear", label, &name, 1,
-                          outputs, 3);
+    assay__graph_add_node(scope->work->model, &scope->fresh, "DynamicQuantizeLinear", label, &name,
+                          1, outputs, 3);
     if (assay__map_set(scope->inputs, name, scope->quantized_count++))
-        rewrite->model->failed = true;
+        scope->work->model->failed = true;
     return fresh;
 }
 
@@ -88,16 +91,17 @@ struct weight {
 
 /* Quantises W along `axis`, stored transposed when asked (rank 2), its scales times `factor` shaped
  * [channels, 1, …] with `ones` ones. */
-static int make_weight(struct dynamic_rewrite *rewrite, struct dynamic_scope *scope,
-                       const struct assay__tensor *tensor, const char *name, int axis,
-                       bool transpose, float factor, int ones, struct weight *weight)
+static int make_weight(struct dynamic_scope *scope, const struct assay__tensor *tensor,
+                       const char *name, int axis, bool transpose, float factor, int ones,
+                       struct weight *weight)
 {
+    struct dynamic_rewrite *work = scope->work;
     size_t count = (size_t)tensor->elements;
     int64_t channels = tensor->dims[axis], dims[8] = {0}, shape[8] = {channels};
     float *numbers = malloc(4 * count + 1), *scales = malloc(4 * (size_t)channels + 1);
-    int8_t *plain = malloc(count + 1), *data = assay__arena_alloc(rewrite->model->arena, count);
-    int code = numbers && scales && plain && data ? 0 : no_memory(rewrite);
-    if (!code) code = assay__tensor_floats(rewrite->model, tensor, numbers, rewrite->error);
+    int8_t *plain = malloc(count + 1), *data = assay__arena_alloc(work->model->arena, count);
+    int code = numbers && scales && plain && data ? 0 : assay__rewrite_no_memory(work->error);
+    if (!code) code = assay__tensor_floats(work->model, tensor, numbers, work->error);
     weight->usable = !code &&
                      assay__quantize(numbers, tensor->rank, tensor->dims, axis, plain, scales);
     if (code || !weight->usable) goto out;
@@ -110,12 +114,12 @@ static int make_weight(struct dynamic_rewrite *rewrite, struct dynamic_scope *sc
         scales[c] *= factor;
     for (int i = 1; i <= ones; i++)
         shape[i] = 1;
-    weight->data = assay__namer_make(&rewrite->namer, name, "_q");
-    weight->scale = assay__rewrite_constant(scope->graph, &rewrite->namer, name, "_scale",
+    weight->data = fresh_name(scope, name, "_q");
+    weight->scale = assay__rewrite_constant(scope->graph, &work->namer, name, "_scale",
                                             ASSAY__FLOAT32, 1 + ones, shape, scales);
-    assay__graph_add_initializer(rewrite->model, scope->graph, weight->data, ASSAY__INT8,
-                                 tensor->rank, dims, data, count);
-    if (assay__map_set(rewrite->replaced, name, 1)) code = no_memory(rewrite);
+    assay__graph_add_initializer(work->model, scope->graph, weight->data, ASSAY__INT8, tensor->rank,
+                                 dims, data, count);
+    if (assay__map_set(work->replaced, name, 1)) work->model->failed = true;
 out:
     free(numbers);
     free(scales);
@@ -124,50 +128,42 @@ out:
 }
 
 /* Cast(y_i) * (s_x * s_W) [+ bias] with the node's output name at the end. */
-static void rescale_result(struct dynamic_rewrite *rewrite, struct dynamic_scope *scope,
-                           const char *integers, const char *x_scale, const char *w_scale,
-                           const char *bias, const char *output)
+static void rescale_result(struct dynamic_scope *scope, const char *integers, const char *x_scale,
+                           const char *w_scale, const char *bias, const char *output)
 {
-    struct assay__model *model = rewrite->model;
-    const char *cast = assay__namer_make(&rewrite->namer, output, "_float");
-    struct assay__node *node = assay__graph_add_node(model, &scope->fresh, "Cast", cast, &integers,
-                                                     1, &cast, 1);
-    assay__node_set_int(model, node, "to", ASSAY__FLOAT32);
-    const char *const factors[] = {
-        cast, emit(rewrite, scope, "Mul", output, "_scales", x_scale, w_scale)};
-    const char *scaled = bias ? assay__namer_make(&rewrite->namer, output, "_scaled") : output;
-    const char *label = assay__namer_make(&rewrite->namer, output, "_rescale");
-    assay__graph_add_node(model, &scope->fresh, "Mul", label, factors, 2, &scaled, 1);
-    if (!bias) return;
-    const char *const biased[] = {scaled, bias};
-    label = assay__namer_make(&rewrite->namer, output, "_bias");
-    assay__graph_add_node(model, &scope->fresh, "Add", label, biased, 2, &output, 1);
+    const char *cast = fresh_name(scope, output, "_float");
+    struct assay__node *node = add_node(scope, "Cast", cast, integers, NULL, NULL, cast);
+    assay__node_set_int(scope->work->model, node, "to", ASSAY__FLOAT32);
+    const char *scales = fresh_name(scope, output, "_scales");
+    add_node(scope, "Mul", scales, x_scale, w_scale, NULL, scales);
+    const char *scaled = bias ? fresh_name(scope, output, "_scaled") : output;
+    add_node(scope, "Mul", fresh_name(scope, output, "_rescale"), cast, scales, NULL, scaled);
+    if (bias)
+        add_node(scope, "Add", fresh_name(scope, output, "_bias"), scaled, bias, NULL, output);
 }
 
-/* A constant times `factor`, in another shape of as many elements; its own name when neither
- * differs. */
-static const char *reshaped(struct dynamic_rewrite *rewrite, struct dynamic_scope *scope,
-                            const struct assay__tensor *tensor, const char *name, float factor,
-                            int rank, const int64_t *dims)
+/* A constant times `factor`, in another shape of as many elements; NULL when that fails. */
+static const char *reshaped(struct dynamic_scope *scope, const struct assay__tensor *tensor,
+                            const char *name, float factor, int rank, const int64_t *dims)
 {
+    struct dynamic_rewrite *work = scope->work;
     float *numbers = malloc(4 * (size_t)tensor->elements + 1);
     const char *made = NULL;
-    if (numbers && assay__tensor_floats(rewrite->model, tensor, numbers, rewrite->error) == 0) {
+    if (numbers && assay__tensor_floats(work->model, tensor, numbers, work->error) == 0) {
         for (int64_t i = 0; i < tensor->elements; i++)
             numbers[i] *= factor;
-        made = assay__rewrite_constant(scope->graph, &rewrite->namer, name, "_shaped",
-                                       ASSAY__FLOAT32, rank, dims, numbers);
+        made = assay__rewrite_constant(scope->graph, &work->namer, name, "_shaped", ASSAY__FLOAT32,
+                                       rank, dims, numbers);
     }
     free(numbers);
-    if (made && assay__map_set(rewrite->replaced, name, 1)) made = NULL;
-    return made;
+    return made && assay__map_set(work->replaced, name, 1) == 0 ? made : NULL;
 }
 
 /* --- operators -------------------------------------------------------------------------------- */
 
-static int convert_product(struct dynamic_rewrite *rewrite, struct dynamic_scope *scope,
-                           const struct assay__node *node, bool *done)
+static int convert_product(struct dynamic_scope *scope, const struct assay__node *node, bool *done)
 {
+    struct dynamic_rewrite *work = scope->work;
     bool gemm = assay__node_is(node, "Gemm");
     bool transpose = gemm && assay__node_int(node, "transB", 0);
     const char *output = node->outputs[0], *bias = NULL;
@@ -178,33 +174,31 @@ static int convert_product(struct dynamic_rewrite *rewrite, struct dynamic_scope
     if (!tensor || tensor->rank != 2 || tensor->elements == 0 ||
         find_weight(scope, node->inputs[0]) || (gemm && assay__node_int(node, "transA", 0)))
         return 0;
-    int code = make_weight(rewrite, scope, tensor, node->inputs[1], transpose ? 0 : 1, transpose,
-                           alpha, 0, &weight);
+    int code = make_weight(scope, tensor, node->inputs[1], transpose ? 0 : 1, transpose, alpha, 0,
+                           &weight);
     if (code || !weight.usable) return code;
-    const struct quantized *x = activation(rewrite, scope, node->inputs[0]);
-    const char *name = assay__namer_make(&rewrite->namer, output, "_int");
-    const char *const inputs[] = {x->data, weight.data, x->zero};
-    assay__graph_add_node(rewrite->model, &scope->fresh, "MatMulInteger", name, inputs, 3, &name,
-                          1);
+    const struct quantized *x = activation(scope, node->inputs[0]);
+    const char *name = fresh_name(scope, output, "_int");
+    add_node(scope, "MatMulInteger", name, x->data, weight.data, x->zero, name);
     if (gemm && node->input_count > 2 && *node->inputs[2] && beta != 0) {
         const struct assay__tensor *c = find_weight(scope, node->inputs[2]);
         bias = node->inputs[2];
-        if (beta != 1 && c)
-            bias = reshaped(rewrite, scope, c, bias, beta, c->rank, c->dims);
-        else if (beta != 1) {
-            const char *factor = assay__rewrite_constant(scope->graph, &rewrite->namer, output,
+        if (beta != 1 && c) {
+            bias = reshaped(scope, c, bias, beta, c->rank, c->dims);
+            if (!bias) return assay__rewrite_no_memory(work->error);
+        } else if (beta != 1) {
+            const char *factor = assay__rewrite_constant(scope->graph, &work->namer, output,
                                                          "_beta", ASSAY__FLOAT32, 0, NULL, &beta);
-            bias = emit(rewrite, scope, "Mul", output, "_c", bias, factor);
+            bias = assay__rewrite_emit(&work->namer, &scope->fresh, "Mul", output, "_c", bias,
+                                       factor);
         }
-        if (!bias) return no_memory(rewrite);
     }
     *done = true;
-    rescale_result(rewrite, scope, name, x->scale, weight.scale, bias, output);
+    rescale_result(scope, name, x->scale, weight.scale, bias, output);
     return 0;
 }
 
-static int convert_conv(struct dynamic_rewrite *rewrite, struct dynamic_scope *scope,
-                        const struct assay__node *node, bool *done)
+static int convert_conv(struct dynamic_scope *scope, const struct assay__node *node, bool *done)
 {
     const char *output = node->outputs[0], *bias = NULL;
     const struct assay__tensor *tensor = find_weight(scope, node->inputs[1]), *b = NULL;
@@ -214,67 +208,57 @@ static int convert_conv(struct dynamic_rewrite *rewrite, struct dynamic_scope *s
     if (!tensor || tensor->rank < 3 || tensor->rank > 5 || tensor->elements == 0 ||
         (biased && !b) || find_weight(scope, node->inputs[0]))
         return 0;
-    int code = make_weight(rewrite, scope, tensor, node->inputs[1], 0, false, 1, tensor->rank - 2,
-                           &weight);
+    int code = make_weight(scope, tensor, node->inputs[1], 0, false, 1, tensor->rank - 2, &weight);
     if (code || !weight.usable) return code;
-    const struct quantized *x = activation(rewrite, scope, node->inputs[0]);
-    const char *name = assay__namer_make(&rewrite->namer, output, "_int");
-    const char *const inputs[] = {x->data, weight.data, x->zero};
-    struct assay__node *product = assay__graph_add_node(rewrite->model, &scope->fresh,
-                                                        "ConvInteger", name, inputs, 3, &name, 1);
-    if (!product) return no_memory(rewrite);
-    product->attrs = node->attrs; /* the same names and meanings */
-    product->attr_count = node->attr_count;
+    const struct quantized *x = activation(scope, node->inputs[0]);
+    const char *name = fresh_name(scope, output, "_int");
+    struct assay__node *product = add_node(scope, "ConvInteger", name, x->data, weight.data,
+                                           x->zero, name);
+    if (product) { /* the same names and meanings */
+        product->attrs = node->attrs;
+        product->attr_count = node->attr_count;
+    }
     if (biased) {
         int64_t shape[8] = {b->elements, 1, 1, 1};
-        bias = reshaped(rewrite, scope, b, node->inputs[2], 1, tensor->rank - 1, shape);
-        if (!bias) return no_memory(rewrite);
+        bias = reshaped(scope, b, node->inputs[2], 1, tensor->rank - 1, shape);
+        if (!bias) return assay__rewrite_no_memory(scope->work->error);
     }
     *done = true;
-    rescale_result(rewrite, scope, name, x->scale, weight.scale, bias, output);
+    rescale_result(scope, name, x->scale, weight.scale, bias, output);
     return 0;
 }
 
 /* --- graphs ----------------------------------------------------------------------------------- */
 
-static int convert_graph(struct dynamic_rewrite *rewrite, struct dynamic_scope *outer,
-                         struct assay__graph *graph);
-
-static int take_node(struct dynamic_rewrite *rewrite, struct dynamic_scope *scope,
-                     const struct assay__node *node)
-{
-    bool product = assay__node_is(node, "MatMul") || assay__node_is(node, "Gemm"),
-         conv = assay__node_is(node, "Conv"), done = false;
-    int code = 0;
-    struct assay__graph *body;
-    for (size_t k = 0; !code && (body = assay__node_body(node, k)); k++)
-        code = convert_graph(rewrite, scope, body);
-    if (!code && (product || conv) && node->input_count >= 2 && node->output_count == 1)
-        code = conv ? convert_conv(rewrite, scope, node, &done)
-                    : convert_product(rewrite, scope, node, &done);
-    if (code) return code;
-    rewrite->converted += done;
-    rewrite->left += (product || conv) && !done;
-    if (!done) assay__graph_push_node(rewrite->model, &scope->fresh, node);
-    return 0;
-}
-
-static int convert_graph(struct dynamic_rewrite *rewrite, struct dynamic_scope *outer,
+static int convert_graph(struct dynamic_rewrite *work, struct dynamic_scope *outer,
                          struct assay__graph *graph)
 {
-    struct dynamic_scope scope = {.outer = outer, .graph = graph, .fresh = {.name = ""}};
+    struct dynamic_scope scope = {
+        .work = work, .outer = outer, .graph = graph, .inputs = assay__map_new()};
+    struct assay__graph *body;
     size_t *order = malloc((graph->node_count + 1) * sizeof *order);
-    scope.inputs = assay__map_new();
     scope.quantized = calloc(graph->node_count + 1, sizeof *scope.quantized);
     int code = assay__weights_open(&scope.weights, graph);
-    if (code || !scope.inputs || !scope.quantized || !order) code = no_memory(rewrite);
-    if (!code) code = assay__graph_order(graph, order, rewrite->error);
-    for (size_t i = 0; i < graph->node_count && !code; i++)
-        code = take_node(rewrite, &scope, &graph->nodes[order[i]]);
-    code = assay__rewrite_end(rewrite->model, code, rewrite->error);
+    if (code || !scope.inputs || !scope.quantized || !order)
+        code = assay__rewrite_no_memory(work->error);
+    if (!code) code = assay__graph_order(graph, order, work->error);
+    for (size_t i = 0; i < graph->node_count && !code; i++) {
+        const struct assay__node *node = &graph->nodes[order[i]];
+        bool product = assay__node_is_any(node, "MatMul Gemm"), conv = assay__node_is(node, "Conv"),
+             done = false;
+        for (size_t k = 0; !code && (body = assay__node_body(node, k)); k++)
+            code = convert_graph(work, &scope, body);
+        if (!code && (product || conv) && node->input_count >= 2 && node->output_count == 1)
+            code = conv ? convert_conv(&scope, node, &done) : convert_product(&scope, node, &done);
+        work->converted += done;
+        work->left += (product || conv) && !done;
+        if (!done) assay__graph_push_node(work->model, &scope.fresh, node);
+    }
+    code = assay__rewrite_end(work->model, code, work->error);
     if (!code) {
         assay__graph_take_nodes(graph, &scope.fresh);
-        if (assay__weights_sweep(graph, rewrite->replaced)) code = no_memory(rewrite);
+        if (assay__weights_sweep(graph, work->replaced))
+            code = assay__rewrite_no_memory(work->error);
     }
     assay__weights_close(&scope.weights);
     assay__map_free(scope.inputs);
@@ -286,8 +270,7 @@ static int convert_graph(struct dynamic_rewrite *rewrite, struct dynamic_scope *
 int assay__rewrite_dynamic_int8(struct assay__model *model, struct assay__rewrite_notes *notes,
                                 struct assay_error *error)
 {
-    struct assay_error own_error = {0};
-    struct dynamic_rewrite rewrite = {.model = model, .error = error ? error : &own_error};
+    struct dynamic_rewrite rewrite = {.model = model, .error = error};
     int code = assay__rewrite_begin(model, false, notes, error);
     if (!code) code = assay__rewrite_opset(model, 13, notes, error);
     if (code) return code;

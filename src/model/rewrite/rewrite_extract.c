@@ -5,6 +5,7 @@
 #include "model/rewrite/rewrite_graph.h"
 
 #include "base/text.h"
+#include "base/vec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@ struct extraction {
     struct assay__map *from, *seen; /* names */
     struct assay__map *inputs, *constants;
     const char **stack;
-    size_t stack_count, stack_size;
+    size_t stack_count, stack_capacity;
     bool *keep;
     bool cut; /* the new inputs were given */
     struct assay_error *error;
@@ -24,15 +25,11 @@ struct extraction {
 static int reach(void *context, const char *name)
 {
     struct extraction *work = context;
-    if (assay__map_get(work->seen, name) != ASSAY__MAP_NONE) return 0;
+    if (assay__map_has(work->seen, name)) return 0;
     if (assay__map_set(work->seen, name, 1)) return ASSAY_ENOMEM;
-    if (work->stack_count == work->stack_size) {
-        size_t size = work->stack_size ? 2 * work->stack_size : 256;
-        const char **fresh = realloc(work->stack, size * sizeof *fresh);
-        if (!fresh) return ASSAY_ENOMEM;
-        work->stack = fresh;
-        work->stack_size = size;
-    }
+    if (assay__vec_grow((void **)&work->stack, &work->stack_capacity, work->stack_count + 1,
+                        sizeof *work->stack))
+        return ASSAY_ENOMEM;
     work->stack[work->stack_count++] = name;
     return 0;
 }
@@ -40,20 +37,14 @@ static int reach(void *context, const char *name)
 static int unknown(struct extraction *work, const char *name, const char *what)
 {
     const struct assay__graph *graph = &work->model->graph;
-    const char *nearest = "";
-    size_t best = SIZE_MAX;
+    struct assay__text_nearest nearest = ASSAY__TEXT_NEAREST;
     for (size_t i = 0; i < graph->node_count; i++)
-        for (size_t k = 0; k < graph->nodes[i].output_count; k++) {
-            size_t distance = assay__text_distance(name, graph->nodes[i].outputs[k]);
-            if (*graph->nodes[i].outputs[k] && distance < best) {
-                best = distance;
-                nearest = graph->nodes[i].outputs[k];
-            }
-        }
-    bool near = assay__text_near(name, best);
-    return assay_error_set(work->error, ASSAY_ENOTFOUND,
-                           "no %s tensor is called '%.100s'%s%.100s%s", what, name,
-                           near ? "; the nearest is '" : "", near ? nearest : "", near ? "'" : "");
+        for (size_t k = 0; k < graph->nodes[i].output_count; k++)
+            assay__text_nearest_try(&nearest, name, graph->nodes[i].outputs[k]);
+    bool near = assay__text_near(name, nearest.distance);
+    return assay_error_set(
+        work->error, ASSAY_ENOTFOUND, "no %s tensor is called '%.100s'%s%.100s%s", what, name,
+        near ? "; the nearest is '" : "", near ? nearest.word : "", near ? "'" : "");
 }
 
 static int open_maps(struct extraction *work)
@@ -79,7 +70,7 @@ static int open_maps(struct extraction *work)
     for (size_t i = 0; i < graph->sparse_count && graph->sparse_tensors && !code; i++)
         if (graph->sparse_tensors[i].name)
             code = assay__map_set(work->constants, graph->sparse_tensors[i].name, i);
-    return code ? assay__rewrite_no_memory(work->error) : 0;
+    return code;
 }
 
 /* Marks the nodes that are needed. */
@@ -88,17 +79,16 @@ static int walk_back(struct extraction *work)
     const struct assay__graph *graph = &work->model->graph;
     while (work->stack_count) {
         const char *name = work->stack[--work->stack_count];
-        if (assay__map_get(work->from, name) != ASSAY__MAP_NONE) continue;
+        if (assay__map_has(work->from, name)) continue;
         size_t at = assay__map_get(work->producers, name);
         if (at != ASSAY__MAP_NONE) {
             if (work->keep[at]) continue;
             work->keep[at] = true;
-            if (assay__rewrite_reads(&graph->nodes[at], reach, work))
-                return assay__rewrite_no_memory(work->error);
+            if (assay__rewrite_reads(&graph->nodes[at], reach, work)) return ASSAY_ENOMEM;
             continue;
         }
-        bool constant = assay__map_get(work->constants, name) != ASSAY__MAP_NONE;
-        bool input = assay__map_get(work->inputs, name) != ASSAY__MAP_NONE;
+        bool constant = assay__map_has(work->constants, name);
+        bool input = assay__map_has(work->inputs, name);
         if (constant || (input && !work->cut)) continue;
         if (input)
             return assay_error_set(work->error, ASSAY_EINVAL,
@@ -119,7 +109,7 @@ static int describe(struct extraction *work, const struct assay__shapes *shapes,
     for (size_t i = 0; i < old_count; i++)
         if (strcmp(old[i].name, name) == 0) {
             if (assay__graph_add_value(work->model, list, count, name, ASSAY__UNDEFINED, 0, NULL))
-                return assay__rewrite_no_memory(work->error);
+                return ASSAY_ENOMEM;
             (*list)[*count - 1] = old[i];
             return 0;
         }
@@ -134,19 +124,16 @@ static int describe(struct extraction *work, const struct assay__shapes *shapes,
             entry->dims[i] >= 0 ? entry->dims[i] : -1,
             entry->dims[i] >= 0 ? "" : assay__shapes_symbol(shapes, entry->dims[i])};
     return assay__graph_add_value(work->model, list, count, name, entry->dtype,
-                                  entry->rank > 64 ? -1 : entry->rank, dims)
-               ? assay__rewrite_no_memory(work->error)
-               : 0;
+                                  entry->rank > 64 ? -1 : entry->rank, dims);
 }
 
-static int keep_constants(struct extraction *work)
+static void keep_needed(struct extraction *work)
 {
     struct assay__graph *graph = &work->model->graph;
     size_t kept = 0;
     for (size_t i = 0; i < graph->initializer_count; i++) {
         const char *name = graph->initializers[i].name;
-        if (assay__map_get(work->seen, name) != ASSAY__MAP_NONE &&
-            assay__map_get(work->from, name) == ASSAY__MAP_NONE)
+        if (assay__map_has(work->seen, name) && !assay__map_has(work->from, name))
             graph->initializers[kept++] = graph->initializers[i];
     }
     graph->initializer_count = kept;
@@ -154,7 +141,6 @@ static int keep_constants(struct extraction *work)
     for (size_t i = 0; i < graph->node_count; i++)
         if (work->keep[i]) graph->nodes[kept++] = graph->nodes[i];
     graph->node_count = kept;
-    return 0;
 }
 
 static int border(struct extraction *work, const struct assay__shapes *shapes,
@@ -169,7 +155,7 @@ static int border(struct extraction *work, const struct assay__shapes *shapes,
         code = describe(work, shapes, graph->inputs, graph->input_count, from[i], &inputs,
                         &input_count);
     for (size_t i = 0; i < graph->input_count && !from_count && !code; i++)
-        if (assay__map_get(work->seen, graph->inputs[i].name) != ASSAY__MAP_NONE)
+        if (assay__map_has(work->seen, graph->inputs[i].name))
             code = describe(work, shapes, graph->inputs, graph->input_count, graph->inputs[i].name,
                             &inputs, &input_count);
     for (size_t i = 0; i < to_count && !code; i++)
@@ -191,21 +177,19 @@ static int choose(struct extraction *work, const char *const *from, size_t from_
     const struct assay__graph *graph = &work->model->graph;
     int code = open_maps(work);
     for (size_t i = 0; i < from_count && !code; i++) {
-        if (assay__map_get(work->producers, from[i]) == ASSAY__MAP_NONE &&
-            assay__map_get(work->inputs, from[i]) == ASSAY__MAP_NONE)
+        if (!assay__map_has(work->producers, from[i]) && !assay__map_has(work->inputs, from[i]))
             return unknown(work, from[i], "input or inner");
-        if (assay__map_set(work->from, from[i], 1)) code = assay__rewrite_no_memory(work->error);
+        code = assay__map_set(work->from, from[i], 1);
     }
     for (size_t i = 0; i < to_count && !code; i++) {
-        if (assay__map_get(work->producers, to[i]) == ASSAY__MAP_NONE)
-            return unknown(work, to[i], "calculated");
-        if (assay__map_get(work->from, to[i]) != ASSAY__MAP_NONE)
+        if (!assay__map_has(work->producers, to[i])) return unknown(work, to[i], "calculated");
+        if (assay__map_has(work->from, to[i]))
             return assay_error_set(work->error, ASSAY_EINVAL,
                                    "'%.100s' is both where to start and where to end", to[i]);
-        if (reach(work, to[i])) code = assay__rewrite_no_memory(work->error);
+        code = reach(work, to[i]);
     }
     for (size_t i = 0; i < graph->output_count && !to_count && !code; i++)
-        if (reach(work, graph->outputs[i].name)) code = assay__rewrite_no_memory(work->error);
+        code = reach(work, graph->outputs[i].name);
     return code ? code : walk_back(work);
 }
 
@@ -223,11 +207,12 @@ int assay__rewrite_extract(struct assay__model *model, const char *const *from, 
     if (!code && assay__shapes_infer(model, NULL, 0, &shapes, &ignored)) shapes = NULL;
     if (!code) code = border(&work, shapes, from, from_count, to, to_count);
     for (size_t i = 0; i < from_count && !code; i++)
-        if (assay__map_get(work.seen, from[i]) == ASSAY__MAP_NONE)
+        if (!assay__map_has(work.seen, from[i]))
             code = assay_error_set(error, ASSAY_EINVAL,
                                    "'%.100s' is not needed for what is to be extracted", from[i]);
-    if (!code) code = keep_constants(&work);
+    if (code == ASSAY_ENOMEM) assay__rewrite_no_memory(error);
     if (!code) {
+        keep_needed(&work);
         assay__rewrite_drop_values(model);
         assay__rewrite_note(notes, "%zu of %zu operators extracted, %zu inputs, %zu outputs",
                             model->graph.node_count, before, model->graph.input_count,

@@ -25,24 +25,22 @@ static int64_t no_name(void *context, const char *name, size_t length)
 }
 
 /* "2*batch" and other expressions that the symbol is in become numbers with it, or shorter ones. */
-static void fix_dim(struct fixing *fix, struct assay__dim *dim)
-{
-    if (dim->value >= 0) return;
-    bool whole = strcmp(dim->symbol, fix->symbol) == 0;
-    const char *text = whole ? dim->symbol
-                             : assay__symbol_fix(fix->arena, dim->symbol, fix->symbol, fix->value);
-    if (!text || (!whole && text == dim->symbol)) return;
-    int64_t value = whole ? fix->value : assay__symbol_evaluate(text, no_name, NULL);
-    *dim = assay__num_known(value) && value >= 0 ? (struct assay__dim){value, ""}
-                                                 : (struct assay__dim){-1, text};
-    fix->hits++;
-}
-
 static void fix_values(struct fixing *fix, struct assay__value *values, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        for (int d = 0; d < values[i].rank; d++)
-            fix_dim(fix, &values[i].dims[d]);
+        for (int d = 0; d < values[i].rank; d++) {
+            struct assay__dim *dim = &values[i].dims[d];
+            if (dim->value >= 0) continue;
+            bool whole = strcmp(dim->symbol, fix->symbol) == 0;
+            const char *text = whole ? dim->symbol
+                                     : assay__symbol_fix(fix->arena, dim->symbol, fix->symbol,
+                                                         fix->value);
+            if (!text || (!whole && text == dim->symbol)) continue;
+            int64_t value = whole ? fix->value : assay__symbol_evaluate(text, no_name, NULL);
+            *dim = assay__num_known(value) && value >= 0 ? (struct assay__dim){value, ""}
+                                                         : (struct assay__dim){-1, text};
+            fix->hits++;
+        }
 }
 
 static int fix_graph(void *context, struct assay__graph *graph)
@@ -57,41 +55,20 @@ static int unknown_symbol(const struct assay__model *model, const char *symbol,
                           struct assay_error *error)
 {
     const struct assay__graph *graph = &model->graph;
-    const char *nearest = NULL;
-    size_t best = SIZE_MAX;
+    struct assay__text_nearest nearest = ASSAY__TEXT_NEAREST;
     for (size_t i = 0; i < graph->input_count; i++)
-        for (int d = 0; d < graph->inputs[i].rank; d++) {
-            const char *own = graph->inputs[i].dims[d].symbol;
-            size_t distance = assay__text_distance(own, symbol);
-            if (graph->inputs[i].dims[d].value >= 0 || !*own || distance >= best) continue;
-            best = distance;
-            nearest = own;
-        }
-    if (!nearest)
+        for (int d = 0; d < graph->inputs[i].rank; d++)
+            if (graph->inputs[i].dims[d].value < 0)
+                assay__text_nearest_try(&nearest, symbol, graph->inputs[i].dims[d].symbol);
+    if (!*nearest.word)
         return assay_error_set(
             error, ASSAY_ENOTFOUND,
             "no dimension is called '%.80s': the model's inputs have none with a "
             "name",
             symbol);
-    return assay_error_set(error, ASSAY_ENOTFOUND, "no dimension is called '%.80s'; %s '%.80s'",
-                           symbol, assay__text_near(symbol, best) ? "the nearest is" : "there is",
-                           nearest);
-}
-
-static int fix_one(struct assay__model *model, const char *text, struct assay__rewrite_notes *notes,
-                   struct assay_error *error)
-{
-    const char *equals = strchr(text, '=');
-    struct fixing fix = {.arena = model->arena};
-    if (!equals || equals == text || assay__text_int64(equals + 1, &fix.value) || fix.value < 1)
-        return assay_error_set(error, ASSAY_EINVAL,
-                               "'%.80s' is not NAME=N with N a whole number from 1 on", text);
-    fix.symbol = assay__arena_strndup(model->arena, text, (size_t)(equals - text));
-    if (!fix.symbol) return assay__rewrite_no_memory(error);
-    assay__rewrite_each_graph(&model->graph, fix_graph, &fix);
-    if (!fix.hits) return unknown_symbol(model, fix.symbol, error);
-    assay__rewrite_note(notes, "dimension '%.80s' is %lld now", fix.symbol, (long long)fix.value);
-    return 0;
+    return assay_error_set(
+        error, ASSAY_ENOTFOUND, "no dimension is called '%.80s'; %s '%.80s'", symbol,
+        assay__text_near(symbol, nearest.distance) ? "the nearest is" : "there is", nearest.word);
 }
 
 /* The axes that are the batch: those in which the plans of two batches differ. */
@@ -135,24 +112,6 @@ out:
     return 0;
 }
 
-/* What now follows for the outputs. */
-static void settle_outputs(struct assay__model *model)
-{
-    struct assay__graph *graph = &model->graph;
-    struct assay__shapes *shapes = NULL;
-    struct assay_error ignored = {0};
-    if (assay__shapes_infer(model, NULL, 0, &shapes, &ignored)) return;
-    for (size_t i = 0; i < graph->output_count; i++) {
-        struct assay__value *output = &graph->outputs[i];
-        const struct assay__shape_entry *entry = assay__shapes_get(shapes, output->name);
-        if (!entry || entry->rank != output->rank) continue;
-        for (int d = 0; d < output->rank; d++)
-            if (output->dims[d].value < 0 && entry->dims[d] >= 0)
-                output->dims[d] = (struct assay__dim){entry->dims[d], ""};
-    }
-    assay__shapes_free(shapes);
-}
-
 int assay__rewrite_fix_dims(struct assay__model *model, const char *const *dims, size_t dim_count,
                             int64_t batch, struct assay__rewrite_notes *notes,
                             struct assay_error *error)
@@ -161,17 +120,32 @@ int assay__rewrite_fix_dims(struct assay__model *model, const char *const *dims,
     size_t found = 0;
     if (!code && batch < 0)
         code = assay_error_set(error, ASSAY_EINVAL, "a batch of %lld", (long long)batch);
-    for (size_t i = 0; i < dim_count && !code; i++)
-        code = fix_one(model, dims[i], notes, error);
+    for (size_t i = 0; i < dim_count && !code; i++) {
+        const char *equals = strchr(dims[i], '=');
+        struct fixing fix = {.arena = model->arena};
+        if (!equals || equals == dims[i] || assay__text_int64(equals + 1, &fix.value) ||
+            fix.value < 1)
+            return assay_error_set(error, ASSAY_EINVAL,
+                                   "'%.80s' is not NAME=N with N a whole number from 1 on",
+                                   dims[i]);
+        fix.symbol = assay__arena_strndup(model->arena, dims[i], (size_t)(equals - dims[i]));
+        if (!fix.symbol) return assay__rewrite_no_memory(error);
+        assay__rewrite_each_graph(&model->graph, fix_graph, &fix);
+        if (!fix.hits) return unknown_symbol(model, fix.symbol, error);
+        assay__rewrite_note(notes, "dimension '%.80s' is %lld now", fix.symbol,
+                            (long long)fix.value);
+    }
     if (!code && batch) code = fix_batch(model, batch, &found, notes);
     if (!code && batch && !found) code = assay__rewrite_batch(model, batch, notes, error);
     if (code) return code;
     assay__rewrite_drop_values(model); /* shapes that were calculated with symbols */
-    settle_outputs(model);
+    struct assay__shapes *shapes = NULL;
+    struct assay_error ignored = {0};
+    if (assay__shapes_infer(model, NULL, 0, &shapes, &ignored) == 0)
+        assay__rewrite_settle_outputs(&model->graph, shapes, true);
+    assay__shapes_free(shapes);
     return 0;
 }
-
-/* --- the rewrite ------------------------------------------------------------------------------ */
 
 /* NAME=N, every name once. */
 static int check_fix(const char *const *dims, size_t count, struct assay_error *error)

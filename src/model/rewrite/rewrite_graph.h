@@ -1,5 +1,6 @@
 /* rewrite_graph.h - what the rewrites share: names that are free, lists of nodes that are built
- * anew, tensors as attributes, numbers of constants, types of values, weights as int8. */
+ * anew, tensors as attributes, numbers of constants, types of values, weights as int8, operators of
+ * float16. */
 #ifndef ASSAY_MODEL_REWRITE_REWRITE_GRAPH_H
 #define ASSAY_MODEL_REWRITE_REWRITE_GRAPH_H
 
@@ -49,6 +50,8 @@ void assay__node_remove_attr(struct assay__node *node, const char *name);
 void assay__node_set_input(struct assay__model *model, struct assay__node *node, size_t i,
                            const char *name);
 bool assay__node_is(const struct assay__node *node, const char *op); /* of ai.onnx */
+/** One of several operators of ai.onnx, separated by blanks. */
+bool assay__node_is_any(const struct assay__node *node, const char *ops);
 /** An initializer whose data is copied into the arena; its name. */
 const char *assay__rewrite_constant(struct assay__graph *graph, struct assay__namer *namer,
                                     const char *base, const char *suffix, enum assay__dtype dtype,
@@ -70,6 +73,9 @@ const struct assay__tensor *assay__node_constant(const struct assay__node *node)
 int assay__rewrite_begin(struct assay__model *model, bool keep_values,
                          struct assay__rewrite_notes *notes, struct assay_error *error);
 void assay__rewrite_drop_values(struct assay__model *model);
+/** Gives the outputs the dimensions that inference knows; only those that are open, or all. */
+void assay__rewrite_settle_outputs(struct assay__graph *graph, const struct assay__shapes *shapes,
+                                   bool only_open);
 /** Takes a graph input away that was the overridable form of an initializer now changed. */
 void assay__graph_drop_input(struct assay__graph *graph, const char *name);
 
@@ -92,5 +98,35 @@ int assay__rewrite_batch(struct assay__model *model, int64_t batch,
  *  dims[axis] (or 1) entries. False when a number is not finite. */
 bool assay__quantize(const float *weights, int rank, const int64_t *dims, int axis, int8_t *out,
                      float *scales);
+
+/** Constant float32 tensors by name, of one graph: initializers and Constant nodes. */
+struct assay__weights {
+    struct assay__map *names;
+    const struct assay__tensor **tensors;
+    size_t count, capacity;
+};
+int assay__weights_open(struct assay__weights *weights, const struct assay__graph *graph);
+void assay__weights_close(struct assay__weights *weights);
+const struct assay__tensor *assay__weights_find(const struct assay__weights *weights,
+                                                const char *name);
+
+/** Removes initializers (and their inputs) and Constant nodes that no node or output of the graph
+ *  reads any more, when `replaced` has their name. */
+int assay__weights_sweep(struct assay__graph *graph, const struct assay__map *replaced);
+
+/* --- float16 ---------------------------------------------------------------------------------- */
+
+/** An operator that may be calculated in float16 (rewrite_half.c). */
+struct assay__half_row {
+    const char *ops;          /* one or several, separated by blanks */
+    const char *domain;       /* "" ai.onnx, "ms" com.microsoft */
+    int opset;                /* the first that takes float16 */
+    unsigned inputs, outputs; /* bit i: of the type that becomes float16 */
+    /* its result is small however large its input was: what follows may be float16 again */
+    bool bounded;
+};
+
+/** NULL: stays float32. */
+const struct assay__half_row *assay__half_find(const struct assay__node *node, int64_t opset);
 
 #endif

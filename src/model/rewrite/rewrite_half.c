@@ -1,9 +1,8 @@
 /* rewrite_half.c - the operators that a float16 rewrite converts, by the type constraints of the
  * ONNX operator specification. What is not here stays float32 with Casts around it, on purpose:
  *   Range, CumSum, RandomNormal…, NonMaxSuppression, RoiAlign, GridSample, Celu, Det, Multinomial,
- *     ImageDecoder: no float16
- *   in the specification's older sets, or results that float16 would make wrong (long sums,
- *     coordinates);
+ *     ImageDecoder: no float16 in the specification's older sets, or results that float16 would
+ *     make wrong (long sums, coordinates);
  *   Sin, Cos, Tan and what their arguments are calculated with: an angle of 2,000 has a step of 1
  *     in float16;
  *   MeanVarianceNormalization: ONNX Runtime expands it with float32 constants;
@@ -13,7 +12,7 @@
  *   If, Loop, Scan, sequences and optionals: what crosses their border stays float32, the bodies
  *     are converted inside.
  * An engine without a float16 kernel (ONNX Runtime's CPU provider has few) adds its own Casts. */
-#include "model/rewrite/rewrite_half.h"
+#include "model/rewrite/rewrite_graph.h"
 
 #include "model/op_words.h"
 

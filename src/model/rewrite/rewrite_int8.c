@@ -1,5 +1,5 @@
-/* rewrite_int8.c - what the two int8 rewrites share; see rewrite_int8.h. */
-#include "model/rewrite/rewrite_int8.h"
+/* rewrite_int8.c - what the two int8 rewrites share; see rewrite_graph.h. */
+#include "model/rewrite/rewrite_graph.h"
 
 #include "base/vec.h"
 
@@ -60,8 +60,7 @@ int assay__weights_sweep(struct assay__graph *graph, const struct assay__map *re
     size_t kept = 0;
     for (size_t i = 0; i < graph->initializer_count && !code; i++) {
         const char *name = graph->initializers[i].name;
-        if (assay__map_get(replaced, name) != ASSAY__MAP_NONE &&
-            assay__map_get(used, name) == ASSAY__MAP_NONE)
+        if (assay__map_has(replaced, name) && !assay__map_has(used, name))
             assay__graph_drop_input(graph, name);
         else
             graph->initializers[kept++] = graph->initializers[i];
@@ -71,8 +70,7 @@ int assay__weights_sweep(struct assay__graph *graph, const struct assay__map *re
     for (size_t i = 0; i < graph->node_count && !code; i++) {
         const struct assay__node *node = &graph->nodes[i];
         if (assay__node_is(node, "Constant") && node->output_count == 1 &&
-            assay__map_get(replaced, node->outputs[0]) != ASSAY__MAP_NONE &&
-            assay__map_get(used, node->outputs[0]) == ASSAY__MAP_NONE)
+            assay__map_has(replaced, node->outputs[0]) && !assay__map_has(used, node->outputs[0]))
             continue;
         graph->nodes[kept++] = *node;
     }
@@ -80,8 +78,6 @@ int assay__weights_sweep(struct assay__graph *graph, const struct assay__map *re
     assay__map_free(used);
     return code;
 }
-
-/* --- the rewrite: weights or dynamic ---------------------------------------------------------- */
 
 static int apply_int8(struct assay__model *model, const struct assay__rewrite_request *request,
                       struct assay__rewrite_notes *notes, struct assay_error *error)

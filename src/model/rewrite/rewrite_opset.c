@@ -13,6 +13,8 @@
 
 #include <string.h>
 
+#define REPLACED 1 /* the answer of a change that has put other nodes in the node's place */
+
 struct upgrade {
     struct assay__model *model;
     struct assay__namer namer;
@@ -32,111 +34,69 @@ static int refuse(struct upgrade *up, const struct assay__node *node, const char
                            (long long)up->from, (long long)up->to, node->name, node->op, why);
 }
 
-/* An edit that fails shows in the model, and is an error at the end. */
-static int emit(struct upgrade *up, const struct assay__node *node)
-{
-    assay__graph_push_node(up->model, &up->fresh, node);
-    return 0;
-}
-
 static const char *first_output(const struct assay__node *node)
 {
     return node->output_count ? node->outputs[0] : node->name;
 }
 
-static void int64_input(struct upgrade *up, struct assay__node *node, size_t i,
-                        const int64_t *values, size_t count, const char *suffix)
+/* Attributes that became inputs. */
+static const struct {
+    const char *ops, *attr;
+    size_t input;
+    const char *missing; /* why it is refused without; NULL: it may be absent */
+} moved[] = {
+    {"Slice", "starts", 1, "it lacks starts or ends"},
+    {"Slice", "ends", 2, "it lacks starts or ends"},
+    {"Slice", "axes", 3, NULL},
+    {"ReduceSum Squeeze Unsqueeze", "axes", 1, NULL},
+    {"Split", "split", 1, NULL},
+    {"TopK", "k", 1, "it lacks k"},
+    {"Clip", "min", 1, NULL}, /* of the input's type; the attributes were float32, so other types */
+    {"Clip", "max", 2, NULL}, /* are refused by what reads them */
+    {"Pad", "pads", 1, "it lacks pads"},
+    {"Pad", "value", 2, NULL},
+};
+
+static int to_inputs(struct upgrade *up, struct assay__node *node)
 {
-    int64_t length = (int64_t)count;
-    assay__node_set_input(up->model, node, i,
-                          assay__rewrite_constant(up->graph, &up->namer, first_output(node), suffix,
-                                                  ASSAY__INT64, 1, &length, values));
+    for (size_t i = 0; i < sizeof moved / sizeof moved[0]; i++) {
+        if (!assay__has_word(moved[i].ops, node->op)) continue;
+        const struct assay__attr *attr = assay__node_attr(node, moved[i].attr);
+        bool number = attr && (attr->type == ASSAY__ATTR_INT || attr->type == ASSAY__ATTR_FLOAT);
+        bool real = attr && attr->type == ASSAY__ATTR_FLOAT;
+        if (moved[i].missing && (!attr || (attr->type == ASSAY__ATTR_INT && attr->i < 0)))
+            return refuse(up, node, moved[i].missing);
+        if (!attr || up->dry) continue;
+        int64_t length = number ? 1 : (int64_t)attr->count;
+        const void *data = real ? (const void *)&attr->f : number ? &attr->i : attr->ints;
+        const char *suffix = number ? assay__arena_printf(up->model->arena, "_%s", moved[i].attr)
+                                    : moved[i].attr;
+        /* Pad fills with 0 unless told otherwise */
+        bool needed = !real || attr->f != 0 || strcmp(moved[i].attr, "value") != 0;
+        up->model->failed |= !suffix;
+        if (needed && suffix)
+            assay__node_set_input(up->model, node, moved[i].input,
+                                  assay__rewrite_constant(up->graph, &up->namer, first_output(node),
+                                                          suffix,
+                                                          real ? ASSAY__FLOAT32 : ASSAY__INT64,
+                                                          real ? 0 : 1, &length, data));
+        assay__node_remove_attr(node, moved[i].attr);
+    }
+    return 0;
 }
 
-static void float_input(struct upgrade *up, struct assay__node *node, size_t i, float value,
-                        const char *suffix)
-{
-    assay__node_set_input(up->model, node, i,
-                          assay__rewrite_constant(up->graph, &up->namer, first_output(node), suffix,
-                                                  ASSAY__FLOAT32, 0, NULL, &value));
-}
-
-/* An attribute of integers that becomes input i. */
-static void move_ints(struct upgrade *up, struct assay__node *node, const char *attr_name, size_t i)
-{
-    const struct assay__attr *attr = assay__node_attr(node, attr_name);
-    if (!attr) return;
-    int64_input(up, node, i, attr->ints, attr->count, attr_name);
-    assay__node_remove_attr(node, attr_name);
-}
-
-/* `axes`, or `split` of Split. */
-static int list_to_input(struct upgrade *up, struct assay__node *node)
-{
-    if (up->dry) return 0;
-    move_ints(up, node, strcmp(node->op, "Split") == 0 ? "split" : "axes", 1);
-    return emit(up, node);
-}
-
-static int slice_to_inputs(struct upgrade *up, struct assay__node *node)
-{
-    if (!assay__node_attr(node, "starts") || !assay__node_attr(node, "ends"))
-        return refuse(up, node, "it lacks starts or ends");
-    if (up->dry) return 0;
-    move_ints(up, node, "starts", 1);
-    move_ints(up, node, "ends", 2);
-    move_ints(up, node, "axes", 3);
-    return emit(up, node);
-}
-
-/* The bounds are of the input's type; the attributes were float32, so other types are refused by
- * what reads them. */
-static int clip_to_inputs(struct upgrade *up, struct assay__node *node)
-{
-    const struct assay__attr *low = assay__node_attr(node, "min"),
-                             *high = assay__node_attr(node, "max");
-    if (up->dry) return 0;
-    if (low) float_input(up, node, 1, low->f, "_min");
-    if (high) float_input(up, node, 2, high->f, "_max");
-    assay__node_remove_attr(node, "min");
-    assay__node_remove_attr(node, "max");
-    return emit(up, node);
-}
-
-static int pad_to_inputs(struct upgrade *up, struct assay__node *node)
-{
-    const struct assay__attr *value = assay__node_attr(node, "value");
-    float number = value ? value->f : 0;
-    if (!assay__node_attr(node, "pads")) return refuse(up, node, "it lacks pads");
-    if (up->dry) return 0;
-    move_ints(up, node, "pads", 1);
-    if (number != 0) float_input(up, node, 2, number, "_value");
-    assay__node_remove_attr(node, "value");
-    return emit(up, node);
-}
-
-static int topk_to_input(struct upgrade *up, struct assay__node *node)
-{
-    int64_t k = assay__node_int(node, "k", -1);
-    if (k < 0) return refuse(up, node, "it lacks k");
-    if (up->dry) return 0;
-    int64_input(up, node, 1, &k, 1, "_k");
-    assay__node_remove_attr(node, "k");
-    return emit(up, node);
-}
-
-/* An inference: the ratio plays no part, but the mask's type changed; one that nothing reads
- * is dropped. */
+/* An inference: the ratio plays no part, but the mask's type changed; a mask that nothing reads is
+ * dropped. */
 static int drop_dropout(struct upgrade *up, struct assay__node *node)
 {
     bool masked = node->output_count > 1 && *node->outputs[1] &&
-                  assay__map_get(up->read, node->outputs[1]) != ASSAY__MAP_NONE;
+                  assay__map_has(up->read, node->outputs[1]);
     if (masked) return refuse(up, node, "its mask is used");
     if (up->dry) return 0;
     if (node->output_count > 1) node->output_count = 1;
     assay__node_remove_attr(node, "ratio");
     assay__node_remove_attr(node, "is_test");
-    return emit(up, node);
+    return 0;
 }
 
 static int batch_norm(struct upgrade *up, struct assay__node *node)
@@ -144,14 +104,14 @@ static int batch_norm(struct upgrade *up, struct assay__node *node)
     if (assay__node_int(node, "spatial", 1) != 1) return refuse(up, node, "spatial is 0");
     if (up->dry) return 0;
     assay__node_remove_attr(node, "spatial");
-    return emit(up, node);
+    return 0;
 }
 
 static int scatter(struct upgrade *up, struct assay__node *node)
 {
     if (up->dry) return 0;
     node->op = "ScatterElements";
-    return emit(up, node);
+    return 0;
 }
 
 /* Before set 13 Softmax and its like flattened to two dimensions at `axis`:
@@ -175,7 +135,7 @@ static int flat_softmax(struct upgrade *up, struct assay__node *node)
     assay__graph_add_node(model, &up->fresh, "Reshape",
                           assay__namer_make(&up->namer, node->name, "_unflat"), inputs, 2, &output,
                           1);
-    return 0;
+    return REPLACED;
 }
 
 /* Upsample, and Resize of set 10: "nearest" takes floor(x / scale) when enlarging, which set 11
@@ -209,7 +169,7 @@ static int to_resize(struct upgrade *up, struct assay__node *node)
     assay__node_set_input(up->model, node, 2, name);
     assay__node_set_string(up->model, node, "coordinate_transformation_mode", "asymmetric");
     assay__node_set_string(up->model, node, "nearest_mode", "floor");
-    return emit(up, node);
+    return 0;
 }
 
 static int never(struct upgrade *up, struct assay__node *node)
@@ -226,41 +186,39 @@ static const struct {
     {"Scan", 9, never},
     {"Upsample", 10, to_resize},
     {"Resize", 11, to_resize},
-    {"Slice", 10, slice_to_inputs},
-    {"TopK", 10, topk_to_input},
-    {"Clip", 11, clip_to_inputs},
-    {"Pad", 11, pad_to_inputs},
+    {"Slice", 10, to_inputs},
+    {"TopK", 10, to_inputs},
+    {"Clip", 11, to_inputs},
+    {"Pad", 11, to_inputs},
     {"Scatter", 11, scatter},
     {"Dropout", 12, drop_dropout},
     {"Softmax LogSoftmax Hardmax", 13, flat_softmax},
-    {"ReduceSum Squeeze Unsqueeze Split", 13, list_to_input},
+    {"ReduceSum Squeeze Unsqueeze Split", 13, to_inputs},
     {"ATen Affine Crop DynamicSlice GRUUnit GivenTensorFill ImageScaler ParametricSoftplus Scale "
      "ScaledTanh",
      13, never},
 };
 
-static int upgrade_node(struct upgrade *up, struct assay__node *node)
-{
-    bool standard = !*node->domain || strcmp(node->domain, "ai.onnx") == 0;
-    for (size_t i = 0; standard && i < sizeof rows / sizeof rows[0]; i++) {
-        if (!assay__has_word(rows[i].ops, node->op)) continue;
-        if (rows[i].since <= up->from || rows[i].since > up->to) continue;
-        up->changed++;
-        return rows[i].change(up, node);
-    }
-    return up->dry ? 0 : emit(up, node);
-}
-
 static int upgrade_graph(void *context, struct assay__graph *graph)
 {
     struct upgrade *up = context;
-    int code = 0;
     up->graph = graph;
     up->fresh = (struct assay__graph){.name = ""};
-    for (size_t i = 0; i < graph->node_count && !code; i++)
-        code = upgrade_node(up, &graph->nodes[i]);
-    if (code || up->dry) return code;
-    assay__graph_take_nodes(graph, &up->fresh);
+    for (size_t i = 0; i < graph->node_count; i++) {
+        struct assay__node *node = &graph->nodes[i];
+        int answer = 0;
+        for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
+            if (!assay__node_is_any(node, rows[k].ops) || rows[k].since <= up->from ||
+                rows[k].since > up->to)
+                continue;
+            up->changed++;
+            answer = rows[k].change(up, node);
+            break;
+        }
+        if (answer < 0) return answer;
+        if (!up->dry && answer != REPLACED) assay__graph_push_node(up->model, &up->fresh, node);
+    }
+    if (!up->dry) assay__graph_take_nodes(graph, &up->fresh);
     return 0;
 }
 

@@ -29,22 +29,6 @@ struct repetition {
     size_t input; /* which one is guarded */
 };
 
-static bool can_guard(enum assay__dtype dtype, int64_t opset)
-{
-    if (dtype == ASSAY__FLOAT32 || dtype == ASSAY__FLOAT64 || dtype == ASSAY__FLOAT16) return true;
-    return opset >= 12 && (dtype == ASSAY__INT32 || dtype == ASSAY__INT64);
-}
-
-/* The number of elements; HUGE for an unknown one, so that a known one is preferred. */
-static double elements(const struct assay__shape_entry *entry)
-{
-    double count = 1;
-    if (!entry || entry->rank < 0) return 1e300;
-    for (int i = 0; i < entry->rank; i++)
-        count *= entry->dims[i] >= 0 ? (double)entry->dims[i] : 1e9;
-    return count;
-}
-
 static int choose_input(struct repetition *work, const struct assay__node *node)
 {
     int64_t opset = assay__model_opset(work->model, "");
@@ -56,9 +40,14 @@ static int choose_input(struct repetition *work, const struct assay__node *node)
                                                                       node->inputs[i]);
         const struct assay__shape_entry *entry = assay__shapes_get(work->shapes, node->inputs[i]);
         enum assay__dtype dtype = tensor ? tensor->dtype : entry ? entry->dtype : ASSAY__UNDEFINED;
-        if (!can_guard(dtype, opset) || (tensor && tensor->rank != 1)) continue;
+        bool real = dtype == ASSAY__FLOAT32 || dtype == ASSAY__FLOAT64 || dtype == ASSAY__FLOAT16;
+        bool whole = opset >= 12 && (dtype == ASSAY__INT32 || dtype == ASSAY__INT64);
+        if ((!real && !whole) || (tensor && tensor->rank != 1)) continue;
         if (tensor && dtype == ASSAY__INT64) continue; /* a shape or axes: must stay constant */
-        double size = tensor ? (double)tensor->elements : elements(entry);
+        double size = tensor ? (double)tensor->elements : 1;
+        if (!tensor && entry->rank < 0) size = 1e300; /* a known number of elements is preferred */
+        for (int d = 0; !tensor && d < entry->rank; d++)
+            size *= entry->dims[d] >= 0 ? (double)entry->dims[d] : 1e9;
         if (found && size >= best) continue;
         found = true;
         best = size;
@@ -115,45 +104,23 @@ static const char *add_copy(struct repetition *work, const struct assay__node *n
     return outputs[0];
 }
 
-static void repeat_node(struct repetition *work, const struct assay__node *node, int64_t times)
-{
-    const char *y = "";
-    for (int64_t i = 0; i < times && !work->model->failed; i++)
-        y = add_copy(work, node, i ? guard(work, node, y) : NULL, i + 1 == times);
-}
-
 static const struct assay__node *find_node(struct repetition *work, const char *name, size_t *at)
 {
     const struct assay__graph *graph = &work->model->graph;
-    const char *nearest = "";
-    size_t best = SIZE_MAX;
+    struct assay__text_nearest nearest = ASSAY__TEXT_NEAREST;
     for (int by_output = 0; by_output < 2; by_output++)
         for (size_t i = 0; i < graph->node_count; i++) {
             const struct assay__node *node = &graph->nodes[i];
             const char *own = by_output ? node->output_count ? node->outputs[0] : "" : node->name;
             *at = i;
             if (*own && strcmp(own, name) == 0) return node;
-            size_t distance = assay__text_distance(own, name);
-            if (*own && distance < best) {
-                best = distance;
-                nearest = own;
-            }
+            assay__text_nearest_try(&nearest, name, own);
         }
     assay_error_set(work->error, ASSAY_ENOTFOUND,
                     "no node is called '%.100s' (and none makes a tensor of that name); the "
                     "nearest is '%.100s'",
-                    name, nearest);
+                    name, nearest.word);
     return NULL;
-}
-
-static void constants(struct repetition *work)
-{
-    int64_t zero = 0, minus = -1, one = 1;
-    struct assay__graph *graph = &work->model->graph;
-    work->first = assay__rewrite_constant(graph, &work->namer, "repeat", "_index", ASSAY__INT64, 0,
-                                          NULL, &zero);
-    work->flat = assay__rewrite_constant(graph, &work->namer, "repeat", "_flat", ASSAY__INT64, 1,
-                                         &one, &minus);
 }
 
 int assay__rewrite_repeat(struct assay__model *model, const char *name, int64_t times,
@@ -177,12 +144,18 @@ int assay__rewrite_repeat(struct assay__model *model, const char *name, int64_t 
     if (!code) code = choose_input(&work, node);
     if (!code) code = assay__namer_open(&work.namer, model, error);
     if (code) goto out;
-    if (times > 1) constants(&work);
+    if (times > 1) {
+        int64_t zero = 0, minus = -1, one = 1;
+        work.first = assay__rewrite_constant(graph, &work.namer, "repeat", "_index", ASSAY__INT64,
+                                             0, NULL, &zero);
+        work.flat = assay__rewrite_constant(graph, &work.namer, "repeat", "_flat", ASSAY__INT64, 1,
+                                            &one, &minus);
+    }
     for (size_t i = 0; i < graph->node_count; i++) {
-        if (i == at)
-            repeat_node(&work, node, times);
-        else
-            assay__graph_push_node(model, &work.fresh, &graph->nodes[i]);
+        const char *y = "";
+        if (i != at) assay__graph_push_node(model, &work.fresh, &graph->nodes[i]);
+        for (int64_t k = 0; i == at && k < times && !model->failed; k++)
+            y = add_copy(&work, node, k ? guard(&work, node, y) : NULL, k + 1 == times);
     }
     code = assay__rewrite_end(model, 0, error);
     if (code) goto out;
@@ -194,8 +167,6 @@ out:
     assay__shapes_free(work.shapes);
     return code;
 }
-
-/* --- the rewrite: NODE=N, at the last '=' (a node's name may hold one) ------------------------ */
 
 static const char *read_times(const char *text, int64_t *times)
 {

@@ -74,14 +74,6 @@ static const struct assay__tensor *constant_of(const struct stripping *work, con
     return NULL;
 }
 
-static const struct assay__node *producer_of(const struct stripping *work, const char *name)
-{
-    for (size_t n = 0; *name && n < work->graph->node_count; n++)
-        for (size_t k = 0; k < work->graph->nodes[n].output_count; k++)
-            if (strcmp(work->graph->nodes[n].outputs[k], name) == 0) return &work->graph->nodes[n];
-    return NULL;
-}
-
 /* How many inputs one output of the operator that reads it sums up. */
 static int64_t fan_in(const struct stripping *work, const char *name,
                       const struct assay__tensor *tensor, int depth)
@@ -92,15 +84,13 @@ static int64_t fan_in(const struct stripping *work, const char *name,
     for (size_t n = 0; tensor->rank >= 2 && n < graph->node_count; n++) {
         const struct assay__node *node = &graph->nodes[n];
         if (depth && node->input_count == 1 && node->output_count == 1 &&
-            (assay__node_is(node, "Cast") || assay__node_is(node, "Identity")) &&
-            strcmp(node->inputs[0], name) == 0)
+            assay__node_is_any(node, "Cast Identity") && strcmp(node->inputs[0], name) == 0)
             return fan_in(work, node->outputs[0], tensor, depth - 1);
         if (node->input_count < 2 || strcmp(node->inputs[1], name) != 0) continue;
-        if (assay__node_is(node, "MatMul") || assay__node_is(node, "MatMulInteger"))
-            return tensor->dims[tensor->rank - 2];
+        if (assay__node_is_any(node, "MatMul MatMulInteger")) return tensor->dims[tensor->rank - 2];
         if (assay__node_is(node, "Gemm"))
             return assay__node_int(node, "transB", 0) ? tensor->dims[1] : rows;
-        if (assay__node_is(node, "Conv") || assay__node_is(node, "ConvInteger")) return rest;
+        if (assay__node_is_any(node, "Conv ConvInteger")) return rest;
     }
     return rows > rest ? rows : rest;
 }
@@ -109,15 +99,18 @@ static int64_t fan_in(const struct stripping *work, const char *name,
  * one. */
 static int64_t product_fan_in(const struct stripping *work, const char *name, int depth)
 {
-    const struct assay__node *node = producer_of(work, name);
+    const struct assay__node *node = NULL;
+    for (size_t n = 0; *name && n < work->graph->node_count && !node; n++)
+        for (size_t k = 0; k < work->graph->nodes[n].output_count; k++)
+            if (strcmp(work->graph->nodes[n].outputs[k], name) == 0) node = &work->graph->nodes[n];
     if (!node) return 0;
-    if (assay__node_is(node, "MatMulInteger") || assay__node_is(node, "ConvInteger")) {
+    if (assay__node_is_any(node, "MatMulInteger ConvInteger")) {
         const struct assay__tensor *weight = node->input_count > 1
                                                  ? constant_of(work, node->inputs[1])
                                                  : NULL;
         return weight ? fan_in(work, node->inputs[1], weight, 0) : 0;
     }
-    bool passes = assay__node_is(node, "Cast") || assay__node_is(node, "Mul");
+    bool passes = assay__node_is_any(node, "Cast Mul");
     int64_t fan = 0;
     for (size_t i = 0; passes && depth && !fan && i < node->input_count; i++)
         fan = product_fan_in(work, node->inputs[i], depth - 1);
@@ -140,7 +133,7 @@ static int64_t scaled_fan_in(const struct stripping *work, const char *name, int
                 fan = weight ? fan_in(work, node->outputs[0], weight, 1) : 1;
             if (assay__node_is(node, "Mul"))
                 fan = product_fan_in(work, node->inputs[!i], TRACE_DEPTH);
-            bool passes = assay__node_is(node, "Mul") || assay__node_is(node, "Cast");
+            bool passes = assay__node_is_any(node, "Mul Cast");
             if (!fan && passes && depth) fan = scaled_fan_in(work, node->outputs[0], depth - 1);
             /* as ONNX Runtime fuses them: A, B, scale of B; A, B, scale of A, scale of B */
             weight = node->input_count > 1 ? constant_of(work, node->inputs[1]) : NULL;
@@ -155,25 +148,7 @@ static int64_t scaled_fan_in(const struct stripping *work, const char *name, int
     return fan;
 }
 
-static bool is_zero_point(const struct stripping *work, const char *name)
-{
-    static const char *const ops[] = {"DequantizeLinear", "QuantizeLinear", "MatMulInteger",
-                                      "ConvInteger"};
-    for (size_t n = 0; n < work->graph->node_count; n++) {
-        const struct assay__node *node = &work->graph->nodes[n];
-        for (size_t k = 0; k < sizeof ops / sizeof ops[0]; k++)
-            for (size_t i = 2; assay__node_is(node, ops[k]) && i < node->input_count; i++)
-                if (strcmp(node->inputs[i], name) == 0) return true;
-    }
-    return false;
-}
-
 /* --- what defines shapes ---------------------------------------------------------------------- */
-
-static int mark(struct stripping *work, const char *name)
-{
-    return *name && assay__map_set(work->shaping, name, 1) ? ASSAY_ENOMEM : 0;
-}
 
 /* Nodes from the last to the first: whatever such a value is calculated from is one, up to a
  * Shape. */
@@ -185,15 +160,14 @@ static int mark_shaping(struct stripping *work)
         const struct assay__node *node = &graph->nodes[n];
         bool shaping = false;
         for (size_t k = 0; k < node->output_count; k++)
-            shaping |= *node->outputs[k] &&
-                       assay__map_get(work->shaping, node->outputs[k]) != ASSAY__MAP_NONE;
-        shaping = shaping && !assay__node_is(node, "Shape") && !assay__node_is(node, "Size");
-        for (size_t i = 0; i < node->input_count && shaping && !code; i++)
-            code = mark(work, node->inputs[i]);
-        for (size_t d = 0; d < sizeof defining / sizeof defining[0] && !code; d++)
-            for (size_t i = 0; assay__node_is(node, defining[d].op) && i < node->input_count; i++)
-                if (i < 32 && defining[d].inputs >> i & 1 && !code)
-                    code = mark(work, node->inputs[i]);
+            shaping |= *node->outputs[k] && assay__map_has(work->shaping, node->outputs[k]);
+        shaping = shaping && !assay__node_is_any(node, "Shape Size");
+        unsigned inputs = 0;
+        for (size_t d = 0; d < sizeof defining / sizeof defining[0]; d++)
+            if (assay__node_is(node, defining[d].op)) inputs |= defining[d].inputs;
+        for (size_t i = 0; i < node->input_count && !code; i++)
+            if (*node->inputs[i] && (shaping || (i < 32 && inputs >> i & 1)))
+                code = assay__map_set(work->shaping, node->inputs[i], 1);
     }
     return code ? assay__rewrite_no_memory(work->error) : 0;
 }
@@ -205,7 +179,14 @@ static size_t filler(const struct stripping *work, const char *name,
                      const struct assay__tensor *tensor, uint8_t out[8])
 {
     int64_t fan = scaled_fan_in(work, name, TRACE_DEPTH);
-    uint8_t whole = is_zero_point(work, name) ? 0 : 1;
+    uint8_t whole = 1; /* 0 for a zero point */
+    for (size_t n = 0; n < work->graph->node_count; n++) {
+        const struct assay__node *node = &work->graph->nodes[n];
+        if (!assay__node_is_any(node, "DequantizeLinear QuantizeLinear MatMulInteger ConvInteger"))
+            continue;
+        for (size_t i = 2; i < node->input_count; i++)
+            if (strcmp(node->inputs[i], name) == 0) whole = 0;
+    }
     if (!fan) fan = tensor->rank >= 2 ? fan_in(work, name, tensor, 1) : 2;
     float number = 1.0f / (float)(fan > 0 ? fan : 1);
     double wide = number;
@@ -238,8 +219,7 @@ static bool large(const struct stripping *work, const char *name,
 {
     bool data = tensor->dtype != ASSAY__INT64 && tensor->dtype != ASSAY__UINT64 &&
                 tensor->dtype != ASSAY__BOOL && tensor->dtype != ASSAY__STRING;
-    return data && tensor->elements > work->keep_small &&
-           assay__map_get(work->shaping, name) == ASSAY__MAP_NONE;
+    return data && tensor->elements > work->keep_small && !assay__map_has(work->shaping, name);
 }
 
 static int strip(struct stripping *work, const char *name, const struct assay__tensor *tensor)
@@ -284,22 +264,6 @@ static int strip_initializers(struct stripping *work)
     return code;
 }
 
-static int strip_nodes(struct stripping *work)
-{
-    struct assay__graph *graph = work->graph;
-    int code = 0;
-    for (size_t i = 0; i < graph->node_count && !code; i++) {
-        const struct assay__node *node = &graph->nodes[i];
-        const struct assay__tensor *tensor = assay__node_constant(node);
-        if (tensor && node->output_count == 1 && large(work, node->outputs[0], tensor))
-            code = strip(work, node->outputs[0], tensor);
-        else
-            assay__graph_push_node(work->model, &work->fresh, node);
-    }
-    if (!code) assay__graph_take_nodes(graph, &work->fresh);
-    return code;
-}
-
 static int strip_graph(void *context, struct assay__graph *graph)
 {
     struct stripping *work = context;
@@ -321,7 +285,15 @@ static int strip_graph(void *context, struct assay__graph *graph)
     work->before_count = count;
     int code = mark_shaping(work);
     if (!code) code = strip_initializers(work);
-    if (!code) code = strip_nodes(work);
+    for (size_t i = 0; i < graph->node_count && !code; i++) {
+        const struct assay__node *node = &graph->nodes[i];
+        const struct assay__tensor *tensor = assay__node_constant(node);
+        if (tensor && node->output_count == 1 && large(work, node->outputs[0], tensor))
+            code = strip(work, node->outputs[0], tensor);
+        else
+            assay__graph_push_node(work->model, &work->fresh, node);
+    }
+    if (!code) assay__graph_take_nodes(graph, &work->fresh);
     assay__map_free(work->shaping);
     return code;
 }

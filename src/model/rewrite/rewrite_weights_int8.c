@@ -4,7 +4,7 @@
  * transB), the filters of Conv, axis 1 of ConvTranspose, the rows of a table read by Gather, the
  * gates of LSTM, GRU and RNN. Before operator set 13 DequantizeLinear has no axis: the set is
  * raised, or, from set 10 on, one scale serves a whole tensor. */
-#include "model/rewrite/rewrite_int8.h"
+#include "model/rewrite/rewrite_graph.h"
 #include "model/tensor_data.h"
 
 #include <stdlib.h>
@@ -28,10 +28,7 @@ static int channel_axis(const struct assay__node *node, size_t i,
     if (assay__node_is(node, "Gemm") && i == 1) return assay__node_int(node, "transB", 0) ? 0 : 1;
     if (assay__node_is(node, "Conv") && i == 1) return 0;
     if (assay__node_is(node, "ConvTranspose") && i == 1) return 1;
-    if ((assay__node_is(node, "LSTM") || assay__node_is(node, "GRU") ||
-         assay__node_is(node, "RNN")) &&
-        (i == 1 || i == 2))
-        return 1;
+    if (assay__node_is_any(node, "LSTM GRU RNN") && (i == 1 || i == 2)) return 1;
     if (assay__node_is(node, "Gather") && i == 0 && assay__node_int(node, "axis", 0) == 0) return 0;
     return -1;
 }
@@ -76,13 +73,6 @@ out:
     return code;
 }
 
-/* Worth it: a byte each and 4 per scale are less than 4 each. */
-static bool worth(const struct assay__tensor *tensor, int axis)
-{
-    int64_t channels = axis < 0 ? 1 : tensor->dims[axis];
-    return tensor->elements > channels && tensor->elements - channels > channels / 3;
-}
-
 /* One graph while its weights are replaced. */
 struct replacing {
     struct weights_rewrite *rewrite;
@@ -106,9 +96,11 @@ static int replace_reads(struct replacing *work, const struct assay__node *node)
         const struct assay__tensor *tensor = assay__weights_find(&work->weights, name);
         int axis = tensor ? channel_axis(node, i, tensor) : -1;
         bool done = false;
-        if (axis < 0 || assay__map_get(work->replaced, name) != ASSAY__MAP_NONE) continue;
+        if (axis < 0 || assay__map_has(work->replaced, name)) continue;
         if (rewrite->per_tensor) axis = -1;
-        if (!worth(tensor, axis)) continue;
+        /* worth it when a byte each and 4 per scale are less than 4 each */
+        int64_t channels = axis < 0 ? 1 : tensor->dims[axis];
+        if (tensor->elements <= channels || tensor->elements - channels <= channels / 3) continue;
         code = quantize(rewrite, work->graph, &work->fresh, tensor, name, axis, &done);
         if (!code && done && assay__map_set(work->replaced, name, work->fresh.node_count - 1))
             code = assay__rewrite_no_memory(rewrite->error);
@@ -134,43 +126,37 @@ static int emit_before_reader(void *context, const char *name)
     return 0;
 }
 
-/* The weights go, and the nodes that make them again are put in. */
-static int replace_weights(struct replacing *work)
+static int convert_graph(void *context, struct assay__graph *graph)
 {
-    struct assay__graph *graph = work->graph;
+    struct weights_rewrite *rewrite = context;
+    struct replacing work = {.rewrite = rewrite, .graph = graph, .replaced = assay__map_new()};
     size_t kept = 0;
+    int code = assay__weights_open(&work.weights, graph);
+    if (!work.replaced || code) code = assay__rewrite_no_memory(rewrite->error);
+    for (size_t n = 0; n < graph->node_count && !code; n++)
+        code = replace_reads(&work, &graph->nodes[n]);
+    if (code || !assay__map_count(work.replaced)) goto out;
+    /* the weights go, and the nodes that make them again are put in */
     for (size_t i = 0; i < graph->initializer_count; i++) {
-        if (assay__map_get(work->replaced, graph->initializers[i].name) != ASSAY__MAP_NONE)
+        if (assay__map_has(work.replaced, graph->initializers[i].name))
             assay__graph_drop_input(graph, graph->initializers[i].name);
         else
             graph->initializers[kept++] = graph->initializers[i];
     }
     graph->initializer_count = kept;
-    for (size_t n = 0; n < graph->node_count; n++) {
+    for (size_t n = 0; n < graph->node_count && !code; n++) {
         const struct assay__node *node = &graph->nodes[n];
         if (assay__node_is(node, "Constant") && node->output_count == 1 &&
-            assay__map_get(work->replaced, node->outputs[0]) != ASSAY__MAP_NONE)
+            assay__map_has(work.replaced, node->outputs[0]))
             continue;
-        int code = assay__rewrite_reads(node, emit_before_reader, work);
-        if (code) return code;
-        assay__graph_push_node(work->rewrite->model, &work->ordered, node);
+        code = assay__rewrite_reads(node, emit_before_reader, &work);
+        assay__graph_push_node(rewrite->model, &work.ordered, node);
     }
-    for (size_t i = 0; i < graph->output_count; i++) /* a weight that only the caller reads */
-        if (emit_before_reader(work, graph->outputs[i].name)) return ASSAY_ENOMEM;
-    assay__graph_take_nodes(graph, &work->ordered);
-    return assay__rewrite_end(work->rewrite->model, 0, work->rewrite->error);
-}
-
-static int convert_graph(void *context, struct assay__graph *graph)
-{
-    struct replacing work = {
-        .rewrite = context, .graph = graph, .fresh = {.name = ""}, .ordered = {.name = ""}};
-    work.replaced = assay__map_new();
-    int code = assay__weights_open(&work.weights, graph);
-    if (!work.replaced || code) code = assay__rewrite_no_memory(work.rewrite->error);
-    for (size_t n = 0; n < graph->node_count && !code; n++)
-        code = replace_reads(&work, &graph->nodes[n]);
-    if (!code && assay__map_count(work.replaced)) code = replace_weights(&work);
+    for (size_t i = 0; i < graph->output_count && !code; i++) /* what only the caller reads */
+        code = emit_before_reader(&work, graph->outputs[i].name);
+    if (!code) assay__graph_take_nodes(graph, &work.ordered);
+    code = assay__rewrite_end(rewrite->model, code, rewrite->error);
+out:
     assay__weights_close(&work.weights);
     assay__map_free(work.replaced);
     return code;
@@ -179,8 +165,8 @@ static int convert_graph(void *context, struct assay__graph *graph)
 int assay__rewrite_weights_int8(struct assay__model *model, struct assay__rewrite_notes *notes,
                                 struct assay_error *error)
 {
-    struct assay_error own_error = {0}, why = {0};
-    struct weights_rewrite rewrite = {.model = model, .error = error ? error : &own_error};
+    struct assay_error why = {0};
+    struct weights_rewrite rewrite = {.model = model, .error = error};
     int code = assay__rewrite_begin(model, false, notes, error);
     if (code) return code;
     code = assay__rewrite_opset(model, 13, notes, &why);

@@ -41,7 +41,6 @@ struct assay__shape_call {
     size_t in_count;
     struct assay__fact **out; /* entries of absent outputs point to a dummy */
     size_t out_count;
-    bool no_memory;
 };
 
 typedef void assay__shape_fn(struct assay__shape_call *call);
@@ -72,9 +71,6 @@ struct assay__shape_row {
     extern const struct assay__shape_row assay__shape_rows_##FAMILY[];
 ASSAY__SHAPE_FAMILIES(ASSAY__SHAPE_DECLARE)
 
-/** The row of a node's operator, or NULL. */
-const struct assay__shape_row *assay__shape_find_row(const struct assay__node *node);
-
 /* Inputs; an absent input (and a sequence) has rank -1, no values and no type. */
 bool assay__shape_has(const struct assay__shape_call *call, size_t i);
 int assay__shape_rank(const struct assay__shape_call *call, size_t i);
@@ -90,6 +86,12 @@ const int64_t *assay__shape_values(const struct assay__shape_call *call, size_t 
 const int64_t *assay__shape_nums(const struct assay__shape_call *call, size_t i, size_t *count);
 /** The single element of an input; ASSAY__SHAPE_ANY otherwise. */
 int64_t assay__shape_num(const struct assay__shape_call *call, size_t i);
+/** The integers of an attribute; NULL when it is not there. */
+const int64_t *assay__shape_ints(const struct assay__shape_call *call, const char *name,
+                                 size_t *count);
+/** The integers of an attribute, else the nums of input i; NULL when neither is known. */
+const int64_t *assay__shape_list(const struct assay__shape_call *call, const char *name, size_t i,
+                                 size_t *count);
 /** An axes list: the attribute, else input i (NULL: neither is known; *given says whether one is
  *  there at all). */
 const int64_t *assay__shape_axes(const struct assay__shape_call *call, const char *attr, size_t i,
@@ -117,6 +119,11 @@ void assay__shape_as(struct assay__shape_call *call, size_t o, size_t i, enum as
 void assay__shape_like(struct assay__shape_call *call, size_t o, size_t i, enum assay__dtype dtype);
 /** Output o has the elements of input i (a reinterpretation). */
 void assay__shape_keep_values(struct assay__shape_call *call, size_t o, size_t i);
+/** Output o is what `fact` is. */
+void assay__shape_pass(struct assay__shape_call *call, size_t o, const struct assay__fact *fact);
+/** fact becomes what it and `other` have in common; true when that changed its shape. */
+bool assay__fact_join(struct assay__shape_call *call, struct assay__fact *fact,
+                      const struct assay__fact *other);
 
 /** Shapes that contradict each other; input i is the one whose producer is named. */
 void assay__shape_conflict(struct assay__shape_call *call, size_t i, const char *format, ...)
@@ -137,9 +144,10 @@ bool assay__shape_axis_attr(struct assay__shape_call *call, const char *name, in
                             int rank, int *out);
 /** NumPy's broadcast of b into a (in place, *rank grows); false when they cannot match. */
 bool assay__shape_broadcast(int64_t *a, int *a_rank, const int64_t *b, int b_rank);
-/** All inputs from `first` to before `last`, NumPy's rules, to output 0. */
-void assay__shape_broadcast_inputs(struct assay__shape_call *call, size_t first, size_t last,
-                                   enum assay__dtype dtype);
+/** `count` inputs, those at the places `which` (NULL: the first ones), by NumPy's rules to output
+ *  0. */
+void assay__shape_broadcast_inputs(struct assay__shape_call *call, const size_t *which,
+                                   size_t count, enum assay__dtype dtype);
 /** Product; ASSAY__SHAPE_ANY when a dimension is unknown or it overflows. */
 int64_t assay__shape_product(const struct assay__shape_call *call, const int64_t *dims, int from,
                              int to);

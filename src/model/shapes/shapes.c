@@ -10,10 +10,12 @@
 
 #include "base/checked.h"
 #include "base/vec.h"
+#include "model/op_index.h"
 #include "model/shapes/shapes_scope.h"
 #include "model/wire.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,10 +62,13 @@ struct assay__fact *assay__scope_add(struct assay__shapes *scope, const char *na
     if (!fact ||
         assay__vec_grow((void **)&scope->facts, &scope->capacity, scope->count + 1,
                         sizeof *scope->facts) ||
-        assay__map_set(scope->names, name, scope->count))
-        return NULL;
+        assay__map_set(scope->names, name, scope->count)) {
+        assay__arena_fail(scope->state->arena);
+        fact = &scope->lost;
+    } else {
+        scope->facts[scope->count++] = fact;
+    }
     fact->entry.rank = -1;
-    scope->facts[scope->count++] = fact;
     return fact;
 }
 
@@ -87,35 +92,34 @@ static int64_t element(const struct assay__tensor *tensor, size_t i)
     }
 }
 
-static int tensor_values(struct assay__shape_state *state, const struct assay__tensor *tensor,
-                         struct assay__fact *fact)
+static void fact_from_tensor(struct assay__shape_state *state, const struct assay__tensor *tensor,
+                             struct assay__fact *fact)
 {
+    fact->tensor = tensor;
+    assay__fact_set(state, fact, tensor->dtype, tensor->rank, tensor->dims);
     bool followed = tensor->dtype == ASSAY__INT64 || tensor->dtype == ASSAY__INT32 ||
                     tensor->dtype == ASSAY__BOOL ||
                     (tensor->dtype == ASSAY__FLOAT32 && tensor->elements <= 16);
     if (!followed || !tensor->data || tensor->elements > ASSAY__SHAPE_VALUES ||
         tensor->elements < 0 ||
         tensor->data_size != assay__dtype_bytes(tensor->dtype, tensor->elements))
-        return 0;
+        return;
     size_t count = (size_t)tensor->elements;
     int64_t *values = assay__arena_array(state->arena, count, sizeof *values);
-    if (!values) return ASSAY_ENOMEM;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; values && i < count; i++)
         values[i] = element(tensor, i);
     fact->values = values;
     fact->value_count = count;
-    return 0;
 }
 
-static int fact_from_tensor(struct assay__shape_state *state, const struct assay__tensor *tensor,
-                            struct assay__fact *fact)
+/* What the caller's inputs fix a symbol to; `otherwise` when they do not. */
+static int64_t bound(const struct assay__shape_state *state, int64_t symbol, int64_t otherwise)
 {
-    fact->tensor = tensor;
-    int code = assay__fact_set(state, fact, tensor->dtype, tensor->rank, tensor->dims);
-    return code ? code : tensor_values(state, tensor, fact);
+    for (size_t i = 0; i < state->binding_count; i++)
+        if (state->bindings[i].symbol == symbol) return state->bindings[i].num;
+    return otherwise;
 }
 
-/* What the caller's inputs fix a name to. */
 static int64_t bound_name(void *context, const char *name, size_t length)
 {
     struct assay__shape_state *state = context;
@@ -123,10 +127,7 @@ static int64_t bound_name(void *context, const char *name, size_t length)
     if (length >= sizeof text) return ASSAY__NUM_ANY;
     memcpy(text, name, length);
     text[length] = 0;
-    int64_t num = assay__num_symbol(state->symbols, text);
-    for (size_t i = 0; i < state->binding_count; i++)
-        if (state->bindings[i].symbol == num) return state->bindings[i].num;
-    return ASSAY__NUM_ANY;
+    return bound(state, assay__num_symbol(state->symbols, text), ASSAY__NUM_ANY);
 }
 
 /* A stated dimension; symbols that the caller's inputs fix are what they are fixed to. */
@@ -138,9 +139,7 @@ static int64_t stated_num(struct assay__shape_state *state, const struct assay__
         if (assay__num_known(number) && number >= 0) return number;
     }
     int64_t num = assay__num_symbol(state->symbols, dim->symbol ? dim->symbol : "");
-    for (size_t i = 0; i < state->binding_count; i++)
-        if (state->bindings[i].symbol == num) return state->bindings[i].num;
-    return num;
+    return bound(state, num, num);
 }
 
 static bool is_tensor(const struct assay__value *value)
@@ -148,74 +147,132 @@ static bool is_tensor(const struct assay__value *value)
     return value->kind == ASSAY__KIND_TENSOR || value->kind == ASSAY__KIND_SPARSE;
 }
 
-static int fact_from_value(struct assay__shape_state *state, const struct assay__value *value,
+/* Sequences and optionals, which the reader carries but does not interpret:
+ *
+ * TypeProto { 1 tensor { 1 element type, 2 shape { 1 dim { 1 value, 2 symbol } } },
+ *             4 sequence { 1 TypeProto }, 9 optional { 1 TypeProto } }
+ *
+ * Nesting beyond sequence and optional is left unknown. */
+static bool find_field(const uint8_t *data, size_t size, uint32_t number, int type,
+                       struct assay__wire_field *out)
+{
+    struct assay__wire wire = assay__wire_over(data, size);
+    while (assay__wire_next(&wire, out) == ASSAY__WIRE_FIELD)
+        if (out->number == number) return out->type == type;
+    return false;
+}
+
+static void fact_from_tensor_type(struct assay__shape_state *state,
+                                  const struct assay__wire_field *tensor, struct assay__fact *fact)
+{
+    struct assay__wire_field field, shape, dim;
+    enum assay__dtype dtype = ASSAY__UNDEFINED;
+    int64_t nums[ASSAY__SHAPE_RANK];
+    int rank = 0;
+    if (find_field(tensor->data, tensor->size, 1, ASSAY__WIRE_VARINT, &field) &&
+        field.value <= ASSAY__INT2)
+        dtype = (enum assay__dtype)field.value;
+    if (!find_field(tensor->data, tensor->size, 2, ASSAY__WIRE_BYTES, &shape)) {
+        fact->entry.dtype = dtype;
+        return;
+    }
+    struct assay__wire wire = assay__wire_over(shape.data, shape.size);
+    while (assay__wire_next(&wire, &dim) == ASSAY__WIRE_FIELD) {
+        if (dim.number != 1 || dim.type != ASSAY__WIRE_BYTES) continue;
+        if (rank == ASSAY__SHAPE_RANK) {
+            fact->entry.dtype = dtype;
+            return;
+        }
+        int64_t num = ASSAY__NUM_ANY;
+        if (find_field(dim.data, dim.size, 1, ASSAY__WIRE_VARINT, &field)) {
+            if (field.value <= INT64_MAX) num = (int64_t)field.value;
+        } else if (find_field(dim.data, dim.size, 2, ASSAY__WIRE_BYTES, &field)) {
+            char *name = assay__arena_strndup(state->arena, (const char *)field.data, field.size);
+            if (name) num = assay__num_symbol(state->symbols, name);
+        }
+        nums[rank++] = num;
+    }
+    assay__fact_set(state, fact, dtype, rank, nums);
+}
+
+static void fact_from_type(struct assay__shape_state *state, const uint8_t *data, size_t size,
                            struct assay__fact *fact)
 {
+    struct assay__wire_field field, inner;
+    for (int depth = 0; depth < 4; depth++) {
+        if (find_field(data, size, 1, ASSAY__WIRE_BYTES, &field)) {
+            fact_from_tensor_type(state, &field, fact);
+            return;
+        }
+        bool sequence = find_field(data, size, 4, ASSAY__WIRE_BYTES, &field);
+        if (!sequence && !find_field(data, size, 9, ASSAY__WIRE_BYTES, &field)) return;
+        if (fact->sequence) return;
+        fact->sequence = sequence;
+        fact->optional = fact->optional || !sequence;
+        if (!find_field(field.data, field.size, 1, ASSAY__WIRE_BYTES, &inner)) return;
+        data = inner.data;
+        size = inner.size;
+    }
+}
+
+static void fact_from_value(struct assay__shape_state *state, const struct assay__value *value,
+                            struct assay__fact *fact)
+{
     int64_t nums[ASSAY__SHAPE_RANK];
-    if (!is_tensor(value))
-        return value->type_proto
-                   ? assay__fact_from_type(state, value->type_proto, value->type_proto_size, fact)
-                   : 0;
-    if (value->rank > ASSAY__SHAPE_RANK) return 0;
+    if (!is_tensor(value)) {
+        if (value->type_proto)
+            fact_from_type(state, value->type_proto, value->type_proto_size, fact);
+        return;
+    }
+    if (value->rank > ASSAY__SHAPE_RANK) return;
     for (int i = 0; i < value->rank; i++)
         nums[i] = stated_num(state, &value->dims[i]);
-    return assay__fact_set(state, fact, value->dtype, value->rank, nums);
+    assay__fact_set(state, fact, value->dtype, value->rank, nums);
 }
 
-/* --- what the file states --------------------------------------------------------------------- */
-
-static void report_stated(struct assay__shapes *scope, const struct assay__fact *fact,
-                          const struct assay__value *value, const char *format, long long says,
-                          long long follows)
-{
-    char text[256], whole[512];
-    if (!fact->maker || scope->state->stale) return;
-    snprintf(text, sizeof text, format, says, follows);
-    snprintf(whole, sizeof whole, "\"%.200s\": %s", value->name, text);
-    assay__state_conflict(scope->state, fact->maker, NULL, value->name, whole);
-}
-
+/* Reports where the file states another type, rank or dimension than what follows. */
 static void check_stated(struct assay__shapes *scope, const struct assay__value *value,
                          const struct assay__fact *fact)
 {
     const struct assay__shape_entry *entry = &fact->entry;
-    bool onnx = assay__model_is_onnx(scope->state->model);
-    if (onnx && entry->dtype && value->dtype && entry->dtype != value->dtype) {
-        char text[256];
+    char text[512];
+    if (!fact->maker || scope->state->stale) return;
+    if (assay__model_is_onnx(scope->state->model) && entry->dtype && value->dtype &&
+        entry->dtype != value->dtype) {
         snprintf(text, sizeof text, "\"%.128s\": the file states %s, %s follows", value->name,
                  assay__dtype_name(value->dtype), assay__dtype_name(entry->dtype));
-        if (fact->maker && !scope->state->stale)
-            assay__state_conflict(scope->state, fact->maker, NULL, value->name, text);
+        assay__state_conflict(scope->state, fact->maker, NULL, value->name, text);
     }
     if (entry->rank < 0 || value->rank < 0) return;
+    int i = 0;
     if (entry->rank != value->rank) {
-        report_stated(scope, fact, value, "the file states rank %lld, rank %lld follows",
-                      value->rank, entry->rank);
-        return;
+        snprintf(text, sizeof text, "\"%.200s\": the file states rank %d, rank %d follows",
+                 value->name, value->rank, entry->rank);
+    } else {
+        while (i < entry->rank && (value->dims[i].value < 0 || fact->dims[i] < 0 ||
+                                   value->dims[i].value == fact->dims[i]))
+            i++;
+        if (i == entry->rank) return;
+        snprintf(text, sizeof text, "\"%.200s\": the file states a dimension of %lld, %lld follows",
+                 value->name, (long long)value->dims[i].value, (long long)fact->dims[i]);
     }
-    for (int i = 0; i < entry->rank; i++) {
-        int64_t says = value->dims[i].value, follows = fact->dims[i];
-        if (says < 0 || follows < 0 || says == follows) continue;
-        report_stated(scope, fact, value, "the file states a dimension of %lld, %lld follows",
-                      (long long)says, (long long)follows);
-        return;
-    }
+    assay__state_conflict(scope->state, fact->maker, NULL, value->name, text);
 }
 
-int assay__fact_complete(struct assay__shapes *scope, const struct assay__value *value,
-                         struct assay__fact *fact)
+void assay__fact_complete(struct assay__shapes *scope, const struct assay__value *value,
+                          struct assay__fact *fact)
 {
     struct assay__shape_state *state = scope->state;
     int64_t nums[ASSAY__SHAPE_RANK];
-    if (!is_tensor(value) || fact->sequence || fact->optional) return 0;
+    if (!is_tensor(value) || fact->sequence || fact->optional) return;
     check_stated(scope, value, fact);
     /* Other formats' operators may give other types than the ONNX ones they are mapped to (indices
      * of 32 bits): they state them. */
     bool onnx = assay__model_is_onnx(state->model);
     if (fact->entry.dtype == ASSAY__UNDEFINED || (!onnx && value->dtype))
         fact->entry.dtype = value->dtype;
-    if (value->rank < 0 || value->rank > ASSAY__SHAPE_RANK) return 0;
-    if (fact->entry.rank >= 0 && fact->entry.rank != value->rank) return 0;
+    if (value->rank < 0 || value->rank > ASSAY__SHAPE_RANK) return;
+    if (fact->entry.rank >= 0 && fact->entry.rank != value->rank) return;
     bool open = fact->entry.rank < 0, changed = open;
     for (int i = 0; i < value->rank; i++) {
         nums[i] = open ? ASSAY__SHAPE_ANY : fact->dims[i];
@@ -226,40 +283,59 @@ int assay__fact_complete(struct assay__shapes *scope, const struct assay__value 
         nums[i] = says;
         changed = true;
     }
-    return changed ? assay__fact_set(state, fact, fact->entry.dtype, value->rank, nums) : 0;
+    if (changed) assay__fact_set(state, fact, fact->entry.dtype, value->rank, nums);
 }
 
 /* --- the walk --------------------------------------------------------------------------------- */
 
 /* Constant is no operator with inputs: its tensor is kept as a tensor, so it is handled here and
  * not in a table. */
-static int infer_constant(struct assay__shape_state *state, const struct assay__node *node,
-                          struct assay__fact *fact)
+static void infer_constant(struct assay__shape_state *state, const struct assay__node *node,
+                           struct assay__fact *fact)
 {
     const struct assay__attr *attr = node->attr_count ? &node->attrs[0] : NULL;
-    if (!attr) return 0;
-    if (strcmp(attr->name, "value") == 0 && attr->t) return fact_from_tensor(state, attr->t, fact);
+    if (attr && attr->t && strcmp(attr->name, "value") == 0) fact_from_tensor(state, attr->t, fact);
+    if (!attr || strncmp(attr->name, "value_", 6) != 0) return;
     bool integer = attr->type == ASSAY__ATTR_INT || attr->type == ASSAY__ATTR_INTS;
     bool list = attr->type == ASSAY__ATTR_INTS || attr->type == ASSAY__ATTR_FLOATS ||
                 attr->type == ASSAY__ATTR_STRINGS;
     bool text = attr->type == ASSAY__ATTR_STRING || attr->type == ASSAY__ATTR_STRINGS;
-    if (strncmp(attr->name, "value_", 6) != 0) return 0;
     int64_t count = list ? (int64_t)attr->count : 1;
     enum assay__dtype dtype = integer ? ASSAY__INT64 : text ? ASSAY__STRING : ASSAY__FLOAT32;
-    int code = assay__fact_set(state, fact, dtype, list ? 1 : 0, &count);
-    if (code || !integer || count > ASSAY__SHAPE_VALUES) return code;
+    assay__fact_set(state, fact, dtype, list ? 1 : 0, &count);
+    if (!integer || count > ASSAY__SHAPE_VALUES) return;
     int64_t *values = assay__arena_array(state->arena, (size_t)count, sizeof *values);
-    if (!values) return ASSAY_ENOMEM;
-    for (int64_t i = 0; i < count; i++)
+    for (int64_t i = 0; values && i < count; i++)
         values[i] = assay__num_from_file(list ? attr->ints[i] : attr->i);
     fact->values = values;
     fact->value_count = (size_t)count;
-    return 0;
+}
+
+/* All tables in one hash, made once. */
+static struct assay__op_index rows;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void index_rows(void)
+{
+#define TABLE(FAMILY) assay__shape_rows_##FAMILY,
+    static const struct assay__shape_row *const tables[] = {ASSAY__SHAPE_FAMILIES(TABLE)};
+    for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++)
+        for (const struct assay__shape_row *row = tables[t]; row->ops; row++)
+            assay__op_index_add(&rows, row->ops, row->domain, row);
+}
+
+static bool domain_matches(const char *row, const char *domain)
+{
+    if (!*domain || strcmp(domain, "ai.onnx") == 0) return !*row || *row == '*';
+    if (strcmp(domain, "com.microsoft") == 0) return strcmp(row, "ms") == 0 || *row == '*';
+    if (strcmp(domain, "com.microsoft.nchwc") == 0) return strcmp(row, "nchwc") == 0 || *row == '*';
+    if (strcmp(domain, "ai.onnx.ml") == 0) return strcmp(row, "ml") == 0;
+    return strncmp(domain, "ai.onnx.preview", 15) == 0 && strcmp(row, "preview") == 0;
 }
 
 #define FEW 16
 
-static int infer_node(struct assay__shapes *scope, const struct assay__node *node)
+static void infer_node(struct assay__shapes *scope, const struct assay__node *node)
 {
     struct assay__fact dummy = {.entry = {.rank = -1}}, *few[2 * FEW];
     struct assay__shape_call call = {.arena = scope->state->arena,
@@ -271,9 +347,11 @@ static int infer_node(struct assay__shapes *scope, const struct assay__node *nod
                                      .out_count = node->output_count};
     bool many = node->input_count > FEW || node->output_count > FEW;
     struct assay__fact **facts = few;
-    int code = 0;
     if (many) facts = calloc(node->input_count + node->output_count, sizeof(struct assay__fact *));
-    if (!facts) return ASSAY_ENOMEM;
+    if (!facts) {
+        assay__arena_fail(call.arena);
+        return;
+    }
     call.in = facts;
     call.out = facts + (many ? node->input_count : FEW);
     for (size_t i = 0; i < node->input_count; i++) {
@@ -281,66 +359,26 @@ static int infer_node(struct assay__shapes *scope, const struct assay__node *nod
                                                     : NULL;
         call.in[i] = fact ? fact : &scope->nothing;
     }
-    for (size_t i = 0; i < node->output_count && !code; i++) {
+    for (size_t i = 0; i < node->output_count; i++) {
         call.out[i] = *node->outputs[i] ? assay__scope_add(scope, node->outputs[i]) : &dummy;
-        if (call.out[i])
-            call.out[i]->maker = node;
-        else
-            code = ASSAY_ENOMEM;
+        call.out[i]->maker = node;
     }
-    if (!code && !*node->domain && strcmp(node->op, "Constant") == 0 && node->output_count) {
-        code = infer_constant(scope->state, node, call.out[0]);
-    } else if (!code) {
-        const struct assay__shape_row *row = assay__shape_find_row(node);
+    if (!*node->domain && strcmp(node->op, "Constant") == 0 && node->output_count) {
+        infer_constant(scope->state, node, call.out[0]);
+    } else {
+        pthread_once(&once, index_rows);
+        size_t at = assay__op_index_find(&rows, node->op, node->domain, domain_matches);
+        const struct assay__shape_row *row = at < ASSAY__OP_SLOTS ? rows.slots[at].row : NULL;
         if (row) row->infer(&call);
-        if (call.no_memory) code = ASSAY_ENOMEM;
     }
     if (many) free(facts);
-    return code;
 }
 
-static const struct assay__value *stated_value(const struct assay__graph *graph,
-                                               const struct assay__map *stated, const char *name)
+static void add_initializers(struct assay__shapes *scope)
 {
-    size_t index = assay__map_get(stated, name);
-    if (index == ASSAY__MAP_NONE) return NULL;
-    return index < graph->value_count ? &graph->values[index]
-                                      : &graph->outputs[index - graph->value_count];
-}
-
-static int index_stated(const struct assay__graph *graph, struct assay__map *stated)
-{
-    int code = 0;
-    for (size_t i = 0; i < graph->output_count && !code; i++)
-        code = assay__map_set(stated, graph->outputs[i].name, graph->value_count + i);
-    for (size_t i = 0; i < graph->value_count && !code; i++)
-        code = assay__map_set(stated, graph->values[i].name, i);
-    return code;
-}
-
-static int add_initializers(struct assay__shapes *scope, const struct assay__tensor *tensors,
-                            size_t count)
-{
-    int code = 0;
-    for (size_t i = 0; i < count && !code; i++) {
-        struct assay__fact *fact = assay__scope_add(scope, tensors[i].name);
-        code = fact ? fact_from_tensor(scope->state, &tensors[i], fact) : ASSAY_ENOMEM;
-    }
-    return code;
-}
-
-/* value_info and, where that says less, the graph's outputs. */
-static int complete_outputs(struct assay__shapes *scope, const struct assay__map *stated,
-                            const struct assay__node *node)
-{
-    int code = 0;
-    for (size_t k = 0; k < node->output_count && !code; k++) {
-        if (!*node->outputs[k]) continue;
-        const struct assay__value *value = stated_value(scope->graph, stated, node->outputs[k]);
-        if (value)
-            code = assay__fact_complete(scope, value, assay__scope_find(scope, node->outputs[k]));
-    }
-    return code;
+    const struct assay__tensor *tensor;
+    for (size_t i = 0; (tensor = assay__graph_tensor(scope->graph, i)); i++)
+        fact_from_tensor(scope->state, tensor, assay__scope_add(scope, tensor->name));
 }
 
 int assay__scope_walk(struct assay__shapes *scope, struct assay_error *error)
@@ -353,15 +391,26 @@ int assay__scope_walk(struct assay__shapes *scope, struct assay_error *error)
     int code = stated && order ? 0 : ASSAY_ENOMEM;
     if (!code && !scope->order) code = assay__graph_order(graph, order, error);
     if (!code) scope->order = order;
-    if (!code) code = index_stated(graph, stated);
-    if (!code && scope->parent)
-        code = add_initializers(scope, graph->initializers, graph->initializer_count);
-    if (!code && scope->parent && graph->sparse_tensors)
-        code = add_initializers(scope, graph->sparse_tensors, graph->sparse_count);
+    if (!code && scope->parent) add_initializers(scope);
+    /* what the file states: value_info and, of values that are not there, the graph's outputs */
+    for (size_t i = 0; i < graph->output_count && !code; i++)
+        code = assay__map_set(stated, graph->outputs[i].name, graph->value_count + i);
+    for (size_t i = 0; i < graph->value_count && !code; i++)
+        code = assay__map_set(stated, graph->values[i].name, i);
     for (size_t i = 0; i < graph->node_count && !code; i++) {
         const struct assay__node *node = &graph->nodes[order[i]];
-        code = infer_node(scope, node);
-        if (!code) code = complete_outputs(scope, stated, node);
+        infer_node(scope, node);
+        for (size_t k = 0; k < node->output_count; k++) {
+            const char *name = node->outputs[k];
+            size_t at = *name ? assay__map_get(stated, name) : ASSAY__MAP_NONE;
+            if (at == ASSAY__MAP_NONE) continue;
+            const struct assay__value *value = at < graph->value_count
+                                                   ? &graph->values[at]
+                                                   : &graph->outputs[at - graph->value_count];
+            struct assay__fact *fact = assay__scope_find(scope, name);
+            if (fact) assay__fact_complete(scope, value, fact);
+        }
+        if (assay__arena_failed(scope->state->arena)) code = ASSAY_ENOMEM;
     }
     assay__map_free(stated);
     return code;
@@ -370,41 +419,37 @@ int assay__scope_walk(struct assay__shapes *scope, struct assay_error *error)
 /* --- the caller's inputs ---------------------------------------------------------------------- */
 
 /* A symbol of the file that an input fixes; one that two inputs fix differently is not fixed. */
-static int bind(struct assay__shape_state *state, int64_t symbol, int64_t num)
+static void bind(struct assay__shape_state *state, int64_t symbol, int64_t num)
 {
-    if (!assay__num_plain(state->symbols, symbol) || num == symbol) return 0;
+    if (!assay__num_plain(state->symbols, symbol) || num == symbol) return;
     for (size_t i = 0; i < state->binding_count; i++) {
         if (state->bindings[i].symbol != symbol) continue;
         if (state->bindings[i].num != num) state->bindings[i].num = ASSAY__SHAPE_ANY;
-        return 0;
+        return;
     }
     if (assay__vec_grow((void **)&state->bindings, &state->binding_capacity,
                         state->binding_count + 1, sizeof *state->bindings))
-        return ASSAY_ENOMEM;
-    state->bindings[state->binding_count++] = (struct assay__shape_binding){symbol, num};
-    return 0;
+        assay__arena_fail(state->arena);
+    else
+        state->bindings[state->binding_count++] = (struct assay__shape_binding){symbol, num};
 }
 
 /* Compares a replaced input with what the file states of it. */
-static int bind_input(struct assay__shape_state *state, const struct assay__value *file,
-                      const struct assay__value *given)
+static void bind_input(struct assay__shape_state *state, const struct assay__value *file,
+                       const struct assay__value *given)
 {
-    int code = 0;
-    if (file->rank < 0 || given->rank < 0) return 0;
-    if (file->rank != given->rank || file->rank > ASSAY__SHAPE_RANK) {
-        state->stale = true;
-        return 0;
-    }
-    for (int i = 0; i < file->rank && !code; i++) {
+    if (file->rank < 0 || given->rank < 0) return;
+    bool comparable = file->rank == given->rank && file->rank <= ASSAY__SHAPE_RANK;
+    if (!comparable) state->stale = true;
+    for (int i = 0; comparable && i < file->rank; i++) {
         int64_t says = file->dims[i].value;
         if (says >= 0 && says != given->dims[i].value) state->stale = true;
         const char *symbol = given->dims[i].symbol ? given->dims[i].symbol : "";
         int64_t num = given->dims[i].value >= 0 ? given->dims[i].value
                                                 : assay__num_symbol(state->symbols, symbol);
         if (says < 0 && file->dims[i].symbol && *file->dims[i].symbol)
-            code = bind(state, assay__num_symbol(state->symbols, file->dims[i].symbol), num);
+            bind(state, assay__num_symbol(state->symbols, file->dims[i].symbol), num);
     }
-    return code;
 }
 
 static int seed(struct assay__shapes *scope, const struct assay__value *inputs, size_t input_count)
@@ -417,26 +462,20 @@ static int seed(struct assay__shapes *scope, const struct assay__value *inputs, 
         code = assay__map_set(given, inputs[i].name, i);
     for (size_t i = 0; i < graph->input_count && !code; i++) {
         size_t at = assay__map_get(given, graph->inputs[i].name);
-        if (at != ASSAY__MAP_NONE) code = bind_input(state, &graph->inputs[i], &inputs[at]);
-    }
-    for (size_t i = 0; i < graph->input_count && !code; i++) {
-        struct assay__fact *fact = assay__scope_add(scope, graph->inputs[i].name);
-        code = fact ? fact_from_value(state, &graph->inputs[i], fact) : ASSAY_ENOMEM;
-    }
-    if (!code) code = add_initializers(scope, graph->initializers, graph->initializer_count);
-    if (!code && graph->sparse_tensors)
-        code = add_initializers(scope, graph->sparse_tensors, graph->sparse_count);
-    for (size_t i = 0; i < input_count && !code; i++) {
-        char *name = assay__arena_strdup(state->arena, inputs[i].name);
-        struct assay__fact *fact = name ? assay__scope_add(scope, name) : NULL;
-        if (!fact) code = ASSAY_ENOMEM;
-        if (code) break;
-        fact->tensor = NULL; /* a caller's value replaces the default */
-        fact->values = NULL;
-        code = fact_from_value(state, &inputs[i], fact);
+        if (at != ASSAY__MAP_NONE) bind_input(state, &graph->inputs[i], &inputs[at]);
     }
     assay__map_free(given);
-    return code;
+    for (size_t i = 0; i < graph->input_count; i++)
+        fact_from_value(state, &graph->inputs[i], assay__scope_add(scope, graph->inputs[i].name));
+    add_initializers(scope);
+    for (size_t i = 0; i < input_count; i++) {
+        char *name = assay__arena_strdup(state->arena, inputs[i].name);
+        struct assay__fact *fact = name ? assay__scope_add(scope, name) : &scope->lost;
+        fact->tensor = NULL; /* a caller's value replaces the default */
+        fact->values = NULL;
+        fact_from_value(state, &inputs[i], fact);
+    }
+    return code || assay__arena_failed(state->arena) ? ASSAY_ENOMEM : 0;
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
@@ -455,13 +494,6 @@ static int by_node(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-static void sort_state(struct assay__shape_state *state)
-{
-    if (state->body_count) qsort(state->bodies, state->body_count, sizeof *state->bodies, by_graph);
-    if (state->control_count)
-        qsort(state->controls, state->control_count, sizeof *state->controls, by_node);
-}
-
 static void state_free(struct assay__shape_state *state)
 {
     if (!state) return;
@@ -477,16 +509,6 @@ static void state_free(struct assay__shape_state *state)
     free(state);
 }
 
-static bool is_there(const struct assay__shape_conflict *conflicts, size_t count,
-                     const struct assay__shape_conflict *wanted)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(conflicts[i].node, wanted->node) == 0 &&
-            strcmp(conflicts[i].op, wanted->op) == 0)
-            return true;
-    return false;
-}
-
 /* A window that does not fit the sizes that the caller chose (often 1, by default) is
  * no fault of the file: only those are kept that are there with the file's own shapes too. */
 static int keep_own(struct assay__shape_state *state, struct assay_error *error)
@@ -500,9 +522,14 @@ static int keep_own(struct assay__shape_state *state, struct assay_error *error)
     int code = assay__shapes_infer(state->model, NULL, 0, &own, error);
     if (code) return code;
     size_t count = assay__shapes_conflicts(own, &conflicts);
-    for (size_t i = 0; i < state->conflict_count; i++)
-        if (!state->conflicts[i].by_size || is_there(conflicts, count, &state->conflicts[i]))
-            state->conflicts[kept++] = state->conflicts[i];
+    for (size_t i = 0; i < state->conflict_count; i++) {
+        const struct assay__shape_conflict *mine = &state->conflicts[i];
+        size_t k = 0;
+        while (k < count && (strcmp(conflicts[k].node, mine->node) != 0 ||
+                             strcmp(conflicts[k].op, mine->op) != 0))
+            k++;
+        if (!mine->by_size || k < count) state->conflicts[kept++] = *mine;
+    }
     state->conflict_count = kept;
     assay__shapes_free(own);
     return 0;
@@ -516,17 +543,19 @@ int assay__shapes_infer(const struct assay__model *model, const struct assay__va
     int code = ASSAY_ENOMEM;
     *out = NULL;
     if (!state) goto out;
-    state->model = model;
-    state->opset = assay__model_opset(model, "");
-    state->budget = 100000;
-    state->arena = assay__arena_new();
-    state->symbols = assay__symbols_new();
+    *state = (struct assay__shape_state){.model = model,
+                                         .opset = assay__model_opset(model, ""),
+                                         .budget = 100000,
+                                         .arena = assay__arena_new(),
+                                         .symbols = assay__symbols_new()};
     if (!state->arena || !state->symbols) goto out;
     if (!(shapes = assay__scope_new(state, NULL, &model->graph))) goto out;
     code = seed(shapes, inputs, input_count);
     if (!code) code = assay__scope_walk(shapes, error);
     if (!code && input_count) code = keep_own(state, error);
-    if (!code) sort_state(state);
+    if (state->body_count) qsort(state->bodies, state->body_count, sizeof *state->bodies, by_graph);
+    if (state->control_count)
+        qsort(state->controls, state->control_count, sizeof *state->controls, by_node);
 out:
     if (code == ASSAY_ENOMEM) assay_error_set(error, code, "out of memory");
     if (code) {

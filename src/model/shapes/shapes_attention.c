@@ -109,16 +109,17 @@ static void infer_attention(struct assay__shape_call *call)
     bool quantised = assay__shape_op_is(call, "QAttention");
     size_t past = quantised ? 8 : 4;
     enum assay__dtype dtype = assay__shape_dtype(call, quantised ? 3 : 0);
-    const struct assay__attr *sizes = assay__node_attr(call->node, "qkv_hidden_sizes");
+    size_t size_count = 0;
+    const int64_t *sizes = assay__shape_ints(call, "qkv_hidden_sizes", &size_count);
     int64_t heads = assay__node_int(call->node, "num_heads", ASSAY__NUM_ANY);
     int64_t out[3] = {assay__shape_dim(call, 0, 0), assay__shape_dim(call, 0, 1), ASSAY__NUM_ANY};
     int64_t width = assay__shape_rank(call, 1) == 2 ? assay__shape_dim(call, 1, 1)
                                                     : assay__shape_dim(call, 2, 0);
     int64_t hidden = assay__num_exact_div(call->symbols, width, 3), key = hidden;
     out[2] = hidden;
-    if (sizes && sizes->type == ASSAY__ATTR_INTS && sizes->count == 3) {
-        out[2] = sizes->ints[2];
-        key = sizes->ints[1];
+    if (size_count == 3) {
+        out[2] = sizes[2];
+        key = sizes[1];
     }
     if (assay__shape_rank(call, 0) == 3 && assay__shape_rank(call, 1) == 2)
         assay__shape_differ(call, 0, "features of the input and rows of the weights",

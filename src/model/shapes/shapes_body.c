@@ -18,12 +18,11 @@ static void add_control(struct assay__shape_call *call, int64_t trips, int branc
 {
     struct assay__shape_state *state = call->scope->state;
     if (assay__vec_grow((void **)&state->controls, &state->control_capacity,
-                        state->control_count + 1, sizeof *state->controls)) {
-        call->no_memory = true;
-        return;
-    }
-    state->controls[state->control_count++] = (struct assay__shape_control){
-        call->node, assay__num_known(trips) && trips >= 0 ? trips : -1, branch};
+                        state->control_count + 1, sizeof *state->controls))
+        assay__arena_fail(call->arena);
+    else
+        state->controls[state->control_count++] = (struct assay__shape_control){
+            call->node, assay__num_known(trips) && trips >= 0 ? trips : -1, branch};
 }
 
 static const struct assay__graph *body_of(const struct assay__shape_call *call, const char *name)
@@ -37,52 +36,31 @@ static struct assay__shapes *enter(struct assay__shape_call *call, const struct 
                                    const struct assay__fact *seeds, size_t seed_count)
 {
     struct assay__shape_state *state = call->scope->state;
-    int code = 0;
     if (!body || state->depth >= MAX_DEPTH || state->budget <= body->node_count) return NULL;
     struct assay__shapes *scope = assay__scope_new(state, call->scope, body);
     if (!scope || assay__vec_grow((void **)&state->bodies, &state->body_capacity,
                                   state->body_count + 1, sizeof *state->bodies)) {
         assay__scope_free(scope);
-        call->no_memory = true;
+        assay__arena_fail(call->arena);
         return NULL;
     }
     size_t mark = state->body_count;
     state->bodies[state->body_count++] = (struct assay__shape_body){body, scope};
     state->budget -= body->node_count + 1;
     state->depth++;
-    for (size_t i = 0; i < body->input_count && !code; i++) {
+    for (size_t i = 0; i < body->input_count; i++) {
         struct assay__fact *fact = assay__scope_add(scope, body->inputs[i].name);
-        if (!fact) code = ASSAY_ENOMEM;
-        if (code) break;
         if (i < seed_count) *fact = seeds[i];
         fact->maker = NULL;
-        code = assay__fact_complete(scope, &body->inputs[i], fact);
+        assay__fact_complete(scope, &body->inputs[i], fact);
     }
-    if (!code) code = assay__scope_walk(scope, NULL);
+    int code = assay__scope_walk(scope, NULL);
     state->depth--;
     if (!code) return scope;
-    call->no_memory = call->no_memory || code == ASSAY_ENOMEM;
+    if (code == ASSAY_ENOMEM) assay__arena_fail(call->arena);
     while (state->body_count > mark)
         assay__scope_free(state->bodies[--state->body_count].scope);
     return NULL;
-}
-
-/* What was noted since a mark, so that a pass that is walked again leaves nothing behind. */
-struct mark {
-    size_t bodies, controls, conflicts;
-};
-
-static struct mark mark_state(const struct assay__shape_state *state)
-{
-    return (struct mark){state->body_count, state->control_count, state->conflict_count};
-}
-
-static void roll_back(struct assay__shape_state *state, struct mark mark)
-{
-    while (state->body_count > mark.bodies)
-        assay__scope_free(state->bodies[--state->body_count].scope);
-    state->control_count = mark.controls;
-    state->conflict_count = mark.conflicts;
 }
 
 static const struct assay__fact *body_output(const struct assay__shapes *scope, size_t i)
@@ -92,44 +70,6 @@ static const struct assay__fact *body_output(const struct assay__shapes *scope, 
     return fact ? fact : &scope->nothing;
 }
 
-/* fact becomes what it and `other` have in common; true when that changed it. */
-static bool join(struct assay__shape_call *call, struct assay__fact *fact,
-                 const struct assay__fact *other)
-{
-    int64_t dims[ASSAY__SHAPE_RANK];
-    bool changed = false;
-    fact->values = NULL;
-    fact->tensor = NULL;
-    if (fact->entry.dtype == ASSAY__UNDEFINED) fact->entry.dtype = other->entry.dtype;
-    fact->sequence = fact->sequence || other->sequence;
-    fact->optional = fact->optional || other->optional;
-    if (fact->entry.rank < 0) return false;
-    if (other->entry.rank != fact->entry.rank) {
-        fact->entry.rank = -1;
-        fact->entry.dims = NULL;
-        fact->dims = NULL;
-        return true;
-    }
-    for (int i = 0; i < fact->entry.rank; i++) {
-        dims[i] = fact->dims[i] == other->dims[i] ? fact->dims[i] : ASSAY__NUM_ANY;
-        changed = changed || dims[i] != fact->dims[i];
-    }
-    if (changed &&
-        assay__fact_set(call->scope->state, fact, fact->entry.dtype, fact->entry.rank, dims))
-        call->no_memory = true;
-    return changed;
-}
-
-static void set_output(struct assay__shape_call *call, size_t o, const struct assay__fact *fact)
-{
-    if (o >= call->out_count) return;
-    const struct assay__node *maker = call->out[o]->maker;
-    *call->out[o] = *fact;
-    call->out[o]->maker = maker;
-}
-
-/* --- If --------------------------------------------------------------------------------------- */
-
 static void infer_if(struct assay__shape_call *call)
 {
     struct assay__shape_state *state = call->scope->state;
@@ -137,20 +77,20 @@ static void infer_if(struct assay__shape_call *call)
     int taken = assay__num_known(condition) ? condition != 0 : -1;
     struct assay__shapes *scopes[2] = {NULL, NULL};
     add_control(call, -1, taken);
-    for (int which = 1; which >= 0 && !call->no_memory; which--) {
+    for (int which = 1; which >= 0 && !assay__arena_failed(call->arena); which--) {
         state->quiet += taken != which;
         scopes[which] = enter(call, body_of(call, which ? "then_branch" : "else_branch"), NULL, 0);
         state->quiet -= taken != which;
     }
-    for (size_t o = 0; o < call->out_count && !call->no_memory; o++) {
+    for (size_t o = 0; o < call->out_count && !assay__arena_failed(call->arena); o++) {
         if (taken >= 0) {
-            if (scopes[taken]) set_output(call, o, body_output(scopes[taken], o));
+            if (scopes[taken]) assay__shape_pass(call, o, body_output(scopes[taken], o));
             continue;
         }
         if (!scopes[0] || !scopes[1]) continue;
         struct assay__fact both = *body_output(scopes[1], o);
-        join(call, &both, body_output(scopes[0], o));
-        set_output(call, o, &both);
+        assay__fact_join(call, &both, body_output(scopes[0], o));
+        assay__shape_pass(call, o, &both);
     }
 }
 
@@ -169,20 +109,26 @@ static struct assay__shapes *stabilise(struct assay__shape_call *call,
         seeds[first + i].tensor = NULL;
     }
     for (int pass = 0;; pass++) {
-        struct mark mark = mark_state(state);
+        size_t bodies = state->body_count, controls = state->control_count;
+        size_t conflicts = state->conflict_count;
         bool changed = false;
         struct assay__shapes *scope = enter(call, body, seeds, seed_count);
         if (!scope) return NULL;
         for (size_t i = 0; i < carried; i++) {
-            bool moved = join(call, &seeds[first + i], body_output(scope, out_first + i));
+            bool moved = assay__fact_join(call, &seeds[first + i],
+                                          body_output(scope, out_first + i));
             if (moved && pass >= MAX_PASSES) seeds[first + i].entry.rank = -1;
             changed = changed || moved;
         }
         /* a long chain of states that follow each other: nothing is known of any */
         for (size_t i = 0; changed && pass > 2 * MAX_PASSES && i < carried; i++)
             seeds[first + i].entry.rank = -1;
-        if (!changed || call->no_memory) return scope;
-        roll_back(state, mark);
+        if (!changed || assay__arena_failed(call->arena)) return scope;
+        /* a pass that is walked again leaves nothing behind */
+        while (state->body_count > bodies)
+            assay__scope_free(state->bodies[--state->body_count].scope);
+        state->control_count = controls;
+        state->conflict_count = conflicts;
     }
 }
 
@@ -190,7 +136,7 @@ static struct assay__fact scalar_fact(struct assay__shape_call *call, enum assay
                                       const int64_t *value)
 {
     struct assay__fact fact = {.entry = {.rank = -1}};
-    if (assay__fact_set(call->scope->state, &fact, dtype, 0, NULL)) call->no_memory = true;
+    assay__fact_set(call->scope->state, &fact, dtype, 0, NULL);
     fact.values = value;
     fact.value_count = value ? 1 : 0;
     return fact;
@@ -222,25 +168,6 @@ static int64_t loop_trips(const struct assay__shape_call *call, int64_t next)
     return next == 1 && bounded ? most : ASSAY__NUM_ANY;
 }
 
-static void loop_outputs(struct assay__shape_call *call, const struct assay__shapes *scope,
-                         const struct assay__fact *seeds, size_t carried, int64_t trips)
-{
-    for (size_t o = 0; o < call->out_count && !call->no_memory; o++) {
-        const struct assay__fact *made = body_output(scope, o + 1);
-        if (o >= carried) {
-            set_scanned(call, o, made, trips, 0);
-            continue;
-        }
-        struct assay__fact out = *made; /* after one iteration at least */
-        out.values = NULL;
-        out.tensor = NULL;
-        bool runs = assay__num_known(trips) && trips > 0;
-        set_output(call, o, runs ? &out : &seeds[2 + o]);
-        /* never run: the state as it came in */
-        if (trips == 0) set_output(call, o, call->in[2 + o]);
-    }
-}
-
 /* M, cond, states; body: iteration, cond, states -> cond, states, scanned */
 static void infer_loop(struct assay__shape_call *call)
 {
@@ -254,7 +181,7 @@ static void infer_loop(struct assay__shape_call *call)
     }
     struct assay__fact *seeds = calloc(carried + 2, sizeof *seeds);
     if (!seeds) {
-        call->no_memory = true;
+        assay__arena_fail(call->arena);
         return;
     }
     seeds[0] = scalar_fact(call, ASSAY__INT64, NULL);
@@ -269,16 +196,30 @@ static void infer_loop(struct assay__shape_call *call)
     int64_t trips = loop_trips(
         call, next && next->values && next->value_count == 1 ? next->values[0] : ASSAY__NUM_ANY);
     add_control(call, trips, -1);
-    if (scope) loop_outputs(call, scope, seeds, carried, trips);
+    for (size_t o = 0; scope && o < call->out_count && !assay__arena_failed(call->arena); o++) {
+        const struct assay__fact *made = body_output(scope, o + 1);
+        if (o >= carried) {
+            set_scanned(call, o, made, trips, 0);
+        } else if (trips == 0) { /* never run: the state as it came in */
+            assay__shape_pass(call, o, call->in[2 + o]);
+        } else {
+            bool runs = assay__num_known(trips) && trips > 0; /* once at least */
+            struct assay__fact out = runs ? *made : seeds[2 + o];
+            out.values = NULL;
+            out.tensor = NULL;
+            assay__shape_pass(call, o, &out);
+        }
+    }
     free(seeds);
 }
 
 /* --- Scan ------------------------------------------------------------------------------------- */
 
-static int64_t listed(const struct assay__node *node, const char *name, size_t i, int64_t otherwise)
+static int64_t listed(const struct assay__shape_call *call, const char *name, size_t i)
 {
-    const struct assay__attr *attr = assay__node_attr(node, name);
-    return attr && attr->type == ASSAY__ATTR_INTS && i < attr->count ? attr->ints[i] : otherwise;
+    size_t count = 0;
+    const int64_t *axes = assay__shape_ints(call, name, &count);
+    return i < count ? axes[i] : 0;
 }
 
 /* What the body sees of an input: without the axis that is scanned. */
@@ -293,8 +234,7 @@ static struct assay__fact without_axis(struct assay__shape_call *call,
     if (*size == ASSAY__NUM_ANY || from->dims[axis] >= 0) *size = from->dims[axis];
     for (int i = 0, k = 0; i < rank; i++)
         if (i != axis) dims[k++] = from->dims[i];
-    if (assay__fact_set(call->scope->state, &fact, from->entry.dtype, rank - 1, dims))
-        call->no_memory = true;
+    assay__fact_set(call->scope->state, &fact, from->entry.dtype, rank - 1, dims);
     return fact;
 }
 
@@ -311,7 +251,7 @@ static void scan_inputs(struct assay__shape_call *call, struct assay__fact *seed
             seeds[i] = inner;
             continue;
         }
-        int64_t axis = batched ? 0 : listed(call->node, "scan_input_axes", i - states, 0);
+        int64_t axis = batched ? 0 : listed(call, "scan_input_axes", i - states);
         int64_t size = ASSAY__NUM_ANY;
         seeds[i] = without_axis(call, &inner, axis, &size);
         assay__shape_differ(call, first + i, "iterations of two scanned inputs", *trips, size);
@@ -324,16 +264,15 @@ static void scan_outputs(struct assay__shape_call *call, const struct assay__sha
                          int64_t batch)
 {
     bool batched = call->opset < 9;
-    for (size_t o = 0; o < call->out_count && !call->no_memory; o++) {
+    for (size_t o = 0; o < call->out_count && !assay__arena_failed(call->arena); o++) {
         if (o < states) {
-            struct assay__fact out = seeds[o];
             if (batched)
-                set_scanned(call, o, &out, batch, 0);
+                set_scanned(call, o, &seeds[o], batch, 0);
             else
-                set_output(call, o, &out);
+                assay__shape_pass(call, o, &seeds[o]);
             continue;
         }
-        int64_t axis = batched ? 0 : listed(call->node, "scan_output_axes", o - states, 0);
+        int64_t axis = batched ? 0 : listed(call, "scan_output_axes", o - states);
         set_scanned(call, o, body_output(scope, o), trips, axis);
         if (!batched) continue;
         struct assay__fact each = *call->out[o];
@@ -352,7 +291,7 @@ static void infer_scan(struct assay__shape_call *call)
     bool fits = body && wanted >= 1 && (size_t)wanted <= inputs && body->input_count == inputs;
     struct assay__fact *seeds = fits ? calloc(inputs, sizeof *seeds) : NULL;
     if (!seeds) {
-        call->no_memory = call->no_memory || fits;
+        if (fits) assay__arena_fail(call->arena);
         add_control(call, -1, -1);
         return;
     }
@@ -360,7 +299,7 @@ static void infer_scan(struct assay__shape_call *call)
     scan_inputs(call, seeds, states, scans, &trips, &batch);
     bool skipped = trips == 0;
     call->scope->state->quiet += skipped;
-    struct assay__shapes *scope = call->no_memory
+    struct assay__shapes *scope = assay__arena_failed(call->arena)
                                       ? NULL
                                       : stabilise(call, body, seeds, inputs, 0, states, 0);
     call->scope->state->quiet -= skipped;

@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/vec.h"
 #include "model/shapes/shapes_scope.h"
-#include "model/wire.h"
+#include "model/tensor_data.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -79,18 +79,29 @@ int64_t assay__shape_num(const struct assay__shape_call *call, size_t i)
     return nums && count == 1 ? nums[0] : ASSAY__SHAPE_ANY;
 }
 
-const int64_t *assay__shape_axes(const struct assay__shape_call *call, const char *name, size_t i,
-                                 size_t *count, bool *given)
+const int64_t *assay__shape_ints(const struct assay__shape_call *call, const char *name,
+                                 size_t *count)
 {
     static const int64_t none[1];
     const struct assay__attr *attr = assay__node_attr(call->node, name);
-    *given = attr != NULL || assay__shape_has(call, i);
-    *count = 0;
-    if (attr && attr->type == ASSAY__ATTR_INTS) {
-        *count = attr->count;
-        return attr->count ? attr->ints : none;
-    }
-    return assay__shape_values(call, i, count);
+    bool there = attr && attr->type == ASSAY__ATTR_INTS;
+    *count = there ? attr->count : 0;
+    return *count ? attr->ints : there ? none : NULL;
+}
+
+const int64_t *assay__shape_list(const struct assay__shape_call *call, const char *name, size_t i,
+                                 size_t *count)
+{
+    const int64_t *ints = assay__shape_ints(call, name, count);
+    return ints ? ints : assay__shape_nums(call, i, count);
+}
+
+const int64_t *assay__shape_axes(const struct assay__shape_call *call, const char *name, size_t i,
+                                 size_t *count, bool *given)
+{
+    const int64_t *ints = assay__shape_ints(call, name, count);
+    *given = assay__node_attr(call->node, name) || assay__shape_has(call, i);
+    return ints ? ints : assay__shape_values(call, i, count);
 }
 
 bool assay__shape_scalar(const struct assay__shape_call *call, size_t i, double *value)
@@ -102,20 +113,7 @@ bool assay__shape_scalar(const struct assay__shape_call *call, size_t i, double 
     }
     const struct assay__fact *fact = tensor_fact(call, i);
     const struct assay__tensor *tensor = fact ? fact->tensor : NULL;
-    if (!tensor || !tensor->data || tensor->elements != 1) return false;
-    if (tensor->dtype == ASSAY__FLOAT32 && tensor->data_size >= 4) {
-        uint32_t bits = assay__wire_u32(tensor->data);
-        float single;
-        memcpy(&single, &bits, sizeof single);
-        *value = (double)single;
-        return true;
-    }
-    if (tensor->dtype == ASSAY__FLOAT64 && tensor->data_size >= 8) {
-        uint64_t bits = assay__wire_u64(tensor->data);
-        memcpy(value, &bits, sizeof *value);
-        return true;
-    }
-    return false;
+    return tensor && tensor->elements == 1 && assay__tensor_number(tensor, 0, value);
 }
 
 enum assay__dtype assay__shape_dtype_attr(const struct assay__shape_call *call, const char *name,
@@ -138,38 +136,35 @@ bool assay__shape_op_is(const struct assay__shape_call *call, const char *op)
 
 /* --- outputs ---------------------------------------------------------------------------------- */
 
-int assay__fact_set(struct assay__shape_state *state, struct assay__fact *fact,
-                    enum assay__dtype dtype, int rank, const int64_t *nums)
+void assay__fact_set(struct assay__shape_state *state, struct assay__fact *fact,
+                     enum assay__dtype dtype, int rank, const int64_t *nums)
 {
     fact->entry.dtype = dtype;
-    if (rank < 0 || rank > ASSAY__SHAPE_RANK) return 0;
+    if (rank < 0 || rank > ASSAY__SHAPE_RANK) return;
     bool numbers = nums != NULL; /* then nums and dims are the same, and one array is enough */
     for (int i = 0; i < rank && numbers; i++)
         numbers = nums[i] >= 0;
     size_t arrays = numbers ? 1 : 2;
     int64_t *copy = assay__arena_array(state->arena, arrays * (size_t)rank, sizeof *copy);
-    if (!copy) return ASSAY_ENOMEM;
+    if (!copy) return;
     fact->entry.rank = rank;
     fact->entry.dims = copy;
     fact->dims = numbers ? copy : copy + rank;
     if (numbers) {
         if (rank) memcpy(copy, nums, (size_t)rank * sizeof *copy);
-        return 0;
+        return;
     }
     for (int i = 0; i < rank; i++) {
         bool there = nums && (nums[i] >= 0 || assay__num_symbolic(nums[i]));
         copy[rank + i] = there ? nums[i] : ASSAY__SHAPE_ANY;
         copy[i] = assay__dim_of_num(copy[rank + i]);
     }
-    return 0;
 }
 
 void assay__shape_set(struct assay__shape_call *call, size_t o, enum assay__dtype dtype, int rank,
                       const int64_t *dims)
 {
-    if (o >= call->out_count) return;
-    if (assay__fact_set(call->scope->state, call->out[o], dtype, rank, dims))
-        call->no_memory = true;
+    if (o < call->out_count) assay__fact_set(call->scope->state, call->out[o], dtype, rank, dims);
 }
 
 void assay__shape_set_dtype(struct assay__shape_call *call, size_t o, enum assay__dtype dtype)
@@ -182,10 +177,7 @@ void assay__shape_set_values(struct assay__shape_call *call, size_t o, const int
 {
     if (o >= call->out_count || count > ASSAY__SHAPE_VALUES) return;
     int64_t *copy = assay__arena_array(call->arena, count, sizeof *copy);
-    if (!copy) {
-        call->no_memory = true;
-        return;
-    }
+    if (!copy) return;
     if (count) memcpy(copy, values, count * sizeof *copy);
     call->out[o]->values = copy;
     call->out[o]->value_count = count;
@@ -209,6 +201,40 @@ void assay__shape_like(struct assay__shape_call *call, size_t o, size_t i, enum 
     if (!fact || fact->entry.rank < 0) return;
     /* completing what the file states writes into the copy, so each fact has its own */
     assay__shape_set(call, o, dtype, fact->entry.rank, fact->dims);
+}
+
+void assay__shape_pass(struct assay__shape_call *call, size_t o, const struct assay__fact *fact)
+{
+    if (o >= call->out_count) return;
+    const struct assay__node *maker = call->out[o]->maker;
+    *call->out[o] = *fact;
+    call->out[o]->maker = maker;
+}
+
+bool assay__fact_join(struct assay__shape_call *call, struct assay__fact *fact,
+                      const struct assay__fact *other)
+{
+    int64_t dims[ASSAY__SHAPE_RANK];
+    bool changed = false;
+    fact->values = NULL;
+    fact->tensor = NULL;
+    if (fact->entry.dtype == ASSAY__UNDEFINED) fact->entry.dtype = other->entry.dtype;
+    fact->sequence = fact->sequence || other->sequence;
+    fact->optional = fact->optional || other->optional;
+    if (fact->entry.rank < 0) return false;
+    if (other->entry.rank != fact->entry.rank) {
+        fact->entry.rank = -1;
+        fact->entry.dims = NULL;
+        fact->dims = NULL;
+        return true;
+    }
+    for (int i = 0; i < fact->entry.rank; i++) {
+        dims[i] = fact->dims[i] == other->dims[i] ? fact->dims[i] : ASSAY__NUM_ANY;
+        changed = changed || dims[i] != fact->dims[i];
+    }
+    if (changed)
+        assay__fact_set(call->scope->state, fact, fact->entry.dtype, fact->entry.rank, dims);
+    return changed;
 }
 
 void assay__shape_as(struct assay__shape_call *call, size_t o, size_t i, enum assay__dtype dtype)
@@ -260,25 +286,6 @@ static const char *text_in_arena(struct assay__shape_state *state, struct assay_
     return text;
 }
 
-/* The other side in words. */
-static const char *describe_other(struct assay__shape_state *state, const struct assay__fact *other,
-                                  const char *name)
-{
-    struct assay__buf buf = {0};
-    if (!other) {
-        assay__buf_printf(&buf, "the file's own statement of '%s'", name);
-    } else if (other->maker) {
-        assay__buf_printf(&buf, "'%s' (%s)", name, other->maker->op);
-    } else {
-        assay__buf_printf(&buf, "%s '%s'", other->tensor ? "initializer" : "input", name);
-        if (other->entry.rank == 0) assay__buf_puts(&buf, " (a scalar)");
-        if (other->entry.rank > 0) assay__buf_puts(&buf, " (");
-        put_shape(state, &buf, other, "×");
-        if (other->entry.rank > 0) assay__buf_putc(&buf, ')');
-    }
-    return text_in_arena(state, &buf);
-}
-
 void assay__state_conflict(struct assay__shape_state *state, const struct assay__node *node,
                            const struct assay__fact *other, const char *name, const char *message)
 {
@@ -288,7 +295,19 @@ void assay__state_conflict(struct assay__shape_state *state, const struct assay_
                                              .op = node->op,
                                              .producer = maker ? node_label(maker) : name,
                                              .producer_op = maker ? maker->op : ""};
-    conflict.other = describe_other(state, other, conflict.producer);
+    struct assay__buf words = {0};
+    if (!other) {
+        assay__buf_printf(&words, "the file's own statement of '%s'", name);
+    } else if (maker) {
+        assay__buf_printf(&words, "'%s' (%s)", conflict.producer, maker->op);
+    } else {
+        assay__buf_printf(&words, "%s '%s'", other->tensor ? "initializer" : "input", name);
+        if (other->entry.rank == 0) assay__buf_puts(&words, " (a scalar)");
+        if (other->entry.rank > 0) assay__buf_puts(&words, " (");
+        put_shape(state, &words, other, "×");
+        if (other->entry.rank > 0) assay__buf_putc(&words, ')');
+    }
+    conflict.other = text_in_arena(state, &words);
     conflict.message = assay__arena_strdup(state->arena, message);
     char *text = conflict.other && conflict.message
                      ? assay__arena_printf(state->arena, "%s\n%s\n%s", conflict.node,
@@ -393,20 +412,22 @@ bool assay__shape_broadcast(int64_t *a, int *a_rank, const int64_t *b, int b_ran
     return true;
 }
 
-void assay__shape_broadcast_inputs(struct assay__shape_call *call, size_t first, size_t last,
-                                   enum assay__dtype dtype)
+void assay__shape_broadcast_inputs(struct assay__shape_call *call, const size_t *which,
+                                   size_t count, enum assay__dtype dtype)
 {
     int64_t dims[ASSAY__SHAPE_RANK];
     int rank = 0;
     assay__shape_set_dtype(call, 0, dtype);
-    for (size_t i = first; i < last && i < call->in_count; i++)
-        if (assay__shape_rank(call, i) < 0) return;
-    for (size_t i = first; i < last && i < call->in_count; i++) {
+    for (size_t k = 0; k < count; k++)
+        if (assay__shape_rank(call, which ? which[k] : k) < 0) return;
+    for (size_t k = 0; k < count; k++) {
+        size_t i = which ? which[k] : k;
         if (assay__shape_broadcast(dims, &rank, assay__shape_dims(call, i),
                                    assay__shape_rank(call, i)))
             continue;
         assay__shape_conflict(call, i, "%s and %s cannot be broadcast",
-                              assay__shape_text(call, first), assay__shape_text(call, i));
+                              assay__shape_text(call, which ? which[0] : 0),
+                              assay__shape_text(call, i));
         return;
     }
     assay__shape_set(call, 0, dtype, rank, dims);

@@ -63,21 +63,6 @@ static int64_t slice_symbolic(struct assay__symbols *symbols, int64_t size, int6
     return assay__num_ceil_div(symbols, span, step);
 }
 
-struct slice {
-    const int64_t *starts, *ends, *axes, *steps; /* nums; axes are numbers */
-    size_t count;
-    bool known;
-};
-
-static const int64_t *slice_list(struct assay__shape_call *call, const char *name, size_t i,
-                                 size_t *count)
-{
-    const struct assay__attr *attr = assay__node_attr(call->node, name);
-    if (!attr || attr->type != ASSAY__ATTR_INTS) return assay__shape_nums(call, i, count);
-    *count = attr->count;
-    return attr->ints;
-}
-
 /* Elements picked out of a small tensor along one axis. */
 static void slice_values(struct assay__shape_call *call, int axis, int64_t first, int64_t step,
                          int64_t taken)
@@ -104,67 +89,69 @@ static void slice_values(struct assay__shape_call *call, int axis, int64_t first
     assay__shape_set_values(call, 0, values, n);
 }
 
-/* false: the lists do not fit together */
-static bool read_slice(struct assay__shape_call *call, int rank, struct slice *slice)
-{
-    size_t ends = 0, axes = 0, steps = 0;
-    bool axes_given, has_steps = assay__shape_has(call, 4);
-    slice->starts = slice_list(call, "starts", 1, &slice->count);
-    slice->ends = slice_list(call, "ends", 2, &ends);
-    slice->axes = assay__shape_axes(call, "axes", 3, &axes, &axes_given);
-    slice->steps = slice_list(call, "steps", 4, &steps);
-    if (axes_given && !slice->axes) return false;
-    slice->known = slice->starts && slice->ends && slice->count == ends &&
-                   (!axes_given || axes == slice->count) &&
-                   (!has_steps || (slice->steps && steps == slice->count));
-    if (!slice->known) slice->count = axes_given ? axes : (size_t)rank;
-    if (!axes_given) slice->axes = NULL;
-    return axes_given || slice->count <= (size_t)rank;
-}
-
 static void infer_slice(struct assay__shape_call *call)
 {
-    struct slice slice = {0};
+    size_t count = 0, ends_count = 0, axes_count = 0, steps_count = 0;
+    bool axes_given;
+    const int64_t *starts = assay__shape_list(call, "starts", 1, &count);
+    const int64_t *ends = assay__shape_list(call, "ends", 2, &ends_count);
+    const int64_t *axes = assay__shape_axes(call, "axes", 3, &axes_count, &axes_given);
+    const int64_t *steps = assay__shape_list(call, "steps", 4, &steps_count);
     int64_t out[ASSAY__SHAPE_RANK], first = 0, step = 1;
     int rank = assay__shape_copy(call, 0, out), axis = 0;
-    enum assay__dtype dtype = assay__shape_dtype(call, 0);
-    assay__shape_set(call, 0, dtype, rank, NULL);
-    if (rank < 0 || !read_slice(call, rank, &slice)) return;
-    for (size_t i = 0; i < slice.count; i++) {
-        if (!assay__shape_axis(slice.axes ? slice.axes[i] : (int64_t)i, rank, &axis)) {
-            assay__shape_conflict(call, 0, "axis %lld of %s",
-                                  (long long)(slice.axes ? slice.axes[i] : (int64_t)i),
+    assay__shape_set_same(call, rank, NULL);
+    if (rank < 0 || (axes_given && !axes)) return;
+    bool known = starts && ends && count == ends_count && (!axes_given || axes_count == count) &&
+                 (!assay__shape_has(call, 4) || (steps && steps_count == count));
+    if (!known) count = axes_given ? axes_count : (size_t)rank;
+    if (!axes_given && count > (size_t)rank) return;
+    for (size_t i = 0; i < count; i++) {
+        int64_t wanted = axes_given ? axes[i] : (int64_t)i;
+        if (!assay__shape_axis(wanted, rank, &axis)) {
+            assay__shape_conflict(call, 0, "axis %lld of %s", (long long)wanted,
                                   assay__shape_text(call, 0));
             return;
         }
-        step = slice.known && slice.steps ? slice.steps[i] : 1;
-        if (!slice.known || step == 0) {
+        step = known && steps ? steps[i] : 1;
+        bool numbers = known && out[axis] >= 0 && assay__num_known(starts[i]) &&
+                       assay__num_known(ends[i]) && assay__num_known(step);
+        if (!known || step == 0)
             out[axis] = ASSAY__NUM_ANY;
-            continue;
-        }
-        int64_t start = slice.starts[i], end = slice.ends[i];
-        bool numbers = out[axis] >= 0 && assay__num_known(start) && assay__num_known(end) &&
-                       assay__num_known(step);
-        out[axis] = numbers ? slice_count(out[axis], start, end, step, &first)
-                            : slice_symbolic(call->symbols, out[axis], start, end, step);
+        else if (numbers)
+            out[axis] = slice_count(out[axis], starts[i], ends[i], step, &first);
+        else
+            out[axis] = slice_symbolic(call->symbols, out[axis], starts[i], ends[i], step);
     }
-    assay__shape_set(call, 0, dtype, rank, out);
-    if (slice.known && slice.count == 1 && rank > 0 && out[axis] >= 0 &&
-        assay__shape_dims(call, 0)[axis] >= 0 && assay__num_known(slice.starts[0]) &&
+    assay__shape_set_same(call, rank, out);
+    if (known && count == 1 && rank > 0 && out[axis] >= 0 &&
+        assay__shape_dims(call, 0)[axis] >= 0 && assay__num_known(starts[0]) &&
         assay__num_known(step))
         slice_values(call, axis, first, step, out[axis]);
 }
 
 /* --- Gather and Scatter ----------------------------------------------------------------------- */
 
-static void gather_values(struct assay__shape_call *call)
+static void infer_gather(struct assay__shape_call *call)
 {
-    size_t count = 0, total = 0, inner = 1;
+    int rank = assay__shape_rank(call, 0), indices = assay__shape_rank(call, 1), axis = 0, n = 0;
+    int64_t out[ASSAY__SHAPE_RANK], picked[ASSAY__SHAPE_VALUES];
+    assay__shape_same_type(call);
+    if (rank < 0 || !assay__shape_axis_attr(call, "axis", 0, rank, &axis)) return;
+    if (indices < 0 || rank + indices - 1 > ASSAY__SHAPE_RANK) return;
+    for (int i = 0; i < axis; i++)
+        out[n++] = assay__shape_dims(call, 0)[i];
+    for (int i = 0; i < indices; i++)
+        out[n++] = assay__shape_dims(call, 1)[i];
+    for (int i = axis + 1; i < rank; i++)
+        out[n++] = assay__shape_dims(call, 0)[i];
+    assay__shape_set_same(call, n, out);
+    /* the elements, along the first axis */
+    size_t count = 0, total = 0;
     const int64_t *data = assay__shape_nums(call, 0, &total);
     const int64_t *at = assay__shape_values(call, 1, &count);
-    int64_t picked[ASSAY__SHAPE_VALUES], size = assay__shape_dim(call, 0, 0);
-    if (!data || !at || size <= 0 || total % (size_t)size) return;
-    inner = total / (size_t)size;
+    int64_t size = assay__shape_dim(call, 0, 0);
+    if (axis != 0 || !data || !at || size <= 0 || total % (size_t)size) return;
+    size_t inner = total / (size_t)size;
     if (count * inner > ASSAY__SHAPE_VALUES) return;
     for (size_t i = 0; i < count; i++) {
         int64_t index = at[i] < 0 ? at[i] + size : at[i];
@@ -173,34 +160,14 @@ static void gather_values(struct assay__shape_call *call)
                                   assay__shape_text(call, 0));
             return;
         }
-        for (size_t k = 0; k < inner; k++)
-            picked[i * inner + k] = data[(size_t)index * inner + k];
+        memcpy(picked + i * inner, data + (size_t)index * inner, inner * sizeof *picked);
     }
     assay__shape_set_values(call, 0, picked, count * inner);
 }
 
-static void infer_gather(struct assay__shape_call *call)
-{
-    int rank = assay__shape_rank(call, 0), indices = assay__shape_rank(call, 1), axis = 0,
-        total = 0;
-    int64_t out[ASSAY__SHAPE_RANK];
-    assay__shape_same_type(call);
-    if (rank < 0 || !assay__shape_axis_attr(call, "axis", 0, rank, &axis)) return;
-    if (indices < 0 || rank + indices - 1 > ASSAY__SHAPE_RANK) return;
-    for (int i = 0; i < axis; i++)
-        out[total++] = assay__shape_dims(call, 0)[i];
-    for (int i = 0; i < indices; i++)
-        out[total++] = assay__shape_dims(call, 1)[i];
-    for (int i = axis + 1; i < rank; i++)
-        out[total++] = assay__shape_dims(call, 0)[i];
-    assay__shape_set_same(call, total, out);
-    if (axis == 0) gather_values(call);
-}
-
 static void infer_like_indices(struct assay__shape_call *call)
 {
-    assay__shape_like(call, 0, 1, assay__shape_dtype(call, 0));
-    assay__shape_same_type(call);
+    assay__shape_as(call, 0, 1, assay__shape_dtype(call, 0));
 }
 
 static void infer_gather_nd(struct assay__shape_call *call)

@@ -68,28 +68,22 @@ static void infer_constant_of_shape(struct assay__shape_call *call)
     assay__shape_set_values(call, 0, values, (size_t)total);
 }
 
-/* Integers with symbols: max(ceil((limit - start) / delta), 0) for a delta of 1 and more. */
-static bool range_symbolic(struct assay__shape_call *call)
-{
-    struct assay__symbols *symbols = call->symbols;
-    int64_t start = assay__shape_num(call, 0), limit = assay__shape_num(call, 1);
-    int64_t delta = assay__shape_num(call, 2);
-    int64_t span = assay__num_sub(symbols, limit, start);
-    if (!assay__num_known(delta) || delta < 1 || span == ASSAY__NUM_ANY) return false;
-    int64_t count = assay__num_ceil_div(symbols, span, delta);
-    if (!assay__num_at_least(symbols, span, 0)) count = assay__num_max(symbols, count, 0);
-    assay__shape_set_same(call, 1, &count);
-    return count >= 0;
-}
-
-/* start, limit, delta: max(ceil((limit - start) / delta), 0) elements */
+/* start, limit, delta: max(ceil((limit - start) / delta), 0) elements; with symbols for integers
+ * and a delta of 1 and more */
 static void infer_range(struct assay__shape_call *call)
 {
+    struct assay__symbols *symbols = call->symbols;
     double start = 0, limit = 0, delta = 0;
     assay__shape_set_same(call, 1, NULL);
     if (!assay__shape_scalar(call, 0, &start) || !assay__shape_scalar(call, 1, &limit) ||
         !assay__shape_scalar(call, 2, &delta) || delta == 0) {
-        range_symbolic(call);
+        int64_t span = assay__num_sub(symbols, assay__shape_num(call, 1),
+                                      assay__shape_num(call, 0));
+        int64_t step = assay__shape_num(call, 2);
+        if (!assay__num_known(step) || step < 1 || span == ASSAY__NUM_ANY) return;
+        int64_t steps = assay__num_ceil_div(symbols, span, step);
+        if (!assay__num_at_least(symbols, span, 0)) steps = assay__num_max(symbols, steps, 0);
+        assay__shape_set_same(call, 1, &steps);
         return;
     }
     double count = ceil((limit - start) / delta);
@@ -135,11 +129,11 @@ static void infer_non_zero(struct assay__shape_call *call)
 /* RandomNormal, RandomUniform: the shape is an attribute. */
 static void infer_random(struct assay__shape_call *call)
 {
-    const struct assay__attr *shape = assay__node_attr(call->node, "shape");
+    size_t count = 0;
+    const int64_t *shape = assay__shape_ints(call, "shape", &count);
     enum assay__dtype dtype = assay__shape_dtype_attr(call, "dtype", ASSAY__FLOAT32);
     assay__shape_set_dtype(call, 0, dtype);
-    if (shape && shape->type == ASSAY__ATTR_INTS && shape->count <= ASSAY__SHAPE_RANK)
-        assay__shape_set(call, 0, dtype, (int)shape->count, shape->ints);
+    if (shape) assay__shape_set(call, 0, dtype, (int)count, shape);
 }
 
 static void infer_like_typed(struct assay__shape_call *call)

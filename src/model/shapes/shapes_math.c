@@ -8,9 +8,7 @@ static void infer_identity(struct assay__shape_call *call)
 {
     if (!call->in_count || !call->out_count) return;
     if (call->in[0]->sequence || call->in[0]->optional) {
-        const struct assay__node *maker = call->out[0]->maker;
-        *call->out[0] = *call->in[0];
-        call->out[0]->maker = maker;
+        assay__shape_pass(call, 0, call->in[0]);
         return;
     }
     assay__shape_row_same(call);
@@ -26,19 +24,18 @@ static void infer_dropout(struct assay__shape_call *call)
     assay__shape_set_dtype(call, 1, call->opset >= 10 ? ASSAY__BOOL : assay__shape_dtype(call, 0));
 }
 
-static bool followed(enum assay__dtype dtype)
-{
-    return dtype == ASSAY__INT64 || dtype == ASSAY__INT32 || dtype == ASSAY__BOOL ||
-           dtype == ASSAY__FLOAT32 || dtype == ASSAY__FLOAT64;
-}
-
 /* Values are whole numbers, so that a cast keeps them; to bool they become 0 or 1. */
-static void cast_to(struct assay__shape_call *call, enum assay__dtype to)
+static void infer_cast(struct assay__shape_call *call)
 {
+    enum assay__dtype to = assay__shape_op_is(call, "CastLike")
+                               ? assay__shape_dtype(call, 1)
+                               : assay__shape_dtype_attr(call, "to", ASSAY__UNDEFINED);
     size_t count = 0;
     const int64_t *nums = assay__shape_nums(call, 0, &count);
+    bool followed = to == ASSAY__INT64 || to == ASSAY__INT32 || to == ASSAY__BOOL ||
+                    to == ASSAY__FLOAT32 || to == ASSAY__FLOAT64;
     assay__shape_as(call, 0, 0, to);
-    if (!nums || !followed(to)) return;
+    if (!nums || !followed) return;
     int64_t values[ASSAY__SHAPE_VALUES];
     for (size_t i = 0; i < count; i++) {
         bool wide = nums[i] > INT32_MAX || nums[i] < INT32_MIN;
@@ -50,16 +47,6 @@ static void cast_to(struct assay__shape_call *call, enum assay__dtype to)
     assay__shape_set_values(call, 0, values, count);
 }
 
-static void infer_cast(struct assay__shape_call *call)
-{
-    cast_to(call, assay__shape_dtype_attr(call, "to", ASSAY__UNDEFINED));
-}
-
-static void infer_cast_like(struct assay__shape_call *call)
-{
-    cast_to(call, assay__shape_dtype(call, 1));
-}
-
 /* --- broadcasting ----------------------------------------------------------------------------- */
 
 /* Before opset 7 the second input broadcast into the first. */
@@ -69,7 +56,7 @@ static void broadcast_all(struct assay__shape_call *call, enum assay__dtype dtyp
         assay__shape_as(call, 0, 0, dtype);
         return;
     }
-    assay__shape_broadcast_inputs(call, 0, call->in_count, dtype);
+    assay__shape_broadcast_inputs(call, NULL, call->in_count, dtype);
 }
 
 /* a < b, a == b and so on where it can be proven. */
@@ -155,16 +142,21 @@ static bool small_output(const struct assay__shape_call *call, size_t *count)
     return true;
 }
 
-static void compute_values(struct assay__shape_call *call)
+/* Operands of one type, with their elements. */
+static void broadcast_values(struct assay__shape_call *call, enum assay__dtype dtype)
 {
-    const struct assay__fact *a = call->in_count == 2 ? call->in[0] : NULL;
-    const struct assay__fact *b = call->in_count == 2 ? call->in[1] : NULL;
     int64_t values[ASSAY__SHAPE_VALUES];
     size_t count = 0, known = 0;
-    if (!a || !a->values || !b->values || !small_output(call, &count)) return;
+    for (size_t i = 1; i < call->in_count; i++)
+        if (assay__shape_types_differ(call, 0, i)) break;
+    broadcast_all(call, dtype);
+    if (call->in_count != 2 || !call->in[0]->values || !call->in[1]->values ||
+        !small_output(call, &count))
+        return;
+    const struct assay__fact *a = call->in[0], *b = call->in[1], *out = call->out[0];
     for (size_t i = 0; i < count; i++) {
-        int64_t left = source_index(a, call->out[0]->dims, call->out[0]->entry.rank, i);
-        int64_t right = source_index(b, call->out[0]->dims, call->out[0]->entry.rank, i);
+        int64_t left = source_index(a, out->dims, out->entry.rank, i);
+        int64_t right = source_index(b, out->dims, out->entry.rank, i);
         values[i] = left < 0 || right < 0
                         ? ASSAY__SHAPE_ANY
                         : compute(call, call->node->op, a->values[left], b->values[right]);
@@ -173,25 +165,14 @@ static void compute_values(struct assay__shape_call *call)
     if (known || !count) assay__shape_set_values(call, 0, values, count);
 }
 
-/* All operands of these are of one type. */
-static void check_types(struct assay__shape_call *call)
-{
-    for (size_t i = 1; i < call->in_count; i++)
-        if (assay__shape_types_differ(call, 0, i)) return;
-}
-
 static void infer_broadcast(struct assay__shape_call *call)
 {
-    check_types(call);
-    broadcast_all(call, assay__shape_dtype(call, 0));
-    compute_values(call);
+    broadcast_values(call, assay__shape_dtype(call, 0));
 }
 
 static void infer_broadcast_bool(struct assay__shape_call *call)
 {
-    check_types(call);
-    broadcast_all(call, ASSAY__BOOL);
-    compute_values(call);
+    broadcast_values(call, ASSAY__BOOL);
 }
 
 /* Pow and BitShift: the type of the first, no values. */
@@ -200,25 +181,18 @@ static void infer_broadcast_plain(struct assay__shape_call *call)
     broadcast_all(call, assay__shape_dtype(call, 0));
 }
 
-static void infer_not(struct assay__shape_call *call)
+/* Neg and Not */
+static void infer_negation(struct assay__shape_call *call)
 {
+    bool logical = assay__shape_op_is(call, "Not");
     size_t count = 0;
     const int64_t *nums = assay__shape_nums(call, 0, &count);
     int64_t values[ASSAY__SHAPE_VALUES];
-    assay__shape_row_same_bool(call);
+    assay__shape_like(call, 0, 0, logical ? ASSAY__BOOL : ASSAY__UNDEFINED);
     for (size_t i = 0; nums && i < count; i++)
-        values[i] = assay__num_known(nums[i]) ? nums[i] == 0 : ASSAY__NUM_ANY;
-    if (nums) assay__shape_set_values(call, 0, values, count);
-}
-
-static void infer_neg(struct assay__shape_call *call)
-{
-    size_t count = 0;
-    const int64_t *nums = assay__shape_nums(call, 0, &count);
-    int64_t values[ASSAY__SHAPE_VALUES];
-    assay__shape_row_same(call);
-    for (size_t i = 0; nums && i < count; i++)
-        values[i] = assay__num_sub(call->symbols, 0, nums[i]);
+        values[i] = !logical                    ? assay__num_sub(call->symbols, 0, nums[i])
+                    : assay__num_known(nums[i]) ? nums[i] == 0
+                                                : ASSAY__NUM_ANY;
     if (nums) assay__shape_set_values(call, 0, values, count);
 }
 
@@ -248,7 +222,7 @@ static void infer_where(struct assay__shape_call *call)
     int64_t values[ASSAY__SHAPE_VALUES];
     size_t count = 0;
     assay__shape_types_differ(call, 1, 2);
-    assay__shape_broadcast_inputs(call, 0, call->in_count, assay__shape_dtype(call, 1));
+    assay__shape_broadcast_inputs(call, NULL, call->in_count, assay__shape_dtype(call, 1));
     if (call->in_count != 3 || !call->in[0]->values || !small_output(call, &count)) return;
     for (size_t i = 0; i < count; i++) {
         const int64_t *dims = call->out[0]->dims;
@@ -281,32 +255,9 @@ static void reduce(struct assay__shape_call *call, const int64_t *axes, size_t c
         }
         reduced[axis] = true;
     }
-    for (int i = 0; i < rank; i++) {
-        if (!reduced[i])
-            out[kept++] = dims[i];
-        else if (keep)
-            out[kept++] = 1;
-    }
+    for (int i = 0; i < rank; i++)
+        if (!reduced[i] || keep) out[kept++] = reduced[i] ? 1 : dims[i];
     assay__shape_set(call, 0, dtype, kept, out);
-}
-
-/* Product, sum, maximum, minimum of all elements of a vector, as exporters compute with shapes. */
-static void reduce_values(struct assay__shape_call *call)
-{
-    size_t n = 0;
-    const int64_t *nums = assay__shape_nums(call, 0, &n);
-    const char *op = call->node->op;
-    bool product = strcmp(op, "ReduceProd") == 0, sum = strcmp(op, "ReduceSum") == 0;
-    bool largest = strcmp(op, "ReduceMax") == 0, least = strcmp(op, "ReduceMin") == 0;
-    if (!nums || assay__shape_rank(call, 0) != 1 || (!product && !sum && !n)) return;
-    if (!product && !sum && !largest && !least) return;
-    int64_t total = product ? 1 : sum ? 0 : nums[0];
-    for (size_t i = 0; i < n; i++)
-        total = product   ? assay__num_mul(call->symbols, total, nums[i])
-                : sum     ? assay__num_add(call->symbols, total, nums[i])
-                : largest ? assay__num_max(call->symbols, total, nums[i])
-                          : assay__num_min(call->symbols, total, nums[i]);
-    assay__shape_set_values(call, 0, &total, 1);
 }
 
 static void infer_reduce(struct assay__shape_call *call)
@@ -333,7 +284,22 @@ static void infer_reduce(struct assay__shape_call *call)
         count = (size_t)rank;
     }
     reduce(call, axes, count, keep, assay__shape_dtype(call, 0));
-    reduce_values(call);
+    /* product, sum, maximum, minimum of all elements of a vector, as exporters compute with shapes
+     */
+    size_t n = 0;
+    const int64_t *nums = assay__shape_nums(call, 0, &n);
+    bool product = assay__shape_op_is(call, "ReduceProd"),
+         sum = assay__shape_op_is(call, "ReduceSum");
+    bool largest = assay__shape_op_is(call, "ReduceMax"),
+         least = assay__shape_op_is(call, "ReduceMin");
+    if (!nums || rank != 1 || !(product || sum || ((largest || least) && n))) return;
+    int64_t total = product ? 1 : sum ? 0 : nums[0];
+    for (size_t i = 0; i < n; i++)
+        total = product   ? assay__num_mul(call->symbols, total, nums[i])
+                : sum     ? assay__num_add(call->symbols, total, nums[i])
+                : largest ? assay__num_max(call->symbols, total, nums[i])
+                          : assay__num_min(call->symbols, total, nums[i]);
+    assay__shape_set_values(call, 0, &total, 1);
 }
 
 static void infer_arg_reduce(struct assay__shape_call *call)
@@ -380,8 +346,7 @@ const struct assay__shape_row assay__shape_rows_math[] = {
     {"ArgMax ArgMin", "", infer_arg_reduce},
     {"BitCast", "", assay__shape_row_to}, /* the types are of one size */
     {"BitShift BitwiseAnd BitwiseOr BitwiseXor Mean Pow Sum", "", infer_broadcast_plain},
-    {"Cast", "", infer_cast},
-    {"CastLike", "", infer_cast_like},
+    {"Cast CastLike", "", infer_cast},
     {"Ceil Floor Round", "", infer_rounding},
     {"Det", "", infer_det},
     {"Dropout", "", infer_dropout},
@@ -390,8 +355,7 @@ const struct assay__shape_row assay__shape_rows_math[] = {
     {"Identity", "", infer_identity},
     {"Inverse", "ms", SAME},
     {"IsInf IsNaN", "", assay__shape_row_same_bool},
-    {"Neg", "", infer_neg},
-    {"Not", "", infer_not},
+    {"Neg Not", "", infer_negation},
     {"ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd "
      "ReduceSum ReduceSumSquare",
      "", infer_reduce},

@@ -74,17 +74,14 @@ static void infer_irfft(struct assay__shape_call *call)
     assay__shape_set_same(call, rank - 1, out);
 }
 
-/* --- losses ----------------------------------------------------------------------------------- */
-
 /* scores [N, C, …], labels [N, …]: a scalar, or as the labels; log_prob as the scores */
 static void infer_loss(struct assay__shape_call *call)
 {
     enum assay__dtype dtype = assay__shape_dtype(call, 0);
-    if (assay__shape_attr_is(call, "reduction", "none")) {
+    if (assay__shape_attr_is(call, "reduction", "none"))
         assay__shape_as(call, 0, 1, dtype);
-    } else {
+    else
         assay__shape_set(call, 0, dtype, 0, NULL);
-    }
     if (assay__shape_op_is(call, "SoftmaxCrossEntropyLoss"))
         assay__shape_like(call, 1, 0, ASSAY__UNDEFINED);
 }
@@ -93,7 +90,7 @@ static void infer_loss(struct assay__shape_call *call)
 
 static void infer_string_concat(struct assay__shape_call *call)
 {
-    assay__shape_broadcast_inputs(call, 0, call->in_count, ASSAY__STRING);
+    assay__shape_broadcast_inputs(call, NULL, call->in_count, ASSAY__STRING);
 }
 
 /* X: one axis more, as long as the longest split; and the counts */
@@ -124,13 +121,14 @@ static void infer_string_normalizer(struct assay__shape_call *call)
 /* [C] or [N, C]: a count for each n-gram of the pool, as many as the largest index and one */
 static void infer_tfidf(struct assay__shape_call *call)
 {
-    const struct assay__attr *indexes = assay__node_attr(call->node, "ngram_indexes");
+    size_t count = 0;
+    const int64_t *indexes = assay__shape_ints(call, "ngram_indexes", &count);
     int rank = assay__shape_rank(call, 0);
     int64_t largest = -1, out[2];
     assay__shape_set_dtype(call, 0, ASSAY__FLOAT32);
-    if (!indexes || indexes->type != ASSAY__ATTR_INTS || (rank != 1 && rank != 2)) return;
-    for (size_t i = 0; i < indexes->count; i++)
-        if (indexes->ints[i] > largest) largest = indexes->ints[i];
+    if (!indexes || (rank != 1 && rank != 2)) return;
+    for (size_t i = 0; i < count; i++)
+        if (indexes[i] > largest) largest = indexes[i];
     out[0] = assay__shape_dim(call, 0, 0);
     out[rank - 1] = assay__num_add(call->symbols, largest, 1);
     assay__shape_set(call, 0, ASSAY__FLOAT32, rank, out);

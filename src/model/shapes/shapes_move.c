@@ -6,19 +6,6 @@
 
 /* --- Reshape, Flatten, Squeeze, Unsqueeze ----------------------------------------------------- */
 
-/* The elements that a target without a -1 must hold, against those that are there. */
-static void check_count(struct assay__shape_call *call, int64_t elements, int64_t product,
-                        bool open)
-{
-    if (!assay__num_known(elements) || !assay__num_known(product)) return;
-    bool fits = open ? product != 0 && elements % product == 0 : elements == product;
-    if (open && product == 0) return; /* left to the engine: allowed by some */
-    if (!fits)
-        assay__shape_conflict(call, 0, "%s has %lld elements, the new shape %s%lld",
-                              assay__shape_text(call, 0), (long long)elements,
-                              open ? "a multiple of " : "", (long long)product);
-}
-
 /* The one element of a target that is not known, when no other is left open: as many elements must
  * come out as go in, so that it is what is left over, whatever it says. -1: none. */
 static int single_open(const int64_t *target, size_t count)
@@ -77,28 +64,32 @@ static void reshape_to(struct assay__shape_call *call, const int64_t *target, si
         if (!copied[i])
             elements = assay__num_mul(call->symbols, elements, assay__shape_dims(call, 0)[i]);
     if (rank < 0) elements = ASSAY__NUM_ANY;
-    check_count(call, elements, product, open >= 0);
+    bool numbers = assay__num_known(elements) && assay__num_known(product);
+    /* an open dimension beside a product of 0 is left to the engine: some allow it */
+    bool fits = !numbers ||
+                (open < 0 ? elements == product : product == 0 || elements % product == 0);
+    if (!fits)
+        assay__shape_conflict(call, 0, "%s has %lld elements, the new shape %s%lld",
+                              assay__shape_text(call, 0), (long long)elements,
+                              open >= 0 ? "a multiple of " : "", (long long)product);
     if (open >= 0) out[open] = assay__num_exact_div(call->symbols, elements, product);
     /* whatever remains of a division is a whole number */
     if (open >= 0 && out[open] == ASSAY__NUM_ANY && elements != ASSAY__NUM_ANY && product != 0 &&
-        !(assay__num_known(elements) && assay__num_known(product)))
+        !numbers)
         out[open] = assay__num_floor_div(call->symbols, elements, product);
     assay__shape_set_same(call, (int)count, out);
 }
 
 static void infer_reshape(struct assay__shape_call *call)
 {
-    const struct assay__attr *attr = assay__node_attr(call->node, "shape"); /* opset 1 */
     size_t count = 0;
-    const int64_t *shape = assay__shape_nums(call, 1, &count);
+    const int64_t *shape = assay__shape_list(call, "shape", 1, &count); /* opset 1: an attribute */
+    int64_t rank = assay__shape_rank(call, 1) == 1 ? assay__shape_dim(call, 1, 0) : -1;
     assay__shape_same_type(call);
-    if (attr && attr->type == ASSAY__ATTR_INTS)
-        reshape_to(call, attr->ints, attr->count);
-    else if (shape)
+    if (shape)
         reshape_to(call, shape, count);
-    else if (assay__shape_rank(call, 1) == 1 && assay__shape_dim(call, 1, 0) >= 0 &&
-             assay__shape_dim(call, 1, 0) <= ASSAY__SHAPE_RANK)
-        assay__shape_set_same(call, (int)assay__shape_dim(call, 1, 0), NULL);
+    else if (rank >= 0 && rank <= ASSAY__SHAPE_RANK)
+        assay__shape_set_same(call, (int)rank, NULL);
     assay__shape_keep_values(call, 0, 0);
 }
 
@@ -194,20 +185,17 @@ static void concat_values(struct assay__shape_call *call)
 }
 
 /* Joins input i into out; false when they cannot be. */
-static bool concat_one(struct assay__shape_call *call, size_t first, size_t i, int axis,
-                       int64_t *out)
+static bool concat_one(struct assay__shape_call *call, size_t i, int axis, int64_t *out)
 {
-    int rank = assay__shape_rank(call, first);
     const int64_t *dims = assay__shape_dims(call, i);
-    for (int k = 0; k < rank; k++) {
+    for (int k = 0; k < assay__shape_rank(call, 0); k++) {
         if (k == axis) {
             out[k] = assay__num_add(call->symbols, out[k], dims[k]);
             continue;
         }
-        bool clash = out[k] >= 0 && dims[k] >= 0 && out[k] != dims[k];
-        if (clash) {
+        if (out[k] >= 0 && dims[k] >= 0 && out[k] != dims[k]) {
             assay__shape_conflict(call, i, "%s and %s cannot be joined along axis %d",
-                                  assay__shape_text(call, first), assay__shape_text(call, i), axis);
+                                  assay__shape_text(call, 0), assay__shape_text(call, i), axis);
             return false;
         }
         /* they must be equal: the one that says more */
@@ -216,45 +204,26 @@ static bool concat_one(struct assay__shape_call *call, size_t first, size_t i, i
     return true;
 }
 
-static void concat_from(struct assay__shape_call *call, size_t first, enum assay__dtype dtype)
+static void infer_concat(struct assay__shape_call *call)
 {
-    int rank = assay__shape_rank(call, first), axis = 0;
+    enum assay__dtype dtype = assay__shape_dtype(call, 0);
     int64_t out[ASSAY__SHAPE_RANK];
+    int rank = assay__shape_copy(call, 0, out), axis = 0;
+    for (size_t i = 1; i < call->in_count; i++)
+        if (assay__shape_types_differ(call, 0, i)) break;
     assay__shape_set_dtype(call, 0, dtype);
-    for (size_t i = first; i < call->in_count; i++) {
+    for (size_t i = 0; i < call->in_count; i++) {
         if (assay__shape_rank(call, i) < 0) return;
         if (assay__shape_rank(call, i) == rank) continue;
-        assay__shape_conflict(call, i, "%s and %s cannot be joined", assay__shape_text(call, first),
+        assay__shape_conflict(call, i, "%s and %s cannot be joined", assay__shape_text(call, 0),
                               assay__shape_text(call, i));
         return;
     }
     if (!assay__shape_axis_attr(call, "axis", 1, rank, &axis)) return;
-    memcpy(out, assay__shape_dims(call, first), (size_t)rank * sizeof *out);
-    for (size_t i = first + 1; i < call->in_count; i++)
-        if (!concat_one(call, first, i, axis, out)) return;
-    assay__shape_set(call, 0, dtype, rank, out);
-    bool integer = dtype == ASSAY__INT64 || dtype == ASSAY__INT32;
-    if (axis == 0 && integer && first == 0) concat_values(call);
-}
-
-static void infer_concat(struct assay__shape_call *call)
-{
     for (size_t i = 1; i < call->in_count; i++)
-        if (assay__shape_types_differ(call, 0, i)) break;
-    concat_from(call, 0, assay__shape_dtype(call, 0));
-}
-
-static void split_values(struct assay__shape_call *call)
-{
-    size_t count = 0, at = 0;
-    const int64_t *nums = assay__shape_nums(call, 0, &count);
-    if (!nums || assay__shape_rank(call, 0) != 1) return;
-    for (size_t i = 0; i < call->out_count; i++) {
-        int64_t size = call->out[i]->entry.rank == 1 ? call->out[i]->dims[0] : -1;
-        if (size < 0 || at + (size_t)size > count) return;
-        assay__shape_set_values(call, i, nums + at, (size_t)size);
-        at += (size_t)size;
-    }
+        if (!concat_one(call, i, axis, out)) return;
+    assay__shape_set(call, 0, dtype, rank, out);
+    if (axis == 0 && (dtype == ASSAY__INT64 || dtype == ASSAY__INT32)) concat_values(call);
 }
 
 static void infer_split(struct assay__shape_call *call)
@@ -286,7 +255,14 @@ static void infer_split(struct assay__shape_call *call)
     }
     if (given && sizes && count == parts)
         assay__shape_differ(call, 0, "size of the axis and sum of its parts", whole, sum);
-    split_values(call);
+    size_t at = 0;
+    const int64_t *nums = assay__shape_nums(call, 0, &count);
+    for (size_t i = 0; nums && rank == 1 && i < parts; i++) {
+        int64_t size = call->out[i]->dims[0];
+        if (size < 0 || at + (size_t)size > count) return;
+        assay__shape_set_values(call, i, nums + at, (size_t)size);
+        at += (size_t)size;
+    }
 }
 
 /* --- Transpose, Expand, Tile, Pad ------------------------------------------------------------- */
@@ -386,14 +362,10 @@ static void infer_pad(struct assay__shape_call *call)
 {
     size_t count = 0, axes_count = 0;
     bool axes_given;
-    const struct assay__attr *attr = assay__node_attr(call->node, "pads");
-    const int64_t *pads = attr && attr->type == ASSAY__ATTR_INTS
-                              ? attr->ints
-                              : assay__shape_nums(call, 1, &count);
+    const int64_t *pads = assay__shape_list(call, "pads", 1, &count);
     const int64_t *axes = assay__shape_axes(call, "axes", 3, &axes_count, &axes_given);
     int64_t out[ASSAY__SHAPE_RANK];
     int rank = assay__shape_copy(call, 0, out), axis = 0;
-    if (attr && attr->type == ASSAY__ATTR_INTS) count = attr->count;
     assay__shape_set_same(call, rank, NULL);
     if (rank < 0 || !pads || (axes_given && !axes)) return;
     size_t n = axes_given ? axes_count : (size_t)rank;
@@ -409,22 +381,19 @@ static void infer_pad(struct assay__shape_call *call)
 /* input, shape (of `axes`): those axes get the sizes wanted */
 static void infer_center_crop_pad(struct assay__shape_call *call)
 {
-    const struct assay__attr *axes = assay__node_attr(call->node, "axes");
-    size_t count = 0;
+    size_t count = 0, axes_count = 0;
     const int64_t *shape = assay__shape_nums(call, 1, &count);
+    const int64_t *axes = assay__shape_ints(call, "axes", &axes_count);
     int64_t out[ASSAY__SHAPE_RANK];
     int rank = assay__shape_copy(call, 0, out), axis = 0;
     assay__shape_set_same(call, rank, NULL);
-    if (rank < 0 || !shape || count != (axes ? axes->count : (size_t)rank)) return;
+    if (rank < 0 || !shape || count != (axes ? axes_count : (size_t)rank)) return;
     for (size_t i = 0; i < count; i++) {
-        if (!assay__shape_axis(axes && axes->ints ? axes->ints[i] : (int64_t)i, rank, &axis))
-            return;
+        if (!assay__shape_axis(axes ? axes[i] : (int64_t)i, rank, &axis)) return;
         out[axis] = shape[i];
     }
     assay__shape_set_same(call, rank, out);
 }
-
-/* --- images ----------------------------------------------------------------------------------- */
 
 /* SpaceToDepth, DepthToSpace */
 static void infer_block_move(struct assay__shape_call *call)

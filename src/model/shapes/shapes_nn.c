@@ -25,28 +25,22 @@ static void gemm(struct assay__shape_call *call, size_t a, size_t b, enum assay_
     assay__shape_set(call, 0, dtype, 2, out);
 }
 
-/* C must broadcast into the result. */
-static void check_gemm_bias(struct assay__shape_call *call, size_t c)
-{
-    const struct assay__fact *out = call->out_count ? call->out[0] : NULL;
-    int rank = assay__shape_rank(call, c);
-    bool old = call->opset > 0 && call->opset < 7;
-    if (!out || rank < 0 || out->entry.rank != 2 || old) return;
-    const int64_t *dims = assay__shape_dims(call, c);
-    for (int i = 0; i < rank; i++) {
-        int64_t mine = dims[rank - 1 - i], room = i < 2 ? out->dims[1 - i] : 1;
-        if (mine < 0 || room < 0 || mine == 1 || mine == room) continue;
-        assay__shape_conflict(call, c, "a bias %s on a product with %lld columns",
-                              assay__shape_text(call, c), (long long)out->dims[1]);
-        return;
-    }
-}
-
 static void infer_gemm(struct assay__shape_call *call)
 {
     if (!assay__shape_types_differ(call, 0, 1)) assay__shape_types_differ(call, 0, 2);
     gemm(call, 0, 1, assay__shape_dtype(call, 0));
-    check_gemm_bias(call, 2);
+    /* C must broadcast into the result */
+    const struct assay__fact *out = call->out_count ? call->out[0] : NULL;
+    const int64_t *dims = assay__shape_dims(call, 2);
+    int rank = assay__shape_rank(call, 2);
+    bool old = call->opset > 0 && call->opset < 7;
+    for (int i = 0; i < rank && out && out->entry.rank == 2 && !old; i++) {
+        int64_t mine = dims[rank - 1 - i], room = i < 2 ? out->dims[1 - i] : 1;
+        if (mine < 0 || room < 0 || mine == 1 || mine == room) continue;
+        assay__shape_conflict(call, 2, "a bias %s on a product with %lld columns",
+                              assay__shape_text(call, 2), (long long)out->dims[1]);
+        return;
+    }
 }
 
 /* A, B, C, …: the type is an attribute */
@@ -67,25 +61,20 @@ static void infer_matmul(struct assay__shape_call *call)
     assay__shape_matmul(call, 0, 1, false, false, assay__shape_dtype(call, 0));
 }
 
+/* Of integers, with scales and zero points among the inputs. */
 static void infer_matmul_integer(struct assay__shape_call *call)
 {
+    static const struct {
+        const char *op;
+        size_t b, typed_by; /* inputs */
+    } rows[] = {{"MatMulIntegerToFloat", 1, 2}, {"QLinearMatMul", 3, 7}, {"QOrderedMatMul", 2, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (assay__shape_op_is(call, rows[i].op)) {
+            assay__shape_matmul(call, 0, rows[i].b, false, false,
+                                assay__shape_dtype(call, rows[i].typed_by));
+            return;
+        }
     assay__shape_matmul(call, 0, 1, false, false, ASSAY__INT32);
-}
-
-static void infer_matmul_integer_to_float(struct assay__shape_call *call)
-{
-    assay__shape_matmul(call, 0, 1, false, false, assay__shape_dtype(call, 2));
-}
-
-static void infer_qlinear_matmul(struct assay__shape_call *call)
-{
-    assay__shape_matmul(call, 0, 3, false, false, assay__shape_dtype(call, 7));
-}
-
-/* A, scale_A, B, … */
-static void infer_qordered_matmul(struct assay__shape_call *call)
-{
-    assay__shape_matmul(call, 0, 2, false, false, assay__shape_dtype(call, 0));
 }
 
 static void infer_fused_matmul(struct assay__shape_call *call)
@@ -159,16 +148,6 @@ static bool einsum_operand(struct assay__shape_call *call, struct einsum *einsum
     return i == rank;
 }
 
-/* Without "->": the dots, then the letters that occur once, in order. */
-static int einsum_implicit(const struct einsum *einsum, int64_t *out)
-{
-    int rank = einsum->dots_rank;
-    memcpy(out, einsum->dots, (size_t)rank * sizeof *out);
-    for (int letter = 'A'; letter <= 'z' && rank < ASSAY__SHAPE_RANK; letter++)
-        if (einsum->uses[letter] == 1) out[rank++] = einsum->size[letter];
-    return rank;
-}
-
 static void infer_einsum(struct assay__shape_call *call)
 {
     const struct assay__attr *equation = assay__node_attr(call->node, "equation");
@@ -182,7 +161,12 @@ static void infer_einsum(struct assay__shape_call *call)
         if (assay__shape_rank(call, i) < 0 || !einsum_operand(call, &einsum, &at, i)) return;
         if (i + 1 < call->in_count && *at++ != ',') return;
     }
-    if (strncmp(at, "->", 2) != 0) rank = einsum_implicit(&einsum, out);
+    if (strncmp(at, "->", 2) != 0) { /* the dots, then the letters that occur once, in order */
+        rank = einsum.dots_rank;
+        memcpy(out, einsum.dots, (size_t)rank * sizeof *out);
+        for (int letter = 'A'; letter <= 'z' && rank < ASSAY__SHAPE_RANK; letter++)
+            if (einsum.uses[letter] == 1) out[rank++] = einsum.size[letter];
+    }
     for (at += *at ? 2 : 0; *at; at++) {
         if (*at == ' ') continue;
         if (strncmp(at, "...", 3) == 0) {
@@ -281,32 +265,6 @@ static void infer_skip_group_norm(struct assay__shape_call *call)
 
 /* --- recurrent -------------------------------------------------------------------------------- */
 
-static int gates_of(const struct assay__shape_call *call)
-{
-    return assay__shape_op_is(call, "RNN") ? 1 : assay__shape_op_is(call, "GRU") ? 3 : 4;
-}
-
-/* W [directions, gates × hidden, in] and R [directions, gates × hidden, hidden];
- * DynamicQuantizeLSTM has them transposed. */
-static void check_recurrent(struct assay__shape_call *call, int64_t hidden, int64_t directions)
-{
-    bool turned = assay__shape_op_is(call, "DynamicQuantizeLSTM");
-    int in_axis = turned ? 1 : 2, gate_axis = turned ? 2 : 1;
-    if (assay__shape_rank(call, 0) == 3 && assay__shape_rank(call, 1) == 3)
-        assay__shape_differ(call, 0, "features of the input and of the weights",
-                            assay__shape_dim(call, 0, 2), assay__shape_dim(call, 1, in_axis));
-    if (assay__shape_rank(call, 1) == 3) {
-        assay__shape_differ(call, 1, "rows of the weights and gates times hidden size",
-                            assay__shape_dim(call, 1, gate_axis),
-                            assay__num_mul(call->symbols, hidden, gates_of(call)));
-        assay__shape_differ(call, 1, "directions of the weights and of the node",
-                            assay__shape_dim(call, 1, 0), directions);
-    }
-    if (assay__shape_rank(call, 2) == 3)
-        assay__shape_differ(call, 2, "recurrent weights and hidden size",
-                            assay__shape_dim(call, 2, in_axis), hidden);
-}
-
 /* X [seq, batch, in] (layout 1: [batch, seq, in]), W [directions, gates × hidden, in]. Y [seq,
  * directions, batch, hidden] (layout 1: [batch, seq, directions, hidden]), Y_h and Y_c without
  * seq. */
@@ -314,6 +272,7 @@ static void infer_recurrent(struct assay__shape_call *call)
 {
     bool batch_first = assay__node_int(call->node, "layout", 0) == 1;
     bool turned = assay__shape_op_is(call, "DynamicQuantizeLSTM");
+    int in_axis = turned ? 1 : 2;
     int64_t hidden = assay__node_int(call->node, "hidden_size", ASSAY__NUM_ANY);
     enum assay__dtype dtype = assay__shape_dtype(call, 0);
     int64_t sequence = ASSAY__NUM_ANY, batch = ASSAY__NUM_ANY;
@@ -322,19 +281,29 @@ static void infer_recurrent(struct assay__shape_call *call)
         batch = assay__shape_dim(call, 0, batch_first ? 0 : 1);
     }
     int64_t directions = assay__shape_attr_is(call, "direction", "bidirectional") ? 2 : 1;
-    if (hidden < 0 && assay__shape_rank(call, 2) == 3)
-        hidden = assay__shape_dim(call, 2, turned ? 1 : 2);
-    check_recurrent(call, hidden, directions);
-    int64_t y[4] = {sequence, directions, batch, hidden}, state[3] = {directions, batch, hidden};
-    if (batch_first) {
-        int64_t y_first[4] = {batch, sequence, directions, hidden};
-        int64_t state_first[3] = {batch, directions, hidden};
-        memcpy(y, y_first, sizeof y);
-        memcpy(state, state_first, sizeof state);
+    if (hidden < 0 && assay__shape_rank(call, 2) == 3) hidden = assay__shape_dim(call, 2, in_axis);
+    /* W [directions, gates × hidden, in] and R [directions, gates × hidden, hidden];
+     * DynamicQuantizeLSTM has them transposed */
+    int gates = assay__shape_op_is(call, "RNN") ? 1 : assay__shape_op_is(call, "GRU") ? 3 : 4;
+    if (assay__shape_rank(call, 0) == 3 && assay__shape_rank(call, 1) == 3)
+        assay__shape_differ(call, 0, "features of the input and of the weights",
+                            assay__shape_dim(call, 0, 2), assay__shape_dim(call, 1, in_axis));
+    if (assay__shape_rank(call, 1) == 3) {
+        assay__shape_differ(call, 1, "rows of the weights and gates times hidden size",
+                            assay__shape_dim(call, 1, turned ? 2 : 1),
+                            assay__num_mul(call->symbols, hidden, gates));
+        assay__shape_differ(call, 1, "directions of the weights and of the node",
+                            assay__shape_dim(call, 1, 0), directions);
     }
-    assay__shape_set(call, 0, dtype, 4, y);
-    assay__shape_set(call, 1, dtype, 3, state);
-    assay__shape_set(call, 2, dtype, 3, state);
+    if (assay__shape_rank(call, 2) == 3)
+        assay__shape_differ(call, 2, "recurrent weights and hidden size",
+                            assay__shape_dim(call, 2, in_axis), hidden);
+    int64_t y[4] = {sequence, directions, batch, hidden}, state[3] = {directions, batch, hidden};
+    int64_t y_first[4] = {batch, sequence, directions, hidden};
+    int64_t state_first[3] = {batch, directions, hidden};
+    assay__shape_set(call, 0, dtype, 4, batch_first ? y_first : y);
+    assay__shape_set(call, 1, dtype, 3, batch_first ? state_first : state);
+    assay__shape_set(call, 2, dtype, 3, batch_first ? state_first : state);
 }
 
 #define SAME assay__shape_row_same
@@ -356,12 +325,9 @@ const struct assay__shape_row assay__shape_rows_nn[] = {
     {"LayerNormalization", "", infer_layer_norm},
     {"MatMul", "", infer_matmul},
     {"MatMulBnb4 MatMulNBits", "ms", infer_matmul_nbits},
-    {"MatMulInteger", "", infer_matmul_integer},
-    {"MatMulInteger16", "ms", infer_matmul_integer},
-    {"MatMulIntegerToFloat", "ms", infer_matmul_integer_to_float},
+    {"MatMulInteger QLinearMatMul", "", infer_matmul_integer},
+    {"MatMulInteger16 MatMulIntegerToFloat QOrderedMatMul", "ms", infer_matmul_integer},
     {"QGemm", "ms", infer_qgemm},
-    {"QLinearMatMul", "", infer_qlinear_matmul},
-    {"QOrderedMatMul", "ms", infer_qordered_matmul},
     {"RMSNormalization", "", infer_scaled_norm},
     {"SimplifiedLayerNormalization", "*", infer_layer_norm},
     {"SkipGroupNorm", "ms", infer_skip_group_norm},

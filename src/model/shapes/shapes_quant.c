@@ -28,38 +28,13 @@ static void infer_dynamic_quantize(struct assay__shape_call *call)
     assay__shape_set(call, 2, ASSAY__UINT8, 0, NULL);
 }
 
-/* Broadcasts inputs a and b (and c), which have scales between them, to output 0. */
-static void broadcast_of(struct assay__shape_call *call, const size_t *which, size_t count,
-                         enum assay__dtype dtype)
+/* A, A_scale, A_zero, B, …; Where: condition, X, x_scale, x_zero, Y, … */
+static void infer_qlinear_broadcast(struct assay__shape_call *call)
 {
-    int64_t dims[ASSAY__SHAPE_RANK];
-    int rank = 0;
-    assay__shape_set_dtype(call, 0, dtype);
-    for (size_t i = 0; i < count; i++)
-        if (assay__shape_rank(call, which[i]) < 0) return;
-    for (size_t i = 0; i < count; i++)
-        if (!assay__shape_broadcast(dims, &rank, assay__shape_dims(call, which[i]),
-                                    assay__shape_rank(call, which[i]))) {
-            assay__shape_conflict(call, which[i], "%s and %s cannot be broadcast",
-                                  assay__shape_text(call, which[0]),
-                                  assay__shape_text(call, which[i]));
-            return;
-        }
-    assay__shape_set(call, 0, dtype, rank, dims);
-}
-
-/* A, A_scale, A_zero, B, B_scale, B_zero, C_scale, C_zero */
-static void infer_qlinear_binary(struct assay__shape_call *call)
-{
-    static const size_t operands[] = {0, 3};
-    broadcast_of(call, operands, 2, assay__shape_dtype(call, 0));
-}
-
-/* condition, X, x_scale, x_zero, Y, … */
-static void infer_qlinear_where(struct assay__shape_call *call)
-{
-    static const size_t operands[] = {0, 1, 4};
-    broadcast_of(call, operands, 3, assay__shape_dtype(call, 1));
+    static const size_t two[] = {0, 3}, three[] = {0, 1, 4};
+    bool where = assay__shape_op_is(call, "QLinearWhere");
+    assay__shape_broadcast_inputs(call, where ? three : two, where ? 3 : 2,
+                                  assay__shape_dtype(call, where ? 1 : 0));
 }
 
 /* Y_scale, Y_zero, then (tensor, scale, zero) for each part */
@@ -86,8 +61,8 @@ static void infer_qlinear_concat(struct assay__shape_call *call)
 /* X, scale, zero, …: the axes are an attribute */
 static void infer_qlinear_reduce(struct assay__shape_call *call)
 {
-    const struct assay__attr *axes = assay__node_attr(call->node, "axes");
-    bool listed = axes && axes->type == ASSAY__ATTR_INTS && axes->count > 0;
+    size_t count = 0;
+    const int64_t *axes = assay__shape_ints(call, "axes", &count);
     bool keep = assay__node_int(call->node, "keepdims", 1) != 0, gone[ASSAY__SHAPE_RANK] = {false};
     int rank = assay__shape_rank(call, 0), axis = 0, kept = 0;
     int64_t out[ASSAY__SHAPE_RANK];
@@ -95,12 +70,12 @@ static void infer_qlinear_reduce(struct assay__shape_call *call)
                                   ? ASSAY__INT32
                                   : assay__shape_dtype(call, 0);
     assay__shape_set_dtype(call, 0, dtype);
-    for (size_t i = 0; listed && i < axes->count; i++) {
-        if (!assay__shape_axis(axes->ints[i], rank, &axis)) return;
+    for (size_t i = 0; i < count; i++) {
+        if (!assay__shape_axis(axes[i], rank, &axis)) return;
         gone[axis] = true;
     }
     for (int i = 0; i < rank; i++) {
-        bool reduced = !listed || gone[i];
+        bool reduced = count == 0 || gone[i];
         if (!reduced || keep) out[kept++] = reduced ? 1 : assay__shape_dims(call, 0)[i];
     }
     assay__shape_set(call, 0, dtype, rank < 0 ? -1 : kept, out);
@@ -146,13 +121,12 @@ const struct assay__shape_row assay__shape_rows_quant[] = {
     {"DequantizeWithOrder", "ms", assay__shape_row_to},
     {"DynamicQuantizeLinear", "", infer_dynamic_quantize},
     {"GatherBlockQuantized", "ms", infer_gather_block},
-    {"MulInteger QLinearAdd QLinearMul", "ms", infer_qlinear_binary},
+    {"MulInteger QLinearAdd QLinearMul QLinearWhere", "ms", infer_qlinear_broadcast},
     {"QLinearConcat", "ms", infer_qlinear_concat},
     {"QLinearLeakyRelu QLinearSigmoid QLinearSoftmax QOrderedGelu QOrderedLayerNormalization "
      "QOrderedLongformerAttention",
      "ms", SAME},
     {"QLinearReduceMean ReduceSumInteger", "ms", infer_qlinear_reduce},
-    {"QLinearWhere", "ms", infer_qlinear_where},
     {"QOrderedAttention", "ms", infer_qordered_attention},
     {"QuantizeLinear", "*", infer_quantize},
     {"QuantizeWithOrder", "ms", infer_quantize_with_order},

@@ -48,6 +48,7 @@ struct assay__shapes {
     struct assay__fact **facts;
     size_t count, capacity;
     struct assay__fact nothing; /* for absent inputs */
+    struct assay__fact lost;    /* for one that there was no memory for */
     size_t *order;              /* of execution, in the state's arena; NULL before the walk */
 };
 
@@ -57,20 +58,18 @@ struct assay__shapes *assay__scope_new(struct assay__shape_state *state,
 void assay__scope_free(struct assay__shapes *scope);
 /** In this scope or one around it; NULL. */
 struct assay__fact *assay__scope_find(const struct assay__shapes *scope, const char *name);
-/** In this scope; made when it is not there. NULL: out of memory. */
+/** In this scope; made when it is not there. Never NULL. When memory runs out, here and below, the
+ *  state's arena is marked as failed. */
 struct assay__fact *assay__scope_add(struct assay__shapes *scope, const char *name);
 /** Nodes in order, before them the initializers of a body. Inputs (and the main graph's
  *  initializers) are the caller's to fill before. */
 int assay__scope_walk(struct assay__shapes *scope, struct assay_error *error);
-/** Sets the shape of a fact from nums. 0 or ASSAY_ENOMEM. */
-int assay__fact_set(struct assay__shape_state *state, struct assay__fact *fact,
-                    enum assay__dtype dtype, int rank, const int64_t *nums);
-/** From a TypeProto that the reader left uninterpreted (sequences, optionals). */
-int assay__fact_from_type(struct assay__shape_state *state, const uint8_t *data, size_t size,
-                          struct assay__fact *fact);
+/** Sets the shape of a fact from nums. */
+void assay__fact_set(struct assay__shape_state *state, struct assay__fact *fact,
+                     enum assay__dtype dtype, int rank, const int64_t *nums);
 /** Fills what inference left open with what the file states. */
-int assay__fact_complete(struct assay__shapes *scope, const struct assay__value *value,
-                         struct assay__fact *fact);
+void assay__fact_complete(struct assay__shapes *scope, const struct assay__value *value,
+                          struct assay__fact *fact);
 /** Adds a contradiction at `node` unless it is there already. `name` is the other side: what
  *  `other` is a fact of, or, without one, a value that the file states something of. */
 void assay__state_conflict(struct assay__shape_state *state, const struct assay__node *node,

@@ -7,32 +7,18 @@ static bool is_sequence(const struct assay__shape_call *call, size_t i)
     return i < call->in_count && call->in[i]->sequence;
 }
 
-/* The element of output o: that of fact, joined with what it has already. */
-static void add_element(struct assay__shape_call *call, size_t o, const struct assay__fact *from,
-                        bool first)
+/* The element of output 0, a sequence. */
+static void set_element(struct assay__shape_call *call, const struct assay__fact *from)
 {
-    struct assay__fact *out = call->out[o];
-    int64_t dims[ASSAY__SHAPE_RANK];
-    if (first) {
-        assay__shape_set(call, o, from->entry.dtype, from->entry.rank, from->dims);
-        out->sequence = true;
-        return;
-    }
-    if (out->entry.dtype == ASSAY__UNDEFINED) out->entry.dtype = from->entry.dtype;
-    if (out->entry.rank < 0) return;
-    if (from->entry.rank != out->entry.rank) {
-        out->entry.rank = -1;
-        return;
-    }
-    for (int i = 0; i < out->entry.rank; i++)
-        dims[i] = out->dims[i] == from->dims[i] ? out->dims[i] : ASSAY__NUM_ANY;
-    assay__shape_set(call, o, out->entry.dtype, out->entry.rank, dims);
+    assay__shape_set(call, 0, from->entry.dtype, from->entry.rank, from->dims);
+    call->out[0]->sequence = true;
 }
 
 static void infer_construct(struct assay__shape_call *call)
 {
-    for (size_t i = 0; i < call->in_count && call->out_count; i++)
-        add_element(call, 0, call->in[i], i == 0);
+    if (call->in_count && call->out_count) set_element(call, call->in[0]);
+    for (size_t i = 1; i < call->in_count && call->out_count; i++)
+        assay__fact_join(call, call->out[0], call->in[i]);
 }
 
 static void infer_empty(struct assay__shape_call *call)
@@ -49,13 +35,13 @@ static void infer_insert(struct assay__shape_call *call)
     call->out[0]->sequence = true;
     assay__shape_set_dtype(call, 0, call->in[1]->entry.dtype);
     if (!is_sequence(call, 0) || call->in[0]->entry.rank < 0) return;
-    add_element(call, 0, call->in[0], true);
-    add_element(call, 0, call->in[1], false);
+    set_element(call, call->in[0]);
+    assay__fact_join(call, call->out[0], call->in[1]);
 }
 
 static void infer_same_sequence(struct assay__shape_call *call)
 {
-    if (is_sequence(call, 0) && call->out_count) add_element(call, 0, call->in[0], true);
+    if (is_sequence(call, 0) && call->out_count) set_element(call, call->in[0]);
 }
 
 static void infer_at(struct assay__shape_call *call)
@@ -63,11 +49,6 @@ static void infer_at(struct assay__shape_call *call)
     if (is_sequence(call, 0))
         assay__shape_set(call, 0, call->in[0]->entry.dtype, call->in[0]->entry.rank,
                          call->in[0]->dims);
-}
-
-static void infer_length(struct assay__shape_call *call)
-{
-    assay__shape_set(call, 0, ASSAY__INT64, 0, NULL);
 }
 
 /* Along the axis the sizes of all elements add up to what is not known; new_axis counts them. */
@@ -108,41 +89,29 @@ static void infer_split_to(struct assay__shape_call *call)
     assay__shape_set_same(call, kept, dims);
 }
 
-static void wrap(struct assay__shape_call *call, bool optional)
-{
-    if (!call->in_count || !call->out_count) return;
-    const struct assay__node *maker = call->out[0]->maker;
-    *call->out[0] = *call->in[0];
-    call->out[0]->maker = maker;
-    call->out[0]->optional = optional;
-}
-
 static void infer_optional(struct assay__shape_call *call)
 {
-    wrap(call, true);
+    if (!call->in_count || !call->out_count) return;
+    assay__shape_pass(call, 0, call->in[0]);
+    call->out[0]->optional = assay__shape_op_is(call, "Optional");
 }
 
-static void infer_optional_get(struct assay__shape_call *call)
+/* SequenceLength and OptionalHasElement */
+static void infer_question(struct assay__shape_call *call)
 {
-    wrap(call, false);
-}
-
-static void infer_optional_has(struct assay__shape_call *call)
-{
-    assay__shape_set(call, 0, ASSAY__BOOL, 0, NULL);
+    bool length = assay__shape_op_is(call, "SequenceLength");
+    assay__shape_set(call, 0, length ? ASSAY__INT64 : ASSAY__BOOL, 0, NULL);
 }
 
 const struct assay__shape_row assay__shape_rows_sequence[] = {
     {"ConcatFromSequence", "", infer_concat_from},
-    {"Optional", "", infer_optional},
-    {"OptionalGetElement", "", infer_optional_get},
-    {"OptionalHasElement", "", infer_optional_has},
+    {"Optional OptionalGetElement", "", infer_optional},
+    {"OptionalHasElement SequenceLength", "", infer_question},
     {"SequenceAt", "", infer_at},
     {"SequenceConstruct", "", infer_construct},
     {"SequenceEmpty", "", infer_empty},
     {"SequenceErase", "", infer_same_sequence},
     {"SequenceInsert", "", infer_insert},
-    {"SequenceLength", "", infer_length},
     {"SequenceMap", "", assay__shape_row_sequence}, /* its body is a function of elements */
     {"SplitToSequence", "", infer_split_to},
     {NULL, NULL, NULL},

@@ -3,7 +3,7 @@
 #include "base/checked.h"
 #include "model/shapes/shape_call.h"
 #include "model/shapes/shapes_scope.h"
-#include "model/wire.h"
+#include "model/tensor_data.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,33 +15,26 @@ struct window {
     bool same, valid, ceil;
 };
 
-static bool read_list(const struct assay__node *node, const char *name, int count,
-                      int64_t otherwise, int64_t *out)
-{
-    const struct assay__attr *attr = assay__node_attr(node, name);
-    bool there = attr && attr->type == ASSAY__ATTR_INTS && attr->count > 0;
-    if (there && attr->count != (size_t)count) return false;
-    for (int i = 0; i < count; i++)
-        out[i] = there ? attr->ints[i] : otherwise;
-    return true;
-}
+#define LARGEST (1 << 30) /* a window, step or padding; more cannot be computed with */
 
-/* What can never be: a list that is not one number per axis, a window, step or padding of a size
- * that no window has. Less than `least`, or more than can be computed with; a window that is not
- * known is left alone. */
-static bool check_list(struct assay__shape_call *call, const char *name, const char *what,
-                       int count, int64_t least)
+/* One number per axis from an attribute, `otherwise` where it is not there. false: what can never
+ * be, a list of another length or a number below `least` or above LARGEST. Reported under the name
+ * `what`; without one only the length is checked, and nothing is reported. */
+static bool read_list(struct assay__shape_call *call, const char *name, const char *what, int count,
+                      int64_t least, int64_t otherwise, int64_t *out)
 {
-    const struct assay__attr *attr = assay__node_attr(call->node, name);
-    if (!attr || attr->type != ASSAY__ATTR_INTS || attr->count == 0) return true;
-    if (attr->count != (size_t)count) {
-        assay__shape_conflict(call, 0, "%zu %s where %s needs %d", attr->count, name,
-                              assay__shape_text(call, 0), count);
+    size_t given = 0;
+    const int64_t *ints = assay__shape_ints(call, name, &given);
+    if (given && given != (size_t)count) {
+        if (what)
+            assay__shape_conflict(call, 0, "%zu %s where %s needs %d", given, name,
+                                  assay__shape_text(call, 0), count);
         return false;
     }
     for (int i = 0; i < count; i++) {
-        if (attr->ints[i] >= least && attr->ints[i] <= 1 << 30) continue;
-        assay__shape_conflict(call, 0, "a %s of %lld over %s", what, (long long)attr->ints[i],
+        out[i] = given ? ints[i] : otherwise;
+        if (!given || !what || (out[i] >= least && out[i] <= LARGEST)) continue;
+        assay__shape_conflict(call, 0, "a %s of %lld over %s", what, (long long)out[i],
                               assay__shape_text(call, 0));
         return false;
     }
@@ -62,26 +55,16 @@ static bool read_window(struct assay__shape_call *call, int spatial, const int64
                               .same = strncmp(mode, "SAME", 4) == 0,
                               .valid = strcmp(mode, "VALID") == 0,
                               .ceil = assay__node_int(node, "ceil_mode", 0) != 0};
-    if (!check_list(call, "kernel_shape", "window", spatial, 1) ||
-        !check_list(call, "strides", "stride", spatial, 1) ||
-        !check_list(call, "dilations", "dilation", spatial, 1) ||
-        !check_list(call, "pads", "padding", 2 * spatial, -(1 << 30)))
-        return false;
-    if (!read_list(node, "kernel_shape", spatial, -1, window->kernel) ||
-        !read_list(node, "strides", spatial, 1, window->stride) ||
-        !read_list(node, "dilations", spatial, 1, window->dilation) ||
-        !read_list(node, "pads", 2 * spatial, 0, pads))
+    if (!read_list(call, "kernel_shape", "window", spatial, 1, -1, window->kernel) ||
+        !read_list(call, "strides", "stride", spatial, 1, 1, window->stride) ||
+        !read_list(call, "dilations", "dilation", spatial, 1, 1, window->dilation) ||
+        !read_list(call, "pads", "padding", 2 * spatial, -LARGEST, 0, pads))
         return false;
     for (int i = 0; i < spatial; i++) {
         window->pad_begin[i] = window->valid ? 0 : pads[i];
         window->pad_end[i] = window->valid ? 0 : pads[spatial + i];
         if (window->kernel[i] < 0 && kernel) window->kernel[i] = kernel[i];
-        int64_t limits[] = {window->kernel[i], window->stride[i], window->dilation[i]};
-        for (int k = 0; k < 3; k++)
-            if (limits[k] < 1 || limits[k] > 1 << 30) return false;
-        if (pads[i] < -(1 << 30) || pads[i] > 1 << 30 || pads[spatial + i] < -(1 << 30) ||
-            pads[spatial + i] > 1 << 30)
-            return false;
+        if (window->kernel[i] < 1 || window->kernel[i] > LARGEST) return false;
     }
     return true;
 }
@@ -145,22 +128,6 @@ static int first_spatial(const struct assay__shape_call *call)
 
 /* --- convolutions ----------------------------------------------------------------------------- */
 
-/* Channels of x are those of the weights times the groups. The blocked layout pads channels, so
- * that nothing can be said of them there. */
-static void check_channels(struct assay__shape_call *call, size_t w, int channel_axis)
-{
-    int64_t groups = assay__node_int(call->node, "group", 1);
-    int64_t per_group = assay__shape_dim(call, w, 1);
-    int64_t channels = assay__shape_dim(call, 0, channel_axis);
-    if (strcmp(call->node->domain, "com.microsoft.nchwc") == 0 || channels < 0 || per_group < 0)
-        return;
-    if (channels != assay__num_mul(call->symbols, per_group, groups))
-        assay__shape_conflict(call, 0, "%lld channels of %s, weights %s in %lld group%s",
-                              (long long)channels, assay__shape_text(call, 0),
-                              assay__shape_text(call, w), (long long)groups,
-                              groups == 1 ? "" : "s");
-}
-
 /* One bias per filter. The other operators have other things in its place. */
 static void check_bias(struct assay__shape_call *call, int64_t filters)
 {
@@ -192,7 +159,15 @@ static void infer_conv(struct assay__shape_call *call)
     }
     const int64_t *dims = assay__shape_dims(call, 0), *weights = assay__shape_dims(call, w);
     if (assay__shape_op_is(call, "Conv")) assay__shape_types_differ(call, 0, w);
-    check_channels(call, w, space == 1 ? rank - 1 : 1);
+    /* channels of x are those of the weights times the groups; the blocked layout pads them */
+    int64_t channels = dims[space == 1 ? rank - 1 : 1];
+    int64_t groups = assay__node_int(call->node, "group", 1);
+    if (strcmp(call->node->domain, "com.microsoft.nchwc") != 0 && channels >= 0 &&
+        weights[1] >= 0 && channels != assay__num_mul(call->symbols, weights[1], groups))
+        assay__shape_conflict(call, 0, "%lld channels of %s, weights %s in %lld group%s",
+                              (long long)channels, assay__shape_text(call, 0),
+                              assay__shape_text(call, w), (long long)groups,
+                              groups == 1 ? "" : "s");
     check_bias(call, weights[0]);
     out[0] = dims[0];
     out[space == 1 ? rank - 1 : 1] = weights[0];
@@ -211,7 +186,7 @@ static int64_t transposed_count(struct assay__symbols *symbols, const struct win
                                 int64_t in, int64_t extra)
 {
     if (window->same) return assay__num_mul(symbols, in, window->stride[i]);
-    if (extra < 0 || extra > 1 << 30) return ASSAY__NUM_ANY;
+    if (extra < 0 || extra > LARGEST) return ASSAY__NUM_ANY;
     int64_t steps = assay__num_mul(symbols, assay__num_sub(symbols, in, 1), window->stride[i]);
     int64_t more = extra + window_extent(window, i) - window->pad_begin[i] - window->pad_end[i];
     return assay__num_add(symbols, steps, more);
@@ -231,13 +206,15 @@ static void infer_conv_transpose(struct assay__shape_call *call)
     int64_t groups = assay__node_int(call->node, "group", 1);
     assay__shape_differ(call, 0, "channels of the input and of the weights", dims[1], weights[0]);
     /* output_shape may hold the spatial sizes only, or all of them */
-    const struct assay__attr *whole = assay__node_attr(call->node, "output_shape");
-    bool all = whole && whole->type == ASSAY__ATTR_INTS && whole->count == (size_t)rank;
+    size_t sizes = 0;
+    const int64_t *whole = assay__shape_ints(call, "output_shape", &sizes);
     if (!read_window(call, rank - 2, weights + 2, &window) || groups < 1 ||
-        !read_list(call->node, "output_padding", rank - 2, 0, extra) ||
-        (!all && !read_list(call->node, "output_shape", rank - 2, -1, shape)))
+        !read_list(call, "output_padding", NULL, rank - 2, 0, 0, extra))
         return;
-    if (all) memcpy(shape, whole->ints + 2, (size_t)(rank - 2) * sizeof *shape);
+    if (sizes == (size_t)rank)
+        memcpy(shape, whole + 2, (size_t)(rank - 2) * sizeof *shape);
+    else if (!read_list(call, "output_shape", NULL, rank - 2, 0, -1, shape))
+        return;
     out[0] = dims[0];
     out[1] = assay__num_mul(call->symbols, weights[1], groups);
     check_bias(call, assay__num_known(out[1]) ? out[1] : -1);
@@ -299,25 +276,17 @@ static void infer_max_unpool(struct assay__shape_call *call)
     assay__shape_set(call, 0, dtype, rank, out);
 }
 
-/* X, rois [n, …]: [n, C, h, w] */
+/* X, rois [n, …]: [n, C, h, w]. com.microsoft's CropAndResize has the size as an input. */
 static void infer_roi(struct assay__shape_call *call)
 {
-    const struct assay__attr *pooled = assay__node_attr(call->node, "pooled_shape");
-    int64_t out[4] = {assay__shape_dim(call, 1, 0), assay__shape_dim(call, 0, 1),
-                      assay__node_int(call->node, "output_height", 1),
-                      assay__node_int(call->node, "output_width", 1)};
-    if (pooled && pooled->type == ASSAY__ATTR_INTS && pooled->count == 2)
-        memcpy(out + 2, pooled->ints, 2 * sizeof *out);
-    assay__shape_set_same(call, 4, out);
-}
-
-/* com.microsoft: X, rois, batch_indices, crop_size [2] */
-static void infer_crop_and_resize(struct assay__shape_call *call)
-{
+    bool crop = assay__shape_op_is(call, "CropAndResize");
+    int64_t otherwise = crop ? ASSAY__NUM_ANY : 1;
     size_t count = 0;
-    const int64_t *size = assay__shape_nums(call, 3, &count);
-    int64_t out[4] = {assay__shape_dim(call, 1, 0), assay__shape_dim(call, 0, 1), ASSAY__NUM_ANY,
-                      ASSAY__NUM_ANY};
+    const int64_t *size = crop ? assay__shape_nums(call, 3, &count)
+                               : assay__shape_ints(call, "pooled_shape", &count);
+    int64_t out[4] = {assay__shape_dim(call, 1, 0), assay__shape_dim(call, 0, 1),
+                      assay__node_int(call->node, "output_height", otherwise),
+                      assay__node_int(call->node, "output_width", otherwise)};
     if (size && count == 2) memcpy(out + 2, size, 2 * sizeof *out);
     assay__shape_set_same(call, 4, out);
 }
@@ -341,18 +310,6 @@ static void infer_col2im(struct assay__shape_call *call)
 }
 
 /* --- resampling ------------------------------------------------------------------------------- */
-
-static bool scale_at(const struct assay__tensor *scales, size_t i, double *scale)
-{
-    float value;
-    if (!scales || scales->dtype != ASSAY__FLOAT32 || !scales->data ||
-        i * 4 + 4 > scales->data_size)
-        return false;
-    uint32_t bits = assay__wire_u32(scales->data + 4 * i);
-    memcpy(&value, &bits, sizeof value);
-    *scale = (double)value;
-    return true;
-}
 
 /* floor(in * scale); for a symbol a whole scale multiplies, a whole part divides. */
 static int64_t scaled(struct assay__symbols *symbols, int64_t in, double scale)
@@ -414,7 +371,7 @@ static void apply_resize(struct assay__shape_call *call, const struct resize *re
             scale = (double)factors->ints[i];
         if (by_size)
             out[axis] = resize->sizes[i];
-        else if (by_attr || scale_at(resize->scales, i, &scale))
+        else if (by_attr || assay__tensor_number(resize->scales, i, &scale))
             out[axis] = scaled(call->symbols, out[axis], scale);
         else
             out[axis] = ASSAY__NUM_ANY;
@@ -430,18 +387,14 @@ static void infer_resize(struct assay__shape_call *call)
     bool old = assay__shape_op_is(call, "Upsample") || call->opset < 11;
     size_t at = old ? 1 : 2;
     int rank = assay__shape_rank(call, 0);
-    const struct assay__attr *axes = assay__node_attr(call->node, "axes");
     struct resize resize = {.scales = call->in_count > at ? call->in[at]->tensor : NULL,
-                            .factors = assay__node_attr(call->node, "scales"),
-                            .axis_count = rank < 0 ? 0 : (size_t)rank};
+                            .factors = assay__node_attr(call->node, "scales")};
     const char *policy = "keep_aspect_ratio_policy";
     resize.not_larger = assay__shape_attr_is(call, policy, "not_larger");
     resize.not_smaller = assay__shape_attr_is(call, policy, "not_smaller");
     if (!old) resize.sizes = assay__shape_nums(call, 3, &resize.size_count);
-    if (axes && axes->type == ASSAY__ATTR_INTS) {
-        resize.axes = axes->ints;
-        resize.axis_count = axes->count;
-    }
+    resize.axes = assay__shape_ints(call, "axes", &resize.axis_count);
+    if (!resize.axes) resize.axis_count = rank < 0 ? 0 : (size_t)rank;
     assay__shape_set_same(call, rank, NULL);
     if (rank >= 0) apply_resize(call, &resize);
 }
@@ -517,17 +470,12 @@ static int64_t padded_channels(const struct assay__shape_call *call, int64_t cha
 /* Into it: [N, C, H, W] or, with channels_last, [N, H, W, C]. */
 static void infer_reorder_input(struct assay__shape_call *call)
 {
-    int64_t out[4];
+    bool last = assay__node_int(call->node, "channels_last", 0) != 0;
     assay__shape_set_same(call, 4, NULL);
     if (assay__shape_rank(call, 0) != 4) return;
-    memcpy(out, assay__shape_dims(call, 0), sizeof out);
-    if (assay__node_int(call->node, "channels_last", 0)) {
-        out[3] = out[2];
-        out[2] = out[1];
-    }
-    int64_t channels = assay__shape_dim(call, 0,
-                                        assay__node_int(call->node, "channels_last", 0) ? 3 : 1);
-    out[1] = padded_channels(call, channels);
+    const int64_t *dims = assay__shape_dims(call, 0);
+    int64_t channels = padded_channels(call, dims[last ? 3 : 1]);
+    int64_t out[4] = {dims[0], channels, dims[last ? 1 : 2], dims[last ? 2 : 3]};
     assay__shape_set_same(call, 4, out);
 }
 
@@ -535,18 +483,13 @@ static void infer_reorder_input(struct assay__shape_call *call)
  * C. */
 static void infer_reorder_output(struct assay__shape_call *call)
 {
-    int64_t channels = assay__node_int(call->node, "channels", -1), out[4];
+    int64_t channels = assay__node_int(call->node, "channels", -1);
     assay__shape_set_same(call, 4, NULL);
     if (assay__shape_rank(call, 0) != 4) return;
-    memcpy(out, assay__shape_dims(call, 0), sizeof out);
-    out[1] = channels;
-    if (assay__node_int(call->node, "channels_last", 0)) {
-        int64_t h = out[2], w = out[3];
-        out[1] = h;
-        out[2] = w;
-        out[3] = channels;
-    }
-    assay__shape_set_same(call, 4, out);
+    const int64_t *dims = assay__shape_dims(call, 0);
+    int64_t first[4] = {dims[0], channels, dims[2], dims[3]};
+    int64_t last[4] = {dims[0], dims[2], dims[3], channels};
+    assay__shape_set_same(call, 4, assay__node_int(call->node, "channels_last", 0) ? last : first);
 }
 
 const struct assay__shape_row assay__shape_rows_window[] = {
@@ -556,7 +499,7 @@ const struct assay__shape_row assay__shape_rows_window[] = {
     {"Conv QLinearConv", "*", infer_conv},
     {"ConvInteger DeformConv", "", infer_conv},
     {"ConvTranspose", "", infer_conv_transpose},
-    {"CropAndResize", "ms", infer_crop_and_resize},
+    {"CropAndResize", "ms", infer_roi},
     {"FusedConv NhwcConv NhwcFusedConv", "ms", infer_conv},
     {"GlobalAveragePool GlobalMaxPool", "*", infer_global_pool},
     {"GlobalLpPool", "", infer_global_pool},

@@ -5,7 +5,7 @@
  * expression; the codes lie where no file has numbers (near INT64_MIN), and assay__num_known tells
  * them apart. A `dim` is what shape entries hold: >= 0 a number, -1 not known, <= -2 an expression.
  * Equal expressions are equal codes. Symbols are sizes: never negative. Nothing fails: what
- * overflows, has too many terms or cannot be said is ASSAY__NUM_ANY. */
+ * overflows, has too many terms or cannot be expressed is ASSAY__NUM_ANY. */
 #ifndef ASSAY_MODEL_SYMBOL_SYMBOL_H
 #define ASSAY_MODEL_SYMBOL_SYMBOL_H
 
@@ -54,12 +54,11 @@ int64_t assay__num_symbol(struct assay__symbols *symbols, const char *text);
 bool assay__symbol_is_expression(const char *text);
 /** The number that a name (not terminated) stands for; ASSAY__NUM_ANY when it is not known. */
 typedef int64_t assay__symbol_value(void *context, const char *name, size_t length);
-/** The number that an expression is; ASSAY__NUM_ANY when a name of it is not known, or it
- *  overflows, or is none. */
+/** The value of an expression; ASSAY__NUM_ANY when one of its names is not known, it overflows, or
+ *  the text is no expression. */
 int64_t assay__symbol_evaluate(const char *text, assay__symbol_value *value, void *context);
-/** The expression with a number in the place of a name ("batch*seq" with batch 2 is "2*seq"), in
- *  the arena: the text itself where the name is not in it or it is no expression; NULL: out of
- *  memory. */
+/** The expression with a number in place of a name ("batch*seq" with batch 2 is "2*seq"), in the
+ *  arena; the text itself when it is no expression or lacks the name; NULL: out of memory. */
 struct assay__arena;
 const char *assay__symbol_fix(struct assay__arena *arena, const char *text, const char *name,
                               int64_t value);

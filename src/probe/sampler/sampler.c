@@ -45,15 +45,6 @@ static void real_sleep(void *context, uint64_t duration_ns)
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-/* Something to wake the reader with. Without it (no more files) the reader looks every 50 ms. */
-static void open_wake(struct assay__sampler *sampler)
-{
-    sampler->wake[0] = sampler->wake[1] = -1;
-    if (!sampler->real_time || assay__pipe(sampler->wake) != 0) return;
-    for (int i = 0; i < 2; i++)
-        fcntl(sampler->wake[i], F_SETFL, O_NONBLOCK);
-}
-
 int assay__sampler_new(const struct assay__sampler_options *options,
                        struct assay__sampler **sampler, struct assay_error *error)
 {
@@ -72,15 +63,12 @@ int assay__sampler_new(const struct assay__sampler_options *options,
     if (capacity < CAPACITY_LEAST || capacity > SIZE_MAX / 64)
         return assay_error_set(error, ASSAY_EINVAL, "%zu samples per channel", capacity);
     struct assay__sampler *made = calloc(1, sizeof *made);
-    struct assay__arena *arena = made ? assay__arena_new() : NULL;
-    bool locked = arena && pthread_mutex_init(&made->lock, NULL) == 0;
+    bool locked = made && pthread_mutex_init(&made->lock, NULL) == 0;
     if (!locked || pthread_cond_init(&made->stops, NULL)) {
         if (locked) pthread_mutex_destroy(&made->lock);
-        assay__arena_free(arena);
         free(made);
         return assay_error_set(error, ASSAY_ENOMEM, "no memory for the sampler");
     }
-    made->arena = arena;
     made->clock = options->clock ? *options->clock : real;
     made->interval_ns = interval_ns;
     made->timeout_ns = options->timeout_ns ? options->timeout_ns : TIMEOUT_NS;
@@ -89,13 +77,21 @@ int assay__sampler_new(const struct assay__sampler_options *options,
     made->inside = SIZE_MAX;
     made->most_share = options->most_share;
     made->real_time = !options->clock;
-    open_wake(made);
+    made->wake[0] = made->wake[1] = -1;
+    /* To wake the reader with. Without it (no more files) the reader looks every 50 ms. */
+    if (made->real_time && assay__pipe(made->wake) == 0)
+        for (int i = 0; i < 2; i++)
+            fcntl(made->wake[i], F_SETFL, O_NONBLOCK);
     *sampler = made;
     return 0;
 }
 
-static void destroy(struct assay__sampler *sampler)
+void assay__sampler_release(struct assay__sampler *sampler)
 {
+    pthread_mutex_lock(&sampler->lock);
+    bool last = --sampler->refs == 0;
+    pthread_mutex_unlock(&sampler->lock);
+    if (!last) return;
     for (size_t i = 0; i < sampler->probe_count; i++) {
         sampler->probes[i].ops->close(sampler->probes[i].probe);
         assay__arena_free(sampler->probes[i].arena);
@@ -110,16 +106,7 @@ static void destroy(struct assay__sampler *sampler)
         if (sampler->wake[i] >= 0) close(sampler->wake[i]);
     pthread_cond_destroy(&sampler->stops);
     pthread_mutex_destroy(&sampler->lock);
-    assay__arena_free(sampler->arena);
     free(sampler);
-}
-
-void assay__sampler_release(struct assay__sampler *sampler)
-{
-    pthread_mutex_lock(&sampler->lock);
-    bool last = --sampler->refs == 0;
-    pthread_mutex_unlock(&sampler->lock);
-    if (last) destroy(sampler);
 }
 
 void assay__sampler_free(struct assay__sampler *sampler)

@@ -7,7 +7,6 @@
 
 #include "base/clock.h"
 
-#include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <time.h>
@@ -25,22 +24,6 @@
 
 /* --- one reading ------------------------------------------------------------------------------ */
 
-/* Every second sample goes. */
-static void thin(struct assay__sampler *sampler, struct assay__sampled_probe *probe)
-{
-    size_t kept = (probe->count + 1) / 2;
-    for (size_t i = 0; i < kept; i++)
-        probe->times_ns[i] = probe->times_ns[2 * i];
-    for (size_t t = probe->first_track; t < probe->first_track + probe->track_count; t++) {
-        double *values = sampler->tracks[t].values;
-        for (size_t i = 0; values && i < kept; i++)
-            values[i] = values[2 * i];
-    }
-    probe->count = kept;
-    probe->stride *= 2;
-    sampler->thinned++;
-}
-
 enum keep { KEEP_NEVER, KEEP_STRIDE, KEEP_ALWAYS };
 
 /* Under the lock: the readings of a probe into its tracks and columns. */
@@ -49,8 +32,19 @@ static void take(struct assay__sampler *sampler, struct assay__sampled_probe *pr
 {
     bool store = keep == KEEP_ALWAYS || (keep == KEEP_STRIDE && probe->sweep % probe->stride == 0);
     if (keep != KEEP_NEVER) probe->sweep++;
-    if (store && probe->count == sampler->capacity) thin(sampler, probe);
-    for (size_t t = probe->first_track; t < probe->first_track + probe->track_count; t++) {
+    size_t first = probe->first_track, end = first + probe->track_count;
+    if (store && probe->count == sampler->capacity) { /* every second sample goes */
+        size_t kept = (probe->count + 1) / 2;
+        for (size_t i = 0; i < kept; i++)
+            probe->times_ns[i] = probe->times_ns[2 * i];
+        for (size_t t = first; t < end; t++)
+            for (size_t i = 0; sampler->tracks[t].values && i < kept; i++)
+                sampler->tracks[t].values[i] = sampler->tracks[t].values[2 * i];
+        probe->count = kept;
+        probe->stride *= 2;
+        sampler->thinned++;
+    }
+    for (size_t t = first; t < end; t++) {
         struct assay__track *track = &sampler->tracks[t];
         const struct assay__probe_reading *reading = &probe->readings[track->channel_index];
         if (!track->values) continue;
@@ -63,21 +57,6 @@ static void take(struct assay__sampler *sampler, struct assay__sampled_probe *pr
 static uint64_t cpu_of(const struct assay__sampler *sampler)
 {
     return sampler->clock.cpu_ns(sampler->clock.context);
-}
-
-/* Under the lock: what a read took. cpu_ns NaN: not measured. */
-static void book(struct assay__sampled_probe *probe, uint64_t begin_ns, uint64_t wall_ns,
-                 double cpu_ns)
-{
-    bool cold = probe->reads++ == 0;
-    probe->begin_ns = begin_ns;
-    probe->total_ns += wall_ns;
-    probe->last_ns = wall_ns;
-    if (wall_ns > probe->longest_ns) probe->longest_ns = wall_ns;
-    if (cold || isnan(cpu_ns)) return;
-    probe->costs++;
-    uint64_t weight = probe->costs < COSTS_MEAN ? probe->costs : COSTS_MEAN;
-    probe->cpu_ns += (cpu_ns - probe->cpu_ns) / (double)weight;
 }
 
 /* Reads one probe. False: this thread was left behind meanwhile and must end. */
@@ -101,14 +80,22 @@ static bool sweep_probe(struct assay__sampler *sampler, size_t index, unsigned g
                  probe->cpu_ns > CHEAP_NS / 2.0;
     uint64_t cpu_ns = timed ? cpu_of(sampler) : 0;
     probe->ops->read(probe->probe, probe->readings);
-    double cost_ns = timed ? (double)(cpu_of(sampler) - cpu_ns) : (double)NAN;
+    double cost_ns = timed ? (double)(cpu_of(sampler) - cpu_ns) : 0;
     uint64_t end_ns = assay__sampler_now(sampler);
     pthread_mutex_lock(&sampler->lock);
     lost = sampler->generation != generation;
     if (!lost) {
+        bool cold = probe->reads++ == 0;
         sampler->inside = SIZE_MAX;
-        book(probe, begin_ns, end_ns - begin_ns, cost_ns);
-        take(sampler, probe, begin_ns + (end_ns - begin_ns) / 2, keep);
+        probe->begin_ns = begin_ns;
+        probe->last_ns = end_ns - begin_ns;
+        probe->total_ns += probe->last_ns;
+        if (probe->last_ns > probe->longest_ns) probe->longest_ns = probe->last_ns;
+        if (timed && !cold) {
+            uint64_t weight = ++probe->costs < COSTS_MEAN ? probe->costs : COSTS_MEAN;
+            probe->cpu_ns += (cost_ns - probe->cpu_ns) / (double)weight;
+        }
+        take(sampler, probe, begin_ns + probe->last_ns / 2, keep);
     }
     pthread_mutex_unlock(&sampler->lock);
     return !lost;
@@ -137,17 +124,6 @@ static void set_intervals(struct assay__sampler *sampler)
     }
 }
 
-/* After a dear probe was read: due times keep their rhythm, as ticks do not fall on them. A read
- * out of turn is paid for: the one that was due is left out, unless that would leave more than two
- * intervals without any. */
-static void plan_next(struct assay__sampled_probe *probe)
-{
-    uint64_t latest_ns = probe->begin_ns + 2 * probe->interval_ns;
-    probe->due_ns += probe->interval_ns;
-    if (probe->due_ns <= probe->begin_ns) probe->due_ns = probe->begin_ns + probe->interval_ns;
-    if (probe->due_ns > latest_ns) probe->due_ns = latest_ns;
-}
-
 /* Reads what is due, or all; expensive probes after the others. cpu_mark_ns: the thread's processor
  * time that was already booked. */
 static bool sweep(struct assay__sampler *sampler, unsigned generation, enum keep keep, bool all,
@@ -160,7 +136,15 @@ static bool sweep(struct assay__sampler *sampler, unsigned generation, enum keep
             if (is_dear(sampler, probe) != dear) continue;
             if (dear && !all && now_ns < probe->due_ns) continue;
             if (!sweep_probe(sampler, i, generation, keep)) return false;
-            if (dear) plan_next(probe);
+            if (!dear) continue;
+            /* Due times keep their rhythm, as ticks do not fall on them. A read out of turn is paid
+             * for: the one that was due is left out, unless that would leave more than two
+             * intervals without any. */
+            uint64_t latest_ns = probe->begin_ns + 2 * probe->interval_ns;
+            probe->due_ns += probe->interval_ns;
+            if (probe->due_ns <= probe->begin_ns)
+                probe->due_ns = probe->begin_ns + probe->interval_ns;
+            if (probe->due_ns > latest_ns) probe->due_ns = latest_ns;
         }
     uint64_t cpu_ns = cpu_of(sampler);
     pthread_mutex_lock(&sampler->lock);
@@ -208,85 +192,75 @@ void assay__sampler_nudge(struct assay__sampler *sampler)
     wake(sampler);
 }
 
-/* Sleeps for rest_ns or a part of it, less when somebody wakes it. To the millisecond is enough for
- * long intervals. */
-static void doze(struct assay__sampler *sampler, uint64_t rest_ns)
-{
-    bool coarse = sampler->interval_ns >= COARSE_NS;
-    if (sampler->wake[0] < 0 || (!coarse && rest_ns < POLL_LEAST_NS)) {
-        sampler->clock.sleep_ns(sampler->clock.context, rest_ns < SLICE_NS ? rest_ns : SLICE_NS);
-        return;
-    }
-    struct pollfd end = {.fd = sampler->wake[0], .events = POLLIN};
-    uint64_t rest_ms = rest_ns / 1000000u < POLL_MOST_MS ? rest_ns / 1000000u : POLL_MOST_MS;
-    char said[16];
-    if (poll(&end, 1, coarse ? (int)rest_ms + 1 : (int)rest_ms - 1) > 0)
-        while (read(sampler->wake[0], said, sizeof said) == (ssize_t)sizeof said) {
-        }
-}
-
 enum wake { WAKE_STOP, WAKE_TICK, WAKE_NUDGE };
 
+/* Sleeps until it is time, or until somebody wakes it. To the millisecond is enough for long
+ * intervals. */
 static enum wake sleep_until(struct assay__sampler *sampler, uint64_t until_ns, unsigned generation)
 {
+    bool coarse = sampler->interval_ns >= COARSE_NS;
     for (;;) {
         pthread_mutex_lock(&sampler->lock);
         bool stop = sampler->stopping || sampler->generation != generation;
         pthread_mutex_unlock(&sampler->lock);
         if (stop) return WAKE_STOP;
         if (take_nudge(sampler)) return WAKE_NUDGE;
-        uint64_t now_ns = assay__sampler_now(sampler);
+        uint64_t now_ns = assay__sampler_now(sampler), rest_ns = until_ns - now_ns;
         if (now_ns >= until_ns) return WAKE_TICK;
-        doze(sampler, until_ns - now_ns);
+        if (sampler->wake[0] < 0 || (!coarse && rest_ns < POLL_LEAST_NS)) {
+            sampler->clock.sleep_ns(sampler->clock.context,
+                                    rest_ns < SLICE_NS ? rest_ns : SLICE_NS);
+            continue;
+        }
+        struct pollfd end = {.fd = sampler->wake[0], .events = POLLIN};
+        uint64_t rest_ms = rest_ns / 1000000u < POLL_MOST_MS ? rest_ns / 1000000u : POLL_MOST_MS;
+        char said[16];
+        if (poll(&end, 1, coarse ? (int)rest_ms + 1 : (int)rest_ms - 1) > 0)
+            while (read(sampler->wake[0], said, sizeof said) == (ssize_t)sizeof said) {
+            }
     }
 }
 
 /* --- threads ---------------------------------------------------------------------------------- */
 
-/* The tick after the one at *next_ns; those that passed meanwhile are counted as late. */
-static void advance(struct assay__sampler *sampler, uint64_t *next_ns)
-{
-    *next_ns += sampler->interval_ns;
-    uint64_t now_ns = assay__sampler_now(sampler);
-    if (now_ns <= *next_ns) return;
-    uint64_t missed = (now_ns - *next_ns) / sampler->interval_ns + 1;
-    *next_ns += missed * sampler->interval_ns;
-    pthread_mutex_lock(&sampler->lock);
-    sampler->late += missed;
-    pthread_mutex_unlock(&sampler->lock);
-}
-
-static bool sample(struct assay__sampler *sampler, unsigned generation)
+static void sample(struct assay__sampler *sampler, unsigned generation)
 {
     uint64_t next_ns = assay__sampler_now(sampler), cpu_mark_ns = 0; /* a thread begins at 0 */
     enum wake why;
     while ((why = sleep_until(sampler, next_ns, generation)) != WAKE_STOP) {
         bool all = why == WAKE_NUDGE;
-        if (!sweep(sampler, generation, all ? KEEP_ALWAYS : KEEP_STRIDE, all, &cpu_mark_ns))
-            return false;
-        if (!all) advance(sampler, &next_ns);
+        if (!sweep(sampler, generation, all ? KEEP_ALWAYS : KEEP_STRIDE, all, &cpu_mark_ns)) return;
+        if (all) continue;
+        next_ns += sampler->interval_ns;
+        uint64_t now_ns = assay__sampler_now(sampler);
+        if (now_ns <= next_ns) continue;
+        uint64_t missed = (now_ns - next_ns) / sampler->interval_ns +
+                          1; /* ticks passed meanwhile */
+        next_ns += missed * sampler->interval_ns;
+        pthread_mutex_lock(&sampler->lock);
+        sampler->late += missed;
+        pthread_mutex_unlock(&sampler->lock);
     }
     /* The end of the last window: a sample that lies behind it. */
-    return sweep(sampler, generation, KEEP_ALWAYS, true, &cpu_mark_ns);
+    sweep(sampler, generation, KEEP_ALWAYS, true, &cpu_mark_ns);
 }
 
 /* Reads each probe at most every max(interval, 2 x its processor time), until the time is over. */
-static bool calibrate(struct assay__sampler *sampler, unsigned generation)
+static void calibrate(struct assay__sampler *sampler, unsigned generation)
 {
     for (;;) {
         pthread_mutex_lock(&sampler->lock);
         uint64_t until_ns = sampler->calibrate_until_ns;
         bool lost = sampler->generation != generation;
         pthread_mutex_unlock(&sampler->lock);
-        if (lost) return false;
-        if (assay__sampler_now(sampler) >= until_ns) return true;
+        if (lost || assay__sampler_now(sampler) >= until_ns) return;
         for (size_t i = 0; i < sampler->probe_count; i++) {
             struct assay__sampled_probe *probe = &sampler->probes[i];
             uint64_t least_ns = (uint64_t)(2 * probe->cpu_ns);
             if (probe->calibration_reads && least_ns > sampler->calibrate_each_ns &&
                 assay__sampler_now(sampler) - probe->begin_ns < least_ns)
                 continue;
-            if (!sweep_probe(sampler, i, generation, KEEP_NEVER)) return false;
+            if (!sweep_probe(sampler, i, generation, KEEP_NEVER)) return;
             probe->calibration_reads++;
         }
         sampler->clock.sleep_ns(sampler->clock.context, sampler->calibrate_each_ns);
@@ -341,39 +315,33 @@ static bool abandon_stuck(struct assay__sampler *sampler)
     }
     sampler->generation++;
     sampler->inside = SIZE_MAX;
-    sampler->calibrate_until_ns += now_ns -
-                                   sampler->inside_since_ns; /* the others have their time */
-    sampler->lost_ns += now_ns - sampler->inside_since_ns;
+    uint64_t lost_ns = now_ns - sampler->inside_since_ns;
+    sampler->calibrate_until_ns += lost_ns; /* the others have their time */
+    sampler->lost_ns += lost_ns;
     pthread_detach(sampler->reader);
     sampler->have_reader = false;
     return true;
-}
-
-/* Under the lock, which it gives up meanwhile: until it is time to look again, or to stop. */
-static void watch_pause(struct assay__sampler *sampler, uint64_t slice_ns)
-{
-    struct timespec until;
-    if (!sampler->real_time) {
-        pthread_mutex_unlock(&sampler->lock);
-        sampler->clock.sleep_ns(sampler->clock.context, slice_ns);
-        pthread_mutex_lock(&sampler->lock);
-        return;
-    }
-    clock_gettime(CLOCK_REALTIME,
-                  &until); /* the condition's clock; when it is set, a look comes late */
-    until.tv_nsec += (long)slice_ns;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    if (!sampler->stopping) pthread_cond_timedwait(&sampler->stops, &sampler->lock, &until);
 }
 
 static void *watchdog_main(void *argument)
 {
     struct assay__sampler *sampler = argument;
     uint64_t slice_ns = sampler->timeout_ns / 4 < WATCH_NS ? sampler->timeout_ns / 4 : WATCH_NS;
+    if (slice_ns == 0) slice_ns = 1;
     pthread_mutex_lock(&sampler->lock);
     while (!sampler->stopping) {
-        watch_pause(sampler, slice_ns ? slice_ns : 1);
+        if (sampler->real_time) {
+            struct timespec until; /* the condition's clock; when it is set, a look comes late */
+            clock_gettime(CLOCK_REALTIME, &until);
+            until.tv_nsec += (long)slice_ns;
+            until.tv_sec += until.tv_nsec / 1000000000;
+            until.tv_nsec %= 1000000000;
+            pthread_cond_timedwait(&sampler->stops, &sampler->lock, &until);
+        } else {
+            pthread_mutex_unlock(&sampler->lock);
+            sampler->clock.sleep_ns(sampler->clock.context, slice_ns);
+            pthread_mutex_lock(&sampler->lock);
+        }
         /* Without memory for a new thread the sampling ends here; what was read stays. */
         if (!sampler->stopping && abandon_stuck(sampler)) reader_start(sampler);
     }
@@ -426,34 +394,6 @@ void assay__sampler_stop(struct assay__sampler *sampler)
 
 /* --- calibrating ------------------------------------------------------------------------------ */
 
-/* Until the calibrating reader has ended; one that is stuck is left behind, and another goes on. */
-static void wait_calibrated(struct assay__sampler *sampler)
-{
-    for (bool waiting = true; waiting;) {
-        assay__sleep_ns(WAIT_NS); /* never the script's time: that is the reader's */
-        pthread_mutex_lock(&sampler->lock);
-        waiting = !sampler->reader_done;
-        if (waiting && abandon_stuck(sampler)) waiting = reader_start(sampler) == 0;
-        pthread_mutex_unlock(&sampler->lock);
-    }
-    if (sampler->have_reader) pthread_join(sampler->reader, NULL);
-    sampler->have_reader = false;
-}
-
-/* The sleep is not the whole rhythm: what counts is how often each was really read. */
-static void keep_calibrated(struct assay__sampler *sampler, double elapsed_s)
-{
-    for (size_t i = 0; i < sampler->track_count; i++) {
-        const struct assay__sampled_probe *probe = &sampler->probes[sampler->tracks[i].probe];
-        if (probe->calibration_reads)
-            assay__track_calibrated(&sampler->tracks[i],
-                                    elapsed_s / (double)probe->calibration_reads);
-    }
-    set_intervals(sampler);
-    for (size_t i = 0; i < sampler->probe_count; i++)
-        sampler->probes[i].due_ns = sampler->probes[i].calibration_reads = 0;
-}
-
 void assay__sampler_calibrate(struct assay__sampler *sampler, uint64_t duration_ns,
                               uint64_t interval_ns)
 {
@@ -465,10 +405,27 @@ void assay__sampler_calibrate(struct assay__sampler *sampler, uint64_t duration_
     sampler->lost_ns = 0;
     int code = reader_start(sampler);
     pthread_mutex_unlock(&sampler->lock);
-    if (code == 0) wait_calibrated(sampler);
+    /* A reader that is stuck is left behind, and another goes on. */
+    for (bool waiting = code == 0; waiting;) {
+        assay__sleep_ns(WAIT_NS); /* never the script's time: that is the reader's */
+        pthread_mutex_lock(&sampler->lock);
+        waiting = !sampler->reader_done;
+        if (waiting && abandon_stuck(sampler)) waiting = reader_start(sampler) == 0;
+        pthread_mutex_unlock(&sampler->lock);
+    }
+    if (sampler->have_reader) pthread_join(sampler->reader, NULL);
+    sampler->have_reader = false;
     uint64_t elapsed_ns = assay__sampler_now(sampler) - begin_ns;
     pthread_mutex_lock(&sampler->lock);
     sampler->calibrate_each_ns = 0;
-    keep_calibrated(sampler, (double)(elapsed_ns - sampler->lost_ns) * 1e-9);
+    double elapsed_s = (double)(elapsed_ns - sampler->lost_ns) * 1e-9;
+    for (size_t i = 0; i < sampler->track_count; i++) {
+        /* The sleep is not the whole rhythm: what counts is how often each was really read. */
+        uint64_t reads = sampler->probes[sampler->tracks[i].probe].calibration_reads;
+        if (reads) assay__track_calibrated(&sampler->tracks[i], elapsed_s / (double)reads);
+    }
+    set_intervals(sampler);
+    for (size_t i = 0; i < sampler->probe_count; i++)
+        sampler->probes[i].due_ns = sampler->probes[i].calibration_reads = 0;
     pthread_mutex_unlock(&sampler->lock);
 }

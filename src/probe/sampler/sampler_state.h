@@ -53,7 +53,6 @@ struct assay__sampled_probe {
 };
 
 struct assay__sampler {
-    struct assay__arena *arena;
     struct assay__sampler_clock clock;
     uint64_t interval_ns, timeout_ns;
     double most_share; /* of a core, for one probe; 0: no limit */
@@ -99,9 +98,6 @@ double assay__track_take(struct assay__track *track, double value, const char *r
                          uint64_t time_ns);
 /** The measured update period in seconds; NaN: unknown. */
 double assay__track_period(const struct assay__track *track, double interval_s, bool *is_bound);
-/** What the gaps say alone, without an earlier calibration. */
-double assay__track_period_seen(const struct assay__track *track, double interval_s,
-                                bool *is_bound);
 /** Keeps what the gaps say as the calibrated period and forgets the readings. */
 void assay__track_calibrated(struct assay__track *track, double interval_s);
 

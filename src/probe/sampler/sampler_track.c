@@ -12,22 +12,8 @@
 
 /* --- changes ---------------------------------------------------------------------------------- */
 
-static void watch_changes(struct assay__track *track, double value, uint64_t time_ns)
-{
-    if (track->have_seen && value != track->seen) {
-        if (track->have_change && time_ns > track->change_ns) {
-            double gap_s = (double)(time_ns - track->change_ns) * 1e-9;
-            track->gaps_s[track->gap_count++ % SAMPLER_GAPS] = gap_s;
-        }
-        track->have_change = true;
-        track->change_ns = time_ns;
-        track->changes++;
-    }
-    track->seen = value;
-    track->have_seen = true;
-}
-
-double assay__track_period_seen(const struct assay__track *track, double interval_s, bool *is_bound)
+/* What the gaps say alone, without an earlier calibration. */
+static double period_seen(const struct assay__track *track, double interval_s, bool *is_bound)
 {
     double sorted[SAMPLER_GAPS], sum = 0;
     size_t count = track->gap_count < SAMPLER_GAPS ? track->gap_count : SAMPLER_GAPS, kept = 0;
@@ -45,7 +31,7 @@ double assay__track_period_seen(const struct assay__track *track, double interva
 
 double assay__track_period(const struct assay__track *track, double interval_s, bool *is_bound)
 {
-    double period_s = assay__track_period_seen(track, interval_s, is_bound);
+    double period_s = period_seen(track, interval_s, is_bound);
     if (isnan(track->calibrated_s)) return period_s;
     if (!isnan(period_s) && !*is_bound && period_s > track->calibrated_s) return period_s;
     *is_bound = track->calibrated_bound;
@@ -54,7 +40,7 @@ double assay__track_period(const struct assay__track *track, double interval_s, 
 
 void assay__track_calibrated(struct assay__track *track, double interval_s)
 {
-    track->calibrated_s = assay__track_period_seen(track, interval_s, &track->calibrated_bound);
+    track->calibrated_s = period_seen(track, interval_s, &track->calibrated_bound);
     track->have_seen = track->have_change = false;
     track->gap_count = 0;
 }
@@ -100,6 +86,16 @@ double assay__track_take(struct assay__track *track, double value, const char *r
         track->have_seen = track->have_change = false; /* no gap spans a failure */
         return NAN;
     }
-    watch_changes(track, value, time_ns);
+    if (track->have_seen && value != track->seen) {
+        if (track->have_change && time_ns > track->change_ns) {
+            double gap_s = (double)(time_ns - track->change_ns) * 1e-9;
+            track->gaps_s[track->gap_count++ % SAMPLER_GAPS] = gap_s;
+        }
+        track->have_change = true;
+        track->change_ns = time_ns;
+        track->changes++;
+    }
+    track->seen = value;
+    track->have_seen = true;
     return track->channel->kind == ASSAY__CHANNEL_COUNTER ? count_on(track, value) : value;
 }

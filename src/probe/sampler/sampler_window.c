@@ -149,22 +149,6 @@ static void window_gauge(const struct column *column, uint64_t begin_ns, uint64_
 
 /* --- counters --------------------------------------------------------------------------------- */
 
-/* Least and greatest rate over spans of at least span_s between readings inside the window. */
-static void rates(const struct column *column, size_t first, size_t end, double span_s,
-                  struct assay__window *window)
-{
-    for (size_t i = first, j = first; i < end; i++) {
-        while (j < end && (j <= i || seconds_between(column->times_ns[i], column->times_ns[j]) <
-                                         span_s * (1 - 1e-9)))
-            j++;
-        if (j == end) return;
-        double rate = (column->values[j] - column->values[i]) /
-                      seconds_between(column->times_ns[i], column->times_ns[j]);
-        window->least = fmin(window->least, rate);
-        window->greatest = fmax(window->greatest, rate);
-    }
-}
-
 static void window_counter(const struct column *column, uint64_t begin_ns, uint64_t end_ns,
                            const struct assay__track *track, double period_s,
                            struct assay__window *window)
@@ -183,36 +167,40 @@ static void window_counter(const struct column *column, uint64_t begin_ns, uint6
     window->growth = growth;
     window->average = growth / window->seconds;
     window->available = true;
-    if (!isnan(period_s)) rates(column, first, end, PERIODS_NEEDED * period_s, window);
+    /* Rates over spans of at least 10 periods between readings inside the window. */
+    double span_s = PERIODS_NEEDED * period_s * (1 - 1e-9);
+    for (size_t i = first, j = first; !isnan(period_s) && i < end; i++) {
+        while (j < end &&
+               (j <= i || seconds_between(column->times_ns[i], column->times_ns[j]) < span_s))
+            j++;
+        if (j == end) return;
+        double rate = (column->values[j] - column->values[i]) /
+                      seconds_between(column->times_ns[i], column->times_ns[j]);
+        window->least = fmin(window->least, rate);
+        window->greatest = fmax(window->greatest, rate);
+    }
 }
 
 /* --- marks ------------------------------------------------------------------------------------ */
 
-static bool quantity_is(const struct assay__track *track, const char *quantity)
+static bool quantity_is(const struct assay__track *track, const char *list)
 {
-    return strcmp(track->channel->quantity, quantity) == 0;
+    return assay__text_is_one_of(track->channel->quantity, list);
 }
 
 /* Constant zero, as sampler.h has it. */
 static void doubt_zero(const struct assay__track *track, bool load, struct assay__window *window)
 {
-    bool energy = quantity_is(track, "energy");
-    bool counted = window->method == ASSAY__WINDOW_COUNTER;
-    if (!window->available) return;
-    if (counted && energy && window->growth == 0) {
-        if (load)
-            refuse(window, "the counter did not move in %.3g s of load: not believed",
+    if (!window->available || window->growth != 0) return;
+    if (window->method == ASSAY__WINDOW_SAMPLED) {
+        if (load && quantity_is(track, "power temperature clock") && !(window->greatest > 0) &&
+            !(window->least < 0))
+            refuse(window, "it reads nothing but 0 in %.3g s of load: not believed",
                    window->seconds);
-        else
-            refuse(window, "the counter did not move in %.3g s: too short, or it is not connected",
-                   window->seconds);
-        return;
+    } else if (quantity_is(track, "energy")) {
+        refuse(window, "the counter did not move in %.3g s%s", window->seconds,
+               load ? " of load: not believed" : ": too short, or it is not connected");
     }
-    bool doubtful = quantity_is(track, "power") || quantity_is(track, "temperature") ||
-                    quantity_is(track, "clock");
-    if (load && doubtful && !counted && window->growth == 0 && !(window->greatest > 0) &&
-        !(window->least < 0))
-        refuse(window, "it reads nothing but 0 in %.3g s of load: not believed", window->seconds);
 }
 
 /* Standing still, as sampler.h has it. The stretch may have begun before the window and may go on
@@ -246,21 +234,15 @@ static void doubt_still(const struct column *column, uint64_t begin_ns, uint64_t
 
 /* Times, counts, states and memory change when something happens, not at a fixed pace: they
  * are never short. */
-static bool has_pace(const struct assay__track *track)
-{
-    return !quantity_is(track, "time") && !quantity_is(track, "count") &&
-           !quantity_is(track, "state") && !quantity_is(track, "memory");
-}
-
 static void mark_short(const struct assay__track *track, double period_s, bool is_bound,
                        struct assay__window *window)
 {
-    bool needed = quantity_is(track, "energy") || quantity_is(track, "power");
-    if (isnan(period_s) && needed) {
+    if (isnan(period_s) && quantity_is(track, "energy power")) {
         window->is_short = true;
         snprintf(window->note, sizeof window->note,
                  "the update period of the source is not known: too few changes seen");
-    } else if (has_pace(track) && window->seconds < PERIODS_NEEDED * period_s) {
+    } else if (!quantity_is(track, "time count state memory") &&
+               window->seconds < PERIODS_NEEDED * period_s) {
         window->is_short = true;
         snprintf(window->note, sizeof window->note,
                  "shorter than %d update periods of the source (%s%.3g s)", PERIODS_NEEDED,

@@ -61,9 +61,8 @@ static const char *print(struct assay__doc *doc, const char *format, va_list arg
 
 const char *assay__doc_take(struct assay__doc *doc, struct assay__buf *text)
 {
-    const char *made = copy(doc, assay__buf_text(text));
-    if (text->failed) doc->failed = true;
-    assay__buf_free(text);
+    const char *made = assay__buf_keep(text, doc->arena);
+    if (!made) doc->failed = true;
     return made ? made : "";
 }
 
@@ -120,9 +119,25 @@ struct assay__doc *assay__doc_open(struct assay__doc **doc, const char *command,
 
 /* --- blocks ----------------------------------------------------------------------------------- */
 
+static struct assay__block *last_of(const struct assay__doc *doc)
+{
+    return doc->count ? &doc->blocks[doc->count - 1] : NULL;
+}
+
+/* Drops a fact without items. */
+static void drop_empty(struct assay__doc *doc)
+{
+    const struct assay__block *last = last_of(doc);
+    if (last && last->kind == ASSAY__BLOCK_FACT && !last->fact->count) {
+        free(last->fact->items);
+        doc->count--;
+    }
+}
+
 /* NULL: out of memory, now or before. */
 static struct assay__block *add(struct assay__doc *doc, enum assay__block_kind kind)
 {
+    drop_empty(doc);
     if (doc->data && kind != ASSAY__BLOCK_TABLE) return NULL;
     if (doc->failed || assay__vec_grow((void **)&doc->blocks, &doc->capacity, doc->count + 1,
                                        sizeof *doc->blocks)) {
@@ -133,20 +148,9 @@ static struct assay__block *add(struct assay__doc *doc, enum assay__block_kind k
     return &doc->blocks[doc->count++];
 }
 
-/* Drops a fact without items. */
-static void drop_empty(struct assay__doc *doc)
-{
-    const struct assay__block *last = doc->count ? &doc->blocks[doc->count - 1] : NULL;
-    if (last && last->kind == ASSAY__BLOCK_FACT && !last->fact->count) {
-        free(last->fact->items);
-        doc->count--;
-    }
-}
-
 static void begin(struct assay__doc *doc, enum assay__block_kind kind, const char *id,
                   const char *title, const char *remark, unsigned flags)
 {
-    drop_empty(doc);
     struct assay__block *block = add(doc, kind);
     doc->depth++;
     if (!block) return;
@@ -193,7 +197,6 @@ void assay__doc_end(struct assay__doc *doc)
 void assay__doc_sentence(struct assay__doc *doc, enum assay__tone tone, const char *format, ...)
 {
     va_list args;
-    drop_empty(doc);
     va_start(args, format);
     const char *text = print(doc, format, args);
     va_end(args);
@@ -211,7 +214,6 @@ void assay__doc_say(struct assay__doc *doc, enum assay__tone tone, const char *t
 
 void assay__doc_fact(struct assay__doc *doc, const char *label)
 {
-    drop_empty(doc);
     struct assay__block *block = add(doc, ASSAY__BLOCK_FACT);
     if (!block) return;
     block->fact = assay__doc_array(doc, 1, sizeof *block->fact);
@@ -222,17 +224,17 @@ void assay__doc_fact(struct assay__doc *doc, const char *label)
 void assay__doc_cards(struct assay__doc *doc, const char *label)
 {
     assay__doc_fact(doc, label);
-    struct assay__block *last = doc->count ? &doc->blocks[doc->count - 1] : NULL;
+    struct assay__block *last = last_of(doc);
     if (last && last->kind == ASSAY__BLOCK_FACT) last->fact->cards = true;
 }
 
-/* Ceilings of the device would give it, and there are none. Of scripted times they never would. */
+/* Ceilings of the device would give it, and there are none. */
 static bool lacks_ceilings(const struct assay__doc *doc, const char *metric)
 {
     const struct assay_profile *profile = doc->study ? doc->study->profile : NULL;
     bool needed = strncmp(metric, "roofline.", 9) == 0 || strstr(metric, "utilization");
-    return needed && profile && profile->trial_count && !profile->ceiling_count &&
-           strcmp(profile->trials[0].target.engine, "fake") != 0;
+    return needed && profile && profile->trial_count &&
+           assay__ceilings_would_help(profile, &profile->trials[0]);
 }
 
 const char *assay__doc_reason(struct assay__doc *doc, const char *metric, const char *note)
@@ -240,8 +242,9 @@ const char *assay__doc_reason(struct assay__doc *doc, const char *metric, const 
     const struct assay_metric_info *info = metric && doc->hint ? assay_metric_lookup(metric) : NULL;
     if (!info || !note) return note;
     bool unread = info->unread && strcmp(note, info->unread) == 0;
-    bool few = !info->unread && strncmp(metric, "latency.p", 9) == 0 && metric[9] >= '0' &&
-               metric[9] <= '9'; /* a percentile: too few samples */
+    bool few = !info->unread && /* a percentile: too few samples */
+               ((strncmp(metric, "latency.p", 9) == 0 && metric[9] >= '0' && metric[9] <= '9') ||
+                (strncmp(metric, "llm.", 4) == 0 && strstr(metric, "_p9")));
     if (!unread && !few && !lacks_ceilings(doc, metric)) return note;
     const char *hint = doc->hint(metric);
     return hint ? assay__doc_printf(doc, "%s (%s)", note, hint) : note;
@@ -256,7 +259,7 @@ static void add_hint(struct assay__doc *doc, struct assay__datum *value)
 void assay__doc_item_after(struct assay__doc *doc, const char *name, struct assay__datum value,
                            const char *after)
 {
-    struct assay__block *last = doc->count ? &doc->blocks[doc->count - 1] : NULL;
+    struct assay__block *last = last_of(doc);
     if (doc->failed || !last || last->kind != ASSAY__BLOCK_FACT) return;
     struct assay__fact *fact = last->fact;
     if (assay__vec_grow((void **)&fact->items, &fact->capacity, fact->count + 1,
@@ -283,6 +286,11 @@ void assay__doc_item_text(struct assay__doc *doc, const char *format, ...)
     const char *text = print(doc, format, args);
     va_end(args);
     if (*text) assay__doc_item(doc, NULL, assay__datum_text(text));
+}
+
+void assay__doc_item_count(struct assay__doc *doc, double count, const char *noun)
+{
+    assay__doc_item_text(doc, "%.0f %s%s", count, noun, assay__plural(count));
 }
 
 void assay__doc_fact_text(struct assay__doc *doc, const char *label, const char *text)
@@ -313,13 +321,19 @@ void assay__doc_metric(struct assay__doc *doc, const struct assay__trial *trial,
     if (m) assay__doc_item_after(doc, name, assay__datum_metric(m), after);
 }
 
-void assay__doc_metrics(struct assay__doc *doc, const struct assay__trial *trial,
+void assay__doc_metrics(struct assay__doc *doc, const struct assay__trial *trial, bool reasons,
                         const struct assay__metric_fact *rows, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (!i || strcmp(rows[i].label, rows[i - 1].label) != 0)
-            assay__doc_fact(doc, rows[i].label);
-        assay__doc_metric(doc, trial, rows[i].metric, rows[i].name, rows[i].after);
+    for (size_t i = 0, first = 0; i < count; first = i) {
+        bool any = false;
+        assay__doc_fact(doc, rows[i].label);
+        for (; i < count && strcmp(rows[i].label, rows[first].label) == 0; i++) {
+            any |= assay__trial_metric(trial, rows[i].metric) != NULL;
+            assay__doc_metric(doc, trial, rows[i].metric, rows[i].name, rows[i].after);
+        }
+        const struct assay_metric *none = assay_metrics_get(trial->metrics, rows[first].metric);
+        if (!any && reasons)
+            assay__doc_item(doc, NULL, assay__datum_unknown(none ? none->note : NULL));
     }
 }
 
@@ -331,12 +345,15 @@ void assay__doc_legend(struct assay__doc *doc, const char *const (*rows)[2], siz
     assay__doc_end(doc);
 }
 
-static void add_point(struct assay__doc *doc, const char *text)
+void assay__doc_point(struct assay__doc *doc, const char *format, ...)
 {
-    struct assay__block *last = doc->count ? &doc->blocks[doc->count - 1] : NULL;
+    va_list args;
+    va_start(args, format);
+    const char *text = print(doc, format, args);
+    va_end(args);
+    struct assay__block *last = last_of(doc);
     if (doc->failed || !*text) return;
     if (!last || last->kind != ASSAY__BLOCK_LIST) {
-        drop_empty(doc);
         struct assay__list *list = assay__doc_array(doc, 1, sizeof *list);
         last = list ? add(doc, ASSAY__BLOCK_LIST) : NULL;
         if (!last) return;
@@ -350,14 +367,6 @@ static void add_point(struct assay__doc *doc, const char *text)
         list->items[list->count++] = text;
 }
 
-void assay__doc_point(struct assay__doc *doc, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    add_point(doc, print(doc, format, args));
-    va_end(args);
-}
-
 void assay__doc_points(struct assay__doc *doc, const char *const *items, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -367,7 +376,6 @@ void assay__doc_points(struct assay__doc *doc, const char *const *items, size_t 
 void assay__doc_code(struct assay__doc *doc, const char *language, const char *title,
                      const char *text)
 {
-    drop_empty(doc);
     struct assay__code *code = assay__doc_array(doc, 1, sizeof *code);
     struct assay__block *block = code ? add(doc, ASSAY__BLOCK_CODE) : NULL;
     if (!block) return;
@@ -378,7 +386,6 @@ void assay__doc_code(struct assay__doc *doc, const char *language, const char *t
 
 static void add_picture(struct assay__doc *doc, struct assay__picture picture)
 {
-    drop_empty(doc);
     struct assay__picture *own = assay__doc_array(doc, 1, sizeof *own);
     struct assay__block *block = own ? add(doc, ASSAY__BLOCK_FIGURE) : NULL;
     if (!block) return;
@@ -400,10 +407,10 @@ void assay__doc_picture(struct assay__doc *doc, const char *name, const struct a
 
 /* --- tables ----------------------------------------------------------------------------------- */
 
-struct assay__table *assay__doc_table(struct assay__doc *doc, const char *name, const char *caption,
-                                      const struct assay__column *columns, size_t count)
+struct assay__table *assay__doc_add_table(struct assay__doc *doc, const char *name,
+                                          const char *caption, const struct assay__column *columns,
+                                          size_t count)
 {
-    drop_empty(doc);
     struct assay__table *table = assay__doc_array(doc, 1, sizeof *table);
     struct assay__block *block = table ? add(doc, ASSAY__BLOCK_TABLE) : NULL;
     if (!block) return &doc->nobody;
@@ -479,6 +486,13 @@ void assay__table_add_numbers(struct assay__table *table, enum assay_state state
 {
     for (size_t i = 0; i < count; i++)
         assay__table_number(table, numbers[i], state);
+}
+
+void assay__table_add_judged(struct assay__table *table, bool usable,
+                             const struct assay__number *const *numbers, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        assay__table_cell(table, usable ? assay__datum_judged(numbers[i]) : assay__datum_none());
 }
 
 void assay__table_metric(struct assay__table *table, const struct assay_metric *metric)

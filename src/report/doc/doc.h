@@ -10,9 +10,8 @@
  *   assay__doc_sentence(doc, ASSAY__TONE_LEAD, "The run takes %s of memory.", …);
  *   assay__doc_fact(doc, "model");
  *   assay__doc_item(doc, "weights", assay__datum_metric(metric));
- *   struct assay__table *t = assay__doc_table(doc, "peak", "Tensors", ASSAY__ARRAY(columns));
- *   assay__table_row(t, 0, NULL);
- *   assay__table_texts(t, "conv1_out", "float32");
+ *   struct assay__table *t = assay__doc_table(doc, "peak", "Tensors", columns);
+ *   assay__table_row_of(t, 0, "conv1_out", "float32");
  *   assay__table_numbers(t, ASSAY_MEASURED, 12.5, 3);
  *   assay__doc_end(doc);
  *
@@ -240,6 +239,11 @@ void assay__doc_end(struct assay__doc *doc);
 /** Empty text is skipped. */
 void assay__doc_sentence(struct assay__doc *doc, enum assay__tone tone, const char *format, ...)
     ASSAY_PRINTF(3, 4);
+#define assay__doc_plain(doc, ...) assay__doc_sentence(doc, ASSAY__TONE_PLAIN, __VA_ARGS__)
+#define assay__doc_lead(doc, ...) assay__doc_sentence(doc, ASSAY__TONE_LEAD, __VA_ARGS__)
+#define assay__doc_note(doc, ...) assay__doc_sentence(doc, ASSAY__TONE_NOTE, __VA_ARGS__)
+#define assay__doc_warn(doc, ...) assay__doc_sentence(doc, ASSAY__TONE_WARN, __VA_ARGS__)
+#define assay__doc_alert(doc, ...) assay__doc_sentence(doc, ASSAY__TONE_ALERT, __VA_ARGS__)
 /** A text that is there already; NULL or "": nothing. */
 void assay__doc_say(struct assay__doc *doc, enum assay__tone tone, const char *text);
 /** Begins a fact; items go to the last one. A fact without items is dropped. */
@@ -249,6 +253,8 @@ void assay__doc_item(struct assay__doc *doc, const char *name, struct assay__dat
 void assay__doc_item_after(struct assay__doc *doc, const char *name, struct assay__datum value,
                            const char *after);
 void assay__doc_item_text(struct assay__doc *doc, const char *format, ...) ASSAY_PRINTF(2, 3);
+/** "4 cores", "1 core". */
+void assay__doc_item_count(struct assay__doc *doc, double count, const char *noun);
 /** A fact with the key numbers. */
 void assay__doc_cards(struct assay__doc *doc, const char *label);
 /** A fact of one text; nothing when it is NULL or "". */
@@ -261,11 +267,12 @@ void assay__doc_fact_unknown(struct assay__doc *doc, const char *label, const ch
 /** An item of the fact; nothing when the trial's metric is not known. */
 void assay__doc_metric(struct assay__doc *doc, const struct assay__trial *trial, const char *metric,
                        const char *name, const char *after);
-/** Facts of metrics: rows of the same label that follow each other are one fact. */
+/** Facts of metrics: rows of the same label that follow each other are one fact. Where none of them
+ * is known it is left out, or (reasons) says why the first is not. */
 struct assay__metric_fact {
     const char *label, *metric, *name, *after; /* name, after: NULL none */
 };
-void assay__doc_metrics(struct assay__doc *doc, const struct assay__trial *trial,
+void assay__doc_metrics(struct assay__doc *doc, const struct assay__trial *trial, bool reasons,
                         const struct assay__metric_fact *rows, size_t count);
 /** A fold that explains columns: rows of {title, meaning}. */
 void assay__doc_legend(struct assay__doc *doc, const char *const (*rows)[2], size_t count);
@@ -279,12 +286,16 @@ void assay__doc_figure(struct assay__doc *doc, const struct assay__figure *figur
 /** A figure of the document's profile (figure/figures.c), made when it is drawn. */
 void assay__doc_picture(struct assay__doc *doc, const char *name, const struct assay__trial *trial,
                         unsigned flags);
-/** Appends a table; set its other members, then add rows. name NULL: for people only. caption NULL:
- * for programs only. Never NULL: when out of memory, a table that is ignored. */
-struct assay__table *assay__doc_table(struct assay__doc *doc, const char *name, const char *caption,
-                                      const struct assay__column *columns, size_t count);
 /** An array and its length, as two arguments. */
 #define ASSAY__ARRAY(columns) columns, sizeof(columns) / sizeof *(columns)
+/** Appends a table of an array of columns; set its other members, then add rows. name NULL: for
+ * people only. caption NULL: for programs only. Never NULL: when out of memory, a table that is
+ * ignored. */
+#define assay__doc_table(doc, name, caption, columns) \
+    assay__doc_add_table(doc, name, caption, ASSAY__ARRAY(columns))
+struct assay__table *assay__doc_add_table(struct assay__doc *doc, const char *name,
+                                          const char *caption, const struct assay__column *columns,
+                                          size_t count);
 
 /** Why the metric is not known, with the hint where asking for it would have given it. metric NULL:
  *  the note as it is. */
@@ -304,6 +315,9 @@ const char *assay__doc_take(struct assay__doc *doc, struct assay__buf *text);
 
 /** Begins a row; cells follow in the order of the columns, missing ones are empty. */
 void assay__table_row(struct assay__table *table, unsigned flags, const char *id);
+/** The same of a row without an id, with the texts of its first cells. */
+#define assay__table_row_of(table, flags, ...) \
+    (assay__table_row(table, flags, NULL), assay__table_texts(table, __VA_ARGS__))
 void assay__table_cell(struct assay__table *table, struct assay__datum value);
 void assay__table_text(struct assay__table *table, const char *text);
 /** In the column's own unit and factor. */
@@ -318,6 +332,12 @@ void assay__table_known(struct assay__table *table, double value, enum assay_sta
 void assay__table_add_texts(struct assay__table *table, const char *const *texts, size_t count);
 void assay__table_add_numbers(struct assay__table *table, enum assay_state state,
                               const double *numbers, size_t count);
+/** Cells of what a trial is judged by; empty ones of a trial that did not run. */
+#define assay__table_judged(table, usable, ...) \
+    assay__table_add_judged(table, usable,      \
+                            ASSAY__ARRAY(((const struct assay__number *const[]){__VA_ARGS__})))
+void assay__table_add_judged(struct assay__table *table, bool usable,
+                             const struct assay__number *const *numbers, size_t count);
 void assay__table_metric(struct assay__table *table, const struct assay_metric *metric);
 /** Its name, value, unit, state, source and note: six cells. */
 void assay__table_metric_row(struct assay__table *table, const struct assay_metric *metric);

@@ -4,41 +4,25 @@
 #include "report/figure/figures.h"
 
 #include "judge/tune_report.h"
+#include "profile/trial_values.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Whether a setting is the same in every configuration. */
-static bool is_common(const struct assay__tune_result *result, const char *word, size_t length)
-{
-    for (size_t i = 0; i < result->count; i++) {
-        const char *at = result->rows[i].judged.label;
-        bool found = false;
-        while (!found && *at) {
-            size_t own = strcspn(at, " ");
-            found = own == length && memcmp(at, word, length) == 0;
-            at += own;
-            at += *at == ' ';
-        }
-        if (!found) return false;
-    }
-    return true;
-}
-
-/* "float16 all 2 on": the values of what differs, without their axes. */
+/* "float16 all 2 on": the values of the axes on which the configurations differ. */
 static const char *short_label(struct assay__sketch *k, const struct assay__tune_result *result,
-                               const char *label)
+                               const struct assay__judged *row)
 {
+    const struct assay__trial *trials = k->study->profile->trials;
     struct assay__buf text = {0};
-    for (const char *at = label; *at;) {
-        size_t length = strcspn(at, " "), name = strcspn(at, "=");
-        name = name < length ? name + 1 : 0;
-        if (!is_common(result, at, length)) {
-            if (text.length) assay__buf_putc(&text, ' ');
-            assay__buf_add(&text, at + name, length - name);
-        }
-        at += length;
-        at += *at == ' ';
+    for (size_t a = 0; a < result->axes.count; a++) {
+        enum assay__axis axis = result->axes.items[a];
+        const char *value = assay__trial_axis(&trials[row->trial], axis);
+        bool differs = false;
+        for (size_t i = 0; i < result->count && !differs; i++)
+            differs = strcmp(assay__trial_axis(&trials[result->rows[i].judged.trial], axis),
+                             value) != 0;
+        if (differs) assay__buf_printf(&text, "%s%s", text.length ? " " : "", value);
     }
     return assay__sketch_take(k, &text);
 }
@@ -56,7 +40,7 @@ static size_t add_points(struct assay__sketch *k, const struct assay__tune_resul
             !isfinite(j->throughput.value))
             continue;
         p.x[p.count] = j->latency.value, p.y[p.count] = j->throughput.value;
-        p.names[p.count] = short_label(k, result, j->label);
+        p.names[p.count] = short_label(k, result, j);
         if (i == result->best) {
             p.flags[p.count] = ASSAY__POINT_MARKED;
             p.names[p.count] = assay__sketch_printf(k, "best: %s", p.names[p.count]);

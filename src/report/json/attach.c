@@ -1,12 +1,12 @@
 /* attach.c - the data that a page carries for its script and for downloads: the JSON report, the
  * samples, the layers' places under the roofs.
  *
- * Samples are kept whole but compact: per launch, base64 of bytes, each sample the zigzag-coded
- * difference to the one before it in ns (LEB128: seven bits a byte, low ones first; the top bit
- * says that another follows). A sample is a difference of two stamps of a clock that counts ns, so
- * a whole number; a launch with anything else is written as plain numbers. */
+ * Samples are kept whole but compact: per launch, base64 of their differences as the profile's file
+ * encodes them (profile/chunk.c, "delta-varint"). A sample is a difference of two stamps of a clock
+ * that counts ns, so a whole number; a launch with anything else is written as plain numbers. */
 #include "report/json/json_parts.h"
 
+#include "profile/chunk.h"
 #include "report/formats.h"
 #include "report/walk/html_text.h"
 
@@ -18,32 +18,11 @@
 
 /* --- samples ---------------------------------------------------------------------------------- */
 
-/* False: a sample is not a whole number. */
-static bool pack(struct assay__buf *bytes, const double *samples_ns, size_t count)
-{
-    int64_t previous = 0;
-    char block[10];
-    for (size_t i = 0; i < count; i++) {
-        if (!(fabs(samples_ns[i]) < 9007199254740992.0) || samples_ns[i] != floor(samples_ns[i]))
-            return false;
-        int64_t now = (int64_t)samples_ns[i], step = now - previous;
-        uint64_t code = ((uint64_t)step << 1) ^ (uint64_t)(step < 0 ? -1 : 0);
-        size_t used = 0;
-        do {
-            block[used++] = (char)((code & 127) | (code > 127 ? 128 : 0));
-            code >>= 7;
-        } while (code);
-        assay__buf_add(bytes, block, used);
-        previous = now;
-    }
-    return true;
-}
-
 static void put_launch(struct assay__json_writer *w, const struct assay__trial *trial,
                        const struct assay__launch *launch)
 {
     struct assay__buf bytes = {0}, text = {0};
-    bool packed = pack(&bytes, launch->samples_ns, launch->sample_count);
+    const char *encoding = assay__chunk_encode(launch->samples_ns, launch->sample_count, &bytes);
     assay__json_object(w);
     assay__json_members(w, json_integer("trial", trial->id), json_integer("launch", launch->id),
                         json_integer("count", launch->sample_count),
@@ -53,14 +32,12 @@ static void put_launch(struct assay__json_writer *w, const struct assay__trial *
     for (int i = 0; i < launch->streams && launch->stream_offsets; i++)
         assay__json_integer(w, (int64_t)launch->stream_offsets[i]);
     assay__json_array_end(w);
-    if (packed) {
+    if (strcmp(encoding, ASSAY__CHUNK_DELTA) == 0) {
         assay__html_base64(&text, bytes.data, bytes.length);
         assay__json_put_string(w, "data", assay__buf_text(&text));
     } else {
-        assay__json_put_array(w, "values");
-        for (size_t i = 0; i < launch->sample_count; i++)
+        for (ASSAY__JSON_EACH(i, w, "values", launch->sample_count))
             assay__json_number(w, launch->samples_ns[i]);
-        assay__json_array_end(w);
     }
     assay__json_object_end(w);
     assay__buf_drop(&bytes, w->out);
@@ -74,55 +51,28 @@ static void put_samples(struct assay__buf *out, const struct assay_profile *prof
     assay__json_object(w);
     assay__json_members(w, json_string("unit", "ns"),
                         json_string("encoding", "base64 of LEB128 of zigzag of differences"));
-    assay__json_put_array(w, "launches");
-    for (size_t i = 0; i < profile->trial_count; i++)
+    for (ASSAY__JSON_EACH(i, w, "launches", profile->trial_count))
         for (size_t k = 0; k < profile->trials[i].launch_count; k++)
             if (profile->trials[i].launches[k].sample_count)
                 put_launch(w, &profile->trials[i], &profile->trials[i].launches[k]);
-    assay__json_array_end(w);
     assay__json_object_end(w);
 }
 
 /* --- places under the roofs ------------------------------------------------------------------- */
 
-/* Four digits are enough for a place in a picture. */
-static void put_rounded(struct assay__json_writer *w, double value)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%.4g", value);
-    assay__json_number(w, isfinite(value) ? strtod(text, NULL) : value);
-}
-
 static void put_places(struct assay__json_writer *w, const struct assay__roofline *r)
 {
     static const char *const keys[] = {"attainable", "utilization"};
     for (size_t k = 0; k < 2; k++) {
-        assay__json_put_array(w, keys[k]);
-        for (size_t i = 0; i < r->layer_count; i++)
-            put_rounded(w, k ? r->layers[i].utilization : r->layers[i].attainable);
-        assay__json_array_end(w);
+        for (ASSAY__JSON_EACH(i, w, keys[k], r->layer_count))
+            assay__json_number(
+                w, assay__json_rounded(k ? r->layers[i].utilization : r->layers[i].attainable, 4));
     }
-    assay__json_put_array(w, "roof");
-    for (size_t i = 0; i < r->layer_count; i++) {
+    for (ASSAY__JSON_EACH(i, w, "roof", r->layer_count)) {
         const struct assay__roofline_layer *l = &r->layers[i];
         const struct assay__roof *roof = l->under_memory ? l->level : l->peak;
         assay__json_string(w, roof ? roof->label : NULL);
     }
-    assay__json_array_end(w);
-}
-
-/* What the table of layers as CSV needs beyond the JSON: the shares of its last two rows, by the
- * same formula (csv.c). */
-static void put_shares(struct assay__json_writer *w, const struct assay__trial *trial)
-{
-    const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
-    const double rest_ns[] = {trial->layers.engine_ns, trial->layers.unattributed_ns};
-    assay__json_put_array(w, "shares");
-    for (size_t i = 0; i < 2; i++)
-        assay__json_number(w, isfinite(rest_ns[i]) && p50 && p50->value > 0
-                                  ? rest_ns[i] / 1e9 / p50->value
-                                  : (double)NAN);
-    assay__json_array_end(w);
 }
 
 static void put_rooflines(struct assay__buf *out, struct assay__study *study)
@@ -130,18 +80,26 @@ static void put_rooflines(struct assay__buf *out, struct assay__study *study)
     struct assay__json_writer writer, *w = &writer;
     const struct assay_profile *profile = study->profile;
     assay__json_start(w, out, false);
-    assay__json_array(w);
-    for (size_t i = 0; i < profile->trial_count; i++) {
+    for (ASSAY__JSON_EACH(i, w, NULL, profile->trial_count)) {
         const struct assay__roofline *r = assay__study_roofline(study, &profile->trials[i]);
-        if (study->failed) break;
+        if (study->failed) continue;
         assay__json_object(w);
         assay__json_members(w, json_integer("trial", profile->trials[i].id),
                             json_text("reason", r->reason));
-        if (profile->trials[i].layers.count) put_shares(w, &profile->trials[i]);
+        /* What the table of layers as CSV needs beyond the JSON: the shares of its last two rows,
+         * by the same formula (csv.c). */
+        if (profile->trials[i].layers.count) {
+            const struct assay__trial *trial = &profile->trials[i];
+            const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
+            const double rest_ns[] = {trial->layers.engine_ns, trial->layers.unattributed_ns};
+            for (ASSAY__JSON_EACH(k, w, "shares", 2))
+                assay__json_number(w, isfinite(rest_ns[k]) && p50 && p50->value > 0
+                                          ? rest_ns[k] / 1e9 / p50->value
+                                          : (double)NAN);
+        }
         if (!r->reason[0]) put_places(w, r);
         assay__json_object_end(w);
     }
-    assay__json_array_end(w);
 }
 
 static struct assay__buf *attach(struct assay__doc *doc, const char *id)

@@ -7,22 +7,6 @@
 
 #include <math.h>
 
-/* The published peak and the share of it that was reached; null where nothing is published. */
-static void published_json(struct assay__json_writer *json, const struct assay__ceiling *row,
-                           const char *hardware)
-{
-    struct assay__published published;
-    bool known = assay__published_find(hardware, row->name, &published);
-    if (known) {
-        assay__json_record(json, "published", json_number("value", published.value),
-                           json_string("state", assay_state_name(ASSAY_PUBLISHED)),
-                           json_string("source", published.source));
-    } else {
-        assay__json_put_null(json, "published");
-    }
-    assay__json_put_number(json, "share", known ? row->value / published.value : NAN);
-}
-
 static void row_json(struct assay__json_writer *json, const struct assay__ceiling *row,
                      const char *hardware)
 {
@@ -41,25 +25,32 @@ static void row_json(struct assay__json_writer *json, const struct assay__ceilin
                         json_count("working_set_bytes", row->working_set_bytes, 1),
                         json_number("clock_before_hz", row->clock_before_hz),
                         json_number("clock_after_hz", row->clock_after_hz));
-    if (hardware) published_json(json, row, hardware);
+    /* The published peak and the share of it that was reached; null where nothing is published. */
+    if (hardware) {
+        struct assay__published published;
+        bool known = assay__published_find(hardware, row->name, &published);
+        if (known) {
+            assay__json_record(json, "published", json_number("value", published.value),
+                               json_string("state", assay_state_name(ASSAY_PUBLISHED)),
+                               json_string("source", published.source));
+        } else {
+            assay__json_put_null(json, "published");
+        }
+        assay__json_put_number(json, "share", known ? row->value / published.value : NAN);
+    }
     assay__json_object_end(json);
-}
-
-static bool any_measured(const struct assay__ceilings *set)
-{
-    for (size_t i = 0; i < set->count; i++)
-        if (set->rows[i].state != ASSAY_UNAVAILABLE) return true;
-    return false;
 }
 
 void assay__ceilings_json(struct assay__json_writer *json, const struct assay__ceilings *set,
                           const char *why)
 {
+    bool measured = false;
     assay__json_put_object(json, "ceilings");
-    for (size_t i = 0; set && i < set->count; i++)
+    for (size_t i = 0; set && i < set->count; i++) {
         row_json(json, &set->rows[i], set->device && *set->device ? set->hardware : NULL);
+        measured |= set->rows[i].state != ASSAY_UNAVAILABLE;
+    }
     assay__json_object_end(json);
-    bool measured = set && any_measured(set);
     assay__json_put_string(json, "ceilings_state", measured ? "measured" : "unavailable");
     if (set && !measured && !*set->note) why = "no row could be measured";
     assay__json_put_text(json, "ceilings_note", set && *set->note ? set->note : why);

@@ -26,31 +26,6 @@ static void put_model(struct assay__json_writer *w, const struct assay__check *c
     assay__json_object_end(w);
 }
 
-static void put_chips(struct assay__json_writer *w, const struct assay__check *check)
-{
-    assay__json_put_array(w, "chips");
-    for (size_t i = 0; check->by_chip && i < check->chip_count; i++) {
-        const struct assay__check_chip *one = &check->by_chip[i];
-        assay__json_record(
-            w, NULL, json_string("name", one->chip->name),
-            json_string("verdict", assay__check_verdict_name(one->verdict)),
-            json_integer("nodes_elsewhere", one->off), json_integer("nodes_unknown", one->unknown),
-            json_integer("partitions", one->on_segments), json_number("flops_share", one->share));
-    }
-    assay__json_array_end(w);
-}
-
-static void put_item(struct assay__json_writer *w, const struct assay__check_item *item)
-{
-    assay__json_record(w, NULL, json_string("rule", item->rule->id),
-                       json_string("severity", assay__check_severity_name(item->severity)),
-                       json_text("node", item->name), json_text("op", item->op),
-                       json_string("title", item->rule->title), json_string("reason", item->reason),
-                       json_string("fix", item->fix), json_string("source", item->rule->source),
-                       json_string("basis", assay__check_basis_name(item->rule->basis)),
-                       json_text("chips", item->chips), json_number("bytes", item->bytes));
-}
-
 static void put_side(struct assay__json_writer *w, const char *key, size_t nodes, double flops,
                      size_t segments, bool counted)
 {
@@ -58,21 +33,6 @@ static void put_side(struct assay__json_writer *w, const char *key, size_t nodes
     assay__json_members(w, json_integer("nodes", nodes), json_number("flops", flops));
     if (counted) assay__json_put_integer(w, "partitions", (int64_t)segments);
     assay__json_object_end(w);
-}
-
-static void put_map(struct assay__json_writer *w, const struct assay__check *check)
-{
-    const struct assay__check_partitions *p = &check->partitions;
-    const struct assay__graph *graph = &check->model->graph;
-    assay__json_put_array(w, "map");
-    for (size_t i = 0; i < p->segment_count; i++) {
-        const struct assay__check_segment *s = &p->segments[i];
-        assay__json_record(w, NULL, json_bool("on_target", s->on), json_integer("nodes", s->nodes),
-                           json_number("flops", s->flops), json_number("bytes_in", s->in_bytes),
-                           json_string("first", assay__check_node_name(&graph->nodes[s->first])),
-                           json_string("last", assay__check_node_name(&graph->nodes[s->last])));
-    }
-    assay__json_array_end(w);
 }
 
 static void put_partitions(struct assay__json_writer *w, const struct assay__check *check)
@@ -97,7 +57,14 @@ static void put_partitions(struct assay__json_writer *w, const struct assay__che
         json_count("engine_partitions", p->engine_pieces, 1),
         json_integer("crossings", p->crossings),
         json_number("crossing_bytes", p->crossing_unsized ? NAN : p->crossing_bytes));
-    put_map(w, check);
+    const struct assay__node *nodes = check->model->graph.nodes;
+    for (ASSAY__JSON_EACH(i, w, "map", p->segment_count)) {
+        const struct assay__check_segment *s = &p->segments[i];
+        assay__json_record(w, NULL, json_bool("on_target", s->on), json_integer("nodes", s->nodes),
+                           json_number("flops", s->flops), json_number("bytes_in", s->in_bytes),
+                           json_string("first", assay__check_node_name(&nodes[s->first])),
+                           json_string("last", assay__check_node_name(&nodes[s->last])));
+    }
     assay__json_object_end(w);
 }
 
@@ -106,14 +73,28 @@ void assay__check_json(const struct assay__check *check, struct assay__buf *out)
     struct assay__json_writer w;
     assay__json_head(&w, out, "check");
     assay__json_members(&w, json_string("target", check->target), json_text("chip", check->chip));
-    put_chips(&w, check);
+    for (ASSAY__JSON_EACH(i, &w, "chips", check->by_chip ? check->chip_count : 0)) {
+        const struct assay__check_chip *one = &check->by_chip[i];
+        assay__json_record(
+            &w, NULL, json_string("name", one->chip->name),
+            json_string("verdict", assay__check_verdict_name(one->verdict)),
+            json_integer("nodes_elsewhere", one->off), json_integer("nodes_unknown", one->unknown),
+            json_integer("partitions", one->on_segments), json_number("flops_share", one->share));
+    }
     assay__json_members(&w, json_string("verdict", assay__check_verdict_name(check->verdict)),
                         json_text("asked", check->asked), json_text("reason", check->unasked));
     put_model(&w, check);
-    assay__json_put_array(&w, "items");
-    for (size_t i = 0; i < check->item_count; i++)
-        put_item(&w, &check->items[i]);
-    assay__json_array_end(&w);
+    for (ASSAY__JSON_EACH(i, &w, "items", check->item_count)) {
+        const struct assay__check_item *item = &check->items[i];
+        assay__json_record(&w, NULL, json_string("rule", item->rule->id),
+                           json_string("severity", assay__check_severity_name(item->severity)),
+                           json_text("node", item->name), json_text("op", item->op),
+                           json_string("title", item->rule->title),
+                           json_string("reason", item->reason), json_string("fix", item->fix),
+                           json_string("source", item->rule->source),
+                           json_string("basis", assay__check_basis_name(item->rule->basis)),
+                           json_text("chips", item->chips), json_number("bytes", item->bytes));
+    }
     put_partitions(&w, check);
     assay__json_tail(&w);
 }

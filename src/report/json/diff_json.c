@@ -7,44 +7,9 @@
 
 #include "base/json.h"
 
-static void put_delta(struct assay__json_writer *w, const struct assay__diff *diff, size_t s,
-                      const struct assay__diff_delta *d, enum assay__diff_sense sense)
-{
-    assay__json_object(w);
-    assay__json_members(w, json_string("profile", diff->sides[s].name),
-                        json_number("ratio", d->ratio), json_number("low", d->ci.low),
-                        json_number("high", d->ci.high), json_number("difference", d->difference));
-    if (d->ci.known) {
-        assay__json_members(w, json_number("p_value", d->p_value),
-                            json_number("smallest_difference", d->smallest));
-    }
-    assay__json_members(w, json_string("verdict", assay__diff_verdict_name(d->verdict, sense)),
-                        json_text("reason", d->reason));
-    assay__json_object_end(w);
-}
-
-/* There may be 100,000 of them: unknown values are left out, and the reason why single layers have
- * no interval is given once for all. */
-static void put_layer_delta(struct assay__json_writer *w, const struct assay__diff_delta *d,
-                            bool single)
-{
-    assay__json_object(w);
-    assay__json_members(w, json_number("ratio", d->ratio),
-                        json_number("difference_us", d->difference / 1e3));
-    if (d->ci.known) {
-        assay__json_members(w, json_number("low", d->ci.low), json_number("high", d->ci.high),
-                            json_number("p_value", d->p_value));
-    }
-    assay__json_put_string(w, "verdict", assay__diff_verdict_name(d->verdict, ASSAY__DIFF_TIME));
-    if (*d->reason && !(single && d->verdict == ASSAY__DIFF_UNJUDGED))
-        assay__json_put_string(w, "reason", d->reason);
-    assay__json_object_end(w);
-}
-
 static void put_profiles(struct assay__json_writer *w, const struct assay__diff *diff)
 {
-    assay__json_put_array(w, "profiles");
-    for (size_t s = 0; s < diff->count; s++) {
+    for (ASSAY__JSON_EACH(s, w, "profiles", diff->count)) {
         const struct assay__diff_side *side = &diff->sides[s];
         assay__json_object(w);
         assay__json_members(w, json_string("name", side->name), json_bool("base", s == 0),
@@ -54,16 +19,13 @@ static void put_profiles(struct assay__json_writer *w, const struct assay__diff 
                             json_bool("complete", side->profile->complete),
                             json_text("model", side->profile->models[0]->name),
                             json_text("fingerprint", side->profile->models[0]->fingerprint));
-        if (side->trial)
-            assay__json_put_integer(w, "trial", side->trial->id);
-        else
-            assay__json_put_null(w, "trial");
-        assay__json_members(w, json_text("trial_label", side->trial_label),
-                            json_text("device", side->trial ? side->trial->target.device : ""),
-                            json_bool("usable", side->usable), json_text("reason", side->reason));
+        assay__json_members(
+            w, side->trial ? json_integer("trial", side->trial->id) : json_null("trial"),
+            json_text("trial_label", side->trial_label),
+            json_text("device", side->trial ? side->trial->target.device : ""),
+            json_bool("usable", side->usable), json_text("reason", side->reason));
         assay__json_object_end(w);
     }
-    assay__json_array_end(w);
 }
 
 static void put_metric(struct assay__json_writer *w, const struct assay__diff *diff,
@@ -72,8 +34,7 @@ static void put_metric(struct assay__json_writer *w, const struct assay__diff *d
     assay__json_object(w);
     assay__json_members(w, json_string("name", row->name), json_string("unit", row->unit),
                         json_bool("by_launch", row->by_launch));
-    assay__json_put_array(w, "values");
-    for (size_t s = 0; s < diff->count; s++) {
+    for (ASSAY__JSON_EACH(s, w, "values", diff->count)) {
         const struct assay_metric *m = row->values[s];
         if (!m) {
             assay__json_null(w);
@@ -83,30 +44,24 @@ static void put_metric(struct assay__json_writer *w, const struct assay__diff *d
                            json_string("state", assay_state_name(m->state)),
                            json_string("source", m->source), json_string("note", m->note));
     }
-    assay__json_array_end(w);
-    assay__json_put_array(w, "deltas");
-    for (size_t s = 1; s < diff->count; s++)
-        put_delta(w, diff, s, &row->deltas[s], row->sense);
-    assay__json_array_end(w);
+    for (ASSAY__JSON_EACH(i, w, "deltas", diff->count - 1)) {
+        const struct assay__diff_delta *d = &row->deltas[i + 1];
+        assay__json_object(w);
+        assay__json_members(w, json_string("profile", diff->sides[i + 1].name),
+                            json_number("ratio", d->ratio), json_number("low", d->ci.low),
+                            json_number("high", d->ci.high),
+                            json_number("difference", d->difference));
+        if (d->ci.known) {
+            assay__json_members(w, json_number("p_value", d->p_value),
+                                json_number("smallest_difference", d->smallest));
+        }
+        assay__json_members(
+            w, json_string("verdict", assay__diff_verdict_name(d->verdict, row->sense)),
+            json_text("reason", d->reason));
+        assay__json_object_end(w);
+    }
     assay__json_put_bool(w, "folded", assay__diff_fold(diff, row) != ASSAY__DIFF_LINE);
     assay__json_object_end(w);
-}
-
-static void put_members(struct assay__json_writer *w, const struct assay__diff *diff,
-                        const struct assay__diff_layer *row)
-{
-    assay__json_put_array(w, "members");
-    for (size_t s = 0; s < diff->count; s++) {
-        assay__json_array(w);
-        for (size_t i = row->starts[s]; i < row->starts[s + 1]; i++) {
-            const struct assay__layer *layer = &diff->sides[s].trial->layers.items[row->members[i]];
-            assay__json_record(w, NULL, json_integer("index", layer->index),
-                               json_string("name", layer->name), json_string("op", layer->op),
-                               json_number("time_us", layer->time_ns / 1e3));
-        }
-        assay__json_array_end(w);
-    }
-    assay__json_array_end(w);
 }
 
 static void put_layer(struct assay__json_writer *w, const struct assay__diff *diff,
@@ -119,35 +74,41 @@ static void put_layer(struct assay__json_writer *w, const struct assay__diff *di
                         json_string("match", assay__diff_match_name(row->match)),
                         json_bool("grouped", row->grouped));
     if (row->by_launch) assay__json_put_bool(w, "by_launch", true);
-    if (row->kind == ASSAY__DIFF_LAYER) put_members(w, diff, row);
-    assay__json_put_array(w, "times_us");
-    for (size_t s = 0; s < diff->count; s++)
+    if (row->kind == ASSAY__DIFF_LAYER) {
+        for (ASSAY__JSON_EACH(s, w, "members", diff->count)) {
+            assay__json_array(w);
+            for (size_t i = row->starts[s]; i < row->starts[s + 1]; i++) {
+                const struct assay__layer *layer =
+                    &diff->sides[s].trial->layers.items[row->members[i]];
+                assay__json_record(w, NULL, json_integer("index", layer->index),
+                                   json_string("name", layer->name), json_string("op", layer->op),
+                                   json_number("time_us", layer->time_ns / 1e3));
+            }
+            assay__json_array_end(w);
+        }
+    }
+    for (ASSAY__JSON_EACH(s, w, "times_us", diff->count))
         assay__json_number(w, row->times_ns[s] / 1e3);
-    assay__json_array_end(w);
-    assay__json_put_array(w, "deltas");
-    for (size_t s = 1; s < diff->count; s++)
-        put_layer_delta(w, &row->deltas[s],
-                        row->kind == ASSAY__DIFF_LAYER && *diff->layers_interval_reason);
-    assay__json_array_end(w);
-    assay__json_put_bool(w, "folded", !row->shown);
-    assay__json_object_end(w);
-}
-
-static void put_causes(struct assay__json_writer *w, const struct assay__diff *diff)
-{
-    assay__json_put_array(w, "differences");
-    for (size_t i = 0; i < diff->cause_count; i++) {
-        const struct assay__diff_cause *cause = &diff->causes[i];
+    /* There may be 100,000 of them: unknown values are left out, and the reason why single layers
+     * have no interval is given once for all. */
+    bool said_once = row->kind == ASSAY__DIFF_LAYER && *diff->layers_interval_reason;
+    for (ASSAY__JSON_EACH(i, w, "deltas", diff->count - 1)) {
+        const struct assay__diff_delta *d = &row->deltas[i + 1];
         assay__json_object(w);
-        assay__json_members(w, json_string("kind", cause->kind), json_string("name", cause->name),
-                            json_string("explains", assay__diff_likelihood(cause->weight)));
-        assay__json_put_array(w, "values");
-        for (size_t s = 0; s < diff->count; s++)
-            assay__json_string(w, *cause->values[s] ? cause->values[s] : NULL);
-        assay__json_array_end(w);
+        assay__json_members(w, json_number("ratio", d->ratio),
+                            json_number("difference_us", d->difference / 1e3));
+        if (d->ci.known) {
+            assay__json_members(w, json_number("low", d->ci.low), json_number("high", d->ci.high),
+                                json_number("p_value", d->p_value));
+        }
+        assay__json_put_string(w, "verdict",
+                               assay__diff_verdict_name(d->verdict, ASSAY__DIFF_TIME));
+        if (*d->reason && !(said_once && d->verdict == ASSAY__DIFF_UNJUDGED))
+            assay__json_put_string(w, "reason", d->reason);
         assay__json_object_end(w);
     }
-    assay__json_array_end(w);
+    assay__json_put_bool(w, "folded", !row->shown);
+    assay__json_object_end(w);
 }
 
 int assay__diff_json(const struct assay__diff *diff, const struct assay_report_options *options,
@@ -160,23 +121,25 @@ int assay__diff_json(const struct assay__diff *diff, const struct assay_report_o
                         diff->sides[0].profile->schema);
     assay__json_members(w, json_string("command", "report"), json_string("summary", diff->summary));
     put_profiles(w, diff);
-    if (diff->model_known)
-        assay__json_put_bool(w, "same_model", diff->same_model);
-    else
-        assay__json_put_null(w, "same_model");
-    assay__json_put_array(w, "metrics");
-    for (size_t i = 0; i < diff->metric_count; i++)
+    assay__json_members(w, diff->model_known ? json_bool("same_model", diff->same_model)
+                                             : json_null("same_model"));
+    for (ASSAY__JSON_EACH(i, w, "metrics", diff->metric_count))
         put_metric(w, diff, &diff->metrics[i]);
-    assay__json_array_end(w);
-    assay__json_put_array(w, "layers");
-    for (size_t i = 0; i < diff->layer_count; i++)
+    for (ASSAY__JSON_EACH(i, w, "layers", diff->layer_count))
         put_layer(w, diff, &diff->layers[i]);
-    assay__json_array_end(w);
     assay__json_members(w, json_text("layers_reason", diff->layers_reason),
                         json_text("layers_rule", diff->layers_rule),
                         json_text("layers_interval_reason", diff->layers_interval_reason),
                         json_number("layers_spread", diff->layers_spread));
-    put_causes(w, diff);
+    for (ASSAY__JSON_EACH(i, w, "differences", diff->cause_count)) {
+        const struct assay__diff_cause *cause = &diff->causes[i];
+        assay__json_object(w);
+        assay__json_members(w, json_string("kind", cause->kind), json_string("name", cause->name),
+                            json_string("explains", assay__diff_likelihood(cause->weight)));
+        for (ASSAY__JSON_EACH(s, w, "values", diff->count))
+            assay__json_string(w, *cause->values[s] ? cause->values[s] : NULL);
+        assay__json_object_end(w);
+    }
     assay__json_put_strings(w, "notes", diff->notes, diff->note_count);
     assay__json_tail(w);
     return 0;

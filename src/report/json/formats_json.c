@@ -7,19 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static void put_extensions(struct assay__json_writer *w, const char *extensions)
-{
-    assay__json_put_array(w, "extensions");
-    for (const char *at = extensions; *at; at += strspn(at, " ")) {
-        char word[16];
-        int length = (int)strcspn(at, " ");
-        snprintf(word, sizeof word, "%.*s", length, at);
-        assay__json_string(w, word);
-        at += length;
-    }
-    assay__json_array_end(w);
-}
-
 void assay__formats_json(struct assay__buf *out)
 {
     const struct assay__format *format;
@@ -31,7 +18,15 @@ void assay__formats_json(struct assay__buf *out)
     for (size_t i = 0; (format = assay__format_at(i)); i++) {
         assay__json_object(&w);
         assay__json_put_string(&w, "name", format->name);
-        put_extensions(&w, format->extensions);
+        assay__json_put_array(&w, "extensions");
+        for (const char *at = format->extensions; *at; at += strspn(at, " ")) {
+            char word[16];
+            int length = (int)strcspn(at, " ");
+            snprintf(word, sizeof word, "%.*s", length, at);
+            assay__json_string(&w, word);
+            at += length;
+        }
+        assay__json_array_end(&w);
         assay__json_put_string(&w, "summary", format->summary);
         assay__json_object_end(&w);
     }

@@ -1,42 +1,9 @@
 /* inspect_diff_json.c - the difference of two models as JSON: both in short, the metrics side by
  * side, and the operators, parameters and layers that differ. Missing on one side is null. */
-#include "report/json/json_members.h"
+#include "report/json/json_parts.h"
 #include "report/report_model.h"
 
 #include <math.h>
-
-static void put_models(struct assay__json_writer *w, const struct assay__inspect_diff *diff)
-{
-    const struct assay__inspect *both[] = {diff->a, diff->b};
-    assay__json_put_array(w, "models");
-    for (size_t i = 0; i < 2; i++) {
-        const struct assay__inspect *inspect = both[i];
-        assay__json_object(w);
-        assay__json_members(
-            w, json_string("name", inspect->name),
-            json_string("path", *inspect->path ? inspect->path : NULL),
-            json_string("format", inspect->model->format ? inspect->model->format : "ONNX"),
-            json_string("fingerprint", inspect->fingerprint),
-            json_count("parameters", inspect->analysis->parameters, 0),
-            json_integer("nodes", inspect->layer_count),
-            json_integer("subgraph_nodes", inspect->inner_nodes),
-            json_integer("conflicts", inspect->analysis->conflict_count));
-        assay__inspect_json_metrics(w, inspect->metrics);
-        assay__json_object_end(w);
-    }
-    assay__json_array_end(w);
-}
-
-static void put_ratios(struct assay__json_writer *w, const struct assay__inspect_diff *diff)
-{
-    assay__json_put_object(w, "ratios");
-    for (size_t i = 0; i < assay_metrics_count(diff->a->metrics); i++) {
-        const struct assay_metric *a = assay_metrics_at(diff->a->metrics, i);
-        const struct assay_metric *b = assay_metrics_get(diff->b->metrics, a->name);
-        assay__json_put_number(w, a->name, a->value > 0 && b ? b->value / a->value : (double)NAN);
-    }
-    assay__json_object_end(w);
-}
 
 static void put_op(struct assay__json_writer *w, const char *key,
                    const struct assay__analysis *analysis, size_t index)
@@ -52,8 +19,7 @@ static void put_op(struct assay__json_writer *w, const char *key,
 
 static void put_operators(struct assay__json_writer *w, const struct assay__inspect_diff *diff)
 {
-    assay__json_put_array(w, "operators");
-    for (size_t i = 0; i < diff->operator_count; i++) {
+    for (ASSAY__JSON_EACH(i, w, "operators", diff->operator_count)) {
         const struct assay__inspect_both *both = &diff->operators[i];
         const struct assay__op_total *op = both->a == SIZE_MAX ? &diff->b->analysis->ops[both->b]
                                                                : &diff->a->analysis->ops[both->a];
@@ -64,7 +30,6 @@ static void put_operators(struct assay__json_writer *w, const struct assay__insp
         put_op(w, "second", diff->b->analysis, both->b);
         assay__json_object_end(w);
     }
-    assay__json_array_end(w);
 }
 
 static void put_type(struct assay__json_writer *w, const char *key,
@@ -81,8 +46,7 @@ static void put_type(struct assay__json_writer *w, const char *key,
 
 static void put_parameters(struct assay__json_writer *w, const struct assay__inspect_diff *diff)
 {
-    assay__json_put_array(w, "parameters");
-    for (size_t i = 0; i < diff->parameter_count; i++) {
+    for (ASSAY__JSON_EACH(i, w, "parameters", diff->parameter_count)) {
         const struct assay__inspect_both *both = &diff->parameters[i];
         const struct assay__parameter_total *p =
             both->a == SIZE_MAX ? &diff->b->analysis->parameters_by_type[both->b]
@@ -95,7 +59,6 @@ static void put_parameters(struct assay__json_writer *w, const struct assay__ins
         put_type(w, "second", diff->b->analysis, both->b);
         assay__json_object_end(w);
     }
-    assay__json_array_end(w);
 }
 
 static void put_layer(struct assay__json_writer *w, const char *key,
@@ -122,8 +85,7 @@ static void put_layers(struct assay__json_writer *w, const struct assay__inspect
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         assay__json_put_integer(w, names[i], (int64_t)diff->counts[i]);
     assay__json_put_integer(w, "renamed", (int64_t)diff->renamed);
-    assay__json_put_array(w, "differences");
-    for (size_t i = 0; i < diff->pair_count; i++) {
+    for (ASSAY__JSON_EACH(i, w, "differences", diff->pair_count)) {
         const struct assay__inspect_pair *p = &diff->pairs[i];
         if (p->change == ASSAY__LAYER_SAME) continue;
         assay__json_object(w);
@@ -135,7 +97,6 @@ static void put_layers(struct assay__json_writer *w, const struct assay__inspect
         put_layer(w, "second", diff->b, p->b);
         assay__json_object_end(w);
     }
-    assay__json_array_end(w);
     assay__json_object_end(w);
 }
 
@@ -144,14 +105,35 @@ void assay__inspect_diff_json(const struct assay__inspect_diff *diff, struct ass
     struct assay__json_writer writer, *w = &writer;
     struct assay__buf answer = {0};
     assay__json_head(w, out, "inspect");
-    put_models(w, diff);
+    const struct assay__inspect *both[] = {diff->a, diff->b};
+    for (ASSAY__JSON_EACH(i, w, "models", 2)) {
+        const struct assay__inspect *inspect = both[i];
+        assay__json_object(w);
+        assay__json_members(
+            w, json_string("name", inspect->name),
+            json_string("path", *inspect->path ? inspect->path : NULL),
+            json_string("format", inspect->model->format ? inspect->model->format : "ONNX"),
+            json_string("fingerprint", inspect->fingerprint),
+            json_count("parameters", inspect->analysis->parameters, 0),
+            json_integer("nodes", inspect->layer_count),
+            json_integer("subgraph_nodes", inspect->inner_nodes),
+            json_integer("conflicts", inspect->analysis->conflict_count));
+        assay__json_metrics(w, inspect->metrics);
+        assay__json_object_end(w);
+    }
     assay__json_put_object(w, "difference");
     assay__json_members(w, json_bool("equal", diff->equal),
                         json_bool("same_fingerprint", diff->same_graph),
                         json_bool("same_inputs_and_outputs", diff->ends_equal));
     assay__inspect_diff_answer(&answer, diff);
     assay__json_put_string(w, "answer", answer.data);
-    put_ratios(w, diff);
+    assay__json_put_object(w, "ratios");
+    for (size_t i = 0; i < assay_metrics_count(diff->a->metrics); i++) {
+        const struct assay_metric *a = assay_metrics_at(diff->a->metrics, i);
+        const struct assay_metric *b = assay_metrics_get(diff->b->metrics, a->name);
+        assay__json_put_number(w, a->name, a->value > 0 && b ? b->value / a->value : (double)NAN);
+    }
+    assay__json_object_end(w);
     put_operators(w, diff);
     put_parameters(w, diff);
     put_layers(w, diff);

@@ -1,58 +1,26 @@
 /* inspect_json.c - inspect as one JSON object (doc/inspect.md lists its members). Unknown numbers
  * are null. A shape is a list of numbers, null where a dimension is not known; symbolic_shape keeps
  * the names of the file, and is present only where it differs. */
-#include "report/json/json_members.h"
+#include "report/json/json_parts.h"
 #include "report/report_model.h"
 
 #include <assay/profile.h>
 #include <math.h>
 
-void assay__inspect_json_metrics(struct assay__json_writer *w, const struct assay_metrics *set)
-{
-    assay__json_put_object(w, "metrics");
-    for (size_t i = 0; i < assay_metrics_count(set); i++) {
-        const struct assay_metric *m = assay_metrics_at(set, i);
-        assay__json_record(w, m->name, json_number("value", m->value), json_string("unit", m->unit),
-                           json_string("state", assay_state_name(m->state)),
-                           json_string("source", m->source ? m->source : ""),
-                           json_string("note", m->note ? m->note : ""));
-    }
-    assay__json_object_end(w);
-}
-
 /* --- shapes ----------------------------------------------------------------------------------- */
 
-static void put_shape(struct assay__json_writer *w, const struct assay__shape_entry *entry)
+/* A dimension that is not known is its symbol in `shapes` (NULL: these have none), else null. */
+static void put_shape(struct assay__json_writer *w, const char *key,
+                      const struct assay__shapes *shapes, const struct assay__shape_entry *entry)
 {
-    assay__json_key(w, "shape");
-    if (!entry || entry->rank < 0) {
-        assay__json_null(w);
-        return;
-    }
-    assay__json_array(w);
+    assay__json_put_array(w, key);
     for (int d = 0; d < entry->rank; d++) {
-        if (entry->dims[d] >= 0)
+        if (entry->dims[d] >= 0) {
             assay__json_integer(w, entry->dims[d]);
-        else
-            assay__json_null(w);
-    }
-    assay__json_array_end(w);
-}
-
-static void put_symbolic(struct assay__json_writer *w, const struct assay__shapes *shapes,
-                         const struct assay__shape_entry *entry)
-{
-    bool any = false;
-    for (int d = 0; entry && d < entry->rank; d++)
-        any |= entry->dims[d] < 0;
-    if (!any) return;
-    assay__json_put_array(w, "symbolic_shape");
-    for (int d = 0; d < entry->rank; d++) {
-        const char *symbol = entry->dims[d] < 0 ? assay__shapes_symbol(shapes, entry->dims[d]) : "";
-        if (entry->dims[d] >= 0)
-            assay__json_integer(w, entry->dims[d]);
-        else
+        } else {
+            const char *symbol = shapes ? assay__shapes_symbol(shapes, entry->dims[d]) : NULL;
             assay__json_string(w, symbol && *symbol ? symbol : NULL);
+        }
     }
     assay__json_array_end(w);
 }
@@ -66,9 +34,16 @@ static void put_tensor(struct assay__json_writer *w, const struct assay__inspect
                         json_text("dtype", entry && entry->dtype != ASSAY__UNDEFINED
                                                ? assay__dtype_name(entry->dtype)
                                                : NULL));
-    put_shape(w, entry);
-    if (inspect->symbolic)
-        put_symbolic(w, inspect->symbolic, assay__shapes_get(inspect->symbolic, name));
+    if (entry && entry->rank >= 0)
+        put_shape(w, "shape", NULL, entry);
+    else
+        assay__json_put_null(w, "shape");
+    const struct assay__shapes *symbols = assay__inspect_symbolic(inspect);
+    const struct assay__shape_entry *named = symbols ? assay__shapes_get(symbols, name) : NULL;
+    bool symbolic = false;
+    for (int d = 0; named && d < named->rank; d++)
+        symbolic |= named->dims[d] < 0;
+    if (symbolic) put_shape(w, "symbolic_shape", symbols, named);
     if (assay__map_get(inspect->weights, name) != ASSAY__MAP_NONE)
         assay__json_put_bool(w, "weight", true);
     assay__json_object_end(w);
@@ -78,51 +53,24 @@ static void put_tensor(struct assay__json_writer *w, const struct assay__inspect
 static void put_names(struct assay__json_writer *w, const struct assay__inspect *inspect,
                       const char *key, const char **names, size_t count)
 {
-    assay__json_put_array(w, key);
-    for (size_t i = 0; i < count; i++) {
+    for (ASSAY__JSON_EACH(i, w, key, count)) {
         if (*names[i])
             put_tensor(w, inspect, names[i]);
         else
             assay__json_null(w);
     }
-    assay__json_array_end(w);
 }
 
 static void put_values(struct assay__json_writer *w, const struct assay__inspect *inspect,
                        const char *key, const struct assay__value *values, size_t count,
                        bool inputs)
 {
-    assay__json_put_array(w, key);
-    for (size_t i = 0; i < count; i++)
+    for (ASSAY__JSON_EACH(i, w, key, count))
         if (!inputs || assay__inspect_is_input(inspect, &values[i]))
             put_tensor(w, inspect, values[i].name);
-    assay__json_array_end(w);
 }
 
 /* --- the model -------------------------------------------------------------------------------- */
-
-static void put_operators(struct assay__json_writer *w, const struct assay__analysis *a)
-{
-    assay__json_put_array(w, "operators");
-    for (size_t i = 0; i < a->op_count; i++) {
-        const struct assay__op_total *op = &a->ops[i];
-        assay__json_record(w, NULL, json_string("op", op->op), json_string("domain", op->domain),
-                           json_integer("count", op->count), json_integer("unknown", op->unknown),
-                           json_number("flops", op->flops), json_number("macs", op->macs),
-                           json_number("bytes", op->bytes));
-    }
-    assay__json_array_end(w);
-}
-
-static void put_opsets(struct assay__json_writer *w, const struct assay__model *m)
-{
-    assay__json_put_array(w, "opsets");
-    for (size_t i = 0; i < m->opset_count; i++) {
-        assay__json_record(w, NULL, json_string("domain", m->opsets[i].domain),
-                           json_integer("version", m->opsets[i].version));
-    }
-    assay__json_array_end(w);
-}
 
 static void put_model(struct assay__json_writer *w, const struct assay__inspect *inspect)
 {
@@ -142,29 +90,25 @@ static void put_model(struct assay__json_writer *w, const struct assay__inspect 
         json_integer("external_tensors", inspect->external_tensors),
         json_text("external_missing", inspect->missing),
         json_count("ir_version", assay__model_is_onnx(m) ? m->ir_version : 0, 1));
-    if (assay__model_is_onnx(m))
-        put_opsets(w, m);
-    else
+    if (assay__model_is_onnx(m)) {
+        for (ASSAY__JSON_EACH(i, w, "opsets", m->opset_count)) {
+            assay__json_record(w, NULL, json_string("domain", m->opsets[i].domain),
+                               json_integer("version", m->opsets[i].version));
+        }
+    } else {
         assay__json_put_null(w, "opsets");
+    }
     assay__json_members(w, json_text("producer", m->producer),
                         json_text("producer_version", m->producer_version));
-    put_operators(w, a);
+    for (ASSAY__JSON_EACH(i, w, "operators", a->op_count)) {
+        const struct assay__op_total *op = &a->ops[i];
+        assay__json_record(w, NULL, json_string("op", op->op), json_string("domain", op->domain),
+                           json_integer("count", op->count), json_integer("unknown", op->unknown),
+                           json_number("flops", op->flops), json_number("macs", op->macs),
+                           json_number("bytes", op->bytes));
+    }
     put_values(w, inspect, "inputs", m->graph.inputs, m->graph.input_count, true);
     put_values(w, inspect, "outputs", m->graph.outputs, m->graph.output_count, false);
-    assay__json_object_end(w);
-}
-
-static void put_workload(struct assay__json_writer *w, const struct assay__inspect *inspect)
-{
-    const struct assay__workload *load = inspect->workload;
-    assay__json_put_object(w, "workload");
-    assay__json_put_count(w, "batch", load->batch, 0);
-    assay__json_put_object(w, "dims");
-    for (size_t i = 0; i < load->dim_count; i++)
-        assay__json_put_integer(w, load->dims[i].symbol, load->dims[i].value);
-    assay__json_object_end(w);
-    assay__json_put_strings(w, "notes", (const char *const *)load->notes, load->note_count);
-    assay__json_put_text(w, "unplanned", inspect->unplanned);
     assay__json_object_end(w);
 }
 
@@ -178,50 +122,33 @@ static double six_digits(double value)
     return round(value * scale) / scale;
 }
 
-static void put_layer(struct assay__json_writer *w, const struct assay__inspect *inspect,
-                      size_t index)
-{
-    const struct assay__inspect_layer *layer = &inspect->layers[index];
-    const struct assay__node *node = layer->node;
-    assay__json_object(w);
-    w->pretty = false; /* a line per layer: thousands of them stay readable, and small */
-    assay__json_members(w, json_integer("index", index), json_string("name", layer->name),
-                        json_string("op", node->op), json_string("domain", node->domain));
-    if (node->source_op) assay__json_put_string(w, "source_op", node->source_op);
-    put_names(w, inspect, "inputs", node->inputs, node->input_count);
-    put_names(w, inspect, "outputs", node->outputs, node->output_count);
-    assay__json_members(w, json_number("flops", layer->cost->flops),
-                        json_number("macs", layer->cost->macs),
-                        json_number("bytes_read", layer->cost->bytes_read),
-                        json_number("bytes_written", layer->cost->bytes_written),
-                        json_number("bytes_weights", layer->cost->bytes_weights),
-                        json_number("memory_bytes", layer->memory_bytes),
-                        json_number("live_bytes", layer->live_bytes),
-                        json_number("intensity", six_digits(layer->intensity)));
-    if (layer->cost->why) assay__json_put_string(w, "why", layer->cost->why);
-    assay__json_object_end(w);
-    w->pretty = true;
-}
-
 static void put_layers(struct assay__json_writer *w, const struct assay__inspect *inspect)
 {
-    assay__json_put_array(w, "layers");
-    for (size_t i = 0; i < inspect->layer_count; i++)
-        put_layer(w, inspect, i);
-    assay__json_array_end(w);
+    for (ASSAY__JSON_EACH(i, w, "layers", inspect->layer_count)) {
+        const struct assay__inspect_layer *layer = &inspect->layers[i];
+        const struct assay__node *node = layer->node;
+        assay__json_object(w);
+        w->pretty = false; /* a line per layer: thousands of them stay readable, and small */
+        assay__json_members(w, json_integer("index", i), json_string("name", layer->name),
+                            json_string("op", node->op), json_string("domain", node->domain));
+        if (node->source_op) assay__json_put_string(w, "source_op", node->source_op);
+        put_names(w, inspect, "inputs", node->inputs, node->input_count);
+        put_names(w, inspect, "outputs", node->outputs, node->output_count);
+        assay__json_members(w, json_number("flops", layer->cost->flops),
+                            json_number("macs", layer->cost->macs),
+                            json_number("bytes_read", layer->cost->bytes_read),
+                            json_number("bytes_written", layer->cost->bytes_written),
+                            json_number("bytes_weights", layer->cost->bytes_weights),
+                            json_number("memory_bytes", layer->memory_bytes),
+                            json_number("live_bytes", layer->live_bytes),
+                            json_number("intensity", six_digits(layer->intensity)));
+        if (layer->cost->why) assay__json_put_string(w, "why", layer->cost->why);
+        assay__json_object_end(w);
+        w->pretty = true;
+    }
 }
 
-/* --- totals, memory, parameters --------------------------------------------------------------- */
-
-static void put_totals(struct assay__json_writer *w, const struct assay__analysis *a)
-{
-    assay__json_record(w, "totals", json_number("flops", a->flops), json_number("macs", a->macs),
-                       json_number("bytes_read", a->bytes_read),
-                       json_number("bytes_written", a->bytes_written),
-                       json_number("bytes_weights", a->bytes_weights),
-                       json_integer("nodes_without_flops", a->unknown_flops),
-                       json_integer("nodes_without_bytes", a->unknown_bytes));
-}
+/* --- memory and weights ----------------------------------------------------------------------- */
 
 static void put_memory(struct assay__json_writer *w, const struct assay__inspect *inspect)
 {
@@ -234,35 +161,19 @@ static void put_memory(struct assay__json_writer *w, const struct assay__inspect
         json_string("layer", known ? inspect->layers[live->peak_position].name : NULL),
         json_number("inside_bodies_bytes", known ? live->peak_body_bytes : NAN),
         json_integer("tensors_of_unknown_size", live->unknown_count));
-    assay__json_put_array(w, "tensors");
-    for (size_t i = 0; known && i < live->peak_tensor_count; i++) {
+    for (ASSAY__JSON_EACH(i, w, "tensors", known ? live->peak_tensor_count : 0)) {
         const struct assay__live_tensor *t = &live->tensors[live->peak_tensors[i]];
         assay__json_record(w, NULL, json_string("name", t->name), json_number("bytes", t->bytes),
                            json_integer("first", t->first), json_integer("last", t->last));
     }
-    assay__json_array_end(w);
     assay__json_object_end(w);
-}
-
-static void put_parameters(struct assay__json_writer *w, const struct assay__analysis *a)
-{
-    assay__json_put_array(w, "parameters");
-    for (size_t i = 0; i < a->parameter_type_count; i++) {
-        const struct assay__parameter_total *p = &a->parameters_by_type[i];
-        assay__json_record(w, NULL, json_string("dtype", assay__dtype_name(p->dtype)),
-                           json_string("storage", p->storage ? p->storage : "dense"),
-                           json_integer("tensors", p->tensors),
-                           json_integer("elements", p->elements), json_integer("bytes", p->bytes));
-    }
-    assay__json_array_end(w);
 }
 
 /* Weights that the file holds compressed; nothing when there are none. */
 static void put_stored(struct assay__json_writer *w, const struct assay__model *model)
 {
     if (!model->stored_count) return;
-    assay__json_put_array(w, "compressed_weights");
-    for (size_t i = 0; i < model->stored_count; i++) {
+    for (ASSAY__JSON_EACH(i, w, "compressed_weights", model->stored_count)) {
         const struct assay__stored_weight *weight = &model->stored[i];
         assay__json_record(w, NULL, json_string("name", weight->name),
                            json_string("scheme", weight->scheme),
@@ -271,13 +182,11 @@ static void put_stored(struct assay__json_writer *w, const struct assay__model *
                            json_integer("elements", weight->logical_elements),
                            json_integer("stored_bytes", weight->stored_bytes));
     }
-    assay__json_array_end(w);
 }
 
 static void put_unknown(struct assay__json_writer *w, const struct assay__analysis *a)
 {
-    assay__json_put_array(w, "unknown_operators");
-    for (size_t i = 0; i < a->unknown_count; i++) {
+    for (ASSAY__JSON_EACH(i, w, "unknown_operators", a->unknown_count)) {
         assay__json_record(w, NULL, json_string("op", a->unknown[i].op),
                            json_string("domain", a->unknown[i].domain),
                            json_integer("count", a->unknown[i].count),
@@ -285,20 +194,16 @@ static void put_unknown(struct assay__json_writer *w, const struct assay__analys
                            json_integer("without_bytes", a->unknown[i].without_bytes),
                            json_string("why", a->unknown[i].why));
     }
-    assay__json_array_end(w);
-    assay__json_put_array(w, "conflicts");
-    for (size_t i = 0; i < a->conflict_count; i++) {
+    for (ASSAY__JSON_EACH(i, w, "conflicts", a->conflict_count)) {
         const struct assay__shape_conflict *c = &a->conflicts[i];
         assay__json_record(w, NULL, json_string("node", c->node), json_string("op", c->op),
                            json_string("producer", c->producer),
                            json_text("producer_op", c->producer_op), json_string("other", c->other),
                            json_string("message", c->message));
     }
-    assay__json_array_end(w);
 }
 
-/* --- the wiring of a Neural Circuit Policy -----------------------------------------------------
- */
+/* --- the wiring of a Neural Circuit Policy ---------------------------------------------------- */
 
 static void put_degree(struct assay__json_writer *w, const char *key,
                        const struct assay__ncp_degree *d)
@@ -314,8 +219,7 @@ static void put_degree(struct assay__json_writer *w, const char *key,
 
 static void put_groups(struct assay__json_writer *w, const struct assay__ncp *n)
 {
-    assay__json_put_array(w, "groups");
-    for (size_t i = 0; i < n->group_count; i++) {
+    for (ASSAY__JSON_EACH(i, w, "groups", n->group_count)) {
         const struct assay__ncp_group *g = &n->groups[i];
         assay__json_object(w);
         assay__json_members(w, json_string("name", g->name), json_integer("neurons", g->neurons));
@@ -327,14 +231,11 @@ static void put_groups(struct assay__json_writer *w, const struct assay__ncp *n)
                             json_integer("nodes", g->nodes));
         assay__json_object_end(w);
     }
-    assay__json_array_end(w);
-    assay__json_put_array(w, "steps");
-    for (size_t i = 0; i < n->per_step_count; i++) {
+    for (ASSAY__JSON_EACH(i, w, "steps", n->per_step_count)) {
         assay__json_record(w, NULL, json_integer("step", n->per_step[i].step),
                            json_number("flops", n->per_step[i].flops),
                            json_number("bytes", n->per_step[i].bytes));
     }
-    assay__json_array_end(w);
 }
 
 static void put_ncp(struct assay__json_writer *w, const struct assay__inspect *inspect)
@@ -374,15 +275,36 @@ static void put_ncp(struct assay__json_writer *w, const struct assay__inspect *i
 void assay__inspect_json(const struct assay__inspect *inspect, struct assay__buf *out)
 {
     struct assay__json_writer writer, *w = &writer;
+    const struct assay__workload *load = inspect->workload;
+    const struct assay__analysis *a = inspect->analysis;
     assay__json_head(w, out, "inspect");
     put_model(w, inspect);
-    put_workload(w, inspect);
-    assay__inspect_json_metrics(w, inspect->metrics);
-    put_totals(w, inspect->analysis);
+    assay__json_put_object(w, "workload");
+    assay__json_put_count(w, "batch", load->batch, 0);
+    assay__json_put_object(w, "dims");
+    for (size_t i = 0; i < load->dim_count; i++)
+        assay__json_put_integer(w, load->dims[i].symbol, load->dims[i].value);
+    assay__json_object_end(w);
+    assay__json_put_strings(w, "notes", (const char *const *)load->notes, load->note_count);
+    assay__json_put_text(w, "unplanned", inspect->unplanned);
+    assay__json_object_end(w);
+    assay__json_metrics(w, inspect->metrics);
+    assay__json_record(w, "totals", json_number("flops", a->flops), json_number("macs", a->macs),
+                       json_number("bytes_read", a->bytes_read),
+                       json_number("bytes_written", a->bytes_written),
+                       json_number("bytes_weights", a->bytes_weights),
+                       json_integer("nodes_without_flops", a->unknown_flops),
+                       json_integer("nodes_without_bytes", a->unknown_bytes));
     put_memory(w, inspect);
-    put_parameters(w, inspect->analysis);
+    for (ASSAY__JSON_EACH(i, w, "parameters", a->parameter_type_count)) {
+        const struct assay__parameter_total *p = &a->parameters_by_type[i];
+        assay__json_record(w, NULL, json_string("dtype", assay__dtype_name(p->dtype)),
+                           json_string("storage", p->storage ? p->storage : "dense"),
+                           json_integer("tensors", p->tensors),
+                           json_integer("elements", p->elements), json_integer("bytes", p->bytes));
+    }
     put_stored(w, inspect->model);
-    put_unknown(w, inspect->analysis);
+    put_unknown(w, a);
     put_ncp(w, inspect);
     put_layers(w, inspect);
     assay__json_tail(w);

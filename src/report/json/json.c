@@ -13,23 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void put_environment(struct assay__json_writer *w, const struct assay__environment *e)
-{
-    const struct assay__field_table *table = &assay__stored_environment;
-    assay__json_put_object(w, "environment");
-    assay__fields_json(w, table, e, NULL, "architecture");
-    assay__json_put_object(w, "cpu");
-    assay__fields_json(w, table, e, "cpu_model", "governor");
-    assay__json_object_end(w);
-    assay__fields_json(w, table, e, "memory_bytes", NULL);
-    assay__json_object_end(w);
-}
-
 static void put_tensors(struct assay__json_writer *w, const char *key,
                         const struct assay__tensor_info *tensors, size_t count)
 {
-    assay__json_put_array(w, key);
-    for (size_t i = 0; i < count; i++) {
+    for (ASSAY__JSON_EACH(i, w, key, count)) {
         const struct assay__tensor_info *t = &tensors[i];
         assay__json_object(w);
         assay__json_members(w, json_string("name", t->name), json_text("dtype", t->dtype));
@@ -50,7 +37,6 @@ static void put_tensors(struct assay__json_writer *w, const char *key,
         if (t->fill && *t->fill) assay__json_put_string(w, "fill", t->fill);
         assay__json_object_end(w);
     }
-    assay__json_array_end(w);
 }
 
 /* key NULL: an element of a list */
@@ -69,24 +55,12 @@ static void put_model(struct assay__json_writer *w, const char *key,
     assay__json_object_end(w);
 }
 
-/* Those of a comparison of models beside the first. */
-static void put_other_models(struct assay__json_writer *w, const struct assay_profile *profile)
-{
-    if (profile->model_count < 2) return;
-    assay__json_put_array(w, "other_models");
-    for (size_t i = 1; i < profile->model_count; i++)
-        put_model(w, NULL, profile->models[i]);
-    assay__json_array_end(w);
-}
-
-static void put_metrics(struct assay__json_writer *w, const struct assay_metrics *set)
+void assay__json_metrics(struct assay__json_writer *w, const struct assay_metrics *set)
 {
     assay__json_put_object(w, "metrics");
     for (size_t i = 0; i < assay_metrics_count(set); i++) {
         const struct assay_metric *m = assay_metrics_at(set, i);
-        assay__json_put_object(w, m->name);
-        assay__fields_json(w, &assay__stored_metric, m, NULL, NULL);
-        assay__json_object_end(w);
+        assay__fields_json_record(w, m->name, &assay__stored_metric, m);
     }
     assay__json_object_end(w);
 }
@@ -97,14 +71,6 @@ static void put_scaled(struct assay__json_writer *w, const char *key,
 {
     const struct assay_metric *m = assay__trial_metric(trial, name);
     assay__json_put_number(w, key, m ? m->value * scale : (double)NAN);
-}
-
-static void put_token_ids(struct assay__json_writer *w, const struct assay__generation_info *g)
-{
-    assay__json_put_array(w, "token_ids");
-    for (size_t i = 0; i < g->id_count; i++)
-        assay__json_integer(w, g->ids[i]);
-    assay__json_array_end(w);
 }
 
 /* Only of a trial that generated. */
@@ -132,14 +98,14 @@ static void put_generation(struct assay__json_writer *w, const struct assay__tri
         if (i == 1) put_scaled(w, "last_quarter", trial, "llm.itl_last", 1e6);
         assay__json_object_end(w);
     }
-    put_token_ids(w, g);
+    for (ASSAY__JSON_EACH(i, w, "token_ids", g->id_count))
+        assay__json_integer(w, g->ids[i]);
     assay__json_object_end(w);
 }
 
 static void put_launches(struct assay__json_writer *w, const struct assay__trial *trial)
 {
-    assay__json_put_array(w, "launches");
-    for (size_t i = 0; i < trial->launch_count; i++) {
+    for (ASSAY__JSON_EACH(i, w, "launches", trial->launch_count)) {
         const struct assay__launch *l = &trial->launches[i];
         struct assay__launch_counts counts = assay__launch_counts(l);
         assay__json_object(w);
@@ -150,62 +116,35 @@ static void put_launches(struct assay__json_writer *w, const struct assay__trial
         assay__json_members(w, json_integer("counted", counts.counted),
                             json_number("prerun", counts.prerun));
         assay__fields_json(w, &assay__stored_launch, l, "streams", NULL);
-        put_metrics(w, l->metrics);
+        assay__json_metrics(w, l->metrics);
         assay__json_object_end(w);
     }
-    assay__json_array_end(w);
-}
-
-/* An end of an interval: six digits say all that it means, and there may be 100,000 of them. */
-static void put_end(struct assay__json_writer *w, const char *key, double ns)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%.6g", ns / 1e3);
-    assay__json_put_number(w, key, isfinite(ns) ? strtod(text, NULL) : (double)NAN);
-}
-
-static void put_layer(struct assay__json_writer *w, const struct assay__layers *layers,
-                      const struct assay__layer *l)
-{
-    const struct assay__field_table *table = &assay__stored_layer;
-    struct assay__layer shown = *l;
-    double low_ns, high_ns;
-    if (l->state == ASSAY_UNAVAILABLE || !isfinite(l->time_ns)) {
-        shown.state = ASSAY_UNAVAILABLE;
-        shown.time_ns = shown.share = NAN;
-    }
-    if (!l->bound || !*l->bound) shown.bound = "unknown";
-    assay__layer_interval(layers, l, &low_ns, &high_ns, NULL);
-    assay__json_object(w);
-    assay__fields_json(w, table, &shown, NULL, "time_ns");
-    put_end(w, "time_low_us", low_ns);
-    put_end(w, "time_high_us", high_ns);
-    assay__fields_json(w, table, &shown, "share", NULL);
-    assay__json_object_end(w);
 }
 
 static void put_layers(struct assay__json_writer *w, const struct assay__layers *layers)
 {
-    assay__json_put_array(w, "layers");
-    for (size_t i = 0; i < layers->count; i++)
-        put_layer(w, layers, &layers->items[i]);
-    assay__json_array_end(w);
+    for (ASSAY__JSON_EACH(i, w, "layers", layers->count)) {
+        const struct assay__layer *l = &layers->items[i];
+        struct assay__layer shown = *l;
+        double low_ns, high_ns;
+        if (l->state == ASSAY_UNAVAILABLE || !isfinite(l->time_ns)) {
+            shown.state = ASSAY_UNAVAILABLE;
+            shown.time_ns = shown.share = NAN;
+        }
+        if (!l->bound || !*l->bound) shown.bound = "unknown";
+        assay__layer_interval(layers, l, &low_ns, &high_ns, NULL);
+        assay__json_object(w);
+        assay__fields_json(w, &assay__stored_layer, &shown, NULL, "time_ns");
+        assay__json_members(w, json_number("time_low_us", assay__json_rounded(low_ns / 1e3, 6)),
+                            json_number("time_high_us", assay__json_rounded(high_ns / 1e3, 6)));
+        assay__fields_json(w, &assay__stored_layer, &shown, "share", NULL);
+        assay__json_object_end(w);
+    }
     assay__fields_json(w, &assay__stored_layers, layers, NULL, "unattributed_ns");
     assay__json_put_object(w, "layer_timing");
     assay__fields_json(w, &assay__stored_layers, layers, "layers_method", NULL);
     assay__json_members(w, json_integer("launches", layers->launch_count),
                         json_text("interval_reason", assay__layer_interval_reason(layers)));
-    assay__json_object_end(w);
-}
-
-static void put_target(struct assay__json_writer *w, const struct assay__trial *trial)
-{
-    assay__json_put_object(w, "target");
-    assay__fields_json(w, &assay__stored_trial, trial, "engine", "device");
-    assay__json_put_object(w, "options");
-    for (size_t i = 0; i < trial->option_count; i++)
-        assay__json_put_string(w, trial->options[i].key, trial->options[i].value);
-    assay__json_object_end(w);
     assay__json_object_end(w);
 }
 
@@ -216,7 +155,13 @@ static void put_trial(struct assay__json_writer *w, struct assay__study *study,
     assay__json_put_integer(w, "id", trial->id);
     assay__fields_json(w, &assay__stored_trial, trial, NULL, "reason");
     if (study->profile->model_count > 1) assay__json_put_string(w, "model", trial->model->name);
-    put_target(w, trial);
+    assay__json_put_object(w, "target");
+    assay__fields_json(w, &assay__stored_trial, trial, "engine", "device");
+    assay__json_put_object(w, "options");
+    for (size_t i = 0; i < trial->option_count; i++)
+        assay__json_put_string(w, trial->options[i].key, trial->options[i].value);
+    assay__json_object_end(w);
+    assay__json_object_end(w);
     assay__json_put_object(w, "workload");
     assay__fields_json(w, &assay__stored_trial, trial, "batch", "batch");
     put_tensors(w, "inputs", trial->inputs, trial->input_count);
@@ -225,7 +170,7 @@ static void put_trial(struct assay__json_writer *w, struct assay__study *study,
     assay__json_put_object(w, "stability");
     assay__fields_json(w, &assay__stored_trial, trial, "stability", "more_iterations");
     assay__json_object_end(w);
-    put_metrics(w, trial->metrics);
+    assay__json_metrics(w, trial->metrics);
     put_generation(w, trial);
     put_launches(w, trial);
     put_layers(w, &trial->layers);
@@ -238,14 +183,10 @@ static void put_trial(struct assay__json_writer *w, struct assay__study *study,
 
 void assay__json_findings(struct assay__json_writer *w, const struct assay_profile *profile)
 {
-    assay__json_put_array(w, "findings");
-    for (size_t i = 0; i < profile->finding_count; i++) {
+    for (ASSAY__JSON_EACH(i, w, "findings", profile->finding_count)) {
         struct assay__finding finding = assay__finding_tried(&profile->findings[i]);
-        assay__json_object(w);
-        assay__fields_json(w, &assay__stored_finding, &finding, NULL, NULL);
-        assay__json_object_end(w);
+        assay__fields_json_record(w, NULL, &assay__stored_finding, &finding);
     }
-    assay__json_array_end(w);
 }
 
 int assay__write_json(struct assay__study *study, const struct assay_report_options *options,
@@ -256,13 +197,20 @@ int assay__write_json(struct assay__study *study, const struct assay_report_opti
     struct assay__json_writer writer, *w = &writer;
     assay__json_head_of(w, out, profile->assay_version, profile->schema);
     assay__fields_json(w, &assay__stored_profile, profile, "command", NULL);
-    put_environment(w, &profile->environment);
+    const struct assay__environment *e = &profile->environment;
+    assay__json_put_object(w, "environment");
+    assay__fields_json(w, &assay__stored_environment, e, NULL, "architecture");
+    assay__json_put_object(w, "cpu");
+    assay__fields_json(w, &assay__stored_environment, e, "cpu_model", "governor");
+    assay__json_object_end(w);
+    assay__fields_json(w, &assay__stored_environment, e, "memory_bytes", NULL);
+    assay__json_object_end(w);
     put_model(w, "model", profile->models[0]);
-    put_other_models(w, profile);
-    assay__json_put_array(w, "trials");
-    for (size_t i = 0; i < profile->trial_count; i++)
+    if (profile->model_count > 1)
+        for (ASSAY__JSON_EACH(i, w, "other_models", profile->model_count - 1))
+            put_model(w, NULL, profile->models[i + 1]);
+    for (ASSAY__JSON_EACH(i, w, "trials", profile->trial_count))
         put_trial(w, study, &profile->trials[i], options->detail && *options->detail);
-    assay__json_array_end(w);
     if (profile->kind == ASSAY__PROFILE_COMPARE) assay__json_comparison(w, study);
     if (profile->kind == ASSAY__PROFILE_SWEEP) assay__json_sweep(w, study);
     if (profile->kind == ASSAY__PROFILE_TUNE) assay__json_tune(w, study);

@@ -46,10 +46,7 @@ static void put_placement(struct assay__json_writer *w, const struct assay__comp
         json_number("flops_share", f->flops_share),
         json_bool("nothing_on_device", assay__placement_is_elsewhere(f)),
         json_text("provider", f->provider));
-    assay__json_put_array(w, "names");
-    for (size_t i = 0; i < f->name_count; i++)
-        assay__json_string(w, f->names[i]);
-    assay__json_array_end(w);
+    assay__json_put_strings(w, "names", (const char *const *)f->names, f->name_count);
     assay__json_object_end(w);
 }
 
@@ -62,14 +59,10 @@ static void put_row(struct assay__json_writer *w, const struct assay_profile *pr
         w, json_integer("trial", profile->trials[row->judged.trial].id),
         json_string("label", row->judged.label),
         json_string("device", profile->trials[row->judged.trial].target.device),
-        json_text("role", assay__role_name(i == all->reference ? ASSAY__ROLE_REFERENCE
-                                                               : row->judged.role)));
-    if (row->batch > 0)
-        assay__json_put_integer(w, "batch", row->batch);
-    else
-        assay__json_put_null(w, "batch");
-    assay__json_members(
-        w, json_bool("usable", row->judged.usable), json_text("reason", row->judged.reason),
+        json_text("role",
+                  assay__role_name(i == all->reference ? ASSAY__ROLE_REFERENCE : row->judged.role)),
+        json_count("batch", row->batch, 1), json_bool("usable", row->judged.usable),
+        json_text("reason", row->judged.reason),
         json_number("latency_s", row->judged.latency.value),
         json_number("throughput_per_s", row->judged.throughput.value),
         json_number("energy_j", row->judged.energy.value),
@@ -99,8 +92,14 @@ static void put_row(struct assay__json_writer *w, const struct assay_profile *pr
     assay__json_object_end(w);
 }
 
-static void put_recommendations(struct assay__json_writer *w, const struct assay__comparison *all)
+void assay__json_comparison(struct assay__json_writer *w, struct assay__study *study)
 {
+    const struct assay_profile *profile = study->profile;
+    const struct assay__comparison *all = assay__study_comparison(study);
+    assay__json_put_object(w, "comparison");
+    for (ASSAY__JSON_EACH(i, w, "rows", all->count))
+        put_row(w, profile, all, i);
+    assay__json_put_text(w, "batches", all->batches);
     assay__json_put_object(w, "recommendation");
     for (size_t i = 0; i < ASSAY__FOR_COUNT; i++) {
         size_t row = all->recommendations[i].row;
@@ -113,18 +112,5 @@ static void put_recommendations(struct assay__json_writer *w, const struct assay
                                all->recommendations[i].why);
     assay__json_object_end(w);
     assay__json_object_end(w);
-}
-
-void assay__json_comparison(struct assay__json_writer *w, struct assay__study *study)
-{
-    const struct assay_profile *profile = study->profile;
-    const struct assay__comparison *all = assay__study_comparison(study);
-    assay__json_put_object(w, "comparison");
-    assay__json_put_array(w, "rows");
-    for (size_t i = 0; i < all->count; i++)
-        put_row(w, profile, all, i);
-    assay__json_array_end(w);
-    assay__json_put_text(w, "batches", all->batches);
-    put_recommendations(w, all);
     assay__json_object_end(w);
 }

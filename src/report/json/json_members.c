@@ -2,6 +2,9 @@
 #include "report/json/json_members.h"
 
 #include <assay/api.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 void assay__json_head_of(struct assay__json_writer *w, struct assay__buf *out, const char *version,
                          int schema)
@@ -21,6 +24,13 @@ void assay__json_tail(struct assay__json_writer *w)
 {
     assay__json_object_end(w);
     assay__buf_putc(w->out, '\n');
+}
+
+double assay__json_rounded(double value, int digits)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.*g", digits, value);
+    return isfinite(value) ? strtod(text, NULL) : value;
 }
 
 void assay__json_add_members(struct assay__json_writer *w, const struct assay__json_member *members,
@@ -44,4 +54,17 @@ void assay__json_add_record(struct assay__json_writer *w, const char *key,
     assay__json_object(w);
     assay__json_add_members(w, members, count);
     assay__json_object_end(w);
+}
+
+size_t assay__json_open_list(struct assay__json_writer *w, const char *key)
+{
+    if (key) assay__json_key(w, key);
+    assay__json_array(w);
+    return 0;
+}
+
+bool assay__json_continue_list(struct assay__json_writer *w, bool more)
+{
+    if (!more) assay__json_array_end(w);
+    return more;
 }

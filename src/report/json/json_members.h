@@ -68,6 +68,10 @@ static inline struct assay__json_member json_bool(const char *key, bool is)
     return (struct assay__json_member){.key = key, .kind = ASSAY__MEMBER_BOOL, .integer = is};
 }
 
+/** With that many digits, where more mean nothing and there may be many: 4 for a place in a
+ *  picture. */
+double assay__json_rounded(double value, int digits);
+
 void assay__json_add_members(struct assay__json_writer *w, const struct assay__json_member *members,
                              size_t count);
 /** An object of these members: a member itself, or (key NULL) an element of the open array. */
@@ -81,5 +85,21 @@ void assay__json_add_record(struct assay__json_writer *w, const char *key,
 #define assay__json_members(w, ...) assay__json_add_members(w, ASSAY__JSON_LIST(__VA_ARGS__))
 #define assay__json_record(w, key, ...) \
     assay__json_add_record(w, key, ASSAY__JSON_LIST(__VA_ARGS__))
+
+/** The head of a loop that writes an array, which it opens and closes itself:
+ *
+ *    for (ASSAY__JSON_EACH(i, w, "ids", count))
+ *        assay__json_integer(w, ids[i]);
+ *
+ *  key NULL: an element of the open array. A `break` would leave the array open. */
+#define ASSAY__JSON_EACH(i, w, key, count)     \
+    size_t i = assay__json_open_list(w, key);  \
+    assay__json_continue_list(w, i < (count)); \
+    i++
+
+/** 0, the first index. */
+size_t assay__json_open_list(struct assay__json_writer *w, const char *key);
+/** Closes the array when there are no more elements; returns `more`. */
+bool assay__json_continue_list(struct assay__json_writer *w, bool more);
 
 #endif

@@ -3,11 +3,6 @@
 
 #include <math.h>
 
-static const char *state_of(double value)
-{
-    return assay_state_name(isfinite(value) ? ASSAY_DERIVED : ASSAY_UNAVAILABLE);
-}
-
 static void put_part(struct assay__json_writer *w, const struct assay__ncp_groups *g,
                      const struct assay__part *row, bool step)
 {
@@ -28,21 +23,6 @@ static void put_part(struct assay__json_writer *w, const struct assay__ncp_group
     assay__json_object_end(w);
 }
 
-static void put_summary(struct assay__json_writer *w, const struct assay__ncp_groups *g)
-{
-    assay__json_record(
-        w, "time_steps", json_string("cell", g->cell->kind), json_string("form", g->cell->form),
-        json_integer("count", g->cell->steps), json_number("per_step_us", g->per_step_ns / 1e3),
-        json_string("state", state_of(g->per_step_ns)),
-        json_string("formula", "latency.p50 / count"),
-        json_number("scan_per_step_us", g->scan_step_ns / 1e3),
-        json_number("first_us", g->first_ns / 1e3), json_number("later_min_us", g->min_ns / 1e3),
-        json_number("later_median_us", g->median_ns / 1e3),
-        json_number("later_max_us", g->max_ns / 1e3),
-        json_number("fastest_layer_us", g->floor_ns / 1e3),
-        json_number("calling_share", g->floor_share), json_string("note", g->note));
-}
-
 void assay__json_ncp_groups(struct assay__json_writer *json, struct assay__study *study,
                             const struct assay__trial *trial)
 {
@@ -50,13 +30,20 @@ void assay__json_ncp_groups(struct assay__json_writer *json, struct assay__study
     const char *fault = study->profile->models[0]->cell.fault;
     if (fault && fault[0]) assay__json_put_string(json, "time_steps_fault", fault);
     if (!g) return;
-    put_summary(json, g);
-    assay__json_put_array(json, "steps");
-    for (size_t i = 0; i < g->step_count; i++)
+    assay__json_record(
+        json, "time_steps", json_string("cell", g->cell->kind), json_string("form", g->cell->form),
+        json_integer("count", g->cell->steps), json_number("per_step_us", g->per_step_ns / 1e3),
+        json_string("state",
+                    assay_state_name(isfinite(g->per_step_ns) ? ASSAY_DERIVED : ASSAY_UNAVAILABLE)),
+        json_string("formula", "latency.p50 / count"),
+        json_number("scan_per_step_us", g->scan_step_ns / 1e3),
+        json_number("first_us", g->first_ns / 1e3), json_number("later_min_us", g->min_ns / 1e3),
+        json_number("later_median_us", g->median_ns / 1e3),
+        json_number("later_max_us", g->max_ns / 1e3),
+        json_number("fastest_layer_us", g->floor_ns / 1e3),
+        json_number("calling_share", g->floor_share), json_string("note", g->note));
+    for (ASSAY__JSON_EACH(i, json, "steps", g->step_count))
         put_part(json, g, &g->steps[i], true);
-    assay__json_array_end(json);
-    assay__json_put_array(json, "groups");
-    for (size_t i = 0; i < g->group_count; i++)
+    for (ASSAY__JSON_EACH(i, json, "groups", g->group_count))
         put_part(json, g, &g->groups[i], false);
-    assay__json_array_end(json);
 }

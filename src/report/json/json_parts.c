@@ -20,26 +20,14 @@ static void put_column(struct assay__json_writer *w, const char *key, const doub
     bool pretty = w->pretty;
     assay__json_key(w, key);
     w->pretty = false; /* a line, not a page */
-    assay__json_array(w);
-    for (size_t i = 0; i < count; i++)
+    for (ASSAY__JSON_EACH(i, w, NULL, count))
         assay__json_number(w, values[i] / divisor);
-    assay__json_array_end(w);
     w->pretty = pretty;
-}
-
-static void put_series(struct assay__json_writer *w, const struct assay__series_info *s)
-{
-    assay__json_object(w);
-    assay__fields_json(w, &assay__stored_series, s, NULL, NULL);
-    put_column(w, "times_s", s->times_ns, s->count, 1e9);
-    put_column(w, "values", s->values, s->count, 1);
-    assay__json_object_end(w);
 }
 
 static void put_allocations(struct assay__json_writer *w, const struct assay__allocations *a)
 {
-    bool known = a->reason && a->phase_count > 0;
-    if (!known) {
+    if (!a->reason || a->phase_count == 0) {
         assay__json_members(w, json_null("allocations"),
                             json_string("allocations_reason", a->reason ? a->reason : NOT_ASKED));
         return;
@@ -53,19 +41,6 @@ static void put_allocations(struct assay__json_writer *w, const struct assay__al
     assay__json_put_text(w, "allocations_reason", a->reason);
 }
 
-static void put_class(struct assay__json_writer *w, const struct assay__trial *trial,
-                      const struct assay__class_counters *c)
-{
-    assay__json_object(w);
-    assay__fields_json(w, &assay__stored_class_counters, c, NULL, NULL);
-    assay__json_put_object(w, "values");
-    for (size_t i = 0; i < trial->counter_count; i++)
-        assay__json_put_number(w, text_or_empty(trial->counter_names[i]),
-                               c->values ? c->values[i] : (double)NAN);
-    assay__json_object_end(w);
-    assay__json_object_end(w);
-}
-
 static void put_counters(struct assay__json_writer *w, const struct assay__trial *trial)
 {
     bool said = trial->class_counter_note && trial->class_counter_note[0];
@@ -75,31 +50,34 @@ static void put_counters(struct assay__json_writer *w, const struct assay__trial
     }
     assay__json_put_object(w, "counters");
     assay__json_put_strings(w, "names", trial->counter_names, trial->counter_count);
-    assay__json_put_array(w, "classes");
-    for (size_t i = 0; i < trial->class_counter_count; i++)
-        put_class(w, trial, &trial->class_counters[i]);
-    assay__json_array_end(w);
+    for (ASSAY__JSON_EACH(i, w, "classes", trial->class_counter_count)) {
+        const struct assay__class_counters *c = &trial->class_counters[i];
+        assay__json_object(w);
+        assay__fields_json(w, &assay__stored_class_counters, c, NULL, NULL);
+        assay__json_put_object(w, "values");
+        for (size_t k = 0; k < trial->counter_count; k++)
+            assay__json_put_number(w, text_or_empty(trial->counter_names[k]),
+                                   c->values ? c->values[k] : (double)NAN);
+        assay__json_object_end(w);
+        assay__json_object_end(w);
+    }
     assay__json_put_string(w, "note", text_or_empty(trial->class_counter_note));
     assay__json_object_end(w);
 }
 
 void assay__json_parts(struct assay__json_writer *w, const struct assay__trial *trial)
 {
-    assay__json_put_array(w, "series");
-    for (size_t i = 0; i < trial->series_count; i++)
-        put_series(w, &trial->series[i]);
-    assay__json_array_end(w);
+    for (ASSAY__JSON_EACH(i, w, "series", trial->series_count)) {
+        const struct assay__series_info *s = &trial->series[i];
+        assay__json_object(w);
+        assay__fields_json(w, &assay__stored_series, s, NULL, NULL);
+        put_column(w, "times_s", s->times_ns, s->count, 1e9);
+        put_column(w, "values", s->values, s->count, 1);
+        assay__json_object_end(w);
+    }
     assay__fields_json_list(w, "spans", &assay__stored_span, trial->spans, trial->span_count);
     put_allocations(w, &trial->allocations);
     put_counters(w, trial);
-}
-
-static void put_tensor(struct assay__json_writer *w, const struct assay__peak_tensor *t)
-{
-    assay__json_record(w, NULL, json_string("name", t->name), json_text("type", t->type),
-                       json_number("bytes", t->bytes), json_text("producer", t->producer),
-                       json_text("op", t->op), json_text("first", t->first),
-                       json_text("last", t->last));
 }
 
 void assay__json_peak(struct assay__json_writer *w, const struct assay__trial *trial)
@@ -110,21 +88,14 @@ void assay__json_peak(struct assay__json_writer *w, const struct assay__trial *t
         return;
     }
     assay__json_put_object(w, "peak");
-    assay__json_members(w, json_text("reason", p->reason), json_text("node", p->node),
-                        json_text("op", p->op), json_number("bytes", p->bytes),
-                        json_number("body_bytes", p->body_bytes), json_count("alive", p->alive, 0),
-                        json_number("rest_bytes", p->rest_bytes));
-    assay__json_put_array(w, "tensors");
-    for (size_t i = 0; i < p->count; i++)
-        put_tensor(w, &p->tensors[i]);
-    assay__json_array_end(w);
+    assay__fields_json(w, &assay__stored_peak, p, NULL, NULL);
+    assay__fields_json_list(w, "tensors", &assay__stored_peak_tensor, p->tensors, p->count);
     assay__json_object_end(w);
 }
 
 void assay__json_ceilings(struct assay__json_writer *w, const struct assay_profile *profile)
 {
-    assay__json_put_array(w, "ceilings");
-    for (size_t i = 0; i < profile->ceiling_count; i++) {
+    for (ASSAY__JSON_EACH(i, w, "ceilings", profile->ceiling_count)) {
         const struct assay__ceiling_info *c = &profile->ceilings[i];
         assay__json_object(w);
         assay__fields_json(w, &assay__stored_ceiling, c, NULL, "high");
@@ -133,5 +104,4 @@ void assay__json_ceilings(struct assay__json_writer *w, const struct assay_profi
         assay__fields_json(w, &assay__stored_ceiling, c, "source", NULL);
         assay__json_object_end(w);
     }
-    assay__json_array_end(w);
 }

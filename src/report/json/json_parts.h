@@ -9,6 +9,8 @@
 
 #include <assay/report.h>
 
+/** "metrics": {name: {…}, …} */
+void assay__json_metrics(struct assay__json_writer *w, const struct assay_metrics *set);
 /** Members of a trial: "series", "spans", "allocations", "allocations_reason", "counters". */
 void assay__json_parts(struct assay__json_writer *w, const struct assay__trial *trial);
 /** Member of a trial: "peak". */

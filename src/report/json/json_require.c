@@ -34,38 +34,14 @@ static void put_score(struct assay__json_writer *w, const struct assay__score *s
 {
     assay__json_put_object(w, "score");
     assay__json_put_number(w, "value", score->points);
-    assay__json_put_array(w, "parts");
-    for (size_t i = 0; i < ASSAY__SCORE_PARTS; i++) {
+    for (ASSAY__JSON_EACH(i, w, "parts", ASSAY__SCORE_PARTS)) {
         const struct assay__score_part *part = &score->parts[i];
         assay__json_record(w, NULL, json_string("name", part->name),
                            json_string("formula", part->formula),
                            json_number("points", part->points), json_number("of", part->of),
                            json_text("reason", part->reason));
     }
-    assay__json_array_end(w);
     assay__json_object_end(w);
-}
-
-static void put_judgement(struct assay__json_writer *w, const struct assay__review *review)
-{
-    const struct assay__judgement *j = &review->judgement;
-    assay__json_put_object(w, "requirements");
-    assay__json_members(w, json_string("table", j->table->name),
-                        json_text("chip", j->table->chip ? j->table->chip->name : NULL),
-                        json_string("minimum", assay__require_state_name(j->minimum)),
-                        json_string("target", assay__require_state_name(j->target)));
-    assay__json_put_array(w, "rows");
-    for (size_t i = 0; i < j->count; i++)
-        put_requirement(w, &j->rows[i]);
-    assay__json_array_end(w);
-    put_score(w, &review->score);
-    assay__json_object_end(w);
-}
-
-static void put_list(struct assay__json_writer *w, const char *key,
-                     const struct assay__sentence_list *list)
-{
-    assay__json_put_strings(w, key, list->items, list->count);
 }
 
 void assay__json_requirements(struct assay__json_writer *w, struct assay__study *study,
@@ -74,13 +50,27 @@ void assay__json_requirements(struct assay__json_writer *w, struct assay__study 
     if (!want_review && !trial->required) return;
     const struct assay__review *review = assay__study_review(study, trial);
     if (study->failed) return;
-    if (review->required) put_judgement(w, review);
+    if (review->required) {
+        const struct assay__judgement *j = &review->judgement;
+        assay__json_put_object(w, "requirements");
+        assay__json_members(w, json_string("table", j->table->name),
+                            json_text("chip", j->table->chip ? j->table->chip->name : NULL),
+                            json_string("minimum", assay__require_state_name(j->minimum)),
+                            json_string("target", assay__require_state_name(j->target)));
+        for (ASSAY__JSON_EACH(i, w, "rows", j->count))
+            put_requirement(w, &j->rows[i]);
+        put_score(w, &review->score);
+        assay__json_object_end(w);
+    }
     if (want_review) {
         assay__json_put_object(w, "review");
         put_score(w, &review->score);
-        put_list(w, "bottlenecks", &review->bottlenecks);
-        put_list(w, "opportunities", &review->opportunities);
-        put_list(w, "recommendations", &review->recommendations);
+        assay__json_put_strings(w, "bottlenecks", review->bottlenecks.items,
+                                review->bottlenecks.count);
+        assay__json_put_strings(w, "opportunities", review->opportunities.items,
+                                review->opportunities.count);
+        assay__json_put_strings(w, "recommendations", review->recommendations.items,
+                                review->recommendations.count);
         assay__json_object_end(w);
     }
 }

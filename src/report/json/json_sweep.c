@@ -43,22 +43,6 @@ static void put_label(struct assay__json_writer *w, const char *key,
     assay__json_put_text(w, key, point == SIZE_MAX ? "" : sweep->points[point].judged.label);
 }
 
-static void put_pairs(struct assay__json_writer *w, const struct assay__sweep *sweep)
-{
-    assay__json_put_array(w, "not_apart");
-    for (size_t i = 0; i < sweep->alike_count; i++)
-        assay__json_string(w, sweep->points[sweep->alike[i]].judged.label);
-    assay__json_array_end(w);
-    assay__json_put_array(w, "not_separated");
-    for (size_t i = 0; i < sweep->pair_count; i++) {
-        assay__json_array(w);
-        assay__json_string(w, sweep->points[sweep->pairs[i].a].judged.label);
-        assay__json_string(w, sweep->points[sweep->pairs[i].b].judged.label);
-        assay__json_array_end(w);
-    }
-    assay__json_array_end(w);
-}
-
 static void put_confirmation(struct assay__json_writer *w, const struct assay__sweep *sweep)
 {
     const struct assay__sweep_confirmation *c = &sweep->confirmation;
@@ -75,52 +59,45 @@ static void put_confirmation(struct assay__json_writer *w, const struct assay__s
     assay__json_object_end(w);
 }
 
-/* The table of the NCP guides, where the grid has one. */
-static void put_matrix(struct assay__json_writer *w, const struct assay__sweep *sweep)
-{
-    if (!assay__sweep_is_matrix(sweep)) return;
-    assay__json_put_array(w, "matrix");
-    for (size_t i = 0; i < sweep->count; i++) {
-        const struct assay__sweep_point *p = &sweep->points[i];
-        assay__json_record(w, NULL, json_string("label", p->judged.label),
-                           json_string("compiled", assay__sweep_compiled(sweep, i)),
-                           json_string("accelerator", assay__sweep_accelerated(p)),
-                           json_string("device", p->device),
-                           json_number("tflops", p->judged.compute.value / 1e12),
-                           json_number("bandwidth_gb_s", p->judged.bandwidth.value / 1e9),
-                           json_number("utilization", p->judged.utilization.value),
-                           json_text("reason", p->judged.usable ? "" : p->judged.reason));
-    }
-    assay__json_array_end(w);
-}
-
-static void put_wall(struct assay__json_writer *w, const struct assay__sweep_wall *wall)
-{
-    assay__json_record(
-        w, "wall", json_number("total_s", wall->total), json_number("measuring_s", wall->measuring),
-        json_number("loading_s", wall->loading), json_number("overhead_s", wall->overhead));
-}
-
 void assay__json_sweep(struct assay__json_writer *w, struct assay__study *study)
 {
     const struct assay_profile *profile = study->profile;
     const struct assay__sweep *sweep = assay__study_sweep(study);
     assay__json_put_object(w, "sweep");
-    assay__json_put_array(w, "axes");
-    for (size_t a = 0; a < sweep->axes.count; a++)
+    for (ASSAY__JSON_EACH(a, w, "axes", sweep->axes.count))
         assay__json_string(w, assay__axis_name(sweep->axes.items[a]));
-    assay__json_array_end(w);
-    assay__json_put_array(w, "points");
-    for (size_t i = 0; i < sweep->count; i++)
+    for (ASSAY__JSON_EACH(i, w, "points", sweep->count))
         put_point(w, profile, sweep, &sweep->points[i]);
-    assay__json_array_end(w);
     put_label(w, "optimal", sweep, sweep->best);
     put_label(w, "knee", sweep, sweep->knee);
     assay__json_members(w, json_string("why", sweep->why), json_string("knee_why", sweep->knee_why),
                         json_text("gain", sweep->gain));
-    put_pairs(w, sweep);
+    for (ASSAY__JSON_EACH(i, w, "not_apart", sweep->alike_count))
+        assay__json_string(w, sweep->points[sweep->alike[i]].judged.label);
+    for (ASSAY__JSON_EACH(i, w, "not_separated", sweep->pair_count)) {
+        assay__json_array(w);
+        assay__json_string(w, sweep->points[sweep->pairs[i].a].judged.label);
+        assay__json_string(w, sweep->points[sweep->pairs[i].b].judged.label);
+        assay__json_array_end(w);
+    }
     put_confirmation(w, sweep);
-    put_matrix(w, sweep);
-    put_wall(w, &sweep->wall);
+    /* The table of the NCP guides, where the grid has one. */
+    if (assay__sweep_is_matrix(sweep)) {
+        for (ASSAY__JSON_EACH(i, w, "matrix", sweep->count)) {
+            const struct assay__sweep_point *p = &sweep->points[i];
+            assay__json_record(w, NULL, json_string("label", p->judged.label),
+                               json_string("compiled", assay__sweep_compiled(sweep, i)),
+                               json_string("accelerator", assay__sweep_accelerated(p)),
+                               json_string("device", p->device),
+                               json_number("tflops", p->judged.compute.value / 1e12),
+                               json_number("bandwidth_gb_s", p->judged.bandwidth.value / 1e9),
+                               json_number("utilization", p->judged.utilization.value),
+                               json_text("reason", p->judged.usable ? "" : p->judged.reason));
+        }
+    }
+    const struct assay__sweep_wall *wall = &sweep->wall;
+    assay__json_record(
+        w, "wall", json_number("total_s", wall->total), json_number("measuring_s", wall->measuring),
+        json_number("loading_s", wall->loading), json_number("overhead_s", wall->overhead));
     assay__json_object_end(w);
 }

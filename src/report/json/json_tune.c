@@ -34,48 +34,12 @@ static void put_row(struct assay__json_writer *w, const struct assay_profile *pr
     assay__json_object_end(w);
 }
 
-static void put_parts(struct assay__json_writer *w, const struct assay__tune_result *result)
-{
-    assay__json_put_array(w, "contributions");
-    for (size_t i = 0; i < result->part_count; i++) {
-        const struct assay__tune_part *part = &result->parts[i];
-        assay__json_object(w);
-        assay__json_members(w, json_string("axis", assay__axis_name(part->axis)),
-                            json_string("from", part->from), json_string("to", part->to),
-                            json_number("factor", part->factor),
-                            json_string("state", *part->objection ? "unavailable"
-                                                 : part->measured ? "measured"
-                                                                  : "estimated"),
-                            json_text("objection", part->objection),
-                            json_bool("tested", isfinite(part->ratio.p_value)));
-        put_ratio(w, &part->ratio);
-        assay__json_object_end(w);
-    }
-    assay__json_array_end(w);
-}
-
 static void put_labels(struct assay__json_writer *w, const char *key,
                        const struct assay__tune_result *result, bool front)
 {
-    assay__json_put_array(w, key);
-    for (size_t i = 0; i < result->count; i++)
+    for (ASSAY__JSON_EACH(i, w, key, result->count))
         if (front ? result->rows[i].front : result->rows[i].alike)
             assay__json_string(w, result->rows[i].judged.label);
-    assay__json_array_end(w);
-}
-
-static void put_spent(struct assay__json_writer *w, const struct assay__tune_result *result)
-{
-    assay__json_members(w, json_integer("grid", result->grid),
-                        json_integer("configurations", result->configurations),
-                        json_integer("failed", result->failed),
-                        json_integer("refused", result->refused),
-                        json_integer("search_launches", result->search_launches),
-                        json_integer("final_launches", result->final_launches),
-                        json_integer("ablation_launches", result->ablation_launches),
-                        json_number("budget_s", result->plan->budget_s),
-                        json_number("elapsed_s", result->elapsed_s),
-                        json_number("drift_limit", result->plan->drift_limit));
 }
 
 void assay__json_tune(struct assay__json_writer *w, struct assay__study *study)
@@ -93,12 +57,32 @@ void assay__json_tune(struct assay__json_writer *w, struct assay__study *study)
         json_string("why", result->why), json_text("unconfirmed", result->unconfirmed));
     put_labels(w, "not_apart", result, false);
     put_labels(w, "pareto", result, true);
-    assay__json_put_array(w, "rows");
-    for (size_t i = 0; i < result->count; i++)
+    for (ASSAY__JSON_EACH(i, w, "rows", result->count))
         put_row(w, profile, &result->rows[i]);
-    assay__json_array_end(w);
-    put_parts(w, result);
-    put_spent(w, result);
+    for (ASSAY__JSON_EACH(i, w, "contributions", result->part_count)) {
+        const struct assay__tune_part *part = &result->parts[i];
+        assay__json_object(w);
+        assay__json_members(w, json_string("axis", assay__axis_name(part->axis)),
+                            json_string("from", part->from), json_string("to", part->to),
+                            json_number("factor", part->factor),
+                            json_string("state", *part->objection ? "unavailable"
+                                                 : part->measured ? "measured"
+                                                                  : "estimated"),
+                            json_text("objection", part->objection),
+                            json_bool("tested", isfinite(part->ratio.p_value)));
+        put_ratio(w, &part->ratio);
+        assay__json_object_end(w);
+    }
+    assay__json_members(w, json_integer("grid", result->grid),
+                        json_integer("configurations", result->configurations),
+                        json_integer("failed", result->failed),
+                        json_integer("refused", result->refused),
+                        json_integer("search_launches", result->search_launches),
+                        json_integer("final_launches", result->final_launches),
+                        json_integer("ablation_launches", result->ablation_launches),
+                        json_number("budget_s", result->plan->budget_s),
+                        json_number("elapsed_s", result->elapsed_s),
+                        json_number("drift_limit", result->plan->drift_limit));
     assay__json_put_object(w, "snippets");
     for (size_t i = 0; i < 3; i++) {
         const char *text = assay__tune_snippet(profile, result, languages[i], study->arena);

@@ -57,10 +57,8 @@ static void json_drift(struct assay__json_writer *w, const struct assay__made *m
         assay__json_unsigned(w, drift->seed);
     else
         assay__json_null(w);
-    assay__json_put_array(w, "outputs");
-    for (size_t i = 0; drift && i < drift->output_count; i++)
+    for (ASSAY__JSON_EACH(i, w, "outputs", drift ? drift->output_count : 0))
         json_output(w, &drift->outputs[i], drift->engine);
-    assay__json_array_end(w);
     assay__json_object_end(w);
 }
 
@@ -98,12 +96,10 @@ void assay__zoo_json(struct assay__buf *out)
     for (size_t i = 0; (entry = assay__zoo_at(i)); i++) {
         struct assay__buf line = {0};
         assay__zoo_params_line(&line, entry);
-        assay__json_object(&w);
-        assay__json_members(&w, json_string("name", entry->name),
-                            json_string("summary", entry->summary),
-                            json_string("parameters", assay__buf_text(&line)));
+        assay__json_record(&w, NULL, json_string("name", entry->name),
+                           json_string("summary", entry->summary),
+                           json_string("parameters", assay__buf_text(&line)));
         assay__buf_free(&line);
-        assay__json_object_end(&w);
     }
     assay__json_array_end(&w);
     assay__json_tail(&w);

@@ -59,21 +59,6 @@ static void put_errors(struct assay__json_writer *w, const char *key,
                        json_number("p90", errors->p90), json_integer("count", errors->count));
 }
 
-static void put_row(struct assay__json_writer *w, const struct assay__validation_row *row,
-                    bool published)
-{
-    assay__json_object(w);
-    assay__json_members(w, json_string(published ? "row" : "family", row->row),
-                        json_string(published ? "measurement" : "model", row->label),
-                        json_string("chip", row->chip), json_number("measured_s", row->measured_s));
-    if (published) assay__json_put_number(w, "chip_out_s", row->chip_out_s);
-    assay__json_members(w,
-                        json_number(published ? "model_out_s" : "family_out_s", row->model_out_s),
-                        json_number(row->excluded ? "never_fitted_s" : "in_sample_s", row->in_s),
-                        json_text("excluded", row->excluded), json_text("source", row->source));
-    assay__json_object_end(w);
-}
-
 void assay__validation_json(const struct assay__validation *v, bool published,
                             struct assay__buf *out)
 {
@@ -81,10 +66,20 @@ void assay__validation_json(const struct assay__validation *v, bool published,
     assay__json_head(w, out, "predict");
     assay__json_put_object(w, "validation");
     assay__json_put_string(w, "of", published ? "published measurements" : "this machine");
-    assay__json_put_array(w, "rows");
-    for (size_t i = 0; i < v->count; i++)
-        put_row(w, &v->rows[i], published);
-    assay__json_array_end(w);
+    for (ASSAY__JSON_EACH(i, w, "rows", v->count)) {
+        const struct assay__validation_row *row = &v->rows[i];
+        assay__json_object(w);
+        assay__json_members(w, json_string(published ? "row" : "family", row->row),
+                            json_string(published ? "measurement" : "model", row->label),
+                            json_string("chip", row->chip),
+                            json_number("measured_s", row->measured_s));
+        if (published) assay__json_put_number(w, "chip_out_s", row->chip_out_s);
+        assay__json_members(
+            w, json_number(published ? "model_out_s" : "family_out_s", row->model_out_s),
+            json_number(row->excluded ? "never_fitted_s" : "in_sample_s", row->in_s),
+            json_text("excluded", row->excluded), json_text("source", row->source));
+        assay__json_object_end(w);
+    }
     if (published) put_errors(w, "leave_chip_out", &v->chip_out);
     if (published) put_errors(w, "leave_both_out", &v->both_out);
     if (published) put_errors(w, "blind", &v->blind);

@@ -2,7 +2,7 @@
 #include "report/report_advise.h"
 
 #include "experiment/verify.h"
-#include "report/subject/finding_list.h"
+#include "report/subject/subject.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -14,63 +14,38 @@ static const char *or_empty(const char *maybe)
     return maybe ? maybe : "";
 }
 
-/* --- summary ---------------------------------------------------------------------------------- */
-
-static void add_head(struct assay__doc *doc, const struct assay__advice *advice)
-{
-    const struct assay_profile *profile = advice->profile;
-    const struct assay__trial *trial = advice->trial;
-    struct assay__buf target = {0};
-    assay__buf_printf(&target, "%s on %s", or_empty(trial->target.engine),
-                      or_empty(trial->target.device));
-    if (profile->trial_count > 1 && !advice->verification)
-        assay__buf_printf(&target, ", trial %d", trial->id);
-    doc->title = or_empty(profile->models[0]->name);
-    doc->kicker = "assay advise";
-    doc->subtitle = doc->version = assay__doc_take(doc, &target);
-    doc->marks = advice->found > 0;
-    doc->table = "findings";
-}
-
-static void add_verification(struct assay__doc *doc, const struct assay__verification *v)
-{
-    if (!v) return;
-    assay__doc_fact(doc, "tried");
-    if (*v->reason) {
-        assay__doc_item_text(doc, "nothing: %s", v->reason);
-    } else {
-        assay__doc_item_text(doc, "%zu of %zu change%s", v->tried, v->changes,
-                             v->changes == 1 ? "" : "s");
-        assay__doc_item_text(doc, "%zu verified, %zu withdrawn", v->verified, v->withdrawn);
-        assay__doc_item_text(doc, "up to %d launches per side", v->launches);
-        assay__doc_item_text(doc, "%.0f s of a budget of %.0f s", v->spent_s, v->budget_s);
-    }
-    if (!*v->reason) assay__doc_fact_number(doc, "without changes", v->baseline_s, "s");
-    if (v->interrupted)
-        assay__doc_sentence(doc, ASSAY__TONE_WARN,
-                            "Interrupted: judged by what was done until then.");
-}
-
 static void add_summary(struct assay__doc *doc, const struct assay__advice *advice)
 {
     const struct assay__trial *trial = advice->trial;
     assay__doc_section(doc, "summary", "Summary", NULL,
                        ASSAY__VIEW_OVERVIEW | ASSAY__SECTION_QUIET);
     if (trial->state != ASSAY__TRIAL_OK)
-        assay__doc_sentence(doc, ASSAY__TONE_WARN,
-                            "The trial is %s%s%s: the rules see only what it has measured.",
-                            assay__trial_state_name(trial->state),
-                            *or_empty(trial->reason) ? ": " : "", or_empty(trial->reason));
-    assay__doc_sentence(doc, ASSAY__TONE_LEAD,
-                        "%zu rule%s: %zu finding%s, %zu found nothing, %zu could not be evaluated.",
-                        advice->result_count, advice->result_count == 1 ? "" : "s", advice->found,
-                        advice->found == 1 ? "" : "s", advice->nothing, advice->missing);
+        assay__doc_warn(doc, "The trial is %s%s%s: the rules see only what it has measured.",
+                        assay__trial_state_name(trial->state), *or_empty(trial->reason) ? ": " : "",
+                        or_empty(trial->reason));
+    assay__doc_lead(doc,
+                    "%zu rule%s: %zu finding%s, %zu found nothing, %zu could not be evaluated.",
+                    advice->result_count, advice->result_count == 1 ? "" : "s", advice->found,
+                    advice->found == 1 ? "" : "s", advice->nothing, advice->missing);
     assay__doc_fact_number(doc, "latency.p50", advice->p50_ns / 1e9, "s");
-    add_verification(doc, advice->verification);
+    const struct assay__verification *v = advice->verification;
+    if (v) {
+        assay__doc_fact(doc, "tried");
+        if (*v->reason) {
+            assay__doc_item_text(doc, "nothing: %s", v->reason);
+        } else {
+            assay__doc_item_text(doc, "%zu of %zu change%s", v->tried, v->changes,
+                                 v->changes == 1 ? "" : "s");
+            assay__doc_item_text(doc, "%zu verified, %zu withdrawn", v->verified, v->withdrawn);
+            assay__doc_item_text(doc, "up to %d launches per side", v->launches);
+            assay__doc_item_text(doc, "%.0f s of a budget of %.0f s", v->spent_s, v->budget_s);
+        }
+        if (!*v->reason) assay__doc_fact_number(doc, "without changes", v->baseline_s, "s");
+        if (v->interrupted)
+            assay__doc_warn(doc, "Interrupted: judged by what was done until then.");
+    }
     assay__doc_end(doc);
 }
-
-/* --- findings --------------------------------------------------------------------------------- */
 
 /* What was tried and helped, what was not tried, what was tried without success. */
 static const struct part {
@@ -81,7 +56,6 @@ static const struct part {
     {"open", "not-tried", "Not tried", "the verdict lists what it needs"},
     {"withdrawn", "withdrawn", "Tried and withdrawn", "tried here, not recommended"},
 };
-#define PART_COUNT (sizeof parts / sizeof parts[0])
 
 /* The next finding of a part: of what was verified the largest measured gain that is not shown yet,
  * else in their order. SIZE_MAX: none is left. */
@@ -99,22 +73,6 @@ static size_t next_of(const struct assay_profile *profile, const char *state, co
     return best;
 }
 
-static void add_part(struct assay__doc *doc, const struct assay_profile *profile,
-                     const struct part *part, bool *shown, size_t *number)
-{
-    for (size_t i; (i = next_of(profile, part->state, shown)) != SIZE_MAX;) {
-        const struct assay__finding *f = &profile->findings[i];
-        shown[i] = true;
-        ++*number;
-        const char *title = assay__doc_printf(doc, "%zu. %s", *number, or_empty(f->title));
-        const char *remark = assay__doc_printf(doc, "%s, %s", or_empty(f->severity),
-                                               or_empty(f->id));
-        assay__doc_section(doc, assay__doc_printf(doc, "finding-%zu", *number), title, remark, 0);
-        assay__add_finding(doc, f);
-        assay__doc_end(doc);
-    }
-}
-
 /* Without any trial: one list. */
 static void add_findings(struct assay__doc *doc, const struct assay__advice *advice)
 {
@@ -124,32 +82,29 @@ static void add_findings(struct assay__doc *doc, const struct assay__advice *adv
     if (!shown) doc->failed = true;
     for (size_t i = 0; i < profile->finding_count; i++)
         tried |= strcmp(assay__finding_state(&profile->findings[i]), "open") != 0;
-    for (size_t p = 0; shown && p < PART_COUNT; p++) {
+    for (size_t p = 0; shown && p < sizeof parts / sizeof parts[0]; p++) {
         assay__doc_section(doc, tried ? parts[p].id : "findings",
                            tried ? parts[p].title : "Findings", tried ? parts[p].remark : NULL,
                            ASSAY__VIEW_OVERVIEW);
-        add_part(doc, profile, &parts[p], shown, &number);
+        for (size_t i; (i = next_of(profile, parts[p].state, shown)) != SIZE_MAX;) {
+            const struct assay__finding *f = &profile->findings[i];
+            shown[i] = true;
+            const char *id = assay__doc_printf(doc, "finding-%zu", ++number);
+            const char *title = assay__doc_printf(doc, "%zu. %s", number, or_empty(f->title));
+            const char *remark = assay__doc_printf(doc, "%s, %s", or_empty(f->severity),
+                                                   or_empty(f->id));
+            assay__doc_section(doc, id, title, remark, 0);
+            assay__add_finding(doc, f);
+            assay__doc_end(doc);
+        }
         assay__doc_end(doc);
     }
     free(shown);
     assay__add_finding_table(doc, profile);
 }
 
-/* --- rules ------------------------------------------------------------------------------------ */
-
 static const struct assay__column result_columns[] = {
     {.key = "id"}, {.key = "family"}, {.key = "outcome"}, {.key = "missing"}};
-
-static void add_results(struct assay__doc *doc, const struct assay__advice *advice)
-{
-    struct assay__table *t = assay__doc_table(doc, "rules", NULL, ASSAY__ARRAY(result_columns));
-    for (size_t i = 0; i < advice->result_count; i++) {
-        const struct assay__rule_result *r = &advice->results[i];
-        assay__table_row(t, 0, NULL);
-        assay__table_texts(t, r->rule->id, r->rule->family, assay__rule_outcome_name(r->outcome),
-                           r->missing);
-    }
-}
 
 /* Whether rule i was not evaluated for the same reason as rule k. */
 static bool lack_the_same(const struct assay__advice *advice, size_t i, size_t k)
@@ -170,23 +125,10 @@ static void add_missing(struct assay__doc *doc, const struct assay__advice *advi
         for (size_t k = 0; k < i && !said; k++)
             said = lack_the_same(advice, k, i);
         for (size_t k = i; k < advice->result_count && !said; k++)
-            if (lack_the_same(advice, k, i))
-                assay__buf_printf(&ids, "%s%s", ids.length ? ", " : "",
-                                  advice->results[k].rule->id);
+            if (lack_the_same(advice, k, i)) assay__buf_join(&ids, advice->results[k].rule->id);
         const char *names = assay__doc_take(doc, &ids);
         if (!said) assay__doc_point(doc, "%s [%s]", advice->results[i].missing, names);
     }
-    assay__doc_end(doc);
-}
-
-static void add_nothing(struct assay__doc *doc, const struct assay__advice *advice)
-{
-    struct assay__buf ids = {0};
-    for (size_t i = 0; i < advice->result_count; i++)
-        if (advice->results[i].outcome == ASSAY__RULE_NOTHING)
-            assay__buf_printf(&ids, "%s%s", ids.length ? ", " : "", advice->results[i].rule->id);
-    assay__doc_section(doc, "nothing-found", "Nothing found", NULL, ASSAY__VIEW_OVERVIEW);
-    assay__doc_say(doc, ASSAY__TONE_NOTE, assay__doc_take(doc, &ids));
     assay__doc_end(doc);
 }
 
@@ -203,56 +145,57 @@ static void add_notes(struct assay__doc *doc, const struct assay__advice *advice
                                                            : "the profile has no power readings");
     assay__doc_point(doc, "A potential is derived from shares of the latency (=) or from an "
                           "assumed cost (~); the potentials of several findings do not multiply.");
-    assay__doc_point(
-        doc, "%s",
-        advice->verification
-            ? "Measured gains hold for this machine and this workload."
-            : "Potentials are not measured; verification measures those that can be tried.");
+    const char *hint = doc->hint ? doc->hint("verification") : NULL;
+    if (advice->verification)
+        assay__doc_point(doc, "Measured gains hold for this machine and this workload.");
+    else
+        assay__doc_point(doc,
+                         "Potentials are not measured; verification measures those that can "
+                         "be tried%s%s%s.",
+                         hint ? " (" : "", hint ? hint : "", hint ? ")" : "");
     assay__doc_end(doc);
 }
 
-int assay__advice_document(const struct assay__advice *advice, struct assay__doc **made)
+int assay__advice_document(const struct assay__advice *advice, const char *(*hint)(const char *),
+                           struct assay__doc **made)
 {
+    const struct assay__target *target = &advice->trial->target;
+    struct assay__buf ids = {0};
     int code = assay__doc_new(made);
     if (code) return code;
-    add_head(*made, advice);
-    add_summary(*made, advice);
-    add_findings(*made, advice);
-    add_notes(*made, advice);
-    add_missing(*made, advice);
-    add_nothing(*made, advice);
-    add_results(*made, advice);
+    struct assay__doc *doc = *made;
+    doc->hint = hint;
+    bool one = advice->profile->trial_count < 2 || advice->verification;
+    doc->title = or_empty(advice->profile->models[0]->name);
+    doc->kicker = "assay advise";
+    doc->subtitle = doc->version = assay__doc_printf(doc, one ? "%s on %s" : "%s on %s, trial %d",
+                                                     or_empty(target->engine),
+                                                     or_empty(target->device), advice->trial->id);
+    doc->marks = advice->found > 0;
+    doc->table = "findings";
+    add_summary(doc, advice);
+    add_findings(doc, advice);
+    add_notes(doc, advice);
+    add_missing(doc, advice);
+    for (size_t i = 0; i < advice->result_count; i++)
+        if (advice->results[i].outcome == ASSAY__RULE_NOTHING)
+            assay__buf_join(&ids, advice->results[i].rule->id);
+    assay__doc_section(doc, "nothing-found", "Nothing found", NULL, ASSAY__VIEW_OVERVIEW);
+    assay__doc_say(doc, ASSAY__TONE_NOTE, assay__doc_take(doc, &ids));
+    assay__doc_end(doc);
+    struct assay__table *t = assay__doc_table(doc, "rules", NULL, result_columns);
+    for (size_t i = 0; i < advice->result_count; i++) {
+        const struct assay__rule_result *r = &advice->results[i];
+        assay__table_row_of(t, 0, r->rule->id, r->rule->family,
+                            assay__rule_outcome_name(r->outcome), r->missing);
+    }
     return 0;
 }
-
-/* --- the table of rules ----------------------------------------------------------------------- */
 
 static const struct assay__column rule_columns[] = {
     {.key = "id"},        {.key = "family"}, {.key = "title"},
     {.key = "looks_for"}, {.key = "needs"},  {.key = "effort"},
 };
-
-static void add_rule(struct assay__doc *doc, const struct assay__rule *rule)
-{
-    struct assay__buf needs = {0};
-    assay__rule_needs(&needs, rule);
-    assay__doc_fact(doc, rule->id);
-    assay__doc_item_text(doc, "%s. Needs: %s. Effort: %s.", rule->looks,
-                         assay__doc_take(doc, &needs), rule->effort);
-}
-
-static void add_rule_table(struct assay__doc *doc)
-{
-    const struct assay__rule *rule;
-    struct assay__table *t = assay__doc_table(doc, "rules", NULL, ASSAY__ARRAY(rule_columns));
-    for (size_t i = 0; (rule = assay__rule_at(i)); i++) {
-        struct assay__buf needs = {0};
-        assay__rule_needs(&needs, rule);
-        assay__table_row(t, 0, NULL);
-        assay__table_texts(t, rule->id, rule->family, rule->title, rule->looks,
-                           assay__doc_take(doc, &needs), rule->effort);
-    }
-}
 
 int assay__rules_document(struct assay__doc **made)
 {
@@ -262,16 +205,22 @@ int assay__rules_document(struct assay__doc **made)
     int code = assay__doc_new(made);
     if (code) return code;
     struct assay__doc *doc = *made;
+    struct assay__table *t = assay__doc_table(doc, "rules", NULL, rule_columns);
     for (; (rule = assay__rule_at(count)); count++) {
         if (!family || strcmp(family, rule->family) != 0) {
             if (family) assay__doc_end(doc);
             family = rule->family;
             assay__doc_section(doc, family, family, NULL, 0);
         }
-        add_rule(doc, rule);
+        struct assay__buf needs = {0};
+        assay__rule_needs(&needs, rule);
+        const char *all = assay__doc_take(doc, &needs);
+        assay__doc_fact(doc, rule->id);
+        assay__doc_item_text(doc, "%s. Needs: %s. Effort: %s.", rule->looks, all, rule->effort);
+        assay__table_row_of(t, 0, rule->id, rule->family, rule->title, rule->looks, all,
+                            rule->effort);
     }
     assay__doc_end(doc);
-    add_rule_table(doc);
     doc->title = assay__doc_printf(doc, "%zu rules", count);
     doc->kicker = doc->version = "assay advise";
     return 0;

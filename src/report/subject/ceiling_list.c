@@ -15,8 +15,6 @@
 
 static const char *const kind_names[] = {"compute", "bandwidth", "latency"};
 
-/* --- cells ------------------------------------------------------------------------------------ */
-
 static struct assay__datum number(const struct assay__ceiling *row, double value)
 {
     return assay__datum_number(value, row->unit, row->state);
@@ -57,8 +55,6 @@ static const char *means(struct assay__doc *doc, const struct assay__ceiling *ro
                              row->variant);
 }
 
-/* --- the CPU's -------------------------------------------------------------------------------- */
-
 struct line {
     const struct assay__ceiling *first; /* what the line is known by */
     const struct assay__ceiling *one, *all;
@@ -77,30 +73,11 @@ static bool is_all_cores(const struct assay__ceiling *row)
     return length >= tail && strcmp(row->name + length - tail, end) == 0;
 }
 
-/* Rows into lines; returns how many. lines has room for one per row. */
-static size_t pair_rows(const struct assay__ceilings *set, struct line *lines)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < set->count; i++) {
-        const struct assay__ceiling *row = &set->rows[i];
-        struct line *line = NULL;
-        for (size_t k = 0; k < count && !line; k++)
-            if (same_line(lines[k].first, row)) line = &lines[k];
-        if (!line) {
-            line = &lines[count++];
-            *line = (struct line){.first = row};
-        }
-        *(is_all_cores(row) ? &line->all : &line->one) = row;
-    }
-    return count;
-}
-
 static void put_line(struct assay__table *t, const struct line *line)
 {
     const char *one = means(t->doc, line->one), *all = means(t->doc, line->all);
     bool differ = *one && *all && strcmp(one, all) != 0;
-    assay__table_row(t, 0, NULL);
-    assay__table_text(t, label(t->doc, line->first));
+    assay__table_row_of(t, 0, label(t->doc, line->first));
     assay__table_cell(t, best(line->one));
     assay__table_cell(t, spread(line->one));
     assay__table_cell(t, best(line->all));
@@ -128,42 +105,29 @@ static void add_cpu_kind(struct assay__doc *doc, const struct line *lines, size_
     own[ALL].title = all_cores;
     for (size_t i = 0; i < count; i++)
         if (lines[i].first->kind == kind && lines[i].all) own[ALL].flags |= ASSAY__COLUMN_KEEP;
-    struct assay__table *t = assay__doc_table(doc, NULL, kind_names[kind], own, COUNT);
+    struct assay__table *t = assay__doc_add_table(doc, NULL, kind_names[kind], own, COUNT);
     for (size_t i = 0; i < count; i++)
         if (lines[i].first->kind == kind) put_line(t, &lines[i]);
 }
 
+/* Rows that differ in the number of cores alone are one line. */
 static void add_cpu(struct assay__doc *doc, const struct assay__ceilings *set)
 {
     struct line *lines = assay__doc_array(doc, set->count + 1, sizeof *lines);
+    size_t count = 0;
     int threads = 0;
-    if (!lines) return;
-    size_t count = pair_rows(set, lines);
-    for (size_t i = 0; i < count; i++)
-        if (lines[i].all && lines[i].all->threads > threads) threads = lines[i].all->threads;
+    for (size_t i = 0; lines && i < set->count; i++) {
+        const struct assay__ceiling *row = &set->rows[i];
+        size_t at = 0;
+        while (at < count && !same_line(lines[at].first, row))
+            at++;
+        if (at == count) lines[count++] = (struct line){.first = row};
+        *(is_all_cores(row) ? &lines[at].all : &lines[at].one) = row;
+        if (is_all_cores(row) && row->threads > threads) threads = row->threads;
+    }
     const char *all = threads ? assay__doc_printf(doc, "all cores (%d)", threads) : "all cores";
-    for (int kind = ASSAY__CEILING_COMPUTE; kind <= ASSAY__CEILING_LATENCY; kind++)
+    for (int kind = ASSAY__CEILING_COMPUTE; lines && kind <= ASSAY__CEILING_LATENCY; kind++)
         add_cpu_kind(doc, lines, count, (enum assay__ceiling_kind)kind, all);
-}
-
-/* --- a device's ------------------------------------------------------------------------------- */
-
-static void put_device_row(struct assay__table *t, const struct assay__ceiling *row,
-                           const char *hardware)
-{
-    struct assay__published peak;
-    bool known = row->state != ASSAY_UNAVAILABLE &&
-                 assay__published_find(hardware, row->name, &peak);
-    struct assay__datum none = assay__datum_none();
-    assay__table_row(t, 0, NULL);
-    assay__table_text(t, label(t->doc, row));
-    assay__table_cell(t, best(row));
-    assay__table_cell(t, isfinite(row->median) ? number(row, row->median) : none);
-    assay__table_cell(t, spread(row));
-    assay__table_cell(t, known ? assay__derived(row->value / peak.value, NULL) : none);
-    assay__table_cell(t,
-                      known ? assay__datum_number(peak.value, row->unit, ASSAY_PUBLISHED) : none);
-    assay__table_text(t, means(t->doc, row));
 }
 
 static void add_device_kind(struct assay__doc *doc, const struct assay__ceilings *set,
@@ -182,9 +146,23 @@ static void add_device_kind(struct assay__doc *doc, const struct assay__ceilings
     struct assay__column *own = assay__doc_columns(doc, columns, COUNT, 0);
     if (!own) return;
     own[0].title = kind_names[kind];
-    struct assay__table *t = assay__doc_table(doc, NULL, kind_names[kind], own, COUNT);
-    for (size_t i = 0; i < set->count; i++)
-        if (set->rows[i].kind == kind) put_device_row(t, &set->rows[i], set->hardware);
+    struct assay__datum none = assay__datum_none();
+    struct assay__table *t = assay__doc_add_table(doc, NULL, kind_names[kind], own, COUNT);
+    for (size_t i = 0; i < set->count; i++) {
+        const struct assay__ceiling *row = &set->rows[i];
+        struct assay__published peak;
+        if (row->kind != kind) continue;
+        bool known = row->state != ASSAY_UNAVAILABLE &&
+                     assay__published_find(set->hardware, row->name, &peak);
+        assay__table_row_of(t, 0, label(doc, row));
+        assay__table_cell(t, best(row));
+        assay__table_cell(t, isfinite(row->median) ? number(row, row->median) : none);
+        assay__table_cell(t, spread(row));
+        assay__table_cell(t, known ? assay__derived(row->value / peak.value, NULL) : none);
+        assay__table_cell(t, known ? assay__datum_number(peak.value, row->unit, ASSAY_PUBLISHED)
+                                   : none);
+        assay__table_text(t, means(doc, row));
+    }
 }
 
 static void add_device(struct assay__doc *doc, const struct assay__ceilings *set)
@@ -194,13 +172,11 @@ static void add_device(struct assay__doc *doc, const struct assay__ceilings *set
         add_device_kind(doc, set, (enum assay__ceiling_kind)kind);
     for (size_t i = 0; i < set->count; i++) {
         if (!assay__published_find(set->hardware, set->rows[i].name, &peak)) continue;
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE, "Published: %s.", peak.source);
+        assay__doc_note(doc, "Published: %s.", peak.source);
         doc->marks = true; /* shares are derived */
         return;
     }
 }
-
-/* --- a set ------------------------------------------------------------------------------------ */
 
 /* Each note once, with the rows that have it. Reasons are already listed below the tables. */
 static void add_notes(struct assay__doc *doc, const struct assay__ceilings *set)
@@ -216,7 +192,7 @@ static void add_notes(struct assay__doc *doc, const struct assay__ceilings *set)
         for (size_t k = i; k < set->count; k++)
             if (set->rows[k].state != ASSAY_UNAVAILABLE &&
                 strcmp(set->rows[k].note, row->note) == 0)
-                assay__buf_printf(&names, "%s%s", names.length ? ", " : "", set->rows[k].name);
+                assay__buf_join(&names, set->rows[k].name);
         const char *all = assay__doc_take(doc, &names);
         assay__doc_point(doc, "%s: %s", all, row->note);
     }
@@ -245,8 +221,6 @@ void assay__add_ceilings(struct assay__doc *doc, const struct assay__ceilings *s
     assay__doc_end(doc);
 }
 
-/* --- CSV -------------------------------------------------------------------------------------- */
-
 static const struct assay__column data_columns[] = {
     {.key = "device"},
     {.key = "name"},
@@ -272,33 +246,30 @@ static const struct assay__column data_columns[] = {
 
 struct assay__table *assay__add_ceiling_table(struct assay__doc *doc)
 {
-    return assay__doc_table(doc, "ceilings", NULL, ASSAY__ARRAY(data_columns));
-}
-
-static void put_data_row(struct assay__table *t, const struct assay__ceilings *set,
-                         const struct assay__ceiling *row, const char *device)
-{
-    struct assay__published peak;
-    bool published = assay__published_find(set->hardware, row->name, &peak);
-    assay__table_row(t, 0, NULL);
-    assay__table_texts(t, device, row->name);
-    assay__table_number(t, row->value, row->state);
-    assay__table_text(t, row->unit);
-    assay__table_numbers(t, row->state, row->low, row->high);
-    assay__table_texts(t, assay_state_name(row->state), row->source, row->note, set->measured_at);
-    assay__table_numbers(t, row->state, row->median, assay__ceiling_spread(row));
-    assay__table_numbers(t, ASSAY_MEASURED, row->repeats, row->threads > 0 ? row->threads : NAN);
-    assay__table_text(t, means(t->doc, row));
-    assay__table_numbers(t, ASSAY_MEASURED,
-                         row->working_set_bytes ? (double)row->working_set_bytes : NAN,
-                         row->clock_before_hz, row->clock_after_hz);
-    assay__table_number(t, published ? peak.value : (double)NAN, ASSAY_PUBLISHED);
-    assay__table_text(t, published ? peak.source : "");
+    return assay__doc_table(doc, "ceilings", NULL, data_columns);
 }
 
 void assay__add_ceiling_rows(struct assay__table *table, const struct assay__ceilings *set,
                              const char *device)
 {
-    for (size_t i = 0; i < set->count; i++)
-        put_data_row(table, set, &set->rows[i], device);
+    for (size_t i = 0; i < set->count; i++) {
+        const struct assay__ceiling *row = &set->rows[i];
+        struct assay__published peak;
+        bool published = assay__published_find(set->hardware, row->name, &peak);
+        assay__table_row_of(table, 0, device, row->name);
+        assay__table_number(table, row->value, row->state);
+        assay__table_text(table, row->unit);
+        assay__table_numbers(table, row->state, row->low, row->high);
+        assay__table_texts(table, assay_state_name(row->state), row->source, row->note,
+                           set->measured_at);
+        assay__table_numbers(table, row->state, row->median, assay__ceiling_spread(row));
+        assay__table_numbers(table, ASSAY_MEASURED, row->repeats,
+                             row->threads > 0 ? row->threads : NAN);
+        assay__table_text(table, means(table->doc, row));
+        assay__table_numbers(table, ASSAY_MEASURED,
+                             row->working_set_bytes ? (double)row->working_set_bytes : NAN,
+                             row->clock_before_hz, row->clock_after_hz);
+        assay__table_number(table, published ? peak.value : (double)NAN, ASSAY_PUBLISHED);
+        assay__table_text(table, published ? peak.source : "");
+    }
 }

@@ -72,24 +72,11 @@ static void add_verdict(struct assay__doc *doc, const struct assay__check *check
     assay__buf_putc(&text, '.');
     assay__doc_say(doc, tones[check->verdict], assay__doc_take(doc, &text));
     if (*check->unasked)
-        assay__doc_sentence(
-            doc, ASSAY__TONE_NOTE,
-            "The list of devices shows which can be queried here, and what the others lack.");
+        assay__doc_note(
+            doc, "The list of devices shows which can be queried here, and what the others lack.");
 }
 
 /* --- what was asked --------------------------------------------------------------------------- */
-
-static void add_target(struct assay__doc *doc, const struct assay__check *check)
-{
-    assay__doc_fact(doc, "target");
-    assay__doc_item_text(doc, "%s", check->target);
-    if (check->chip_count == 1)
-        assay__doc_item_text(doc, "%s (engine of the %s family)", check->chip,
-                             check->chips[0]->name);
-    else if (check->chip_count > 1)
-        assay__doc_item_text(doc, "every chip from A14 and M1 to A18 and M5");
-    if (*check->asked) assay__doc_item_text(doc, "asked %s", check->asked);
-}
 
 static void add_model(struct assay__doc *doc, const struct assay__check *check)
 {
@@ -98,8 +85,7 @@ static void add_model(struct assay__doc *doc, const struct assay__check *check)
     const struct assay__analysis *a = check->analysis;
     assay__doc_fact(doc, "model");
     assay__doc_item_text(doc, "%s", model->format && *model->format ? model->format : "ONNX");
-    assay__doc_item_text(doc, "%zu node%s", model->graph.node_count,
-                         assay__plural(model->graph.node_count));
+    assay__doc_item_count(doc, (double)model->graph.node_count, "node");
     if (check->partitions.folded)
         assay__doc_item_text(doc, "%zu of them constant", check->partitions.folded);
     if (a->parameter_bytes >= 0)
@@ -125,7 +111,7 @@ static void add_places(struct assay__doc *doc, const struct assay__check *check)
         assay__doc_item_after(doc, NULL, assay__derived(share, "ratio"), "of the FLOPs");
     if (p->unknown) assay__doc_item_text(doc, "%zu not known", p->unknown);
     if (p->off) assay__doc_item_text(doc, "%zu elsewhere", p->off);
-    assay__doc_item_text(doc, "%zu piece%s", p->on_segments, assay__plural(p->on_segments));
+    assay__doc_item_count(doc, (double)p->on_segments, "piece");
     if (p->engine_pieces) assay__doc_item_text(doc, "the engine compiles %zu", p->engine_pieces);
     if (p->crossings)
         assay__doc_item_after(
@@ -151,14 +137,14 @@ static bool same_result(const struct assay__check_chip *a, const struct assay__c
 }
 
 /* "A14, M1: warn, 4 nodes leave, 2 pieces": the chips that share the result of the first of them;
- * NULL when it is not the first. */
+ * "" when it is not the first. */
 static const char *chip_result(struct assay__doc *doc, const struct assay__check *check,
                                size_t index)
 {
     const struct assay__check_chip *one = &check->by_chip[index];
     struct assay__buf text = {0};
     for (size_t k = 0; k < index; k++)
-        if (same_result(one, &check->by_chip[k])) return NULL;
+        if (same_result(one, &check->by_chip[k])) return "";
     for (size_t k = index; k < check->chip_count; k++)
         if (same_result(one, &check->by_chip[k]))
             assay__buf_printf(&text, "%s%s", k > index ? ", " : "", check->by_chip[k].chip->name);
@@ -172,19 +158,6 @@ static const char *chip_result(struct assay__doc *doc, const struct assay__check
     return assay__doc_take(doc, &text);
 }
 
-/* Nothing when all chips have the same result. */
-static void add_by_chip(struct assay__doc *doc, const struct assay__check *check)
-{
-    bool differ = false;
-    for (size_t i = 1; i < check->chip_count; i++)
-        differ |= !same_result(&check->by_chip[0], &check->by_chip[i]);
-    assay__doc_fact(doc, "by chip");
-    for (size_t i = 0; i < check->chip_count && differ; i++) {
-        const char *text = chip_result(doc, check, i);
-        if (text) assay__doc_item(doc, NULL, assay__datum_text(text));
-    }
-}
-
 static const struct assay__column chip_columns[] = {
     {"chip", "chip", .flags = ASSAY__COLUMN_NAME},
     {"verdict", .title = "verdict"},
@@ -194,15 +167,20 @@ static const struct assay__column chip_columns[] = {
     {"flops_share", "FLOPs on it", .unit = "ratio"},
 };
 
+/* One line where their results differ, and each alone. */
 static void add_chips(struct assay__doc *doc, const struct assay__check *check)
 {
+    bool differ = false;
+    for (size_t i = 1; i < check->chip_count; i++)
+        differ |= !same_result(&check->by_chip[0], &check->by_chip[i]);
+    assay__doc_fact(doc, "by chip");
+    for (size_t i = 0; i < check->chip_count && differ; i++)
+        assay__doc_item_text(doc, "%s", chip_result(doc, check, i));
     assay__doc_fold(doc, "chips", "Each chip alone", NULL);
-    struct assay__table *t = assay__doc_table(doc, "chips", "Each chip alone",
-                                              ASSAY__ARRAY(chip_columns));
+    struct assay__table *t = assay__doc_table(doc, "chips", "Each chip alone", chip_columns);
     for (size_t i = 0; check->by_chip && i < check->chip_count; i++) {
         const struct assay__check_chip *one = &check->by_chip[i];
-        assay__table_row(t, 0, NULL);
-        assay__table_texts(t, one->chip->name, verdict_word(one->verdict));
+        assay__table_row_of(t, 0, one->chip->name, verdict_word(one->verdict));
         assay__table_numbers(t, ASSAY_MEASURED, one->off, one->unknown, one->on_segments);
         assay__table_number(t, one->share, ASSAY_DERIVED);
     }
@@ -245,35 +223,6 @@ static struct common common_of(const struct assay__check *check, size_t first, s
     return common;
 }
 
-static void put_item(struct assay__table *t, const struct assay__check_item *item,
-                     const struct common *common, unsigned flags)
-{
-    const struct assay__check_rule *rule = item->rule;
-    assay__table_row(t, flags, NULL);
-    assay__table_texts(t, rule->id, assay__check_severity_name(item->severity), item->name,
-                       item->op, rule->title, item->reason, item->fix, rule->source,
-                       assay__check_basis_name(rule->basis), item->chips);
-    assay__table_known(t, item->bytes, ASSAY_DERIVED);
-    assay__table_texts(t, common->chips ? NULL : item->chips, common->reason ? NULL : item->reason);
-}
-
-/* "A gather × 6" and "on A14, M1 [gather]" */
-static void begin_group(struct assay__doc *doc, const struct assay__check_item *item, size_t count,
-                        const struct common *common)
-{
-    struct assay__buf remark = {0};
-    if (count > 1 && common->bytes > 0)
-        assay__buf_printf(&remark, "together %s", assay__scaled(common->bytes, "B").text);
-    if (common->chips && *common->chips)
-        assay__buf_printf(&remark, "%son %s", remark.length ? "; " : "", common->chips);
-    assay__buf_printf(&remark, "%s[%s]", remark.length ? " " : "", item->rule->id);
-    const char *id = assay__doc_printf(doc, "%s-%s", assay__check_severity_name(item->severity),
-                                       item->rule->id);
-    const char *title = item->rule->title;
-    if (count > 1) title = assay__doc_printf(doc, "%s × %zu", title, count);
-    assay__doc_section(doc, id, title, assay__doc_take(doc, &remark), 0);
-}
-
 /* A single item is a sentence; of several, what they have in common is one. */
 static void add_group(struct assay__doc *doc, const struct assay__check *check, size_t first,
                       size_t end)
@@ -284,38 +233,37 @@ static void add_group(struct assay__doc *doc, const struct assay__check *check, 
     struct common common = common_of(check, first, end);
     bool cited = rule->basis == ASSAY__BASIS_SINGLE || rule->basis == ASSAY__BASIS_SEVERAL,
          alone = end - first == 1;
-    begin_group(doc, item, end - first, &common);
+    struct assay__buf remark = {0}; /* "on A14, M1 [gather]" */
+    if (!alone && common.bytes > 0)
+        assay__buf_printf(&remark, "together %s", assay__scaled(common.bytes, "B").text);
+    if (common.chips && *common.chips)
+        assay__buf_printf(&remark, "%son %s", remark.length ? "; " : "", common.chips);
+    assay__buf_printf(&remark, "%s[%s]", remark.length ? " " : "", rule->id);
+    const char *id = assay__doc_printf(doc, "%s-%s", assay__check_severity_name(item->severity),
+                                       rule->id);
+    const char *title = alone ? rule->title
+                              : assay__doc_printf(doc, "%s × %zu", rule->title, end - first);
+    assay__doc_section(doc, id, title, assay__doc_take(doc, &remark), 0);
     if (alone && *item->name && *item->op)
-        assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "%s (%s): %s", item->name, item->op,
-                            item->reason);
+        assay__doc_plain(doc, "%s (%s): %s", item->name, item->op, item->reason);
     else
         assay__doc_say(doc, ASSAY__TONE_PLAIN, common.reason);
-    struct assay__table *t = assay__doc_table(doc, "items", rule->title,
-                                              ASSAY__ARRAY(item_columns));
+    struct assay__table *t = assay__doc_table(doc, "items", rule->title, item_columns);
     t->more = "nodes";
     t->limit = NODES_SHOWN;
-    for (size_t i = first; i < end; i++)
-        put_item(t, &check->items[i], &common, alone ? ASSAY__ROW_DATA : 0);
+    for (size_t i = first; i < end; i++) {
+        const struct assay__check_item *one = &check->items[i];
+        assay__table_row_of(t, alone ? ASSAY__ROW_DATA : 0, rule->id,
+                            assay__check_severity_name(one->severity), one->name, one->op,
+                            rule->title, one->reason, one->fix, rule->source,
+                            assay__check_basis_name(rule->basis), one->chips);
+        assay__table_known(t, one->bytes, ASSAY_DERIVED);
+        assay__table_texts(t, common.chips ? NULL : one->chips, common.reason ? NULL : one->reason);
+    }
     assay__doc_fact_text(doc, "fix", rule->fix);
     assay__doc_fact(doc, "source");
     assay__doc_item_text(doc, cited ? "%s (%s)" : "%s", rule->source,
                          assay__check_basis_name(rule->basis));
-    assay__doc_end(doc);
-}
-
-static void add_severity(struct assay__doc *doc, const struct assay__check *check,
-                         enum assay__check_severity severity)
-{
-    static const char *const titles[] = {"Errors", "Warnings", "Notes"}, *const ids[] = {"errors",
-                                                                                         "warnings",
-                                                                                         "notes"};
-    size_t rules = group_count(check, severity), items = assay__check_count(check, severity);
-    const char *remark = items > rules ? assay__doc_printf(doc, "%zu, in %zu places", rules, items)
-                                       : assay__doc_printf(doc, "%zu", rules);
-    assay__doc_section(doc, ids[severity], titles[severity], remark, 0);
-    for (size_t first = 0; first < check->item_count; first = group_end(check, first))
-        if (check->items[first].severity == severity)
-            add_group(doc, check, first, group_end(check, first));
     assay__doc_end(doc);
 }
 
@@ -331,21 +279,6 @@ static const struct assay__column map_columns[] = {
     {"last", "to", .priority = 3, .flags = ASSAY__COLUMN_NAME},
 };
 
-static void put_segment(struct assay__table *t, const struct assay__check *check, size_t index)
-{
-    const struct assay__check_segment *s = &check->partitions.segments[index];
-    const struct assay__graph *graph = &check->model->graph;
-    bool crosses = s->in_bytes > 0 || isnan(s->in_bytes);
-    assay__table_row(t, 0, NULL);
-    assay__table_number(t, s->on, ASSAY_MEASURED);
-    assay__table_text(t, s->on ? check->target : "elsewhere");
-    assay__table_number(t, (double)s->nodes, ASSAY_MEASURED);
-    assay__table_number(t, s->flops, ASSAY_DERIVED);
-    assay__table_cell(t, crosses ? assay__derived(s->in_bytes, NULL) : assay__datum_none());
-    assay__table_texts(t, assay__check_node_name(&graph->nodes[s->first]),
-                       assay__check_node_name(&graph->nodes[s->last]));
-}
-
 static void add_map(struct assay__doc *doc, const struct assay__check *check)
 {
     enum { SEGMENTS_SHOWN = 12 };
@@ -355,23 +288,33 @@ static void add_map(struct assay__doc *doc, const struct assay__check *check)
     assay__doc_section(doc, "partitions", "Partitions",
                        engine ? "as the engine assigned the nodes" : "according to the rules above",
                        0);
-    struct assay__table *t = assay__doc_table(doc, "partitions", "Partitions",
-                                              ASSAY__ARRAY(map_columns));
+    struct assay__table *t = assay__doc_table(doc, "partitions", "Partitions", map_columns);
     t->more = "partitions";
     t->limit = SEGMENTS_SHOWN;
-    for (size_t i = 0; several && i < p->segment_count; i++)
-        put_segment(t, check, i);
+    for (size_t i = 0; several && i < p->segment_count; i++) {
+        const struct assay__check_segment *s = &p->segments[i];
+        const struct assay__node *nodes = check->model->graph.nodes;
+        bool crosses = s->in_bytes > 0 || isnan(s->in_bytes);
+        assay__table_row(t, 0, NULL);
+        assay__table_number(t, s->on, ASSAY_MEASURED);
+        assay__table_text(t, s->on ? check->target : "elsewhere");
+        assay__table_number(t, (double)s->nodes, ASSAY_MEASURED);
+        assay__table_number(t, s->flops, ASSAY_DERIVED);
+        assay__table_cell(t, crosses ? assay__derived(s->in_bytes, NULL) : assay__datum_none());
+        assay__table_texts(t, assay__check_node_name(&nodes[s->first]),
+                           assay__check_node_name(&nodes[s->last]));
+    }
     if (several && p->unknown)
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                            "Nodes with an unknown place are counted as staying; if they leave "
-                            "too, %zu piece%s stay%s.",
-                            p->on_segments_most, assay__plural(p->on_segments_most),
-                            p->on_segments_most == 1 ? "s" : "");
+        assay__doc_note(doc,
+                        "Nodes with an unknown place are counted as staying; if they leave too, "
+                        "%zu piece%s stay%s.",
+                        p->on_segments_most, assay__plural(p->on_segments_most),
+                        p->on_segments_most == 1 ? "s" : "");
     if (several && p->merged)
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                            "The engine merged %zu node%s into others; each is counted with the "
-                            "node that feeds it.",
-                            p->merged, assay__plural(p->merged));
+        assay__doc_note(doc,
+                        "The engine merged %zu node%s into others; each is counted with the node "
+                        "that feeds it.",
+                        p->merged, assay__plural(p->merged));
     assay__doc_end(doc);
 }
 
@@ -379,15 +322,14 @@ static void add_basis(struct assay__doc *doc, const struct assay__check *check)
 {
     assay__doc_section(doc, "basis", "Basis", NULL, 0);
     if (check->partitions.inferred)
-        assay__doc_sentence(
-            doc, ASSAY__TONE_NOTE,
+        assay__doc_note(
+            doc,
             "By exclusion: ONNX Runtime's record omits nodes that this provider runs in another "
             "layout. The %zu nodes that it assigns to no other provider are counted as this one's.",
             check->partitions.inferred);
     if (check->chip_count)
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                            "From published sources; nothing was run on a Mac. Core ML decides: "
-                            "check its compute plan there.");
+        assay__doc_note(doc, "From published sources; nothing was run on a Mac. Core ML decides: "
+                             "check its compute plan there.");
     assay__doc_end(doc);
 }
 
@@ -399,15 +341,33 @@ int assay__check_document(const struct assay__check *check, struct assay__doc **
     doc->subtitle = assay__doc_printf(doc, "on %s", check->target);
     assay__doc_section(doc, "summary", "Summary", NULL, ASSAY__SECTION_QUIET);
     add_verdict(doc, check);
-    add_target(doc, check);
+    assay__doc_fact(doc, "target");
+    assay__doc_item_text(doc, "%s", check->target);
+    if (check->chip_count == 1)
+        assay__doc_item_text(doc, "%s (engine of the %s family)", check->chip,
+                             check->chips[0]->name);
+    else if (check->chip_count > 1)
+        assay__doc_item_text(doc, "every chip from A14 and M1 to A18 and M5");
+    if (*check->asked) assay__doc_item_text(doc, "asked %s", check->asked);
     add_model(doc, check);
     add_places(doc, check);
-    add_by_chip(doc, check);
     add_chips(doc, check);
     assay__doc_end(doc);
-    for (int s = ASSAY__CHECK_ERROR; s <= ASSAY__CHECK_NOTE; s++)
-        add_severity(doc, check, (enum assay__check_severity)s);
-    if (!check->item_count) assay__doc_table(doc, "items", NULL, ASSAY__ARRAY(item_columns));
+    for (int s = ASSAY__CHECK_ERROR; s <= ASSAY__CHECK_NOTE; s++) {
+        enum assay__check_severity severity = (enum assay__check_severity)s;
+        static const char *const titles[] = {"Errors", "Warnings", "Notes"};
+        static const char *const ids[] = {"errors", "warnings", "notes"};
+        size_t rules = group_count(check, severity), items = assay__check_count(check, severity);
+        const char *remark = items > rules
+                                 ? assay__doc_printf(doc, "%zu, in %zu places", rules, items)
+                                 : assay__doc_printf(doc, "%zu", rules);
+        assay__doc_section(doc, ids[severity], titles[severity], remark, 0);
+        for (size_t first = 0; first < check->item_count; first = group_end(check, first))
+            if (check->items[first].severity == severity)
+                add_group(doc, check, first, group_end(check, first));
+        assay__doc_end(doc);
+    }
+    if (!check->item_count) assay__doc_table(doc, "items", NULL, item_columns);
     add_map(doc, check);
     add_basis(doc, check);
     return 0;

@@ -32,35 +32,29 @@ static void put_cell(struct assay__table *t, const struct assay__cell *cell, dou
     assay__table_cell(t, value);
 }
 
-static void put_chip(struct assay__table *t, const struct assay__chip *chip)
-{
-    const double giga = 1e9, tera = 1e12;
-    assay__table_row(t, 0, NULL);
-    assay__table_text(t, chip->name);
-    put_cell(t, &chip->bandwidth, giga);
-    put_cell(t, &chip->memory, giga);
-    put_cell(t, &chip->gpu_flops, tera);
-    put_cell(t, &chip->ane_flops, tera);
-    put_cell(t, &chip->ane_bandwidth, giga);
-    put_cell(t, &chip->ane_conv_watts, 1);
-    put_cell(t, &chip->ane_gemm_watts, 1);
-    put_cell(t, &chip->ane_floor_watts, 1);
-}
-
 int assay__chips_document(struct assay__doc **made)
 {
     const struct assay__chip *chip;
     struct assay__doc *doc = assay__doc_open(made, "predict", "Known chips");
     if (!doc) return ASSAY_ENOMEM;
     assay__doc_section(doc, "chips", "Chips", NULL, ASSAY__SECTION_QUIET);
-    struct assay__table *t = assay__doc_table(doc, "chips", "Chips", ASSAY__ARRAY(columns));
-    for (size_t i = 0; (chip = assay__chip_at(i)); i++)
-        put_chip(t, chip);
-    assay__doc_sentence(
-        doc, ASSAY__TONE_NOTE,
-        "ANE: Neural Engine, float16. W: power for convolutions, for matrix products, and while it "
-        "starts and copies. Units without published numbers are not predicted, nor are CPUs, "
-        "except 'this': this machine's CPU by its measured ceilings.");
+    struct assay__table *t = assay__doc_table(doc, "chips", "Chips", columns);
+    for (size_t i = 0; (chip = assay__chip_at(i)); i++) {
+        const double giga = 1e9, tera = 1e12;
+        assay__table_row_of(t, 0, chip->name);
+        put_cell(t, &chip->bandwidth, giga);
+        put_cell(t, &chip->memory, giga);
+        put_cell(t, &chip->gpu_flops, tera);
+        put_cell(t, &chip->ane_flops, tera);
+        put_cell(t, &chip->ane_bandwidth, giga);
+        put_cell(t, &chip->ane_conv_watts, 1);
+        put_cell(t, &chip->ane_gemm_watts, 1);
+        put_cell(t, &chip->ane_floor_watts, 1);
+    }
+    assay__doc_note(
+        doc, "ANE: Neural Engine, float16. W: power for convolutions, for matrix products, and "
+             "while it starts and copies. Units without published numbers are not predicted, nor "
+             "are CPUs, except 'this': this machine's CPU by its measured ceilings.");
     assay__doc_end(doc);
     return 0;
 }

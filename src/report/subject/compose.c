@@ -3,7 +3,6 @@
 #include "report/subject/subjects.h"
 
 #include "report/json/json_parts.h"
-#include "report/subject/review_page.h"
 
 #include <string.h>
 
@@ -61,21 +60,6 @@ static const char *title_of(struct assay__doc *doc, const struct assay__trial *t
                              *trial->label ? trial->label : trial->target.device);
 }
 
-static void add_other_trial(struct assay__doc *doc, const struct assay__trial *trial)
-{
-    doc->prefix = assay__doc_printf(doc, "t%d-", trial->id);
-    doc->of_trial = trial->id;
-    assay__doc_fold(doc, "trial", title_of(doc, trial), assay__trial_state_name(trial->state));
-    if (trial->state != ASSAY__TRIAL_OK && trial->reason)
-        assay__doc_say(doc, ASSAY__TONE_ALERT, trial->reason);
-    assay__add_options(doc, trial);
-    for (size_t i = 0; i < SUBJECT_COUNT; i++)
-        if (subjects[i]->scope == ASSAY__OF_TRIAL) subjects[i]->build(doc, trial);
-    assay__doc_end(doc);
-    doc->prefix = "";
-    doc->of_trial = 0;
-}
-
 static void add_other_trials(struct assay__doc *doc, const struct assay__trial *shown)
 {
     const struct assay_profile *profile = doc->study->profile;
@@ -85,11 +69,22 @@ static void add_other_trials(struct assay__doc *doc, const struct assay__trial *
     for (size_t i = 0, count = 0; i < profile->trial_count; i++) {
         if (&profile->trials[i] == shown) continue;
         if (count++ == TRIALS_MOST) {
-            assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%zu more are in the JSON and CSV formats.",
-                                profile->trial_count - 1 - TRIALS_MOST);
+            assay__doc_note(doc, "%zu more are in the JSON and CSV formats.",
+                            profile->trial_count - 1 - TRIALS_MOST);
             doc->data = true;
         }
-        add_other_trial(doc, &profile->trials[i]);
+        const struct assay__trial *trial = &profile->trials[i];
+        doc->prefix = assay__doc_printf(doc, "t%d-", trial->id);
+        doc->of_trial = trial->id;
+        assay__doc_fold(doc, "trial", title_of(doc, trial), assay__trial_state_name(trial->state));
+        if (trial->state != ASSAY__TRIAL_OK && trial->reason)
+            assay__doc_say(doc, ASSAY__TONE_ALERT, trial->reason);
+        assay__add_options(doc, trial);
+        for (size_t k = 0; k < SUBJECT_COUNT; k++)
+            if (subjects[k]->scope == ASSAY__OF_TRIAL) subjects[k]->build(doc, trial);
+        assay__doc_end(doc);
+        doc->prefix = "";
+        doc->of_trial = 0;
     }
     doc->data = false;
     assay__doc_end(doc);
@@ -120,33 +115,6 @@ static const char *subtitle(struct assay__doc *doc, const struct assay__trial *t
     add_item(&out, "", profile->environment.cpu_model);
     add_item(&out, "", profile->created);
     return assay__doc_take(doc, &out);
-}
-
-static void add_head(struct assay__doc *doc, const struct assay__trial *trial)
-{
-    const struct assay_profile *profile = doc->study->profile;
-    struct assay__buf names = {0};
-    assay__print_model_names(&names, profile);
-    if (profile->trial_count == 1 && trial)
-        assay__buf_printf(&names, " on %s", trial->target.device);
-    assay__doc_name(doc, profile->command, assay__doc_take(doc, &names), profile->assay_version);
-    doc->subtitle = subtitle(doc, trial);
-    doc->trial = trial ? trial->id : 0;
-    doc->marks = trial != NULL;
-    doc->table = profile->kind == ASSAY__PROFILE_COMPARE ? "comparison" : "metrics";
-    doc->known_table = known_table;
-}
-
-static void add_subjects(struct assay__doc *doc, const struct assay__trial *trial)
-{
-    for (size_t i = 0; i < SUBJECT_COUNT; i++) {
-        doc->detail = is_detail(doc->study->profile, subjects[i]->id);
-        doc->of_trial = trial && subjects[i]->scope == ASSAY__OF_TRIAL ? trial->id : 0;
-        if (trial || subjects[i]->scope == ASSAY__OF_PROFILE) subjects[i]->build(doc, trial);
-    }
-    doc->detail = false;
-    doc->of_trial = 0;
-    if (trial) add_other_trials(doc, trial);
 }
 
 /* The basic or the detailed report. */
@@ -184,11 +152,27 @@ int assay__report_document(struct assay__study *study, const struct assay_report
     const char *format = options->format ? options->format : "";
     /* Programs read bare reasons; reasons of schema 1 name the options themselves. */
     if (strcmp(format, "csv") != 0 && study->profile->schema > 1) doc->hint = options->hint;
-    add_head(doc, trial);
-    if (options->detail && *options->detail && strcmp(format, "csv") != 0) /* tables are whole */
-        add_reviews(doc, trial, strcmp(options->detail, "detailed") == 0);
-    else
-        add_subjects(doc, trial);
+    const struct assay_profile *profile = doc->study->profile;
+    struct assay__buf names = {0};
+    assay__print_model_names(&names, profile);
+    if (profile->trial_count == 1 && trial)
+        assay__buf_printf(&names, " on %s", trial->target.device);
+    assay__doc_name(doc, profile->command, assay__doc_take(doc, &names), profile->assay_version);
+    doc->subtitle = subtitle(doc, trial);
+    doc->trial = trial ? trial->id : 0;
+    doc->marks = trial != NULL;
+    doc->table = profile->kind == ASSAY__PROFILE_COMPARE ? "comparison" : "metrics";
+    doc->known_table = known_table;
+    bool review = options->detail && *options->detail && strcmp(format, "csv") != 0;
+    if (review) add_reviews(doc, trial, strcmp(options->detail, "detailed") == 0);
+    for (size_t i = 0; !review && i < SUBJECT_COUNT; i++) {
+        doc->detail = is_detail(study->profile, subjects[i]->id);
+        doc->of_trial = trial && subjects[i]->scope == ASSAY__OF_TRIAL ? trial->id : 0;
+        if (trial || subjects[i]->scope == ASSAY__OF_PROFILE) subjects[i]->build(doc, trial);
+    }
+    doc->detail = false;
+    doc->of_trial = 0;
+    if (!review && trial) add_other_trials(doc, trial);
     if (strcmp(format, "html") == 0) code = assay__attach_data(doc, study, options, error);
     if (!code && (doc->failed || study->failed))
         code = assay_error_set(error, ASSAY_ENOMEM, "out of memory while writing the report");

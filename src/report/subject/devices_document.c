@@ -12,8 +12,6 @@ const char *assay__found_hardware(const struct assay__found *found,
     return *device->hardware || !processor ? device->hardware : found->machine.cpu_model;
 }
 
-/* --- the machine ------------------------------------------------------------------------------ */
-
 static double or_nan(double value)
 {
     return value > 0 ? value : (double)NAN;
@@ -23,8 +21,7 @@ static void add_machine(struct assay__doc *doc, const struct assay__found *found
 {
     const struct assay__machine *m = &found->machine;
     assay__doc_section(doc, "machine", "Machine", NULL, ASSAY__SECTION_QUIET);
-    if (found->interrupted)
-        assay__doc_sentence(doc, ASSAY__TONE_WARN, "Interrupted: the list is incomplete.");
+    if (found->interrupted) assay__doc_warn(doc, "Interrupted: the list is incomplete.");
     assay__doc_fact(doc, "processor");
     if (*m->cpu_model)
         assay__doc_item_text(doc, "%s", m->cpu_model);
@@ -44,7 +41,52 @@ static void add_machine(struct assay__doc *doc, const struct assay__found *found
     assay__doc_end(doc);
 }
 
-/* --- GPUs and NPUs ---------------------------------------------------------------------------- */
+/* The GPUs and NPUs that the operating system lists, usable or not: each with its problem and the
+ * command that fixes it. */
+static const struct assay__column hardware_columns[] = {
+    {"class", .title = "class"},
+    {.key = "name"},
+    {.title = "name", .flags = ASSAY__COLUMN_NAME},
+    {.key = "vendor"},
+    {"memory_bytes", "memory", "B", .priority = 1},
+    {"driver", "driver", .priority = 2},
+    {"driver_version", "version", .priority = 3},
+    {"pci", "PCI", .priority = 5, .flags = ASSAY__COLUMN_CODE},
+    {.key = "uuid"},
+    {"source", "source", .priority = 6, .flags = ASSAY__COLUMN_CODE},
+    {"reached_by", "reached by", .flags = ASSAY__COLUMN_KEEP},
+    {"note", "note", .flags = ASSAY__COLUMN_PROSE | ASSAY__COLUMN_AFTER},
+    {"help", "fix", .flags = ASSAY__COLUMN_PROSE | ASSAY__COLUMN_AFTER},
+};
+
+/* "Intel 0x8086:0xe2ff": the vendor is not repeated. */
+static const char *hardware_title(struct assay__doc *doc, const struct assay__hardware *item)
+{
+    bool named = *item->vendor && strncmp(item->name, item->vendor, strlen(item->vendor)) == 0;
+    if (!*item->name)
+        return assay__doc_printf(doc, "%s%smodel not reported", item->vendor,
+                                 *item->vendor ? ", " : "");
+    if (named || !*item->vendor) return item->name;
+    return assay__doc_printf(doc, "%s %s", item->vendor, item->name);
+}
+
+void assay__add_hardware(struct assay__doc *doc, const struct assay__hardware *items, size_t count,
+                         const struct assay__datum *reached)
+{
+    assay__doc_section(doc, "hardware", "GPUs and NPUs", "as the operating system lists them", 0);
+    struct assay__table *t = assay__doc_table(doc, "hardware", "GPUs and NPUs", hardware_columns);
+    for (size_t i = 0; i < count; i++) {
+        const struct assay__hardware *item = &items[i];
+        assay__table_row_of(t, 0, item->kind, item->name, hardware_title(doc, item), item->vendor);
+        assay__table_known(t, or_nan((double)item->memory_bytes), ASSAY_MEASURED);
+        assay__table_texts(t, item->driver, item->driver_version, item->pci, item->uuid,
+                           item->source);
+        assay__table_cell(t, reached ? reached[i] : assay__datum_none());
+        assay__table_texts(t, item->note, item->help);
+    }
+    if (!count) assay__doc_plain(doc, "None.");
+    assay__doc_end(doc);
+}
 
 /* The provider of ONNX Runtime that is made for a processor; "" none is known. */
 static const char *provider_for(const struct assay__hardware *hardware)
@@ -80,17 +122,6 @@ static struct assay__datum reached_by(struct assay__doc *doc, const struct assay
         assay__doc_printf(doc, "no device uses it; a build with the %s provider could", provider));
 }
 
-static void add_hardware(struct assay__doc *doc, const struct assay__found *found)
-{
-    struct assay__datum *reached = assay__doc_array(doc, found->hardware_count + 1,
-                                                    sizeof *reached);
-    for (size_t i = 0; reached && i < found->hardware_count; i++)
-        reached[i] = reached_by(doc, found, &found->hardware[i]);
-    assay__add_hardware(doc, found->hardware, found->hardware_count, reached);
-}
-
-/* --- builds ----------------------------------------------------------------------------------- */
-
 static const struct assay__column columns[] = {
     {"name", "device", .flags = ASSAY__COLUMN_NAME},
     {"class", .title = "class"},
@@ -112,36 +143,6 @@ static const char *yes_or_no(bool is)
     return is ? "yes" : "no";
 }
 
-/* "not named" for a usable device without a hardware name; empty for one that cannot be used. */
-static struct assay__datum hardware_cell(const struct assay__found *found,
-                                         const struct assay__device *device)
-{
-    const char *hardware = assay__found_hardware(found, device);
-    if (!*hardware && device->available) return assay__datum_unknown("not named");
-    return assay__datum_text(hardware);
-}
-
-static const char *note_of(struct assay__doc *doc, const struct assay__device *d)
-{
-    if (!d->software) return d->note;
-    return assay__doc_printf(doc, "software: it runs on the CPU%s%s%s", *d->note ? " (" : "",
-                             d->note, *d->note ? ")" : "");
-}
-
-static void put_device(struct assay__table *t, const struct assay__found *found,
-                       const struct assay__found_build *build,
-                       const struct assay__found_device *item)
-{
-    const struct assay__device *d = &item->device;
-    bool shown = d->offered || build->count == 1;
-    assay__table_row(t, shown ? 0 : ASSAY__ROW_DATA, NULL);
-    assay__table_texts(t, item->name, d->kind, d->engine, build->name, yes_or_no(d->available),
-                       d->reason);
-    assay__table_cell(t, hardware_cell(found, d));
-    assay__table_texts(t, yes_or_no(d->software), d->note, note_of(t->doc, d), d->library,
-                       d->version, yes_or_no(d->offered));
-}
-
 /* "cuda, tensorrt, coreml": names up to the colon, each once. */
 static void add_missing(struct assay__doc *doc, const struct assay__found *found,
                         const struct assay__found_build *build)
@@ -161,29 +162,37 @@ static void add_missing(struct assay__doc *doc, const struct assay__found *found
             assay__buf_printf(&names, "%s%.*s", names.length ? ", " : "", (int)length, d->name);
     }
     const char *all = assay__doc_take(doc, &names);
-    if (*all) assay__doc_sentence(doc, ASSAY__TONE_NOTE, "Not in this build: %s.", all);
-}
-
-/* "ONNX Runtime 1.24.1, build two" */
-static const char *build_title(struct assay__doc *doc, const struct assay__found_build *build)
-{
-    const struct assay__engine_ops *engine = assay__engine_find(build->engine);
-    bool ort = engine && strcmp(build->engine, "ort") == 0;
-    return assay__doc_printf(doc, "%s%s%s%s%s", ort ? engine->summary : build->engine,
-                             *build->version ? " " : "", build->version,
-                             *build->name ? ", build " : "", build->name);
+    if (*all) assay__doc_note(doc, "Not in this build: %s.", all);
 }
 
 static void add_build(struct assay__doc *doc, const struct assay__found *found,
                       const struct assay__found_build *build)
 {
     const char *id = assay__doc_printf(doc, "build-%zu", (size_t)(build - found->builds) + 1);
-    assay__doc_section(doc, id, build_title(doc, build), *build->version ? NULL : "version unknown",
-                       0);
+    const struct assay__engine_ops *engine = assay__engine_find(build->engine);
+    bool ort = engine && strcmp(build->engine, "ort") == 0;
+    assay__doc_section(doc, id,
+                       assay__doc_printf(doc, "%s%s%s%s%s", ort ? engine->summary : build->engine,
+                                         *build->version ? " " : "", build->version,
+                                         *build->name ? ", build " : "", build->name),
+                       *build->version ? NULL : "version unknown", 0);
     assay__doc_fact_text(doc, "library", build->path);
-    struct assay__table *t = assay__doc_table(doc, "devices", "Devices", ASSAY__ARRAY(columns));
-    for (size_t i = 0; i < build->count; i++)
-        put_device(t, found, build, &found->items[build->first + i]);
+    struct assay__table *t = assay__doc_table(doc, "devices", "Devices", columns);
+    for (size_t i = 0; i < build->count; i++) {
+        const struct assay__found_device *item = &found->items[build->first + i];
+        const struct assay__device *d = &item->device;
+        const char *hardware = assay__found_hardware(found, d), *note = d->note;
+        if (d->software)
+            note = assay__doc_printf(doc, "software: it runs on the CPU%s%s%s",
+                                     *d->note ? " (" : "", d->note, *d->note ? ")" : "");
+        bool shown = d->offered || build->count == 1, unnamed = !*hardware && d->available;
+        assay__table_row_of(t, shown ? 0 : ASSAY__ROW_DATA, item->name, d->kind, d->engine,
+                            build->name, yes_or_no(d->available), d->reason);
+        assay__table_cell(t, unnamed ? assay__datum_unknown("not named")
+                                     : assay__datum_text(hardware));
+        assay__table_texts(t, yes_or_no(d->software), d->note, note, d->library, d->version,
+                           yes_or_no(d->offered));
+    }
     if (build->count > 1) add_missing(doc, found, build);
     bool said = build->count == 1 &&
                 strcmp(found->items[build->first].device.reason, build->reason) == 0;
@@ -191,16 +200,26 @@ static void add_build(struct assay__doc *doc, const struct assay__found *found,
     assay__doc_end(doc);
 }
 
-/* --- ceilings --------------------------------------------------------------------------------- */
-
 /* A usable device beside the CPU was asked too, or would have been. */
 static bool was_asked(const struct assay__found *found, const struct assay__found_device *item)
 {
     return found->asked && item->device.available && strcmp(item->device.kind, "cpu") != 0;
 }
 
-static void add_ceilings(struct assay__doc *doc, const struct assay__found *found)
+int assay__devices_document(const struct assay__found *found, struct assay__doc **made)
 {
+    struct assay__doc *doc = assay__doc_open(made, "devices", "Devices");
+    if (!doc) return ASSAY_ENOMEM;
+    doc->table = "devices";
+    add_machine(doc, found);
+    assay__add_topology(doc, &found->topology, found->machine.memory_bytes);
+    struct assay__datum *reached = assay__doc_array(doc, found->hardware_count + 1,
+                                                    sizeof *reached);
+    for (size_t i = 0; reached && i < found->hardware_count; i++)
+        reached[i] = reached_by(doc, found, &found->hardware[i]);
+    assay__add_hardware(doc, found->hardware, found->hardware_count, reached);
+    for (size_t i = 0; i < found->build_count; i++)
+        add_build(doc, found, &found->builds[i]);
     bool others = false;
     for (size_t i = 0; i < found->count; i++)
         others |= was_asked(found, &found->items[i]);
@@ -220,18 +239,5 @@ static void add_ceilings(struct assay__doc *doc, const struct assay__found *foun
         if (was_asked(found, &found->items[i]) && found->items[i].ceilings)
             assay__add_ceiling_rows(t, found->items[i].ceilings, found->items[i].name);
     assay__doc_end(doc);
-}
-
-int assay__devices_document(const struct assay__found *found, struct assay__doc **made)
-{
-    struct assay__doc *doc = assay__doc_open(made, "devices", "Devices");
-    if (!doc) return ASSAY_ENOMEM;
-    doc->table = "devices";
-    add_machine(doc, found);
-    assay__add_topology(doc, &found->topology, found->machine.memory_bytes);
-    add_hardware(doc, found);
-    for (size_t i = 0; i < found->build_count; i++)
-        add_build(doc, found, &found->builds[i]);
-    add_ceilings(doc, found);
     return 0;
 }

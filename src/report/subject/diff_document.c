@@ -17,19 +17,14 @@ struct view {
 
 /* --- columns: as many as there are runs ------------------------------------------------------- */
 
-static struct assay__column column(const char *key, const char *title, const char *unit,
-                                   unsigned flags)
-{
-    return (struct assay__column){.key = key, .title = title, .unit = unit, .flags = flags};
-}
-
 /* "ratio_2", with the title "ratio" of two runs and "ratio 2" of more. */
 static struct assay__column numbered(struct view *v, const char *name, size_t side,
                                      const char *unit)
 {
-    const char *key = assay__doc_printf(v->doc, "%s_%zu", name, side + 1);
-    if (v->diff->count == 2) return column(key, name, unit, 0);
-    return column(key, assay__doc_printf(v->doc, "%s %zu", name, side + 1), unit, 0);
+    const char *title = assay__doc_printf(v->doc, "%s %zu", name, side + 1);
+    return (struct assay__column){.key = assay__doc_printf(v->doc, "%s_%zu", name, side + 1),
+                                  .title = v->diff->count == 2 ? name : title,
+                                  .unit = unit};
 }
 
 /* A name, a value of each run, then (of layers) the change, the ratio and the verdict of each but
@@ -41,7 +36,7 @@ static struct assay__column *make_columns(struct view *v, const char *key, const
     struct assay__column *columns = assay__doc_columns(v->doc, NULL, 0, 4 * sides + 4);
     *count = 0;
     if (!columns) return NULL;
-    columns[at++] = column(key, key, NULL, ASSAY__COLUMN_NAME);
+    columns[at++] = (struct assay__column){key, key, .flags = ASSAY__COLUMN_NAME};
     for (size_t s = 0; s < sides; s++) {
         columns[at] = numbered(v, "value", s, unit);
         columns[at].title = sides > 2 ? v->diff->sides[s].name : s ? "other" : "base";
@@ -52,7 +47,7 @@ static struct assay__column *make_columns(struct view *v, const char *key, const
         columns[at++] = numbered(v, "ratio", s, ASSAY__UNIT_TIMES);
         columns[at++] = numbered(v, "verdict", s, NULL);
     }
-    if (last) columns[at++] = column(last, last, NULL, ASSAY__COLUMN_PROSE);
+    if (last) columns[at++] = (struct assay__column){last, last, .flags = ASSAY__COLUMN_PROSE};
     *count = at;
     return columns;
 }
@@ -62,13 +57,12 @@ static void put_ratio(struct view *v, const struct assay__diff_delta *d)
 {
     int digits = assay__diff_digits(d);
     struct assay__datum value = assay__measured(d->ratio, NULL);
+    value.note = d->reason;
     if (!isfinite(d->ratio)) {
         /* the cell of the missing value has the reason */
         bool missing = d->verdict == ASSAY__DIFF_NOT_COMPARABLE;
-        assay__table_cell(v->table, assay__datum_unknown(missing ? NULL : d->reason));
-        return;
-    }
-    if (d->ci.known) {
+        value = assay__datum_unknown(missing ? NULL : d->reason);
+    } else if (d->ci.known) {
         value.text = assay__doc_printf(
             v->doc, "%s × (%s to %s)", assay__digits(d->ratio, digits).text,
             assay__digits(d->ci.low, digits).text, assay__digits(d->ci.high, digits).text);
@@ -77,8 +71,6 @@ static void put_ratio(struct view *v, const struct assay__diff_delta *d)
             "ratio of this run's median over launches to the base's; 95 %% interval by the exact "
             "rank test, p = %s; too noisy to detect changes below %s %%",
             assay__digits(d->p_value, 2).text, assay__digits(d->smallest * 100, 2).text);
-    } else {
-        value.note = d->reason;
     }
     assay__table_cell(v->table, value);
 }
@@ -110,19 +102,17 @@ static const struct assay__column run_columns[] = {
 
 static void add_runs(struct view *v)
 {
-    struct assay__table *t = assay__doc_table(v->doc, "runs", "The runs",
-                                              ASSAY__ARRAY(run_columns));
+    struct assay__table *t = assay__doc_table(v->doc, "runs", "The runs", run_columns);
     for (size_t s = 0; s < v->diff->count; s++) {
         const struct assay__diff_side *side = &v->diff->sides[s];
         const struct assay__trial *trial = side->trial;
-        assay__table_row(t, 0, NULL);
-        assay__table_texts(t,
-                           assay__doc_printf(v->doc, "%s%s%s", side->name,
-                                             *side->trial_label ? ", " : "", side->trial_label),
-                           side->profile->models[0]->name, trial ? trial->target.device : NULL,
-                           trial ? assay__doc_printf(v->doc, "%s %s", trial->target.engine,
-                                                     trial->target.engine_version)
-                                 : NULL);
+        assay__table_row_of(t, 0,
+                            assay__doc_printf(v->doc, "%s%s%s", side->name,
+                                              *side->trial_label ? ", " : "", side->trial_label),
+                            side->profile->models[0]->name, trial ? trial->target.device : NULL,
+                            trial ? assay__doc_printf(v->doc, "%s %s", trial->target.engine,
+                                                      trial->target.engine_version)
+                                  : NULL);
         assay__table_number(t, trial ? (double)trial->launch_count : (double)NAN, ASSAY_MEASURED);
         assay__table_texts(t, side->profile->created, side->profile->command_line);
     }
@@ -136,13 +126,12 @@ static void add_summary(struct view *v)
     for (size_t s = 0; s < v->diff->count; s++) {
         const struct assay__diff_side *side = &v->diff->sides[s];
         if (!side->usable)
-            assay__doc_sentence(v->doc, ASSAY__TONE_ALERT, "%s: %s", side->name, side->reason);
+            assay__doc_alert(v->doc, "%s: %s", side->name, side->reason);
         else if (!side->profile->complete)
-            assay__doc_sentence(v->doc, ASSAY__TONE_ALERT,
-                                "%s: INCOMPLETE, its capture did not finish.", side->name);
+            assay__doc_alert(v->doc, "%s: INCOMPLETE, its capture did not finish.", side->name);
     }
     add_runs(v);
-    assay__doc_sentence(v->doc, ASSAY__TONE_NOTE, "The first run is the base.");
+    assay__doc_note(v->doc, "The first run is the base.");
     assay__doc_end(v->doc);
 }
 
@@ -221,16 +210,6 @@ static void add_layer_bars(struct view *v)
 
 /* --- metrics ---------------------------------------------------------------------------------- */
 
-static void put_metric(struct view *v, const struct assay__diff_metric *row)
-{
-    assay__table_row(v->table, 0, NULL);
-    assay__table_text(v->table, row->name);
-    for (size_t s = 0; s < v->diff->count; s++)
-        assay__table_metric(v->table, row->values[s]);
-    for (size_t s = 1; s < v->diff->count; s++)
-        put_delta(v, &row->deltas[s], row->sense);
-}
-
 static void add_metric_rows(struct view *v, enum assay__diff_fold fold,
                             const struct assay__column *columns, size_t count)
 {
@@ -244,27 +223,19 @@ static void add_metric_rows(struct view *v, enum assay__diff_fold fold,
     if (!rows) return;
     if (titles[fold])
         assay__doc_fold(v->doc, NULL, titles[fold],
-                        assay__doc_printf(v->doc, "%zu row%s", rows, rows == 1 ? "" : "s"));
-    v->table = assay__doc_table(v->doc, "metrics", "Metrics side by side", columns, count);
+                        assay__doc_printf(v->doc, "%zu row%s", rows, assay__plural((double)rows)));
+    v->table = assay__doc_add_table(v->doc, "metrics", "Metrics side by side", columns, count);
     v->table->id = ids[fold];
-    for (size_t i = 0; i < v->diff->metric_count; i++)
-        if (assay__diff_fold(v->diff, &v->diff->metrics[i]) == fold)
-            put_metric(v, &v->diff->metrics[i]);
+    for (size_t i = 0; i < v->diff->metric_count; i++) {
+        const struct assay__diff_metric *row = &v->diff->metrics[i];
+        if (assay__diff_fold(v->diff, row) != fold) continue;
+        assay__table_row_of(v->table, 0, row->name);
+        for (size_t s = 0; s < v->diff->count; s++)
+            assay__table_metric(v->table, row->values[s]);
+        for (size_t s = 1; s < v->diff->count; s++)
+            put_delta(v, &row->deltas[s], row->sense);
+    }
     if (titles[fold]) assay__doc_end(v->doc);
-}
-
-static void add_metrics(struct view *v)
-{
-    size_t count;
-    const struct assay__column *columns = make_columns(v, "metric", "", NULL, &count);
-    assay__doc_section(v->doc, "metrics", "Metrics",
-                       "ratio to the base, 95 % interval over "
-                       "launches",
-                       ASSAY__VIEW_OVERVIEW);
-    add_latency_bars(v);
-    for (int fold = ASSAY__DIFF_LINE; fold < ASSAY__DIFF_FOLDS; fold++)
-        add_metric_rows(v, (enum assay__diff_fold)fold, columns, count);
-    assay__doc_end(v->doc);
 }
 
 /* --- layers ----------------------------------------------------------------------------------- */
@@ -296,15 +267,6 @@ static const char *remark_of(struct view *v, const struct assay__diff_layer *row
     return assay__doc_take(v->doc, &text);
 }
 
-static const char *signed_time(struct view *v, double change_ns)
-{
-    return assay__doc_printf(v->doc, "%s%s",
-                             change_ns < 0   ? "−"
-                             : change_ns > 0 ? "+"
-                                             : "",
-                             assay__scaled(fabs(change_ns) / 1e9, "s").text);
-}
-
 static void put_layer(struct view *v, size_t index)
 {
     const struct assay__diff_layer *row = &v->diff->layers[index];
@@ -319,7 +281,12 @@ static void put_layer(struct view *v, size_t index)
         double ns = d->difference;
         if (!isfinite(ns)) ns = isfinite(row->times_ns[s]) ? row->times_ns[s] : -row->times_ns[0];
         struct assay__datum change = assay__measured(ns / 1e3, NULL);
-        if (isfinite(ns)) change.text = signed_time(v, ns);
+        if (isfinite(ns))
+            change.text = assay__doc_printf(v->doc, "%s%s",
+                                            ns < 0   ? "−"
+                                            : ns > 0 ? "+"
+                                                     : "",
+                                            assay__scaled(fabs(ns) / 1e9, "s").text);
         assay__table_cell(v->table, isfinite(ns) ? change : assay__datum_none());
         if (extra || d->ci.known) {
             put_delta(v, d, ASSAY__DIFF_TIME);
@@ -348,8 +315,8 @@ static void add_layer_rows(struct view *v, bool shown, const struct assay__colum
     if (!rows) return;
     if (!shown)
         assay__doc_fold(v->doc, NULL, "Layers without a detected difference",
-                        assay__doc_printf(v->doc, "%zu row%s", rows, rows == 1 ? "" : "s"));
-    v->table = assay__doc_table(v->doc, "layers", "Layers side by side", columns, count);
+                        assay__doc_printf(v->doc, "%zu row%s", rows, assay__plural((double)rows)));
+    v->table = assay__doc_add_table(v->doc, "layers", "Layers side by side", columns, count);
     v->table->more = "layers that changed";
     v->table->id = shown ? "diff-layers" : "same-layers";
     for (size_t i = 0; i < diff->layer_count; i++)
@@ -366,8 +333,7 @@ static void add_layers(struct view *v)
     for (size_t c = 0; c < count; c++)
         if (columns[c].unit && strcmp(columns[c].unit, "s") == 0) columns[c].factor = 1e-6;
     assay__doc_section(v->doc, "layers", "Layers",
-                       "matched by what they came from; largest change "
-                       "first",
+                       "matched by what they came from; largest change first",
                        ASSAY__VIEW_OVERVIEW | ASSAY__VIEW_LAYERS);
     assay__doc_say(v->doc, ASSAY__TONE_PLAIN, diff->layers_reason);
     if (diff->layer_count) {
@@ -376,9 +342,9 @@ static void add_layers(struct view *v)
         assay__doc_say(v->doc, ASSAY__TONE_NOTE, diff->layers_rule);
         assay__doc_say(v->doc, ASSAY__TONE_NOTE, diff->layers_interval_reason);
         if (isfinite(diff->layers_spread))
-            assay__doc_sentence(v->doc, ASSAY__TONE_NOTE, "Passes of one run differ by %s %%%s.",
-                                assay__digits(diff->layers_spread * 100, 3).text,
-                                diff->layers_strict ? " of the sum" : "");
+            assay__doc_note(v->doc, "Passes of one run differ by %s %%%s.",
+                            assay__digits(diff->layers_spread * 100, 3).text,
+                            diff->layers_strict ? " of the sum" : "");
         add_layer_rows(v, false, columns, count);
     }
     assay__doc_end(v->doc);
@@ -392,28 +358,26 @@ static void add_causes(struct view *v)
     struct assay__column *columns = assay__doc_columns(v->doc, NULL, 0, diff->count + 2);
     assay__doc_section(v->doc, "differences", "What else differs", NULL,
                        ASSAY__VIEW_OVERVIEW | ASSAY__VIEW_MACHINE);
-    if (!diff->cause_count)
-        assay__doc_say(v->doc, ASSAY__TONE_PLAIN, "Nothing else recorded in the profiles.");
+    if (!diff->cause_count) assay__doc_plain(v->doc, "Nothing else recorded in the profiles.");
     if (columns && diff->cause_count) {
-        columns[0] = column("what", "what", NULL, ASSAY__COLUMN_NAME);
-        columns[1] = column("likelihood", "explains it", NULL, 0);
+        columns[0] = (struct assay__column){"what", "what", .flags = ASSAY__COLUMN_NAME};
+        columns[1] = (struct assay__column){"likelihood", .title = "explains it"};
         for (size_t s = 0; s < diff->count; s++) {
             columns[s + 2] = numbered(v, "value", s, NULL);
             columns[s + 2].title = diff->sides[s].name;
             columns[s + 2].flags = diff->count == 2 ? ASSAY__COLUMN_PROSE : 0;
         }
-        struct assay__table *t = assay__doc_table(v->doc, "differences", "What else differs",
-                                                  columns, diff->count + 2);
+        struct assay__table *t = assay__doc_add_table(v->doc, "differences", "What else differs",
+                                                      columns, diff->count + 2);
         t->id = "causes";
         for (size_t i = 0; i < diff->cause_count; i++) {
             const struct assay__diff_cause *cause = &diff->causes[i];
-            assay__table_row(t, 0, NULL);
-            assay__table_texts(t, cause->name, assay__diff_likelihood(cause->weight));
+            assay__table_row_of(t, 0, cause->name, assay__diff_likelihood(cause->weight));
             for (size_t s = 0; s < diff->count; s++)
                 assay__table_text(t, *cause->values[s] ? cause->values[s] : "—");
         }
-        assay__doc_say(
-            v->doc, ASSAY__TONE_NOTE,
+        assay__doc_note(
+            v->doc,
             "Ordered by how likely it explains a change of speed: judgement, not measurement.");
     }
     assay__doc_end(v->doc);
@@ -436,7 +400,14 @@ int assay__diff_document(const struct assay__diff *diff, struct assay__doc **mad
     v.doc->marks = true;
     v.doc->table = "metrics";
     add_summary(&v);
-    add_metrics(&v);
+    size_t count;
+    const struct assay__column *columns = make_columns(&v, "metric", "", NULL, &count);
+    assay__doc_section(v.doc, "metrics", "Metrics",
+                       "ratio to the base, 95 % interval over launches", ASSAY__VIEW_OVERVIEW);
+    add_latency_bars(&v);
+    for (int fold = ASSAY__DIFF_LINE; fold < ASSAY__DIFF_FOLDS; fold++)
+        add_metric_rows(&v, (enum assay__diff_fold)fold, columns, count);
+    assay__doc_end(v.doc);
     add_layers(&v);
     add_causes(&v);
     assay__doc_section(v.doc, "notes", "Notes", NULL, ASSAY__VIEW_OVERVIEW | ASSAY__VIEW_MACHINE);

@@ -2,6 +2,8 @@
  * would change it, every probe with what a read costs, and what each of its channels reads. */
 #include "report/report_machine.h"
 
+#include "base/text.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -11,60 +13,12 @@ const char *assay__health_name(enum assay__health health)
     return names[health];
 }
 
-/* --- checks ----------------------------------------------------------------------------------- */
-
 static const struct assay__column check_columns[] = {
     {"id", "check", .flags = ASSAY__COLUMN_NAME},
     {"verdict", .title = "verdict"},
     {"finding", "finding", .flags = ASSAY__COLUMN_PROSE},
     {"advice", "fix", .flags = ASSAY__COLUMN_PROSE | ASSAY__COLUMN_AFTER},
 };
-
-static const char *text_of(const struct assay__buf *text)
-{
-    return assay__buf_text(text);
-}
-
-static void put_check(struct assay__table *t, const struct assay__diagnosis *d)
-{
-    static const enum assay__badge badges[] = {ASSAY__BADGE_PASS, ASSAY__BADGE_WARN,
-                                               ASSAY__BADGE_FAIL, ASSAY__BADGE_NONE};
-    bool bad = d->health == ASSAY__HEALTH_WARNING || d->health == ASSAY__HEALTH_MISSING;
-    assay__table_row(t, bad ? ASSAY__ROW_FAULT : 0, NULL);
-    assay__table_text(t, d->id);
-    assay__table_cell(t, assay__datum_badge(assay__health_name(d->health), badges[d->health]));
-    assay__table_texts(t, text_of(&d->says), text_of(&d->advice));
-}
-
-/* "2 missing, 3 warning, 8 unknown, 6 good." */
-static void add_counts(struct assay__doc *doc, const struct assay__checkup *checkup)
-{
-    static const enum assay__health order[] = {ASSAY__HEALTH_MISSING, ASSAY__HEALTH_WARNING,
-                                               ASSAY__HEALTH_UNKNOWN, ASSAY__HEALTH_GOOD};
-    struct assay__buf text = {0};
-    for (size_t k = 0; k < sizeof order / sizeof order[0]; k++) {
-        size_t count = 0;
-        for (size_t i = 0; i < checkup->check_count; i++)
-            count += checkup->checks[i].health == order[k];
-        if (count)
-            assay__buf_printf(&text, "%s%zu %s", text.length ? ", " : "", count,
-                              assay__health_name(order[k]));
-    }
-    assay__doc_sentence(doc, ASSAY__TONE_LEAD, "%zu checks: %s.", checkup->check_count,
-                        assay__doc_take(doc, &text));
-}
-
-static void add_checks(struct assay__doc *doc, const struct assay__checkup *checkup)
-{
-    assay__doc_section(doc, "checks", "Checks", NULL, ASSAY__SECTION_QUIET);
-    add_counts(doc, checkup);
-    struct assay__table *t = assay__doc_table(doc, "checks", "Checks", ASSAY__ARRAY(check_columns));
-    for (size_t i = 0; i < checkup->check_count; i++)
-        put_check(t, &checkup->checks[i]);
-    assay__doc_end(doc);
-}
-
-/* --- probes ----------------------------------------------------------------------------------- */
 
 static const struct assay__column probe_columns[] = {
     {"name", "probe", .flags = ASSAY__COLUMN_NAME},
@@ -84,8 +38,7 @@ static void put_probe(struct assay__table *t, const struct assay__examined *e)
     const char *reason = *e->reason ? e->reason : "no reason was given";
     struct assay__datum none = assay__datum_unknown(reason);
     struct assay__datum slow = assay__datum_unknown("a read takes more than 0.2 s");
-    assay__table_row(t, 0, NULL);
-    assay__table_texts(t, e->ops->name, available ? "yes" : "no");
+    assay__table_row_of(t, 0, e->ops->name, available ? "yes" : "no");
     assay__table_cell(t, available ? assay__datum_count((double)e->available_count) : none);
     assay__table_cell(t, available ? assay__datum_count((double)e->channel_count)
                                    : assay__datum_none());
@@ -119,34 +72,29 @@ static struct assay__datum reading(const struct assay__channel *c, double value,
     return shown;
 }
 
-static void put_channel(struct assay__table *t, const struct assay__examined *e, size_t i)
-{
-    const struct assay__channel *c = &e->channels[i];
-    const char *reason = c->available ? e->readings[i].reason : c->reason;
-    assay__table_row(t, 0, NULL);
-    assay__table_texts(t, e->ops->name, c->name);
-    assay__table_cell(t, reading(c, c->available ? e->readings[i].value : (double)NAN, reason));
-    assay__table_texts(t, c->unit, c->available ? "yes" : "no", c->source, reason);
-}
-
 static void add_probes(struct assay__doc *doc, const struct assay__checkup *checkup)
 {
     size_t channels = 0;
     assay__doc_section(doc, "probes", "Probes",
-                       "one read of all channels: median "
-                       "and slowest of 20",
-                       0);
-    struct assay__table *t = assay__doc_table(doc, "probes", "Probes", ASSAY__ARRAY(probe_columns));
+                       "one read of all channels: median and slowest of 20", 0);
+    struct assay__table *t = assay__doc_table(doc, "probes", "Probes", probe_columns);
     for (size_t i = 0; i < checkup->probe_count; i++) {
         put_probe(t, &checkup->probes[i]);
         channels += checkup->probes[i].channel_count;
     }
     const char *remark = assay__doc_printf(doc, "%zu, with their readings", channels);
     assay__doc_fold(doc, "channels", "Channels", remark);
-    t = assay__doc_table(doc, "channels", "Channels", ASSAY__ARRAY(channel_columns));
+    t = assay__doc_table(doc, "channels", "Channels", channel_columns);
     for (size_t i = 0; i < checkup->probe_count; i++)
-        for (size_t k = 0; k < checkup->probes[i].channel_count; k++)
-            put_channel(t, &checkup->probes[i], k);
+        for (size_t k = 0; k < checkup->probes[i].channel_count; k++) {
+            const struct assay__examined *e = &checkup->probes[i];
+            const struct assay__channel *c = &e->channels[k];
+            const char *reason = c->available ? e->readings[k].reason : c->reason;
+            assay__table_row_of(t, 0, e->ops->name, c->name);
+            assay__table_cell(
+                t, reading(c, c->available ? e->readings[k].value : (double)NAN, reason));
+            assay__table_texts(t, c->unit, c->available ? "yes" : "no", c->source, reason);
+        }
     assay__doc_end(doc);
     assay__doc_end(doc);
 }
@@ -155,7 +103,69 @@ int assay__doctor_document(const struct assay__checkup *checkup, struct assay__d
 {
     struct assay__doc *doc = assay__doc_open(made, "doctor", "Measuring on this machine");
     if (!doc) return ASSAY_ENOMEM;
-    add_checks(doc, checkup);
+    assay__doc_section(doc, "checks", "Checks", NULL, ASSAY__SECTION_QUIET);
+    /* "2 missing, 3 warning, 8 unknown, 6 good." */
+    static const enum assay__health order[] = {ASSAY__HEALTH_MISSING, ASSAY__HEALTH_WARNING,
+                                               ASSAY__HEALTH_UNKNOWN, ASSAY__HEALTH_GOOD};
+    struct assay__buf text = {0};
+    for (size_t k = 0; k < sizeof order / sizeof order[0]; k++) {
+        size_t count = 0;
+        for (size_t i = 0; i < checkup->check_count; i++)
+            count += checkup->checks[i].health == order[k];
+        if (count)
+            assay__buf_printf(&text, "%s%zu %s", text.length ? ", " : "", count,
+                              assay__health_name(order[k]));
+    }
+    assay__doc_lead(doc, "%zu checks: %s.", checkup->check_count, assay__doc_take(doc, &text));
+    struct assay__table *t = assay__doc_table(doc, "checks", "Checks", check_columns);
+    for (size_t i = 0; i < checkup->check_count; i++) {
+        const struct assay__diagnosis *d = &checkup->checks[i];
+        static const enum assay__badge badges[] = {ASSAY__BADGE_PASS, ASSAY__BADGE_WARN,
+                                                   ASSAY__BADGE_FAIL, ASSAY__BADGE_NONE};
+        bool bad = d->health == ASSAY__HEALTH_WARNING || d->health == ASSAY__HEALTH_MISSING;
+        assay__table_row_of(t, bad ? ASSAY__ROW_FAULT : 0, d->id);
+        assay__table_cell(t, assay__datum_badge(assay__health_name(d->health), badges[d->health]));
+        assay__table_texts(t, assay__buf_text(&d->says), assay__buf_text(&d->advice));
+    }
+    assay__doc_end(doc);
     add_probes(doc, checkup);
+    return 0;
+}
+
+/* What `assay doctor --capture` copied of this machine, and what it could not copy. */
+static const struct assay__column written_columns[] = {
+    {"folder", "copied", .flags = ASSAY__COLUMN_NAME},
+    {"files", "files", .unit = ASSAY__UNIT_COUNT},
+};
+
+static const struct assay__column fault_columns[] = {
+    {"path", "not copied, or only partly", .flags = ASSAY__COLUMN_NAME},
+    {"reason", "why", .flags = ASSAY__COLUMN_PROSE},
+};
+
+int assay__capture_document(const struct assay__capture *capture, const char *folder,
+                            struct assay__doc **made)
+{
+    struct assay__doc *doc = assay__doc_open(made, "doctor", "This machine as a folder");
+    if (!doc) return ASSAY_ENOMEM;
+    assay__doc_section(doc, "capture", "Capture", NULL, ASSAY__SECTION_QUIET);
+    assay__doc_lead(doc, "%zu file%s, %s, in %s.", capture->files,
+                    assay__plural((double)capture->files),
+                    assay__scaled((double)capture->bytes, "B").text, folder);
+    assay__doc_note(doc,
+                    "The host name was replaced. Review the folder before you share it. With "
+                    "ASSAY_FSROOT=%s assay reads it in place of a machine.",
+                    folder);
+    struct assay__table *t = assay__doc_table(doc, "written", "Copied", written_columns);
+    for (size_t i = 0; i < capture->group_count; i++) {
+        assay__table_row_of(t, 0, capture->groups[i].what);
+        assay__table_number(t, (double)capture->groups[i].files, ASSAY_MEASURED);
+    }
+    t = assay__doc_table(doc, "not-written", "Not copied", fault_columns);
+    for (size_t i = 0; i < capture->fault_count; i++)
+        assay__table_row_of(t, 0, capture->faults[i].path, capture->faults[i].reason);
+    if (capture->faults_left_out)
+        assay__doc_note(doc, "And %zu more that were not copied.", capture->faults_left_out);
+    assay__doc_end(doc);
     return 0;
 }

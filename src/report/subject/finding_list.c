@@ -1,6 +1,6 @@
-/* finding_list.c - see finding_list.h. A potential is marked: it follows from measured shares (=)
- * or rests on an assumed cost (~), and has not been tried. */
-#include "report/subject/finding_list.h"
+/* finding_list.c - findings: a sentence or a row each, and one in full. A potential is marked: it
+ * follows from measured shares (=) or rests on an assumed cost (~), and has not been tried. */
+#include "report/subject/subject.h"
 
 #include "base/text.h"
 #include "experiment/verify.h"
@@ -15,20 +15,20 @@ const struct assay__column assay__finding_columns[ASSAY__FINDING_COLUMNS] = {
     {.key = "severity"},
     {.key = "state"},
     {.key = "effort"},
-    {.key = "expected_gain", .unit = TIMES},
+    {.key = "expected_gain"},
     {.key = "expected_state"},
     {.key = "expected_of"},
-    {.key = "energy_saving", .unit = "ratio"},
+    {.key = "energy_saving"},
     {.key = "tried"},
-    {.key = "verified_gain", .unit = TIMES},
-    {.key = "verified_low", .unit = TIMES},
-    {.key = "verified_high", .unit = TIMES},
+    {.key = "verified_gain"},
+    {.key = "verified_low"},
+    {.key = "verified_high"},
     {.key = "verified_of"},
-    {.key = "verified_smallest", .unit = "ratio"},
-    {.key = "verified_energy", .unit = TIMES},
-    {.key = "verified_energy_low", .unit = TIMES},
-    {.key = "verified_energy_high", .unit = TIMES},
-    {.key = "verified_drift", .unit = ASSAY__UNIT_PLAIN},
+    {.key = "verified_smallest"},
+    {.key = "verified_energy"},
+    {.key = "verified_energy_low"},
+    {.key = "verified_energy_high"},
+    {.key = "verified_drift"},
     {.key = "drift_note"},
     {.key = "advice"},
     {.key = "reason"},
@@ -46,40 +46,32 @@ const char *assay__finding_state(const struct assay__finding *f)
     return strcmp(own, "verified") == 0 || strcmp(own, "withdrawn") == 0 ? own : "open";
 }
 
-/* --- a row each ------------------------------------------------------------------------------- */
-
-static void put_row(struct assay__doc *doc, struct assay__table *t, const struct assay__finding *f)
-{
-    enum assay_state state = assay__finding_gain_state(f);
-    bool potential = isfinite(f->expected_gain), tried = isfinite(f->verified_gain);
-    const double measured[] = {f->verified_gain, f->verified_low, f->verified_high},
-                 energies[] = {f->verified_smallest, f->verified_energy, f->verified_energy_low,
-                               f->verified_energy_high, f->verified_drift};
-    assay__table_row(t, 0, NULL);
-    assay__table_texts(t, f->id, f->title, f->severity, assay__finding_state(f), f->effort);
-    assay__table_number(t, f->expected_gain, state);
-    assay__table_texts(t, potential ? assay_state_name(state) : "",
-                       potential ? assay__rule_gain_of(or_empty(f->id)) : "");
-    assay__table_number(t, f->energy_saving, state);
-    assay__table_text(t, f->tried);
-    for (size_t i = 0; i < sizeof measured / sizeof measured[0]; i++)
-        assay__table_number(t, tried ? measured[i] : (double)NAN, ASSAY_MEASURED);
-    assay__table_text(t, f->verified_of);
-    for (size_t i = 0; i < sizeof energies / sizeof energies[0]; i++)
-        assay__table_number(t, tried ? energies[i] : (double)NAN, ASSAY_MEASURED);
-    assay__table_texts(t, f->drift_note, f->advice, f->reason,
-                       assay__doc_join(doc, f->evidence, f->evidence_count));
-}
-
 void assay__add_finding_table(struct assay__doc *doc, const struct assay_profile *profile)
 {
-    struct assay__table *t = assay__doc_table(doc, "findings", NULL, assay__finding_columns,
-                                              ASSAY__FINDING_COLUMNS);
-    for (size_t i = 0; i < profile->finding_count; i++)
-        put_row(doc, t, &profile->findings[i]);
+    struct assay__table *t = assay__doc_add_table(doc, "findings", NULL, assay__finding_columns,
+                                                  ASSAY__FINDING_COLUMNS);
+    for (size_t i = 0; i < profile->finding_count; i++) {
+        const struct assay__finding *f = &profile->findings[i];
+        enum assay_state state = assay__finding_gain_state(f);
+        bool potential = isfinite(f->expected_gain), tried = isfinite(f->verified_gain);
+        const double measured[] = {f->verified_gain, f->verified_low, f->verified_high},
+                     energies[] = {f->verified_smallest, f->verified_energy, f->verified_energy_low,
+                                   f->verified_energy_high, f->verified_drift};
+        assay__table_row_of(t, 0, f->id, f->title, f->severity, assay__finding_state(f), f->effort);
+        assay__table_number(t, f->expected_gain, state);
+        assay__table_texts(t, potential ? assay_state_name(state) : "",
+                           potential ? assay__rule_gain_of(or_empty(f->id)) : "");
+        assay__table_number(t, f->energy_saving, state);
+        assay__table_text(t, f->tried);
+        for (size_t k = 0; k < sizeof measured / sizeof measured[0]; k++)
+            assay__table_number(t, tried ? measured[k] : (double)NAN, ASSAY_MEASURED);
+        assay__table_text(t, f->verified_of);
+        for (size_t k = 0; k < sizeof energies / sizeof energies[0]; k++)
+            assay__table_number(t, tried ? energies[k] : (double)NAN, ASSAY_MEASURED);
+        assay__table_texts(t, f->drift_note, f->advice, f->reason,
+                           assay__doc_join(doc, f->evidence, f->evidence_count));
+    }
 }
-
-/* --- in a sentence ---------------------------------------------------------------------------- */
 
 /* "(verified: 1.25 × as fast, 95 %: 1.21 to 1.3)" */
 static const char *outcome(struct assay__doc *doc, const struct assay__finding *f)
@@ -103,25 +95,6 @@ void assay__add_finding_point(struct assay__doc *doc, const struct assay__findin
     bool advised = *or_empty(f->advice);
     assay__doc_point(doc, "%s: %s%s%s%s", or_empty(f->severity), or_empty(f->title),
                      advised ? ": " : "", or_empty(f->advice), outcome(doc, f));
-}
-
-/* --- one in full ------------------------------------------------------------------------------ */
-
-static void add_potential(struct assay__doc *doc, const struct assay__finding *f)
-{
-    enum assay_state state = assay__finding_gain_state(f);
-    bool combined = strcmp(or_empty(f->id), ASSAY__VERIFY_COMBINED) == 0;
-    assay__doc_fact(doc, "potential");
-    if (isfinite(f->expected_gain))
-        assay__doc_item_after(doc, NULL, assay__datum_number(f->expected_gain, TIMES, state),
-                              combined ? "if gains multiplied"
-                                       : assay__gain_words(assay__rule_gain_of(or_empty(f->id))));
-    else
-        assay__doc_item_text(doc, "not known from this profile");
-    if (isfinite(f->energy_saving))
-        assay__doc_item_after(doc, "energy of an inference",
-                              assay__datum_number(-f->energy_saving, "ratio", state),
-                              "at unchanged power");
 }
 
 /* What was measured when it was tried. */
@@ -159,7 +132,19 @@ void assay__add_finding(struct assay__doc *doc, const struct assay__finding *f)
 {
     assay__doc_fact_text(doc, "evidence", assay__doc_join(doc, f->evidence, f->evidence_count));
     assay__doc_fact_text(doc, "change", f->advice);
-    add_potential(doc, f);
+    enum assay_state state = assay__finding_gain_state(f);
+    bool combined = strcmp(or_empty(f->id), ASSAY__VERIFY_COMBINED) == 0;
+    assay__doc_fact(doc, "potential");
+    if (isfinite(f->expected_gain))
+        assay__doc_item_after(doc, NULL, assay__datum_number(f->expected_gain, TIMES, state),
+                              combined ? "if gains multiplied"
+                                       : assay__gain_words(assay__rule_gain_of(or_empty(f->id))));
+    else
+        assay__doc_item_text(doc, "not known from this profile");
+    if (isfinite(f->energy_saving))
+        assay__doc_item_after(doc, "energy of an inference",
+                              assay__datum_number(-f->energy_saving, "ratio", state),
+                              "at unchanged power");
     assay__doc_fact_text(doc, "tried", f->tried);
     add_measured(doc, f);
     assay__doc_fact_text(doc, "verdict", f->reason);

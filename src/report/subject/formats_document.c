@@ -15,7 +15,7 @@ static struct assay__table *begin(struct assay__doc *doc, const char *id, const 
                                   const char *remark)
 {
     assay__doc_section(doc, id, title, remark, 0);
-    return assay__doc_table(doc, "formats", title, ASSAY__ARRAY(columns));
+    return assay__doc_table(doc, "formats", title, columns);
 }
 
 int assay__formats_document(struct assay__doc **made)
@@ -27,14 +27,12 @@ int assay__formats_document(struct assay__doc **made)
     struct assay__table *t = begin(doc, "formats", "Formats",
                                    "chosen by name, or by a file's ending");
     for (size_t i = 0; (format = assay__format_at(i)); i++) {
-        assay__table_row(t, 0, NULL);
-        assay__table_texts(t, "format", format->name, format->extensions, format->summary);
+        assay__table_row_of(t, 0, "format", format->name, format->extensions, format->summary);
     }
     assay__doc_end(doc);
     t = begin(doc, "figures", "Figures", "as SVG, or drawn in the terminal");
     for (size_t i = 0; (figure = assay__figure_row_at(i)); i++) {
-        assay__table_row(t, 0, NULL);
-        assay__table_texts(t, "figure", figure->name, NULL, figure->summary);
+        assay__table_row_of(t, 0, "figure", figure->name, NULL, figure->summary);
     }
     assay__doc_end(doc);
     return 0;

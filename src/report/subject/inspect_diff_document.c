@@ -7,8 +7,6 @@
 #include <stdint.h>
 #include <string.h>
 
-/* --- numbers beside each other ---------------------------------------------------------------- */
-
 /* A row is one quantity of one thing; people read the name of the thing in its first row only. */
 static const struct assay__column columns[] = {
     {.key = "name"},
@@ -26,8 +24,7 @@ static void put_row(struct assay__table *t, const char *of, const char *name, co
 {
     bool count = strcmp(unit, ASSAY__UNIT_COUNT) == 0;
     enum assay_state state = count ? ASSAY_MEASURED : ASSAY_DERIVED;
-    assay__table_row(t, 0, NULL);
-    assay__table_texts(t, of, name, quantity, unit);
+    assay__table_row_of(t, 0, of, name, quantity, unit);
     assay__table_cell(t, assay__datum_number(a, unit, state));
     assay__table_cell(t, assay__datum_number(b, unit, state));
     assay__table_number(t, a > 0 ? b / a : (double)NAN, ASSAY_DERIVED);
@@ -58,7 +55,7 @@ static void add_totals(struct assay__doc *doc, const struct assay__inspect_diff 
     const struct assay__inspect *a = diff->a, *b = diff->b;
     assay__doc_section(doc, "totals", "Totals", "of one inference, from the graph and its shapes",
                        0);
-    struct assay__table *t = assay__doc_table(doc, "totals", "Totals", ASSAY__ARRAY(columns));
+    struct assay__table *t = assay__doc_table(doc, "totals", "Totals", columns);
     put_row(t, "model", NULL, "nodes", ASSAY__UNIT_COUNT, /* those of bodies too */
             (double)(a->layer_count + a->inner_nodes), (double)(b->layer_count + b->inner_nodes));
     put_row(t, "model", NULL, "parameters", ASSAY__UNIT_COUNT, known_count(a->analysis->parameters),
@@ -73,7 +70,7 @@ static void add_operators(struct assay__doc *doc, const struct assay__inspect_di
 {
     static const struct assay__op_total none = {0};
     assay__doc_section(doc, "operators", "Operators", "that differ", 0);
-    struct assay__table *t = assay__doc_table(doc, "operators", "Operators", ASSAY__ARRAY(columns));
+    struct assay__table *t = assay__doc_table(doc, "operators", "Operators", columns);
     for (size_t i = 0; i < diff->operator_count; i++) {
         const struct assay__inspect_both *both = &diff->operators[i];
         if (!assay__inspect_diff_operator(diff, i)) continue;
@@ -95,8 +92,7 @@ static void add_parameters(struct assay__doc *doc, const struct assay__inspect_d
 {
     static const struct assay__parameter_total none = {0};
     assay__doc_section(doc, "parameters", "Parameters", "by type, where they differ", 0);
-    struct assay__table *t = assay__doc_table(doc, "parameters", "Parameters",
-                                              ASSAY__ARRAY(columns));
+    struct assay__table *t = assay__doc_table(doc, "parameters", "Parameters", columns);
     for (size_t i = 0; i < diff->parameter_count; i++) {
         const struct assay__inspect_both *both = &diff->parameters[i];
         if (!assay__inspect_diff_parameter(diff, i)) continue;
@@ -115,8 +111,6 @@ static void add_parameters(struct assay__doc *doc, const struct assay__inspect_d
     assay__doc_end(doc);
 }
 
-/* --- layers ----------------------------------------------------------------------------------- */
-
 static const struct assay__column layer_columns[] = {
     {.key = "change"},
     {"name", "layer", .flags = ASSAY__COLUMN_NAME},
@@ -134,7 +128,7 @@ static const struct assay__column layer_columns[] = {
 
 /* A layer of one side; op NULL: that side has none. */
 struct side {
-    const char *op, *output;
+    const char *name, *op, *output;
     struct assay__datum flops, bytes;
 };
 
@@ -146,6 +140,7 @@ static struct side side_of(struct assay__doc *doc, const struct assay__inspect *
     if (index == SIZE_MAX) return side;
     const struct assay__inspect_layer *layer = &inspect->layers[index];
     assay__inspect_output_shape(&shape, inspect, layer);
+    side.name = layer->name;
     side.op = assay__doc_op(doc, layer->node->domain, layer->node->op);
     side.output = assay__doc_take(doc, &shape);
     side.flops = assay__derived(layer->cost->flops, NULL);
@@ -160,21 +155,6 @@ static const char *joined(struct assay__doc *doc, const char *a, const char *b)
     return strcmp(a, b) == 0 ? a : assay__doc_printf(doc, "%s to %s", a, b);
 }
 
-static void put_pair(struct assay__table *t, const struct assay__inspect_diff *diff,
-                     const struct assay__inspect_pair *pair, const char *change)
-{
-    struct side a = side_of(t->doc, diff->a, pair->a), b = side_of(t->doc, diff->b, pair->b);
-    assay__table_row(t, 0, NULL);
-    assay__table_texts(t, change,
-                       a.op ? diff->a->layers[pair->a].name : diff->b->layers[pair->b].name,
-                       joined(t->doc, a.op, b.op), joined(t->doc, a.output, b.output), a.op, b.op,
-                       a.output, b.output);
-    assay__table_cell(t, a.flops);
-    assay__table_cell(t, b.flops);
-    assay__table_cell(t, a.bytes);
-    assay__table_cell(t, b.bytes);
-}
-
 static void add_layers(struct assay__doc *doc, const struct assay__inspect_diff *diff)
 {
     static const struct {
@@ -186,17 +166,22 @@ static void add_layers(struct assay__doc *doc, const struct assay__inspect_diff 
     for (size_t p = 0; p < sizeof parts / sizeof parts[0]; p++) {
         const char *remark = assay__doc_printf(doc, "%zu", diff->counts[parts[p].change]);
         assay__doc_section(doc, parts[p].key, parts[p].title, remark, 0);
-        struct assay__table *t = assay__doc_table(doc, "layers", parts[p].title,
-                                                  ASSAY__ARRAY(layer_columns));
+        struct assay__table *t = assay__doc_table(doc, "layers", parts[p].title, layer_columns);
         t->more = "layers";
-        for (size_t i = 0; i < diff->pair_count; i++)
-            if (diff->pairs[i].change == parts[p].change)
-                put_pair(t, diff, &diff->pairs[i], parts[p].key);
+        for (size_t i = 0; i < diff->pair_count; i++) {
+            const struct assay__inspect_pair *pair = &diff->pairs[i];
+            if (pair->change != parts[p].change) continue;
+            struct side a = side_of(doc, diff->a, pair->a), b = side_of(doc, diff->b, pair->b);
+            assay__table_row_of(t, 0, parts[p].key, a.op ? a.name : b.name, joined(doc, a.op, b.op),
+                                joined(doc, a.output, b.output), a.op, b.op, a.output, b.output);
+            assay__table_cell(t, a.flops);
+            assay__table_cell(t, b.flops);
+            assay__table_cell(t, a.bytes);
+            assay__table_cell(t, b.bytes);
+        }
         assay__doc_end(doc);
     }
 }
-
-/* --- together --------------------------------------------------------------------------------- */
 
 static void add_ends(struct assay__doc *doc, const char *label,
                      const struct assay__inspect *inspect)
@@ -223,8 +208,7 @@ int assay__inspect_diff_document(const struct assay__inspect_diff *diff, struct 
     doc->table = "layers";
     assay__doc_section(doc, "summary", "Summary", NULL, ASSAY__SECTION_QUIET);
     if (diff->a->analysis->conflict_count + diff->b->analysis->conflict_count)
-        assay__doc_sentence(doc, ASSAY__TONE_ALERT,
-                            "SHAPE CONFLICTS: inspect each model separately to see them");
+        assay__doc_alert(doc, "SHAPE CONFLICTS: inspect each model separately to see them");
     assay__inspect_diff_answer(&answer, diff);
     assay__doc_say(doc, ASSAY__TONE_LEAD, assay__doc_take(doc, &answer));
     assay__doc_fact_text(doc, "first", diff->a->name);

@@ -25,37 +25,19 @@ static void add_alerts(struct assay__doc *doc, const struct assay__inspect *insp
     const struct assay__analysis *a = inspect->analysis;
     for (size_t i = 0; i < a->conflict_count && i < CONFLICTS_SHOWN; i++) {
         const struct assay__shape_conflict *c = &a->conflicts[i];
-        assay__doc_sentence(doc, ASSAY__TONE_ALERT, "SHAPE CONFLICT: '%s' (%s) and %s: %s", c->node,
-                            c->op, c->other, c->message);
+        assay__doc_alert(doc, "SHAPE CONFLICT: '%s' (%s) and %s: %s", c->node, c->op, c->other,
+                         c->message);
     }
     if (a->conflict_count > CONFLICTS_SHOWN)
-        assay__doc_sentence(doc, ASSAY__TONE_ALERT, "and %zu more conflicts",
-                            a->conflict_count - CONFLICTS_SHOWN);
+        assay__doc_alert(doc, "and %zu more conflicts", a->conflict_count - CONFLICTS_SHOWN);
     assay__doc_say(doc, ASSAY__TONE_WARN, inspect->version_note);
     if (inspect->missing)
-        assay__doc_sentence(doc, ASSAY__TONE_WARN,
-                            "MISSING: %s; nothing here needs it, but running the model does",
-                            inspect->missing);
+        assay__doc_warn(doc, "MISSING: %s; nothing here needs it, but running the model does",
+                        inspect->missing);
     if (inspect->unplanned)
-        assay__doc_sentence(doc, ASSAY__TONE_WARN, "The inputs keep the shapes of the file: %s",
-                            inspect->unplanned);
+        assay__doc_warn(doc, "The inputs keep the shapes of the file: %s", inspect->unplanned);
     if (inspect->ncp_fault)
-        assay__doc_sentence(doc, ASSAY__TONE_WARN, "The wiring in the metadata is ignored: %s",
-                            inspect->ncp_fault);
-}
-
-/* "703 MFLOP per inference, 99.2 % of them in 26 Conv": the operator with the most FLOPs is the
- * first of the list. */
-static void put_dominant(struct assay__buf *out, const struct assay__analysis *a)
-{
-    const struct assay__op_total *top = a->op_count ? &a->ops[0] : NULL;
-    assay__buf_printf(out, "%s%s per inference", a->unknown_flops ? "at least " : "",
-                      assay__scaled(a->flops, "FLOP").text);
-    if (!top || !(top->flops > 0) || !(a->flops > 0)) return;
-    double share = fmin(top->flops / a->flops, 1); /* bodies that run several times are in both */
-    assay__buf_printf(out, ", %.*f %% of %s in %zu ", share < 0.9995 ? 1 : 0, share * 100,
-                      a->unknown_flops ? "that" : "them", top->count);
-    assay__inspect_op(out, top->domain, top->op);
+        assay__doc_warn(doc, "The wiring in the metadata is ignored: %s", inspect->ncp_fault);
 }
 
 static void add_answer(struct assay__doc *doc, const struct assay__inspect *inspect)
@@ -73,9 +55,18 @@ static void add_answer(struct assay__doc *doc, const struct assay__inspect *insp
     }
     assay__buf_puts(&text, ": ");
     if (a->flops > 0 || !a->unknown_flops)
-        put_dominant(&text, a);
+        assay__buf_printf(&text, "%s%s per inference", a->unknown_flops ? "at least " : "",
+                          assay__scaled(a->flops, "FLOP").text);
     else
         assay__buf_puts(&text, "FLOPs unknown");
+    if (a->flops > 0 && a->op_count && a->ops[0].flops > 0) { /* ", 99.2 % of them in 26 Conv" */
+        const struct assay__op_total *top = &a->ops[0];       /* the operator with the most */
+        /* bodies that run several times are in both */
+        double share = fmin(top->flops / a->flops, 1);
+        assay__buf_printf(&text, ", %.*f %% of %s in %zu ", share < 0.9995 ? 1 : 0, share * 100,
+                          a->unknown_flops ? "that" : "them", top->count);
+        assay__inspect_op(&text, top->domain, top->op);
+    }
     if (moved > 0 && !a->unknown_bytes && !a->unknown_flops && a->flops > 0)
         assay__buf_printf(&text, "; %s", assay__scaled(a->flops / moved, "FLOP/B").text);
     if (isfinite(a->live.peak_bytes))
@@ -128,20 +119,6 @@ struct source_ops {
     size_t counts[SOURCE_KINDS], kinds, beyond;
 };
 
-static void count_source_op(struct source_ops *ops, const char *name)
-{
-    size_t k = 0;
-    if (!name || !*name) return;
-    while (k < ops->kinds && strcmp(ops->names[k], name) != 0)
-        k++;
-    if (k == SOURCE_KINDS) {
-        ops->beyond++;
-        return;
-    }
-    if (k == ops->kinds) ops->names[ops->kinds++] = name;
-    ops->counts[k]++;
-}
-
 /* Of a graph and its bodies. */
 static void count_source_ops(struct source_ops *ops, const struct assay__graph *graph, int depth)
 {
@@ -153,22 +130,13 @@ static void count_source_ops(struct source_ops *ops, const struct assay__graph *
             for (size_t n = 0; attr->graphs && n < attr->count; n++)
                 if (attr->graphs[n]) count_source_ops(ops, attr->graphs[n], depth + 1);
         }
-        count_source_op(ops, node->source_op);
+        size_t k = 0;
+        if (!node->source_op || !*node->source_op) continue;
+        while (k < ops->kinds && strcmp(ops->names[k], node->source_op) != 0)
+            k++;
+        if (k < SOURCE_KINDS && k == ops->kinds) ops->names[ops->kinds++] = node->source_op;
+        ++*(k < SOURCE_KINDS ? &ops->counts[k] : &ops->beyond);
     }
-}
-
-/* What the nodes are called in a file of another format, where the tables below use ONNX' names. */
-static void add_source_ops(struct assay__doc *doc, const struct assay__inspect *inspect)
-{
-    struct source_ops ops = {.kinds = 0};
-    count_source_ops(&ops, &inspect->model->graph, 0);
-    assay__doc_fact(doc, "made of");
-    for (size_t k = 0; k < ops.kinds; k++)
-        if (ops.counts[k] > 1)
-            assay__doc_item_text(doc, "%s × %zu", ops.names[k], ops.counts[k]);
-        else
-            assay__doc_item_text(doc, "%s", ops.names[k]);
-    if (ops.beyond) assay__doc_item_text(doc, "and %zu nodes of other kinds", ops.beyond);
 }
 
 /* --- inputs and outputs ----------------------------------------------------------------------- */
@@ -209,21 +177,6 @@ static void put_values(struct assay__table *t, const struct assay__inspect *insp
     }
 }
 
-static void add_values(struct assay__doc *doc, const struct assay__inspect *inspect)
-{
-    const struct assay__graph *graph = &inspect->model->graph;
-    assay__doc_section(doc, "values", "Inputs and outputs", NULL, 0);
-    struct assay__table *t = assay__doc_table(doc, "values", "Inputs and outputs",
-                                              ASSAY__ARRAY(value_columns));
-    t->more = "values";
-    t->limit = 16;
-    put_values(t, inspect, "input", graph->inputs, graph->input_count);
-    put_values(t, inspect, "output", graph->outputs, graph->output_count);
-    for (size_t i = 0; i < inspect->workload->note_count; i++)
-        assay__doc_say(doc, ASSAY__TONE_NOTE, inspect->workload->notes[i]);
-    assay__doc_end(doc);
-}
-
 /* --- totals ----------------------------------------------------------------------------------- */
 
 /* A total that leaves out nodes is unknown, but at least what the others need. The reasons are
@@ -252,18 +205,6 @@ static const struct assay__column metric_columns[] = {
     {"note", "formula or reason", .flags = ASSAY__COLUMN_PROSE},
 };
 
-static void add_metrics(struct assay__doc *doc, const struct assay__inspect *inspect)
-{
-    assay__doc_fold(doc, "metrics", "Metrics with state and formula", NULL);
-    struct assay__table *t = assay__doc_table(doc, "metrics", "Metrics",
-                                              ASSAY__ARRAY(metric_columns));
-    for (size_t i = 0; i < assay_metrics_count(inspect->metrics); i++) {
-        assay__table_row(t, 0, NULL);
-        assay__table_metric_row(t, assay_metrics_at(inspect->metrics, i));
-    }
-    assay__doc_end(doc);
-}
-
 static void add_totals(struct assay__doc *doc, const struct assay__inspect *inspect)
 {
     const struct assay__analysis *a = inspect->analysis;
@@ -280,7 +221,13 @@ static void add_totals(struct assay__doc *doc, const struct assay__inspect *insp
     assay__doc_fact(doc, "memory");
     put_total(doc, inspect, "weights", "memory.model", NAN);
     put_total(doc, inspect, "peak activations", "memory.activation.predicted", NAN);
-    add_metrics(doc, inspect);
+    assay__doc_fold(doc, "metrics", "Metrics with state and formula", NULL);
+    struct assay__table *t = assay__doc_table(doc, "metrics", "Metrics", metric_columns);
+    for (size_t i = 0; i < assay_metrics_count(inspect->metrics); i++) {
+        assay__table_row(t, 0, NULL);
+        assay__table_metric_row(t, assay_metrics_at(inspect->metrics, i));
+    }
+    assay__doc_end(doc);
     assay__doc_end(doc);
 }
 
@@ -306,14 +253,12 @@ static void add_operators(struct assay__doc *doc, const struct assay__analysis *
     const char *remark = assay__doc_printf(doc, "%zu, by FLOPs%s", a->op_count,
                                            a->unknown_flops ? "; shares of what is known" : "");
     assay__doc_section(doc, "operators", "Operators", remark, 0);
-    struct assay__table *t = assay__doc_table(doc, "operators", "Operators",
-                                              ASSAY__ARRAY(operator_columns));
+    struct assay__table *t = assay__doc_table(doc, "operators", "Operators", operator_columns);
     t->more = "operators";
     t->limit = 30;
     for (size_t i = 0; i < a->op_count; i++) {
         const struct assay__op_total *op = &a->ops[i];
-        assay__table_row(t, 0, NULL);
-        assay__table_texts(t, assay__doc_op(doc, op->domain, op->op), op->op, op->domain);
+        assay__table_row_of(t, 0, assay__doc_op(doc, op->domain, op->op), op->op, op->domain);
         assay__table_numbers(t, ASSAY_MEASURED, op->count, op->unknown);
         assay__table_cell(t, op->unknown ? assay__datum_count((double)op->unknown)
                                          : assay__datum_none());
@@ -339,13 +284,12 @@ static const struct assay__column parameter_columns[] = {
 static void put_parameters(struct assay__doc *doc, const struct assay__analysis *a)
 {
     struct assay__table *t = assay__doc_table(doc, "parameters", "Parameters by type",
-                                              ASSAY__ARRAY(parameter_columns));
+                                              parameter_columns);
     for (size_t i = 0; i < a->parameter_type_count; i++) {
         const struct assay__parameter_total *p = &a->parameters_by_type[i];
         double share = a->parameter_bytes > 0 ? (double)p->bytes / (double)a->parameter_bytes
                                               : (double)NAN;
-        assay__table_row(t, 0, NULL);
-        assay__table_texts(t, assay__dtype_name(p->dtype), p->storage ? p->storage : "dense");
+        assay__table_row_of(t, 0, assay__dtype_name(p->dtype), p->storage ? p->storage : "dense");
         assay__table_numbers(t, ASSAY_MEASURED, p->tensors, p->elements);
         assay__table_number(t, (double)p->bytes, ASSAY_DERIVED);
         assay__table_numbers(t, ASSAY_MEASURED, share, share);
@@ -369,33 +313,6 @@ static bool alike(const struct assay__stored_weight *a, const struct assay__stor
     return strcmp(a->scheme, b->scheme) == 0 && a->bits == b->bits && a->dtype == b->dtype;
 }
 
-static bool seen_before(const struct assay__model *model, size_t i)
-{
-    for (size_t k = 0; k < i; k++)
-        if (alike(&model->stored[k], &model->stored[i])) return true;
-    return false;
-}
-
-static void put_scheme(struct assay__table *t, const struct assay__model *model, size_t first)
-{
-    const struct assay__stored_weight *weight = &model->stored[first];
-    double tensors = 0, elements = 0, stored = 0, dense = 0;
-    for (size_t i = first; i < model->stored_count; i++) {
-        const struct assay__stored_weight *one = &model->stored[i];
-        if (!alike(one, weight)) continue;
-        tensors++;
-        elements += (double)one->logical_elements;
-        stored += (double)one->stored_bytes;
-        dense += (double)assay__dtype_bytes(weight->dtype, one->logical_elements);
-    }
-    assay__table_row(t, 0, NULL);
-    assay__table_text(t, weight->scheme);
-    assay__table_numbers(t, ASSAY_MEASURED, weight->bits > 0 ? weight->bits : NAN, tensors,
-                         elements, stored);
-    assay__table_number(t, dense, ASSAY_DERIVED);
-    assay__table_texts(t, assay__dtype_name(weight->dtype), tensors < 2 ? weight->detail : NULL);
-}
-
 static void add_parameters(struct assay__doc *doc, const struct assay__inspect *inspect)
 {
     const struct assay__analysis *a = inspect->analysis;
@@ -408,11 +325,31 @@ static void add_parameters(struct assay__doc *doc, const struct assay__inspect *
     assay__buf_puts(&remark, "by type, as stored");
     assay__doc_section(doc, "parameters", "Parameters", assay__doc_take(doc, &remark), 0);
     put_parameters(doc, a);
-    if (!a->parameter_type_count) assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "none");
+    if (!a->parameter_type_count) assay__doc_plain(doc, "none");
     struct assay__table *t = assay__doc_table(doc, "compressed", "Compressed weights by scheme",
-                                              ASSAY__ARRAY(compressed_columns));
-    for (size_t i = 0; i < model->stored_count; i++)
-        if (!seen_before(model, i)) put_scheme(t, model, i);
+                                              compressed_columns);
+    for (size_t i = 0; i < model->stored_count; i++) {
+        const struct assay__stored_weight *weight = &model->stored[i];
+        double tensors = 0, elements = 0, stored = 0, dense = 0;
+        size_t k = 0;
+        while (!alike(&model->stored[k], weight))
+            k++;
+        if (k < i) continue; /* its scheme has a row */
+        for (; k < model->stored_count; k++) {
+            const struct assay__stored_weight *one = &model->stored[k];
+            if (!alike(one, weight)) continue;
+            tensors++;
+            elements += (double)one->logical_elements;
+            stored += (double)one->stored_bytes;
+            dense += (double)assay__dtype_bytes(weight->dtype, one->logical_elements);
+        }
+        assay__table_row_of(t, 0, weight->scheme);
+        assay__table_numbers(t, ASSAY_MEASURED, weight->bits > 0 ? weight->bits : NAN, tensors,
+                             elements, stored);
+        assay__table_number(t, dense, ASSAY_DERIVED);
+        assay__table_texts(t, assay__dtype_name(weight->dtype),
+                           tensors < 2 ? weight->detail : NULL);
+    }
     assay__doc_end(doc);
 }
 
@@ -435,13 +372,12 @@ static void add_unknown(struct assay__doc *doc, const struct assay__analysis *a)
                                            assay__plural(left));
     assay__doc_section(doc, "unknown", "Not known", remark, 0);
     struct assay__table *t = assay__doc_table(doc, "unknown", "Operators whose cost is not known",
-                                              ASSAY__ARRAY(unknown_columns));
+                                              unknown_columns);
     t->more = "operators";
     t->limit = 20;
     for (size_t i = 0; i < a->unknown_count; i++) {
         const struct assay__unknown_op *u = &a->unknown[i];
-        assay__table_row(t, 0, NULL);
-        assay__table_texts(t, assay__doc_op(doc, u->domain, u->op), u->op, u->domain);
+        assay__table_row_of(t, 0, assay__doc_op(doc, u->domain, u->op), u->op, u->domain);
         assay__table_numbers(t, ASSAY_MEASURED, u->count, u->without_flops, u->without_bytes);
         assay__table_text(t, u->why);
     }
@@ -458,9 +394,28 @@ int assay__inspect_document(const struct assay__inspect *inspect, enum assay__in
     add_alerts(doc, inspect);
     add_answer(doc, inspect);
     add_model(doc, inspect);
-    add_source_ops(doc, inspect);
+    /* What the nodes are called in a file of another format, where the tables below use ONNX'
+     * names. */
+    struct source_ops ops = {.kinds = 0};
+    count_source_ops(&ops, &inspect->model->graph, 0);
+    assay__doc_fact(doc, "made of");
+    for (size_t k = 0; k < ops.kinds; k++)
+        if (ops.counts[k] > 1)
+            assay__doc_item_text(doc, "%s × %zu", ops.names[k], ops.counts[k]);
+        else
+            assay__doc_item_text(doc, "%s", ops.names[k]);
+    if (ops.beyond) assay__doc_item_text(doc, "and %zu nodes of other kinds", ops.beyond);
     assay__doc_end(doc);
-    add_values(doc, inspect);
+    const struct assay__graph *graph = &inspect->model->graph;
+    assay__doc_section(doc, "values", "Inputs and outputs", NULL, 0);
+    struct assay__table *t = assay__doc_table(doc, "values", "Inputs and outputs", value_columns);
+    t->more = "values";
+    t->limit = 16;
+    put_values(t, inspect, "input", graph->inputs, graph->input_count);
+    put_values(t, inspect, "output", graph->outputs, graph->output_count);
+    for (size_t i = 0; i < inspect->workload->note_count; i++)
+        assay__doc_say(doc, ASSAY__TONE_NOTE, inspect->workload->notes[i]);
+    assay__doc_end(doc);
     add_totals(doc, inspect);
     add_operators(doc, inspect->analysis);
     add_parameters(doc, inspect);

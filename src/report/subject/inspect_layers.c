@@ -6,8 +6,7 @@
 #include "report/figure/figures.h"
 
 #include <math.h>
-
-/* --- memory ----------------------------------------------------------------------------------- */
+#include <string.h>
 
 static const struct assay__column tensor_columns[] = {
     {"name", "tensor", .flags = ASSAY__COLUMN_NAME},
@@ -18,37 +17,32 @@ static const struct assay__column tensor_columns[] = {
     {"last", "to #", ASSAY__UNIT_COUNT, .priority = 5},
 };
 
-static void put_tensor(struct assay__table *t, const struct assay__inspect *inspect,
-                       const struct assay__live_tensor *tensor)
-{
-    const struct assay__shapes *shapes = inspect->analysis->shapes;
-    const struct assay__shape_entry *entry = assay__shapes_get(shapes, tensor->name);
-    struct assay__buf shape = {0};
-    assay__inspect_shape(&shape, shapes, entry);
-    assay__table_row(t, 0, NULL);
-    assay__table_text(t, tensor->name);
-    assay__table_number(t, tensor->bytes, ASSAY_DERIVED);
-    assay__table_texts(t, entry ? assay__dtype_name(entry->dtype) : NULL,
-                       assay__doc_take(t->doc, &shape));
-    assay__table_numbers(t, ASSAY_MEASURED, tensor->first, tensor->last);
-}
-
 /* The rows sum to the peak: what its bodies need is one of them. */
 static void put_tensors(struct assay__doc *doc, const struct assay__inspect *inspect, bool known)
 {
     const struct assay__liveness *live = &inspect->analysis->live;
     struct assay__table *t = assay__doc_table(doc, "tensors", "Tensors alive at the peak",
-                                              ASSAY__ARRAY(tensor_columns));
+                                              tensor_columns);
     t->more = "tensors";
     t->limit = 6;
     if (known && live->peak_body_bytes > 0) {
-        assay__table_row(t, 0, NULL);
-        assay__table_text(t, assay__doc_printf(doc, "inside the body of '%s'",
-                                               inspect->layers[live->peak_position].name));
+        assay__table_row_of(t, 0,
+                            assay__doc_printf(doc, "inside the body of '%s'",
+                                              inspect->layers[live->peak_position].name));
         assay__table_number(t, live->peak_body_bytes, ASSAY_DERIVED);
     }
-    for (size_t i = 0; known && i < live->peak_tensor_count; i++)
-        put_tensor(t, inspect, &live->tensors[live->peak_tensors[i]]);
+    for (size_t i = 0; known && i < live->peak_tensor_count; i++) {
+        const struct assay__live_tensor *tensor = &live->tensors[live->peak_tensors[i]];
+        const struct assay__shapes *shapes = inspect->analysis->shapes;
+        const struct assay__shape_entry *entry = assay__shapes_get(shapes, tensor->name);
+        struct assay__buf shape = {0};
+        assay__inspect_shape(&shape, shapes, entry);
+        assay__table_row_of(t, 0, tensor->name);
+        assay__table_number(t, tensor->bytes, ASSAY_DERIVED);
+        assay__table_texts(t, entry ? assay__dtype_name(entry->dtype) : NULL,
+                           assay__doc_take(t->doc, &shape));
+        assay__table_numbers(t, ASSAY_MEASURED, tensor->first, tensor->last);
+    }
 }
 
 static void add_picture(struct assay__doc *doc, const struct assay__inspect *inspect)
@@ -80,9 +74,7 @@ void assay__inspect_add_memory(struct assay__doc *doc, const struct assay__inspe
                                                         "memory.activation.predicted");
     bool known = isfinite(live->peak_bytes) && live->peak_position < inspect->layer_count;
     assay__doc_section(doc, "memory", "Memory",
-                       "live activations in order of execution, without "
-                       "weights",
-                       0);
+                       "live activations in order of execution, without weights", 0);
     if (inspect->layer_count) add_picture(doc, inspect);
     assay__doc_fact(doc, "peak");
     if (known) {
@@ -99,48 +91,27 @@ void assay__inspect_add_memory(struct assay__doc *doc, const struct assay__inspe
     assay__doc_end(doc);
 }
 
-/* --- layers ----------------------------------------------------------------------------------- */
-
-enum {
-    INDEX,
-    OPERATOR,
-    NAME,
-    OP,
-    DOMAIN_,
-    OUTPUT,
-    FLOPS,
-    SHARE,
-    MACS,
-    READ,
-    WRITTEN,
-    WEIGHTS,
-    BYTES,
-    MEMORY,
-    LIVE,
-    INTENSITY,
-    BAR,
-    LAYER_COLUMNS
-};
-
 static const struct assay__column layer_columns[] = {
-    [INDEX] = {"index", "#", ASSAY__UNIT_COUNT, .priority = 3},
-    [OPERATOR] = {.title = "operator", .priority = 4},
-    [NAME] = {"name", "layer", .flags = ASSAY__COLUMN_NAME},
-    [OP] = {.key = "op"},
-    [DOMAIN_] = {.key = "domain"},
-    [OUTPUT] = {"output_shape", "output", .priority = 7},
-    [FLOPS] = {"flops", "FLOPs", .unit = "FLOP"},
-    [SHARE] = {.title = "share", .unit = "ratio"},
-    [MACS] = {"macs", "MACs", "MAC", .priority = 9},
-    [READ] = {"bytes_read", "read", "B", .priority = 8},
-    [WRITTEN] = {"bytes_written", "written", "B", .priority = 8},
-    [WEIGHTS] = {"bytes_weights", "weights", "B", .priority = 8},
-    [BYTES] = {.title = "bytes", .unit = "B", .priority = 1},
-    [MEMORY] = {"memory_bytes", "memory", "B", .priority = 6},
-    [LIVE] = {"live_bytes", "live", "B", .priority = 8},
-    [INTENSITY] = {"intensity", "FLOP/B", ASSAY__UNIT_PLAIN, .priority = 2},
-    [BAR] = {.title = "bar", .unit = "ratio", .priority = 5, .flags = ASSAY__COLUMN_BAR},
+    {"index", "#", ASSAY__UNIT_COUNT, .priority = 3},
+    {.title = "operator", .priority = 4},
+    {"name", "layer", .flags = ASSAY__COLUMN_NAME},
+    {.key = "op"},
+    {.key = "domain"},
+    {"output_shape", "output", .priority = 7},
+    {"flops", "FLOPs", .unit = "FLOP"},
+    {.title = "share", .unit = "ratio"},
+    {"macs", "MACs", "MAC", .priority = 9},
+    {"bytes_read", "read", "B", .priority = 8},
+    {"bytes_written", "written", "B", .priority = 8},
+    {"bytes_weights", "weights", "B", .priority = 8},
+    {.title = "bytes", .unit = "B", .priority = 1},
+    {"memory_bytes", "memory", "B", .priority = 6},
+    {"live_bytes", "live", "B", .priority = 8},
+    {"intensity", "FLOP/B", ASSAY__UNIT_PLAIN, .priority = 2},
+    {.title = "bar", .unit = "ratio", .priority = 5, .flags = ASSAY__COLUMN_BAR},
 };
+
+#define LAYER_COLUMNS (sizeof layer_columns / sizeof layer_columns[0])
 
 struct layer_view {
     const struct assay__inspect *inspect;
@@ -160,37 +131,39 @@ static void fill_layer(const struct assay__table *table, size_t row, struct assa
     double weight = assay__inspect_weight(layer, view->sort);
     struct assay__buf shape = {0};
     assay__inspect_output_shape(&shape, view->inspect, layer);
-    cells[INDEX] = assay__datum_count((double)row);
-    cells[OPERATOR] = assay__datum_text(
-        assay__doc_op(table->doc, layer->node->domain, layer->node->op));
-    cells[NAME] = assay__datum_text(layer->name);
-    cells[OP] = assay__datum_text(layer->node->op);
-    cells[DOMAIN_] = assay__datum_text(layer->node->domain);
-    cells[OUTPUT] = assay__datum_text(assay__doc_take(table->doc, &shape));
-    cells[FLOPS] = derived(layer->cost->flops);
-    cells[SHARE] = assay__measured(weight / view->total, NULL);
-    cells[MACS] = derived(layer->cost->macs);
-    cells[READ] = derived(layer->cost->bytes_read);
-    cells[WRITTEN] = derived(layer->cost->bytes_written);
-    cells[WEIGHTS] = derived(layer->cost->bytes_weights);
-    cells[BYTES] = derived(layer->bytes);
-    cells[MEMORY] = derived(layer->memory_bytes);
-    cells[LIVE] = derived(layer->live_bytes);
-    cells[INTENSITY] = derived(layer->intensity);
-    cells[BAR] = derived(weight / view->most);
+    const struct assay__datum made[LAYER_COLUMNS] = {
+        assay__datum_count((double)row),
+        assay__datum_text(assay__doc_op(table->doc, layer->node->domain, layer->node->op)),
+        assay__datum_text(layer->name),
+        assay__datum_text(layer->node->op),
+        assay__datum_text(layer->node->domain),
+        assay__datum_text(assay__doc_take(table->doc, &shape)),
+        derived(layer->cost->flops),
+        assay__measured(weight / view->total, NULL),
+        derived(layer->cost->macs),
+        derived(layer->cost->bytes_read),
+        derived(layer->cost->bytes_written),
+        derived(layer->cost->bytes_weights),
+        derived(layer->bytes),
+        derived(layer->memory_bytes),
+        derived(layer->live_bytes),
+        derived(layer->intensity),
+        derived(weight / view->most),
+    };
+    memcpy(cells, made, sizeof made);
 }
 
 /* What it is sorted by stays on a narrow page. Memory adds up to nothing: it has no share. */
 static const struct assay__column *columns_of(struct assay__doc *doc, enum assay__inspect_sort sort)
 {
     struct assay__column *columns = assay__doc_columns(doc, layer_columns, LAYER_COLUMNS, 0);
-    if (!columns) return layer_columns;
-    if (sort == ASSAY__SORT_BYTES) columns[BYTES].priority = 0;
-    if (sort == ASSAY__SORT_MEMORY) {
-        columns[MEMORY].priority = 0;
-        columns[SHARE].title = NULL;
+    const char *by = sort == ASSAY__SORT_BYTES ? "bytes" : "memory";
+    for (size_t c = 0; columns && sort != ASSAY__SORT_FLOPS && c < LAYER_COLUMNS; c++) {
+        const char *title = columns[c].title ? columns[c].title : "";
+        if (strcmp(title, by) == 0) columns[c].priority = 0;
+        if (sort == ASSAY__SORT_MEMORY && strcmp(title, "share") == 0) columns[c].title = NULL;
     }
-    return columns;
+    return columns ? columns : layer_columns;
 }
 
 void assay__inspect_add_layers(struct assay__doc *doc, const struct assay__inspect *inspect,
@@ -210,8 +183,8 @@ void assay__inspect_add_layers(struct assay__doc *doc, const struct assay__inspe
     const char *remark = assay__doc_printf(
         doc, "%zu, largest first by %s; # is the order of execution", count, by[sort]);
     assay__doc_section(doc, "layers", "Layers", remark, 0);
-    struct assay__table *t = assay__doc_table(doc, "layers", "Layers, largest first",
-                                              columns_of(doc, sort), LAYER_COLUMNS);
+    struct assay__table *t = assay__doc_add_table(doc, "layers", "Layers, largest first",
+                                                  columns_of(doc, sort), LAYER_COLUMNS);
     t->more = "layers";
     t->order = order;
     t->fill = fill_layer;

@@ -6,21 +6,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-static void add_cell(struct assay__doc *doc, const struct assay__ncp *n)
-{
-    assay__doc_fact(doc, "cell");
-    assay__doc_item_text(doc, "%s%s%s", n->cell, n->mode && *n->mode ? ", mode " : "",
-                         n->mode ? n->mode : "");
-    assay__doc_item_text(doc, "wiring %s", n->wiring);
-    assay__doc_item_text(doc, "%" PRId64 " units", n->units);
-    assay__doc_item_text(doc, "%" PRId64 " inputs", n->inputs);
-    assay__doc_item_text(doc, "%" PRId64 " outputs", n->outputs);
-    assay__doc_item_text(doc, "%s form, %" PRId64 " step%s", n->form, n->steps,
-                         n->steps == 1 ? "" : "s");
-    if (n->unfolds > 1) assay__doc_item_text(doc, "%" PRId64 " unfolds per step", n->unfolds);
-    if (n->mixed_memory) assay__doc_item_text(doc, "mixed memory");
-}
-
 static void add_synapses(struct assay__doc *doc, const struct assay__ncp *n)
 {
     if (!n->wired) {
@@ -34,8 +19,7 @@ static void add_synapses(struct assay__doc *doc, const struct assay__ncp *n)
                          n->sensory_sparsity * 100);
     assay__doc_item_text(doc, "%zu excitatory, %zu inhibitory", n->excitatory, n->inhibitory);
     assay__doc_fact(doc, "graph");
-    assay__doc_item_text(doc, "%zu strongly connected component%s", n->components,
-                         assay__plural(n->components));
+    assay__doc_item_count(doc, (double)n->components, "strongly connected component");
     assay__doc_item_text(doc, "the largest of %zu neuron%s", n->largest_component,
                          assay__plural(n->largest_component));
     assay__doc_item_text(doc, "%zu with a cycle", n->cyclic_components);
@@ -71,8 +55,6 @@ static void add_work(struct assay__doc *doc, const struct assay__ncp *n)
         assay__doc_item_text(doc, "and %zu more", n->per_step_count - STEPS_SHOWN);
 }
 
-/* --- groups and steps ------------------------------------------------------------------------- */
-
 static const struct assay__column group_columns[] = {
     {"group", "group", .flags = ASSAY__COLUMN_NAME},
     {"neurons", "neurons", .unit = ASSAY__UNIT_COUNT},
@@ -105,40 +87,33 @@ static const char *degree_text(struct assay__doc *doc, const struct assay__ncp_d
 
 static void put_degree(struct assay__table *t, const struct assay__ncp_degree *d)
 {
-    if (!isfinite(d->mean)) {
+    if (isfinite(d->mean))
+        assay__table_numbers(t, ASSAY_DERIVED, d->min, d->max, d->mean);
+    else
         assay__table_skip(t, 3);
-        return;
-    }
-    assay__table_numbers(t, ASSAY_DERIVED, d->min, d->max, d->mean);
-}
-
-static void put_group(struct assay__table *t, const struct assay__ncp_group *g)
-{
-    enum assay_state state = g->shared ? ASSAY_ESTIMATED : ASSAY_DERIVED;
-    assay__table_row(t, 0, NULL);
-    assay__table_text(t, g->name);
-    assay__table_cell(t, g->neurons ? assay__datum_count((double)g->neurons) : assay__datum_none());
-    assay__table_numbers(t, state, g->flops, g->flops_needed, g->bytes);
-    assay__table_number(t, (double)g->nodes, ASSAY_MEASURED);
-    assay__table_texts(t, degree_text(t->doc, &g->in), degree_text(t->doc, &g->out));
-    put_degree(t, &g->in);
-    put_degree(t, &g->out);
 }
 
 static void add_tables(struct assay__doc *doc, const struct assay__ncp *n)
 {
     bool shared = false;
-    struct assay__table *t = assay__doc_table(doc, "groups", "Groups of neurons",
-                                              ASSAY__ARRAY(group_columns));
+    struct assay__table *t = assay__doc_table(doc, "groups", "Groups of neurons", group_columns);
     for (size_t i = 0; i < n->group_count; i++) {
-        put_group(t, &n->groups[i]);
+        const struct assay__ncp_group *g = &n->groups[i];
+        enum assay_state state = g->shared ? ASSAY_ESTIMATED : ASSAY_DERIVED;
+        assay__table_row_of(t, 0, g->name);
+        assay__table_known(t, g->neurons ? (double)g->neurons : (double)NAN, ASSAY_MEASURED);
+        assay__table_numbers(t, state, g->flops, g->flops_needed, g->bytes);
+        assay__table_number(t, (double)g->nodes, ASSAY_MEASURED);
+        assay__table_texts(t, degree_text(t->doc, &g->in), degree_text(t->doc, &g->out));
+        put_degree(t, &g->in);
+        put_degree(t, &g->out);
         shared |= n->groups[i].shared;
     }
     if (shared)
-        assay__doc_sentence(
-            doc, ASSAY__TONE_NOTE,
+        assay__doc_note(
+            doc,
             "~ nodes that compute all neurons at once, divided by the groups' shares of neurons");
-    t = assay__doc_table(doc, "steps", NULL, ASSAY__ARRAY(step_columns));
+    t = assay__doc_table(doc, "steps", NULL, step_columns);
     for (size_t i = 0; i < n->per_step_count; i++) {
         assay__table_row(t, 0, NULL);
         assay__table_number(t, (double)n->per_step[i].step, ASSAY_MEASURED);
@@ -152,7 +127,17 @@ void assay__inspect_add_wiring(struct assay__doc *doc, const struct assay__inspe
     const struct assay__ncp *n = &inspect->ncp;
     assay__doc_section(doc, "wiring", "Neural Circuit Policy", "from the model's metadata", 0);
     if (inspect->has_ncp) {
-        add_cell(doc, n);
+        assay__doc_fact(doc, "cell");
+        assay__doc_item_text(doc, "%s%s%s", n->cell, n->mode && *n->mode ? ", mode " : "",
+                             n->mode ? n->mode : "");
+        assay__doc_item_text(doc, "wiring %s", n->wiring);
+        assay__doc_item_text(doc, "%" PRId64 " units", n->units);
+        assay__doc_item_text(doc, "%" PRId64 " inputs", n->inputs);
+        assay__doc_item_text(doc, "%" PRId64 " outputs", n->outputs);
+        assay__doc_item_text(doc, "%s form, %" PRId64 " step%s", n->form, n->steps,
+                             n->steps == 1 ? "" : "s");
+        if (n->unfolds > 1) assay__doc_item_text(doc, "%" PRId64 " unfolds per step", n->unfolds);
+        if (n->mixed_memory) assay__doc_item_text(doc, "mixed memory");
         add_synapses(doc, n);
         add_work(doc, n);
     }

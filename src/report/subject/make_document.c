@@ -26,28 +26,9 @@ void assay__drift_numbers(const struct assay__drift_output *output,
     }
 }
 
-/* --- the model -------------------------------------------------------------------------------- */
-
 static double parameters_of(const struct assay__made *made)
 {
     return made->parameters_known ? (double)made->parameters : (double)NAN;
-}
-
-static void add_table(struct assay__doc *doc, const struct assay__made *made)
-{
-    static const struct assay__column columns[] = {
-        {.key = "path"},      {.key = "source"},  {.key = "bytes"},      {.key = "parameters"},
-        {.key = "nodes"},     {.key = "opset"},   {.key = "ir_version"}, {.key = "read_s"},
-        {.key = "rewrite_s"}, {.key = "write_s"},
-    };
-    struct assay__table *t = assay__doc_table(doc, "model", NULL, ASSAY__ARRAY(columns));
-    const double numbers[] = {(double)made->bytes, parameters_of(made), (double)made->nodes,
-                              (double)made->opset, (double)made->ir,    made->build_s,
-                              made->rewrite_s,     made->write_s};
-    assay__table_row(t, 0, NULL);
-    assay__table_texts(t, made->path, made->source);
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        assay__table_number(t, numbers[i], ASSAY_MEASURED);
 }
 
 static void add_model(struct assay__doc *doc, const struct assay__made *made)
@@ -67,11 +48,20 @@ static void add_model(struct assay__doc *doc, const struct assay__made *made)
     assay__doc_item(doc, "written in", assay__measured(made->write_s, "s"));
     assay__doc_item(doc, NULL, assay__derived(assay__made_write_rate(made), "B/s"));
     assay__doc_points(doc, (const char *const *)made->notes->lines, made->notes->count);
-    add_table(doc, made);
+    static const struct assay__column columns[] = {
+        {.key = "path"},      {.key = "source"},  {.key = "bytes"},      {.key = "parameters"},
+        {.key = "nodes"},     {.key = "opset"},   {.key = "ir_version"}, {.key = "read_s"},
+        {.key = "rewrite_s"}, {.key = "write_s"},
+    };
+    struct assay__table *t = assay__doc_table(doc, "model", NULL, columns);
+    const double numbers[] = {(double)made->bytes, parameters_of(made), (double)made->nodes,
+                              (double)made->opset, (double)made->ir,    made->build_s,
+                              made->rewrite_s,     made->write_s};
+    assay__table_row_of(t, 0, made->path, made->source);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        assay__table_number(t, numbers[i], ASSAY_MEASURED);
     assay__doc_end(doc);
 }
-
-/* --- the outputs ------------------------------------------------------------------------------ */
 
 static const struct assay__column columns[] = {
     {"output", "output", .flags = ASSAY__COLUMN_NAME},
@@ -93,8 +83,7 @@ static void put_output(struct assay__table *t, const struct assay__drift_output 
     const int64_t counts[] = {output->rows, output->elements, output->nonfinite, output->broken};
     struct assay__drift_number numbers[ASSAY__DRIFT_NUMBERS];
     assay__drift_numbers(output, numbers);
-    assay__table_row(t, 0, NULL);
-    assay__table_texts(t, output->name, assay__dtype_name(output->dtype));
+    assay__table_row_of(t, 0, output->name, assay__dtype_name(output->dtype));
     for (size_t i = 0; i < ASSAY__DRIFT_NUMBERS; i++) {
         char text[48];
         struct assay__datum value = assay__measured(numbers[i].value, NULL);
@@ -111,18 +100,6 @@ static void put_output(struct assay__table *t, const struct assay__drift_output 
     assay__table_text(t, output->reason);
 }
 
-static void add_outputs(struct assay__doc *doc, const struct assay__drift *drift)
-{
-    struct assay__table *t = assay__doc_table(doc, "drift", "Outputs", ASSAY__ARRAY(columns));
-    for (size_t i = 0; drift && i < drift->output_count; i++)
-        put_output(t, &drift->outputs[i]);
-    for (size_t i = 0; drift && i < drift->output_count; i++)
-        if (drift->outputs[i].nonfinite)
-            assay__doc_point(doc,
-                             "%s: %lld elements that are infinite or NaN in both are not compared",
-                             drift->outputs[i].name, (long long)drift->outputs[i].nonfinite);
-}
-
 static void add_drift(struct assay__doc *doc, const struct assay__made *made)
 {
     const struct assay__drift *drift = made->drift;
@@ -135,9 +112,15 @@ static void add_drift(struct assay__doc *doc, const struct assay__made *made)
         assay__doc_fact(doc, "outputs");
         assay__doc_item(doc, NULL, assay__datum_unknown(made->drift_reason));
     }
-    add_outputs(doc, drift);
-    if (drift && made->drift_note)
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE, "Note: %s.", made->drift_note);
+    struct assay__table *t = assay__doc_table(doc, "drift", "Outputs", columns);
+    for (size_t i = 0; drift && i < drift->output_count; i++)
+        put_output(t, &drift->outputs[i]);
+    for (size_t i = 0; drift && i < drift->output_count; i++)
+        if (drift->outputs[i].nonfinite)
+            assay__doc_point(doc,
+                             "%s: %lld elements that are infinite or NaN in both are not compared",
+                             drift->outputs[i].name, (long long)drift->outputs[i].nonfinite);
+    if (drift && made->drift_note) assay__doc_note(doc, "Note: %s.", made->drift_note);
     assay__doc_end(doc);
 }
 

@@ -1,5 +1,6 @@
-/* point_list.c - see point_list.h. */
-#include "report/subject/point_list.h"
+/* point_list.c - what the rows of a sweep and of a tuning share: settings as columns, and reasons,
+ * each once. */
+#include "report/subject/subject.h"
 
 #include <string.h>
 
@@ -37,7 +38,7 @@ void assay__point_faults(struct assay__doc *doc, const struct assay__fault *faul
         if (said) continue;
         for (size_t k = i; k < count; k++)
             if (is_same(&faults[k], &faults[i]) && alike++ < NAMED)
-                assay__buf_printf(&names, "%s%s", names.length ? ", " : "", faults[k].label);
+                assay__buf_join(&names, faults[k].label);
         if (alike > NAMED) assay__buf_printf(&names, " and %zu more", alike - NAMED);
         assay__doc_fact(doc, faults[i].kind);
         assay__doc_item_text(doc, "%s: %s", assay__doc_take(doc, &names),

@@ -21,8 +21,6 @@ static size_t best_of(const struct assay_profile *profile, const struct assay__f
     return best;
 }
 
-/* --- units ------------------------------------------------------------------------------------ */
-
 static const struct assay__column unit_columns[] = {
     {"unit", "unit", .flags = ASSAY__COLUMN_NAME},
     {"precision", "precision", .priority = 3},
@@ -59,15 +57,14 @@ static void add_units(struct assay__doc *doc, const struct assay_profile *profil
 {
     bool one = profile->trial_count == 1 && profile->trials[0].state == ASSAY__TRIAL_OK;
     assay__doc_section(doc, "units", "Units", "of the chip", 0);
-    struct assay__table *t = assay__doc_table(doc, "units", "Units of the chip",
-                                              ASSAY__ARRAY(unit_columns));
+    struct assay__table *t = assay__doc_table(doc, "units", "Units of the chip", unit_columns);
     t->data = one;
     for (size_t i = 0; i < profile->trial_count; i++) {
         const struct assay__trial *trial = &profile->trials[i];
         const struct assay__fit *fit = &fits[i];
         bool ok = trial->state == ASSAY__TRIAL_OK;
-        assay__table_row(t, ok && i == best ? ASSAY__ROW_BEST : 0, NULL);
-        assay__table_texts(t, assay__trial_option(trial, "unit"), trial->target.precision);
+        assay__table_row_of(t, ok && i == best ? ASSAY__ROW_BEST : 0,
+                            assay__trial_option(trial, "unit"), trial->target.precision);
         put_metric(t, trial, "latency.p50");
         if (ok) {
             put_error(t, fit, fit->out.median);
@@ -84,64 +81,40 @@ static void add_units(struct assay__doc *doc, const struct assay_profile *profil
     assay__doc_end(doc);
 }
 
-/* --- one estimate ----------------------------------------------------------------------------- */
-
-/* The metrics that are known, else why the first is not: rows of one label. */
-static void add_metrics(struct assay__doc *doc, const struct assay__trial *trial,
-                        const struct assay__metric_fact *rows, size_t count)
+/* The part of the chip's memory that it takes, behind the other items of that fact. */
+static void add_capacity(struct assay__doc *doc, const struct assay__trial *trial)
 {
-    const struct assay_metric *first = assay_metrics_get(trial->metrics, rows[0].metric);
-    bool any = false;
-    for (size_t i = 0; i < count; i++)
-        any |= assay__trial_metric(trial, rows[i].metric) != NULL;
-    if (any)
-        assay__doc_metrics(doc, trial, rows, count);
-    else
-        assay__doc_fact_unknown(doc, rows[0].label, first ? first->note : NULL);
-}
-
-static void add_memory(struct assay__doc *doc, const struct assay__trial *trial)
-{
-    static const struct assay__metric_fact rows[] = {
-        {"memory", "memory.model", NULL, "of weights"},
-        {"memory", "memory.activation.predicted", NULL, "of activations"},
-    };
-    const struct assay_metric *share = assay__trial_metric(trial, "memory.capacity_share"),
+    const struct assay_metric *share = assay_metrics_get(trial->metrics, "memory.capacity_share"),
                               *capacity = assay__trial_metric(trial, "memory.capacity");
-    add_metrics(doc, trial, ASSAY__ARRAY(rows));
-    if (!share) {
-        share = assay_metrics_get(trial->metrics, "memory.capacity_share");
+    if (!assay__trial_metric(trial, "memory.capacity_share")) {
         assay__doc_item_text(doc, "whether it fits is not known: %s",
                              share && share->note ? share->note : "");
         return;
     }
     struct assay__datum part = assay__datum_metric(share);
     if (share->value < 0.001) part.text = "less than 0.1 %";
-    assay__doc_item_after(doc, NULL, part,
-                          assay__doc_printf(doc, "of %s: %s",
-                                            capacity ? assay__shown(capacity).text : "",
-                                            share->value <= 0.75  ? "fits"
-                                            : share->value <= 1.0 ? "tight: the system needs "
-                                                                    "memory too"
-                                                                  : "does not fit"));
+    assay__doc_item_after(
+        doc, NULL, part,
+        assay__doc_printf(doc, "of %s: %s", capacity ? assay__shown(capacity).text : "",
+                          share->value <= 0.75  ? "fits"
+                          : share->value <= 1.0 ? "tight: the system needs memory too"
+                                                : "does not fit"));
 }
 
 static void add_estimate(struct assay__doc *doc, const struct assay__trial *trial,
                          const struct assay__fit *fit)
 {
-    static const struct assay__metric_fact throughput[] = {
+    static const struct assay__metric_fact facts[] = {
         {"throughput", "throughput.inferences", NULL, NULL},
         {"throughput", "throughput.images", NULL, "images"},
         {"throughput", "throughput.tokens", NULL, "tokens"},
-    };
-    static const struct assay__metric_fact compute[] = {
         {"compute", "compute.rate", NULL, NULL},
         {"compute", "compute.utilization", NULL, "of the peak"},
         {"compute", "compute.flops", NULL, "per inference"},
-    };
-    static const struct assay__metric_fact bandwidth[] = {
         {"bandwidth", "memory.bandwidth", NULL, NULL},
         {"bandwidth", "memory.bandwidth_utilization", NULL, "of the roof"},
+        {"memory", "memory.model", NULL, "of weights"},
+        {"memory", "memory.activation.predicted", NULL, "of activations"},
     };
     static const struct assay__metric_fact power[] = {
         {"power", "power.average", NULL, NULL},
@@ -155,15 +128,11 @@ static void add_estimate(struct assay__doc *doc, const struct assay__trial *tria
         doc, NULL, assay__datum_metric(assay_metrics_get(trial->metrics, "latency.p50")),
         assay__doc_printf(doc, "(%s%s)", label,
                           *trial->target.uncovered ? ", not for such models" : ""));
-    add_metrics(doc, trial, ASSAY__ARRAY(throughput));
-    add_metrics(doc, trial, ASSAY__ARRAY(compute));
-    add_metrics(doc, trial, ASSAY__ARRAY(bandwidth));
-    add_memory(doc, trial);
-    add_metrics(doc, trial, ASSAY__ARRAY(power));
+    assay__doc_metrics(doc, trial, true, ASSAY__ARRAY(facts));
+    add_capacity(doc, trial);
+    assay__doc_metrics(doc, trial, true, ASSAY__ARRAY(power));
     assay__doc_end(doc);
 }
-
-/* --- operators -------------------------------------------------------------------------------- */
 
 static const struct assay__column layer_columns[] = {
     {.key = "unit"},
@@ -181,89 +150,39 @@ static bool is_fused(const struct assay__layer *layer)
     return layer->note && *layer->note;
 }
 
-static void put_layer(struct assay__table *t, const struct assay__trial *trial,
-                      const struct assay__layer *l)
-{
-    enum { LEAST_NS = 10 }; /* tenths: below nothing that a clock could show */
-    struct assay__datum time = assay__datum_number(l->time_ns / 1e3, NULL, ASSAY_ESTIMATED);
-    if (l->time_ns * LEAST_NS < 1) time.text = "< 0.1 ns";
-    assay__table_row(t, is_fused(l) ? ASSAY__ROW_DATA : 0, NULL);
-    assay__table_text(t, assay__trial_option(trial, "unit"));
-    assay__table_number(t, l->index, ASSAY_MEASURED);
-    assay__table_texts(t, l->op, l->name);
-    assay__table_cell(t, time);
-    assay__table_number(t, l->share, ASSAY_ESTIMATED);
-    assay__table_texts(t, l->bound, l->note);
-}
-
 static void add_layers(struct assay__doc *doc, const struct assay__trial *trial, bool shown)
 {
     const struct assay__layers *layers = &trial->layers;
     double all_ns = assay__trial_value(trial, "latency.p50") * 1e9;
     size_t fused = 0;
-    assay__doc_section(doc, "operators", "Operators",
-                       "slowest first, and what bounds "
-                       "each",
-                       0);
-    struct assay__table *t = assay__doc_table(doc, "layers", "Operators",
-                                              ASSAY__ARRAY(layer_columns));
+    assay__doc_section(doc, "operators", "Operators", "slowest first, and what bounds each", 0);
+    struct assay__table *t = assay__doc_table(doc, "layers", "Operators", layer_columns);
     t->more = "operators";
     t->data = !shown;
     for (size_t i = 0; i < layers->count; i++) {
-        put_layer(t, trial, &layers->items[i]);
+        const struct assay__layer *l = &layers->items[i];
+        enum { LEAST_NS = 10 }; /* tenths: below nothing that a clock could show */
+        struct assay__datum time = assay__datum_number(l->time_ns / 1e3, NULL, ASSAY_ESTIMATED);
+        if (l->time_ns * LEAST_NS < 1) time.text = "< 0.1 ns";
+        assay__table_row_of(t, is_fused(l) ? ASSAY__ROW_DATA : 0,
+                            assay__trial_option(trial, "unit"));
+        assay__table_number(t, l->index, ASSAY_MEASURED);
+        assay__table_texts(t, l->op, l->name);
+        assay__table_cell(t, time);
+        assay__table_number(t, l->share, ASSAY_ESTIMATED);
+        assay__table_texts(t, l->bound, l->note);
         fused += is_fused(&layers->items[i]);
     }
-    assay__table_row(t, ASSAY__ROW_TOTAL, NULL);
-    assay__table_text(t, assay__trial_option(trial, "unit"));
+    assay__table_row_of(t, ASSAY__ROW_TOTAL, assay__trial_option(trial, "unit"));
     assay__table_skip(t, 2);
     assay__table_text(t, "floor, inputs and outputs");
     assay__table_numbers(t, ASSAY_ESTIMATED, layers->engine_ns / 1e3, layers->engine_ns / all_ns);
     assay__layer_sort(t, layers);
     if (fused)
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                            "%zu operator%s left out: fused with the one before.", fused,
-                            fused == 1 ? " is" : "s are");
+        assay__doc_note(doc, "%zu operator%s left out: fused with the one before.", fused,
+                        fused == 1 ? " is" : "s are");
     assay__doc_end(doc);
 }
-
-/* --- trust ------------------------------------------------------------------------------------ */
-
-static void add_errors(struct assay__doc *doc, const struct assay__fit *fit)
-{
-    assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "Efficiencies %s.", fit->origin);
-    if (isfinite(fit->out.median))
-        assay__doc_sentence(doc, ASSAY__TONE_PLAIN,
-                            "Half of the errors are within %.0f %%, 9 of 10 within %.0f %%: %s "
-                            "(%zu). In sample %.0f %%.",
-                            fit->out.median * 100, fit->out.p90 * 100, fit->validation,
-                            fit->out.count, fit->in.median * 100);
-    else
-        assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "Error unknown: %s.", fit->validation);
-}
-
-static void add_trust(struct assay__doc *doc, const struct assay__trial *trial,
-                      const struct assay__fit *fit)
-{
-    bool here = strcmp(trial->target.chip, "this") == 0, measured = !trial->target.published;
-    assay__doc_section(doc, "trust", "How far to trust it",
-                       here       ? "a run would measure what is estimated here"
-                       : measured ? "ceilings were measured there; the model was not "
-                                    "run"
-                                  : "nothing here was measured on that chip",
-                       0);
-    add_errors(doc, fit);
-    assay__doc_say(doc, ASSAY__TONE_WARN, trial->target.uncovered);
-    for (size_t i = 0; i < trial->note_count; i++)
-        if (trial->notes[i] != trial->target.uncovered)
-            assay__doc_say(doc, ASSAY__TONE_NOTE, trial->notes[i]);
-    if (trial->target.device_class == ASSAY__CLASS_NPU)
-        assay__doc_sentence(
-            doc, ASSAY__TONE_NOTE,
-            "Check the model against the Neural Engine to see whether all of it runs there.");
-    assay__doc_end(doc);
-}
-
-/* --- together --------------------------------------------------------------------------------- */
 
 static void add_unit(struct assay__doc *doc, const struct assay__trial *trial,
                      const struct assay__fit *fit, bool layers)
@@ -271,16 +190,43 @@ static void add_unit(struct assay__doc *doc, const struct assay__trial *trial,
     if (trial->state != ASSAY__TRIAL_OK) return;
     add_estimate(doc, trial, fit);
     add_layers(doc, trial, layers);
-    add_trust(doc, trial, fit);
+    bool here = strcmp(trial->target.chip, "this") == 0, measured = !trial->target.published;
+    assay__doc_section(doc, "trust", "How far to trust it",
+                       here       ? "a run would measure what is estimated here"
+                       : measured ? "ceilings were measured there; the model was not run"
+                                  : "nothing here was measured on that chip",
+                       0);
+    assay__doc_plain(doc, "Efficiencies %s.", fit->origin);
+    if (isfinite(fit->out.median))
+        assay__doc_plain(doc,
+                         "Half of the errors are within %.0f %%, 9 of 10 within %.0f %%: %s (%zu). "
+                         "In sample %.0f %%.",
+                         fit->out.median * 100, fit->out.p90 * 100, fit->validation, fit->out.count,
+                         fit->in.median * 100);
+    else
+        assay__doc_plain(doc, "Error unknown: %s.", fit->validation);
+    assay__doc_say(doc, ASSAY__TONE_WARN, trial->target.uncovered);
+    for (size_t i = 0; i < trial->note_count; i++)
+        if (trial->notes[i] != trial->target.uncovered)
+            assay__doc_say(doc, ASSAY__TONE_NOTE, trial->notes[i]);
+    const char *hint = doc->hint ? doc->hint("target") : NULL;
+    if (trial->target.device_class == ASSAY__CLASS_NPU)
+        assay__doc_note(
+            doc,
+            "Check the model against the Neural Engine to see whether all of it runs there%s%s.",
+            hint ? ": " : "", hint ? hint : "");
+    assay__doc_end(doc);
 }
 
 int assay__prediction_document(const struct assay_profile *profile, const struct assay__fit *fits,
-                               bool layers, struct assay__doc **made)
+                               const char *(*hint)(const char *), bool layers,
+                               struct assay__doc **made)
 {
     int code = assay__doc_new(made);
     struct assay__doc *doc = *made;
     size_t best = best_of(profile, fits);
     if (code) return code;
+    doc->hint = hint;
     const struct assay__trial *trial = &profile->trials[best];
     const char *chip = trial->target.chip;
     const char *title = assay__doc_printf(doc, "%s on %s, %s", profile->models[0]->name,

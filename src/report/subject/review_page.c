@@ -1,10 +1,9 @@
-/* review_page.c - see review_page.h. */
-#include "report/subject/review_page.h"
+/* review_page.c - requirements, score, bottlenecks and what to try: parts of the whole report, and
+ * the basic and the detailed report that show this instead of it. */
+#include "report/subject/subject.h"
 
 #include <math.h>
 #include <stdint.h>
-
-/* --- requirements ----------------------------------------------------------------------------- */
 
 enum { MINIMUM = 1, TARGET };
 
@@ -46,23 +45,6 @@ static void put_required(struct assay__table *t, const struct assay__requirement
     assay__table_cell(t, assay__datum_badge(assay__require_state_name(state), badges[state]));
 }
 
-static void put_requirement(struct assay__table *t, const struct assay__trial *trial,
-                            const struct assay__requirement *row)
-{
-    bool known = isfinite(row->value), failed = row->minimum_state == ASSAY__REQUIRE_NOT_MET;
-    assay__table_row(t, failed ? ASSAY__ROW_FAULT : 0, NULL);
-    assay__table_number(t, trial->id, ASSAY_MEASURED);
-    assay__table_texts(t, row->info->key, row->measured ? row->measured->name : row->info->metric,
-                       row->info->label);
-    assay__table_cell(t, known ? assay__datum_metric(row->measured)
-                               : assay__datum_unknown(row->reason));
-    assay__table_texts(t, row->info->unit,
-                       assay_state_name(known ? row->measured->state : ASSAY_UNAVAILABLE));
-    put_required(t, row, row->minimum, row->minimum_ratio, row->minimum_state);
-    put_required(t, row, row->target, row->target_ratio, row->target_state);
-    assay__table_texts(t, row->reason, row->advice);
-}
-
 void assay__add_requirements(struct assay__doc *doc, const struct assay__trial *trial,
                              const struct assay__judgement *j)
 {
@@ -71,23 +53,32 @@ void assay__add_requirements(struct assay__doc *doc, const struct assay__trial *
     assay__doc_sentence(doc, failed ? ASSAY__TONE_ALERT : ASSAY__TONE_PLAIN,
                         "%s: minimum %s, target %s.", j->table->name, words[j->minimum],
                         words[j->target]);
-    struct assay__table *t = assay__doc_table(
+    struct assay__table *t = assay__doc_add_table(
         doc, "requirements", "Measured against minimum and target", assay__requirement_columns,
         ASSAY__REQUIREMENT_COLUMNS);
     t->parts = parts;
     t->part_count = sizeof parts / sizeof *parts;
-    for (size_t i = 0; i < j->count; i++)
-        put_requirement(t, trial, &j->rows[i]);
     for (size_t i = 0; i < j->count; i++) {
         const struct assay__requirement *row = &j->rows[i];
+        bool known = isfinite(row->value), unmet = row->minimum_state == ASSAY__REQUIRE_NOT_MET;
+        assay__table_row(t, unmet ? ASSAY__ROW_FAULT : 0, NULL);
+        assay__table_number(t, trial->id, ASSAY_MEASURED);
+        assay__table_texts(t, row->info->key,
+                           row->measured ? row->measured->name : row->info->metric,
+                           row->info->label);
+        assay__table_cell(t, known ? assay__datum_metric(row->measured)
+                                   : assay__datum_unknown(row->reason));
+        assay__table_texts(t, row->info->unit,
+                           assay_state_name(known ? row->measured->state : ASSAY_UNAVAILABLE));
+        put_required(t, row, row->minimum, row->minimum_ratio, row->minimum_state);
+        put_required(t, row, row->target, row->target_ratio, row->target_state);
+        assay__table_texts(t, row->reason, row->advice);
         const char *const remarks[] = {row->note, row->unreachable, row->beyond};
         for (size_t k = 0; k < sizeof remarks / sizeof remarks[0]; k++)
             if (*remarks[k] && remarks[k] != row->advice_limit) /* which the advice repeats */
-                assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%s: %s", row->info->label, remarks[k]);
+                assay__doc_note(doc, "%s: %s", row->info->label, remarks[k]);
     }
 }
-
-/* --- score ------------------------------------------------------------------------------------ */
 
 void assay__add_score(struct assay__doc *doc, const struct assay__score *score)
 {
@@ -109,22 +100,17 @@ void assay__add_score(struct assay__doc *doc, const struct assay__score *score)
     assay__doc_end(doc);
 }
 
-/* --- sentences -------------------------------------------------------------------------------- */
-
 void assay__add_sentences(struct assay__doc *doc, const char *title, const char *remark,
                           const struct assay__sentence_list *list, size_t most)
 {
     size_t shown = list->count < most ? list->count : most;
     assay__doc_section(doc, NULL, title, remark, 0);
     assay__doc_points(doc, list->items, shown);
-    if (!list->count) assay__doc_sentence(doc, ASSAY__TONE_NOTE, "None found.");
+    if (!list->count) assay__doc_note(doc, "None found.");
     if (list->count > shown)
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE, "The detailed report has %zu more.",
-                            list->count - shown);
+        assay__doc_note(doc, "The detailed report has %zu more.", list->count - shown);
     assay__doc_end(doc);
 }
-
-/* --- the basic and the detailed report -------------------------------------------------------- */
 
 /* What the monitoring guide calls compute, memory and hardware analysis. */
 static const struct {
@@ -184,7 +170,7 @@ void assay__add_review(struct assay__doc *doc, const struct assay__trial *trial,
     if (review->required)
         assay__add_requirements(doc, trial, &review->judgement);
     else
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE, "None given.");
+        assay__doc_note(doc, "None given.");
     assay__doc_end(doc);
     add_performance(doc, trial);
     assay__doc_section(doc, NULL, "Score", NULL, 0);

@@ -5,6 +5,7 @@
 #define ASSAY_REPORT_SUBJECT_SUBJECT_H
 
 #include "judge/study.h"
+#include "judge/sweep.h"
 #include "report/doc/doc.h"
 
 #include <assay/report.h>
@@ -39,5 +40,50 @@ void assay__add_options(struct assay__doc *doc, const struct assay__trial *trial
  *  ASSAY_ENOMEM. */
 int assay__report_document(struct assay__study *study, const struct assay_report_options *options,
                            struct assay__doc **doc, struct assay_error *error);
+
+/* --- findings: of a kept profile and of `assay advise` (finding_list.c) ----------------------- */
+
+#define ASSAY__FINDING_COLUMNS 23
+extern const struct assay__column assay__finding_columns[ASSAY__FINDING_COLUMNS];
+
+/** One row per finding, for programs. */
+void assay__add_finding_table(struct assay__doc *doc, const struct assay_profile *profile);
+/** What was found, what to change, and what came or could come of it: a point of a list. */
+void assay__add_finding_point(struct assay__doc *doc, const struct assay__finding *finding);
+/** Evidence, change, potential, and where it was tried what was measured. */
+void assay__add_finding(struct assay__doc *doc, const struct assay__finding *finding);
+/** "open", "verified" or "withdrawn": what is neither of the others is open. */
+const char *assay__finding_state(const struct assay__finding *finding);
+
+/* --- the rows of a sweep and of a tuning (point_list.c) --------------------------------------- */
+
+/** The columns, with one for each axis inserted after columns[label], the row's name for programs.
+ * With more than four axes there are none: people then see the label, and *count is unchanged. */
+const struct assay__column *assay__point_columns(struct assay__doc *doc,
+                                                 const struct assay__column *columns, size_t *count,
+                                                 size_t label, const struct assay__axes *axes);
+
+struct assay__fault {
+    const char *kind; /* "not run"; NULL: the row is fine */
+    const char *label, *reason;
+};
+/** A fact for each reason why rows did not run or are not recommended, with the rows that have it.
+ */
+void assay__point_faults(struct assay__doc *doc, const struct assay__fault *faults, size_t count);
+
+/* --- what a trial is judged to be (review_page.c) --------------------------------------------- */
+
+#define ASSAY__REQUIREMENT_COLUMNS 15
+extern const struct assay__column assay__requirement_columns[ASSAY__REQUIREMENT_COLUMNS];
+
+/** The verdict, the table of requirements and remarks on them. */
+void assay__add_requirements(struct assay__doc *doc, const struct assay__trial *trial,
+                             const struct assay__judgement *judgement);
+void assay__add_score(struct assay__doc *doc, const struct assay__score *score);
+/** Sentences under a heading: `most` of them; "none found" where there are none. */
+void assay__add_sentences(struct assay__doc *doc, const char *title, const char *remark,
+                          const struct assay__sentence_list *list, size_t most);
+/** The basic or the detailed report of a trial, which shows this instead of the whole. */
+void assay__add_review(struct assay__doc *doc, const struct assay__trial *trial, bool detailed);
 
 #endif

@@ -6,8 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-/* --- for programs ----------------------------------------------------------------------------- */
-
 static const struct assay__column columns[] = {
     {.key = "trial"},           {.key = "phase"},       {.key = "kind"},
     {.key = "low_bytes"},       {.key = "high_bytes"},  {.key = "site"},
@@ -33,7 +31,7 @@ static void put_phase(struct assay__table *t, const struct assay__allocation_pha
 static void add_data(struct assay__doc *doc, const struct assay__trial *trial)
 {
     const struct assay__allocations *a = &trial->allocations;
-    struct assay__table *t = assay__doc_table(doc, "allocations", NULL, ASSAY__ARRAY(columns));
+    struct assay__table *t = assay__doc_table(doc, "allocations", NULL, columns);
     for (size_t i = 0; i < a->phase_count; i++) {
         begin_row(t, trial->id, a->phases[i].name, "phase");
         assay__table_skip(t, 3);
@@ -59,8 +57,6 @@ static void add_data(struct assay__doc *doc, const struct assay__trial *trial)
     assay__table_text(t, a->reason);
 }
 
-/* --- by phase --------------------------------------------------------------------------------- */
-
 static const struct assay__column phase_columns[] = {
     {.title = "phase", .flags = ASSAY__COLUMN_NAME},
     {.title = "inferences", .unit = ASSAY__UNIT_COUNT, .priority = 1},
@@ -72,27 +68,6 @@ static const struct assay__column phase_columns[] = {
     {.title = "peak live", .unit = "B", .priority = 2},
 };
 
-static void add_phases(struct assay__doc *doc, const struct assay__allocations *a)
-{
-    struct assay__table *t = assay__doc_table(
-        doc, NULL, "Allocations by phase of the worker's life", ASSAY__ARRAY(phase_columns));
-    for (size_t i = 0; i < a->phase_count; i++) {
-        assay__table_row(t, 0, NULL);
-        assay__table_text(t, a->phases[i].name);
-        put_phase(t, &a->phases[i]);
-    }
-}
-
-/* --- facts ------------------------------------------------------------------------------------ */
-
-/* An interval of bytes per inference: "(95 %: -3 B to 12 B)"; "" not known. */
-static const char *growth_interval(struct assay__doc *doc, const struct assay__allocations *a)
-{
-    if (!isfinite(a->growth_low) || !isfinite(a->growth_high)) return "";
-    return assay__doc_printf(doc, " (95 %%: %s to %s)", assay__scaled(a->growth_low, "B").text,
-                             assay__scaled(a->growth_high, "B").text);
-}
-
 /* The metric with its words, or why it is not known. */
 static void add_metric(struct assay__doc *doc, const struct assay__trial *trial, const char *name,
                        const char *after)
@@ -101,20 +76,6 @@ static void add_metric(struct assay__doc *doc, const struct assay__trial *trial,
     if (!m) return;
     assay__doc_item_after(doc, NULL, assay__datum_metric(m),
                           assay__trial_metric(trial, name) ? after : NULL);
-}
-
-/* Of live memory; a profile without the metric may have the numbers. */
-static void add_growth(struct assay__doc *doc, const struct assay__trial *trial)
-{
-    const struct assay__allocations *a = &trial->allocations;
-    const struct assay_metric *growth = assay_metrics_get(trial->metrics, "memory.growth");
-    const char *after = assay__doc_printf(doc, "per inference%s%s%s", growth_interval(doc, a),
-                                          growth && *growth->note ? ": " : "",
-                                          growth ? growth->note : "");
-    assay__doc_fact(doc, "growth");
-    add_metric(doc, trial, "memory.growth", after);
-    if (!growth && isfinite(a->growth_bytes))
-        assay__doc_item_after(doc, NULL, assay__derived(a->growth_bytes, "B"), after);
 }
 
 static void add_facts(struct assay__doc *doc, const struct assay__trial *trial)
@@ -128,7 +89,19 @@ static void add_facts(struct assay__doc *doc, const struct assay__trial *trial)
                one ? "allocation by malloc and its relatives, once warm"
                    : "allocations by malloc and its relatives, once warm");
     if (bytes) add_metric(doc, trial, "memory.allocated", "requested");
-    add_growth(doc, trial);
+    /* Of live memory; a profile without the metric may have the numbers. */
+    const struct assay_metric *growth = assay_metrics_get(trial->metrics, "memory.growth");
+    const char *within = "", *note = growth ? growth->note : "";
+    if (isfinite(a->growth_low) && isfinite(a->growth_high))
+        within = assay__doc_printf(doc, " (95 %%: %s to %s)",
+                                   assay__scaled(a->growth_low, "B").text,
+                                   assay__scaled(a->growth_high, "B").text);
+    const char *after = assay__doc_printf(doc, "per inference%s%s%s", within, *note ? ": " : "",
+                                          note);
+    assay__doc_fact(doc, "growth");
+    add_metric(doc, trial, "memory.growth", after);
+    if (!growth && isfinite(a->growth_bytes))
+        assay__doc_item_after(doc, NULL, assay__derived(a->growth_bytes, "B"), after);
     assay__doc_fact(doc, "heap");
     add_metric(doc, trial, "memory.heap.peak", "peak, as requested");
     assay__doc_fact(doc, "fragmented");
@@ -143,8 +116,6 @@ static void add_facts(struct assay__doc *doc, const struct assay__trial *trial)
     assay__doc_item_after(doc, "latency", assay__derived(a->slowdown, ASSAY__UNIT_FACTOR),
                           "while allocations are counted");
 }
-
-/* --- by size and by caller -------------------------------------------------------------------- */
 
 /* The first numbers are per inference, of a phase that has any, else in all. */
 static const struct assay__column size_columns[] = {
@@ -206,13 +177,6 @@ static const char *size_text(struct assay__doc *doc, double bytes)
     return assay__doc_printf(doc, "%.15g %s", bytes, units[unit]);
 }
 
-static const char *range_text(struct assay__doc *doc, const struct assay__allocation_class *c)
-{
-    const char *low = size_text(doc, c->low_bytes);
-    if (!isfinite(c->high_bytes)) return assay__doc_printf(doc, "%s and more", low);
-    return assay__doc_printf(doc, "%s to %s", low, size_text(doc, c->high_bytes));
-}
-
 static double most_of(const struct assay__allocations *a, const char *phase)
 {
     double most = 0;
@@ -225,13 +189,16 @@ static double most_of(const struct assay__allocations *a, const char *phase)
 static void add_sizes(struct assay__doc *doc, const struct assay__allocations *a,
                       const struct choice *choice)
 {
-    struct assay__table *t = assay__doc_table(doc, NULL, "Allocations by size",
-                                              ASSAY__ARRAY(size_columns));
+    struct assay__table *t = assay__doc_table(doc, NULL, "Allocations by size", size_columns);
     for (size_t i = 0; i < a->class_count; i++) {
         const struct assay__allocation_class *c = &a->classes[i];
         if (!is_chosen(choice, c->phase)) continue;
-        assay__table_row(t, 0, NULL);
-        assay__table_texts(t, c->phase, range_text(doc, c));
+        const char *low = size_text(doc, c->low_bytes);
+        assay__table_row_of(
+            t, 0, c->phase,
+            isfinite(c->high_bytes)
+                ? assay__doc_printf(doc, "%s to %s", low, size_text(doc, c->high_bytes))
+                : assay__doc_printf(doc, "%s and more", low));
         put_counts(t, c->count, c->bytes, choice->runs);
         assay__table_number(t, c->count / most_of(a, c->phase), ASSAY_MEASURED);
         if (isfinite(choice->runs)) put_counts(t, c->count, c->bytes, NAN);
@@ -241,14 +208,12 @@ static void add_sizes(struct assay__doc *doc, const struct assay__allocations *a
 static void add_sites(struct assay__doc *doc, const struct assay__allocations *a,
                       const struct choice *choice)
 {
-    struct assay__table *t = assay__doc_table(doc, NULL, "Allocations by caller",
-                                              ASSAY__ARRAY(site_columns));
+    struct assay__table *t = assay__doc_table(doc, NULL, "Allocations by caller", site_columns);
     t->more = "callers";
     for (size_t i = 0; i < a->site_count; i++) {
         const struct assay__allocation_site *s = &a->sites[i];
         if (!is_chosen(choice, s->phase)) continue;
-        assay__table_row(t, 0, NULL);
-        assay__table_text(t, s->phase);
+        assay__table_row_of(t, 0, s->phase);
         put_counts(t, s->count, s->bytes, choice->runs);
         assay__table_number(t, s->live_bytes, ASSAY_MEASURED);
         if (isfinite(choice->runs))
@@ -290,7 +255,12 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
                        ASSAY__VIEW_MACHINE);
     assay__doc_say(doc, ASSAY__TONE_NOTE, a->reason);
     if (a->phase_count) {
-        add_phases(doc, a);
+        struct assay__table *t = assay__doc_table(
+            doc, NULL, "Allocations by phase of the worker's life", phase_columns);
+        for (size_t i = 0; i < a->phase_count; i++) {
+            assay__table_row_of(t, 0, a->phases[i].name);
+            put_phase(t, &a->phases[i]);
+        }
         if (trial->metrics) add_facts(doc, trial);
         add_details(doc, a);
     }

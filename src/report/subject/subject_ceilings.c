@@ -17,31 +17,26 @@ static const struct assay__column columns[] = {
     {"measured_at", "measured", .priority = 1},
 };
 
-static void put_row(struct assay__table *t, const struct assay__ceiling_info *c)
-{
-    bool known = isfinite(c->value);
-    assay__table_row(t, 0, NULL);
-    assay__table_texts(t, c->device, c->name);
-    assay__table_cell(t, assay__measured(c->value, c->unit));
-    assay__table_text(t, c->unit);
-    assay__table_cell(t, assay__measured(c->low, c->unit));
-    assay__table_cell(t, assay__measured(c->high, c->unit));
-    assay__table_texts(t, assay_state_name(known ? ASSAY_MEASURED : ASSAY_UNAVAILABLE), c->source,
-                       c->note, c->measured_at);
-}
-
 static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
-    struct assay__study *study = doc->study;
-    const struct assay_profile *profile = study->profile;
+    const struct assay_profile *profile = doc->study->profile;
     (void)trial;
     if (!profile->ceiling_count) return;
     assay__doc_section(doc, "ceilings", "Ceilings", "the best of several repeats",
                        ASSAY__VIEW_LAYERS | ASSAY__SECTION_DETAIL);
     struct assay__table *t = assay__doc_table(doc, "ceilings", "Measured limits of the devices",
-                                              ASSAY__ARRAY(columns));
-    for (size_t i = 0; i < profile->ceiling_count; i++)
-        put_row(t, &profile->ceilings[i]);
+                                              columns);
+    for (size_t i = 0; i < profile->ceiling_count; i++) {
+        const struct assay__ceiling_info *c = &profile->ceilings[i];
+        bool known = isfinite(c->value);
+        assay__table_row_of(t, 0, c->device, c->name);
+        assay__table_cell(t, assay__measured(c->value, c->unit));
+        assay__table_text(t, c->unit);
+        assay__table_cell(t, assay__measured(c->low, c->unit));
+        assay__table_cell(t, assay__measured(c->high, c->unit));
+        assay__table_texts(t, assay_state_name(known ? ASSAY_MEASURED : ASSAY_UNAVAILABLE),
+                           c->source, c->note, c->measured_at);
+    }
     assay__doc_end(doc);
 }
 

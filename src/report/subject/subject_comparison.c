@@ -59,6 +59,7 @@ static const struct assay__column columns[] = {
     {"not_advised", "not advised because", .flags = PROSE, .part = OUTPUTS},
     {.title = "outputs", .part = NUMBERS}, /* wherever a wrong trial looks fast */
     {.title = "outputs", .part = RATIOS},
+    {.key = "drift_reason"}, /* why there is no drift */
 };
 
 struct view {
@@ -68,37 +69,17 @@ struct view {
     struct assay__table *table;
 };
 
-/* --- cells ------------------------------------------------------------------------------------ */
-
 /* "=1.34 × (1.31 to 1.36)" */
-static void put_ratio(struct view *v, const struct assay__ratio *r, double plain, const char *why)
+static void put_ratio(struct view *v, const struct assay__ratio *r, double plain)
 {
     struct assay__datum value = assay__derived(plain, NULL);
     if (isfinite(r->ratio))
         value.text = assay__doc_printf(v->doc, "=%s × (%s)%s", assay__digits(r->ratio, 3).text,
                                        assay__digits_range(r->ci.low, r->ci.high).text,
                                        assay__ratio_by_words(r->by));
-    if (!isfinite(plain)) value = assay__datum_unknown(why);
+    if (!isfinite(plain)) value = assay__datum_unknown(NULL);
     assay__table_cell(v->table, value);
     assay__table_numbers(v->table, ASSAY_DERIVED, r->ci.low, r->ci.high);
-}
-
-static void put_numbers(struct view *v, const struct assay__judged *j)
-{
-    const struct assay__number *const numbers[] = {&j->latency, &j->p99,           &j->throughput,
-                                                   &j->memory,  &j->device_memory, &j->power,
-                                                   &j->energy,  &j->tops_per_watt, &j->score};
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        assay__table_cell(v->table, assay__datum_judged(numbers[i]));
-}
-
-static void put_speed(struct view *v, const struct assay__comparison_row *r)
-{
-    put_ratio(v, &r->speed, r->speed.ratio, NULL);
-    assay__table_numbers(v->table, ASSAY_DERIVED, r->speed.p_value, r->speed.smallest);
-    assay__table_texts(v->table, assay__verdict_name(r->verdict),
-                       isfinite(r->speed.ratio) ? assay__ratio_by_name(r->speed.by) : "");
-    put_ratio(v, &r->energy, r->energy_ratio, NULL);
 }
 
 static void put_metric(struct view *v, const struct assay__trial *t, const char *name)
@@ -106,19 +87,6 @@ static void put_metric(struct view *v, const struct assay__trial *t, const char 
     struct assay__number number = {assay__trial_value(t, name),
                                    assay_metrics_get(t->metrics, name)};
     assay__table_cell(v->table, assay__datum_judged(&number));
-}
-
-static void put_outputs(struct view *v, const struct assay__comparison_row *r,
-                        const struct assay__trial *t)
-{
-    double cosine = assay__trial_value(t, "drift.cosine");
-    struct assay__datum value = assay__derived(cosine, NULL);
-    if (isfinite(cosine)) value.text = assay__doc_printf(v->doc, "=%.6f", cosine);
-    put_metric(v, t, "drift.max_absolute");
-    assay__table_cell(v->table, assay__datum_judged(&r->judged.drift));
-    assay__table_cell(v->table, value);
-    put_metric(v, t, "drift.top1");
-    assay__table_number(v->table, r->judged.nonfinite.value, ASSAY_MEASURED);
 }
 
 static void put_nodes(struct view *v, const struct assay__placement_summary *f)
@@ -143,50 +111,61 @@ static void put_nodes(struct view *v, const struct assay__placement_summary *f)
     }
 }
 
-static const char *goals_of(const struct view *v, size_t row)
-{
-    struct assay__buf text = {0};
-    for (int goal = 0; goal < ASSAY__FOR_COUNT; goal++)
-        if (v->all->recommendations[goal].row == row)
-            assay__buf_printf(&text, "%s%s", text.length ? " " : "",
-                              assay__goal_name((enum assay__goal_kind)goal));
-    return assay__doc_take(v->doc, &text);
-}
-
 static void put_row(struct view *v, size_t i)
 {
     const struct assay__comparison_row *r = &v->all->rows[i];
-    const struct assay__trial *t = &v->profile->trials[r->judged.trial];
+    const struct assay__judged *j = &r->judged;
+    const struct assay__trial *t = &v->profile->trials[j->trial];
     bool best = v->all->recommendations[ASSAY__FOR_LATENCY].row == i;
-    assay__table_row(
-        v->table, (best ? ASSAY__ROW_BEST : 0) | (r->judged.usable ? 0 : ASSAY__ROW_FAULT), NULL);
+    assay__table_row(v->table, (best ? ASSAY__ROW_BEST : 0) | (j->usable ? 0 : ASSAY__ROW_FAULT),
+                     NULL);
     assay__table_number(v->table, t->id, ASSAY_MEASURED);
-    assay__table_texts(
-        v->table, r->judged.label, t->target.device,
-        assay__role_name(i == v->all->reference ? ASSAY__ROLE_REFERENCE : r->judged.role),
-        r->judged.usable ? "yes" : "no");
-    put_numbers(v, &r->judged);
-    put_speed(v, r);
-    put_outputs(v, r, t);
+    assay__table_texts(v->table, j->label, t->target.device,
+                       assay__role_name(i == v->all->reference ? ASSAY__ROLE_REFERENCE : j->role),
+                       j->usable ? "yes" : "no");
+    assay__table_judged(v->table, true, &j->latency, &j->p99, &j->throughput, &j->memory,
+                        &j->device_memory, &j->power, &j->energy, &j->tops_per_watt, &j->score);
+    put_ratio(v, &r->speed, r->speed.ratio);
+    assay__table_numbers(v->table, ASSAY_DERIVED, r->speed.p_value, r->speed.smallest);
+    assay__table_texts(v->table, assay__verdict_name(r->verdict),
+                       isfinite(r->speed.ratio) ? assay__ratio_by_name(r->speed.by) : "");
+    put_ratio(v, &r->energy, r->energy_ratio);
+    double cosine = assay__trial_value(t, "drift.cosine");
+    struct assay__datum value = assay__derived(cosine, NULL);
+    if (isfinite(cosine)) value.text = assay__doc_printf(v->doc, "=%.6f", cosine);
+    put_metric(v, t, "drift.max_absolute");
+    assay__table_cell(v->table, assay__datum_judged(&j->drift));
+    assay__table_cell(v->table, value);
+    put_metric(v, t, "drift.top1");
+    assay__table_number(v->table, j->nonfinite.value, ASSAY_MEASURED);
     put_nodes(v, &r->placement);
-    const char *outputs = !*r->unadvised                  ? ""
-                          : r->judged.nonfinite.value > 0 ? "NaN or infinite"
-                                                          : "differ";
-    assay__table_texts(v->table, goals_of(v, i), r->judged.reason, r->unadvised, outputs, outputs);
+    const char *outputs = !*r->unadvised           ? ""
+                          : j->nonfinite.value > 0 ? "NaN or infinite"
+                                                   : "differ";
+    struct assay__buf text = {0};
+    for (int goal = 0; goal < ASSAY__FOR_COUNT; goal++)
+        if (v->all->recommendations[goal].row == i)
+            assay__buf_printf(&text, "%s%s", text.length ? " " : "",
+                              assay__goal_name((enum assay__goal_kind)goal));
+    const struct assay__number *drift = &j->drift;
+    const char *undrifted = isfinite(drift->value)   ? ""
+                            : i == v->all->reference ? "the others are compared with it"
+                            : drift->metric          ? drift->metric->note
+                            : *j->reason             ? j->reason
+                                                     : "its outputs were not compared";
+    assay__table_texts(v->table, assay__doc_take(v->doc, &text), j->reason, r->unadvised, outputs,
+                       outputs, undrifted);
 }
 
 static void add_table(struct view *v, bool data)
 {
-    v->table = assay__doc_table(v->doc, "comparison", "Comparison of trials",
-                                ASSAY__ARRAY(columns));
+    v->table = assay__doc_table(v->doc, "comparison", "Comparison of trials", columns);
     v->table->parts = parts;
     v->table->part_count = sizeof parts / sizeof *parts;
     v->table->data = data;
     for (size_t i = 0; i < v->all->count; i++)
         put_row(v, i);
 }
-
-/* --- sentences -------------------------------------------------------------------------------- */
 
 static void add_warnings(struct view *v)
 {
@@ -197,31 +176,26 @@ static void add_warnings(struct view *v)
         undisturbed |= isfinite(r->speed.ratio) && r->speed.by == ASSAY__BY_UNDISTURBED;
         by_launch |= isfinite(r->energy.ratio);
         if (*r->unadvised)
-            assay__doc_sentence(v->doc, ASSAY__TONE_ALERT, "%s is not advised: %s.",
-                                r->judged.label, r->unadvised);
+            assay__doc_alert(v->doc, "%s is not advised: %s.", r->judged.label, r->unadvised);
         if (r->judged.own_nonfinite.value > 0 && i == v->all->reference)
-            assay__doc_sentence(v->doc, ASSAY__TONE_WARN,
-                                "%s: %.0f of its outputs are NaN or infinite.", r->judged.label,
-                                r->judged.own_nonfinite.value);
+            assay__doc_warn(v->doc, "%s: %.0f of its outputs are NaN or infinite.", r->judged.label,
+                            r->judged.own_nonfinite.value);
         if (r->judged.usable && assay__placement_is_elsewhere(f))
-            assay__doc_sentence(v->doc, ASSAY__TONE_WARN,
-                                "%s: none of the %.0f nodes ran on it, all on %s: this row does "
-                                "not measure the device.",
-                                r->judged.label, f->elsewhere,
-                                *f->provider ? f->provider : "another provider");
+            assay__doc_warn(v->doc,
+                            "%s: none of the %.0f nodes ran on it, all on %s: this row does not "
+                            "measure the device.",
+                            r->judged.label, f->elsewhere,
+                            *f->provider ? f->provider : "another provider");
     }
     if (undisturbed)
-        assay__doc_sentence(
-            v->doc, ASSAY__TONE_NOTE,
-            "When undisturbed: the medians of the launches do not differ detectably, "
-            "so their 5th percentiles are compared, the time of an inference that "
-            "nothing disturbs. On a busy machine the p50 column may look the other "
-            "way round.");
+        assay__doc_note(
+            v->doc, "When undisturbed: the medians of the launches do not differ detectably, so "
+                    "their 5th percentiles are compared, the time of an inference that nothing "
+                    "disturbs. On a busy machine the p50 column may look the other way round.");
     if (by_launch)
-        assay__doc_sentence(
-            v->doc, ASSAY__TONE_NOTE,
-            "Energies here are medians over launches, as the times are; the summary "
-            "and the metrics divide the energy of the whole run by its inferences.");
+        assay__doc_note(v->doc,
+                        "Energies here are medians over launches, as the times are; the summary "
+                        "and the metrics divide the energy of the whole run by its inferences.");
 }
 
 /* Which nodes ran elsewhere, and what the record leaves out. */

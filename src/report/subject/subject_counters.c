@@ -6,8 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-/* --- per inference ---------------------------------------------------------------------------- */
-
 static const struct {
     const char *metric, *label;
 } counters[] = {
@@ -60,22 +58,6 @@ static struct assay__datum per_second(struct assay__doc *doc, const struct assay
     return value;
 }
 
-static void add_counters(struct assay__doc *doc, const struct assay__trial *trial)
-{
-    double rate = counted_rate(trial);
-    struct assay__table *t = assay__doc_table(doc, NULL, "Counters of one inference",
-                                              ASSAY__ARRAY(columns));
-    for (size_t i = 0; i < sizeof counters / sizeof counters[0]; i++) {
-        const struct assay_metric *m = assay__trial_metric(trial, counters[i].metric);
-        if (!m) continue;
-        assay__table_row(t, 0, NULL);
-        assay__table_text(t, counters[i].label);
-        assay__table_metric(t, m);
-        assay__table_cell(t, per_second(doc, m, rate));
-        assay__table_texts(t, m->source, m->state == ASSAY_DERIVED ? m->note : NULL);
-    }
-}
-
 static const struct assay__metric_fact facts[] = {
     {"together", "hardware.cpus_busy", "CPUs busy", NULL},
     {"together", "hardware.ipc", "instructions per cycle", NULL},
@@ -87,8 +69,6 @@ static const struct assay__metric_fact facts[] = {
     {"together", "hardware.memory_controller", "of their ceiling", NULL},
     {"cost", "overhead.counters", "latency with counters on", NULL},
 };
-
-/* --- classes of layers ------------------------------------------------------------------------ */
 
 static const struct assay__column data_columns[] = {
     {.key = "trial"},   {.key = "op"},    {.key = "layers"}, {.key = "time_us"},
@@ -108,7 +88,7 @@ static void add_data(struct assay__doc *doc, const struct assay__trial *trial)
     const char *note = trial->class_counter_note;
     size_t rows = trial->class_counter_count * trial->counter_count;
     if (!rows && !(note && *note)) return;
-    struct assay__table *t = assay__doc_table(doc, "counters", NULL, ASSAY__ARRAY(data_columns));
+    struct assay__table *t = assay__doc_table(doc, "counters", NULL, data_columns);
     for (size_t i = 0; i < rows; i++) {
         const struct assay__class_counters *class =
             &trial->class_counters[i / trial->counter_count];
@@ -165,24 +145,6 @@ static size_t find(const struct assay__trial *trial, const char *name)
     return i;
 }
 
-/* Two of them are times. */
-static const char *unit_of(const char *counter)
-{
-    bool time = strcmp(counter, "task-clock") == 0 || strcmp(counter, "elapsed") == 0;
-    return time ? "s" : ASSAY__UNIT_COUNT;
-}
-
-static struct assay__column counter_column(const char *counter)
-{
-    struct assay__column column = {NULL, counter, unit_of(counter), 0, LEAST_RANK, 0, 0};
-    for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++)
-        if (strcmp(titles[i].name, counter) == 0) {
-            column.title = titles[i].title;
-            column.priority = titles[i].priority;
-        }
-    return column;
-}
-
 /* Operator, layers, time; a column for each counter; the quotients. NULL: out of memory. */
 static struct assay__column *class_columns(struct assay__doc *doc, const struct assay__trial *trial,
                                            size_t *count)
@@ -195,11 +157,20 @@ static struct assay__column *class_columns(struct assay__doc *doc, const struct 
     *count = FIRST + trial->counter_count + QUOTIENTS;
     struct assay__column *made = assay__doc_columns(doc, first, FIRST, *count - FIRST);
     if (!made) return NULL;
-    for (size_t i = 0; i < trial->counter_count; i++)
-        made[FIRST + i] = counter_column(trial->counter_names[i]);
-    for (size_t i = 0; i < QUOTIENTS; i++)
-        made[FIRST + trial->counter_count + i] = (struct assay__column){
-            NULL, quotients[i].title, quotients[i].unit, 0, quotients[i].priority, 0, 0};
+    struct assay__column *next = made + FIRST;
+    for (size_t i = 0; i < trial->counter_count; i++, next++) {
+        const char *counter = trial->counter_names[i];
+        bool time = strcmp(counter, "task-clock") == 0 || strcmp(counter, "elapsed") == 0;
+        *next = (struct assay__column){
+            .title = counter, .unit = time ? "s" : ASSAY__UNIT_COUNT, .priority = LEAST_RANK};
+        for (size_t k = 0; k < sizeof titles / sizeof titles[0]; k++)
+            if (strcmp(titles[k].name, counter) == 0)
+                next->title = titles[k].title, next->priority = titles[k].priority;
+    }
+    for (size_t i = 0; i < QUOTIENTS; i++, next++)
+        *next = (struct assay__column){.title = quotients[i].title,
+                                       .unit = quotients[i].unit,
+                                       .priority = quotients[i].priority};
     return made;
 }
 
@@ -218,13 +189,12 @@ static void add_class_table(struct assay__doc *doc, const struct assay__trial *t
     size_t count;
     const struct assay__column *made = class_columns(doc, trial, &count);
     if (!made) return;
-    struct assay__table *t = assay__doc_table(
+    struct assay__table *t = assay__doc_add_table(
         doc, NULL, "Counters of one inference by kind of layer", made, count);
     t->more = "kinds of layers";
     for (size_t i = 0; i < trial->class_counter_count; i++) {
         const struct assay__class_counters *class = &trial->class_counters[i];
-        assay__table_row(t, 0, NULL);
-        assay__table_text(t, class->op);
+        assay__table_row_of(t, 0, class->op);
         assay__table_cell(t, layers_of(class));
         assay__table_number(t, class->time_ns / 1e9, ASSAY_MEASURED);
         for (size_t k = 0; k < trial->counter_count; k++)
@@ -232,19 +202,6 @@ static void add_class_table(struct assay__doc *doc, const struct assay__trial *t
         for (size_t k = 0; k < QUOTIENTS; k++)
             assay__table_cell(t, quotient(trial, class, k));
     }
-}
-
-static void add_classes(struct assay__doc *doc, const struct assay__trial *trial)
-{
-    const char *note = trial->class_counter_note;
-    assay__doc_section(doc, NULL, "Counters by kind of layer", "per inference", 0);
-    if (trial->class_counter_count) add_class_table(doc, trial);
-    if (trial->class_counter_count && find(trial, "elapsed") < trial->counter_count)
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                            "Time is from the timed runs; \"counted\" and the columns after it are "
-                            "from the runs whose counters were read (CPUs: CPU time / counted).");
-    assay__doc_say(doc, ASSAY__TONE_NOTE, note);
-    assay__doc_end(doc);
 }
 
 static void build(struct assay__doc *doc, const struct assay__trial *trial)
@@ -256,9 +213,28 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
         assay__doc_section(doc, "counters", "Counters",
                            "all threads of the worker; latency is measured without counters",
                            ASSAY__VIEW_MACHINE);
-        if (asked) add_counters(doc, trial);
-        if (asked) assay__doc_metrics(doc, trial, ASSAY__ARRAY(facts));
-        add_classes(doc, trial);
+        if (asked) {
+            double rate = counted_rate(trial);
+            struct assay__table *t = assay__doc_table(doc, NULL, "Counters of one inference",
+                                                      columns);
+            for (size_t i = 0; i < sizeof counters / sizeof counters[0]; i++) {
+                const struct assay_metric *m = assay__trial_metric(trial, counters[i].metric);
+                if (!m) continue;
+                assay__table_row_of(t, 0, counters[i].label);
+                assay__table_metric(t, m);
+                assay__table_cell(t, per_second(doc, m, rate));
+                assay__table_texts(t, m->source, m->state == ASSAY_DERIVED ? m->note : NULL);
+            }
+        }
+        if (asked) assay__doc_metrics(doc, trial, false, ASSAY__ARRAY(facts));
+        assay__doc_section(doc, NULL, "Counters by kind of layer", "per inference", 0);
+        if (trial->class_counter_count) add_class_table(doc, trial);
+        if (trial->class_counter_count && find(trial, "elapsed") < trial->counter_count)
+            assay__doc_note(doc,
+                            "Time is from the timed runs; \"counted\" and the columns after it are "
+                            "from the runs whose counters were read (CPUs: CPU time / counted).");
+        assay__doc_say(doc, ASSAY__TONE_NOTE, note);
+        assay__doc_end(doc);
         assay__doc_end(doc);
     }
     add_data(doc, trial);

@@ -38,10 +38,8 @@ static void add_tensors(struct assay__doc *doc, const char *label,
         assay__doc_fact(doc, label);
         assay__doc_item_text(
             doc, "%s: %s %s%s%s%s", tensors[i].name, tensors[i].dtype ? tensors[i].dtype : "",
-            assay__buf_text(&shape), tensors[i].fill && *tensors[i].fill ? " (" : "",
+            assay__doc_take(doc, &shape), tensors[i].fill && *tensors[i].fill ? " (" : "",
             tensors[i].fill ? tensors[i].fill : "", tensors[i].fill && *tensors[i].fill ? ")" : "");
-        if (shape.failed) doc->failed = true;
-        assay__buf_free(&shape);
     }
     if (count > SHOWN)
         assay__doc_fact_text(doc, label, assay__doc_printf(doc, "and %zu more", count - SHOWN));
@@ -79,20 +77,9 @@ void assay__add_options(struct assay__doc *doc, const struct assay__trial *trial
     add_tensors(doc, "workload", trial->inputs, trial->input_count);
 }
 
-static void add_versions(struct assay__doc *doc, const struct assay_profile *profile,
-                         const struct assay__trial *trial)
-{
-    assay__doc_fold(doc, "versions", "Versions and options", NULL);
-    assay__doc_fact_text(doc, "assay", profile->assay_version);
-    assay__doc_fact_text(doc, "measured", profile->created);
-    if (trial) assay__add_options(doc, trial);
-    assay__doc_end(doc);
-}
-
 static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
-    struct assay__study *study = doc->study;
-    const struct assay_profile *profile = study->profile;
+    const struct assay_profile *profile = doc->study->profile;
     const struct assay__environment *e = &profile->environment;
     bool measured = trial && assay__trial_metric(trial, "latency.p50");
     assay__doc_section(doc, "environment", "Disturbances", "seen during the run",
@@ -100,7 +87,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     if (e->disturbance_count)
         assay__doc_points(doc, e->disturbances, e->disturbance_count);
     else if (measured)
-        assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "None was seen.");
+        assay__doc_plain(doc, "None was seen.");
     if (e->unknown_count && measured) {
         assay__doc_section(doc, NULL, "Not observed",
                            "possible disturbances that cannot be seen here", 0);
@@ -110,7 +97,11 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     add_machine(doc, e);
     for (size_t i = 0; i < profile->model_count; i++)
         if (!i || assay__trial_of_model(profile, i)) add_model(doc, profile->models[i], i);
-    add_versions(doc, profile, trial);
+    assay__doc_fold(doc, "versions", "Versions and options", NULL);
+    assay__doc_fact_text(doc, "assay", profile->assay_version);
+    assay__doc_fact_text(doc, "measured", profile->created);
+    if (trial) assay__add_options(doc, trial);
+    assay__doc_end(doc);
     if (profile->command_line && *profile->command_line) {
         assay__doc_fold(doc, "command", "Command", NULL);
         assay__doc_code(doc, "sh", NULL, profile->command_line);

@@ -21,21 +21,6 @@ static const struct {
     {"ITL, last quarter of a generation", {"llm.itl_last"}},
 };
 
-static void add_times(struct assay__doc *doc, const struct assay__trial *trial)
-{
-    struct assay__table *t = assay__doc_table(
-        doc, NULL, "Time to the first token and between tokens", ASSAY__ARRAY(columns));
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        assay__table_row(t, 0, NULL);
-        assay__table_text(t, rows[i].name);
-        for (size_t k = 0; k < COLUMN_COUNT - 1; k++)
-            if (rows[i].metrics[k])
-                assay__table_metric(t, assay_metrics_get(trial->metrics, rows[i].metrics[k]));
-            else
-                assay__table_skip(t, 1);
-    }
-}
-
 static const struct assay__metric_fact facts[] = {
     {"tokens", "llm.prefill", "prefill", "of the prompt"},
     {"tokens", "llm.decode", "decode", "from the first to the last"},
@@ -45,16 +30,6 @@ static const struct assay__metric_fact facts[] = {
     {"generations", "llm.dropped", NULL, "more whose token times did not fit"},
 };
 
-static void add_ids(struct assay__doc *doc, const struct assay__generation_info *made)
-{
-    struct assay__buf text = {0};
-    for (size_t i = 0; i < made->id_count; i++)
-        assay__buf_printf(&text, "%s%" PRId64, i ? " " : "", made->ids[i]);
-    assay__doc_fold(doc, NULL, "Generated token ids", NULL);
-    assay__doc_say(doc, ASSAY__TONE_PLAIN, assay__doc_take(doc, &text));
-    assay__doc_end(doc);
-}
-
 static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
     const struct assay__generation_info *made = &trial->generation;
@@ -63,9 +38,23 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
                                            made->prompt, made->tokens,
                                            made->tokens == 1 ? "" : "s");
     assay__doc_section(doc, "generation", "Generation", remark, ASSAY__VIEW_OVERVIEW);
-    add_times(doc, trial);
-    assay__doc_metrics(doc, trial, ASSAY__ARRAY(facts));
-    add_ids(doc, made);
+    struct assay__table *t = assay__doc_table(
+        doc, NULL, "Time to the first token and between tokens", columns);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        assay__table_row_of(t, 0, rows[i].name);
+        for (size_t k = 0; k < COLUMN_COUNT - 1; k++)
+            if (rows[i].metrics[k])
+                assay__table_metric(t, assay_metrics_get(trial->metrics, rows[i].metrics[k]));
+            else
+                assay__table_skip(t, 1);
+    }
+    assay__doc_metrics(doc, trial, false, ASSAY__ARRAY(facts));
+    struct assay__buf text = {0};
+    for (size_t i = 0; i < made->id_count; i++)
+        assay__buf_printf(&text, "%s%" PRId64, i ? " " : "", made->ids[i]);
+    assay__doc_fold(doc, NULL, "Generated token ids", NULL);
+    assay__doc_say(doc, ASSAY__TONE_PLAIN, assay__doc_take(doc, &text));
+    assay__doc_end(doc);
     assay__doc_end(doc);
 }
 

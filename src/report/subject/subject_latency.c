@@ -7,8 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-/* --- percentiles ------------------------------------------------------------------------------ */
-
 static const struct assay__column percentile_columns[] = {
     {.title = "min", .unit = "s", .flags = ASSAY__COLUMN_KEEP},
     {.title = "p50", .unit = "s", .flags = ASSAY__COLUMN_KEEP},
@@ -25,8 +23,8 @@ static const char *const percentiles[] = {"latency.min", "latency.p50", "latency
 static void add_percentiles(struct assay__doc *doc, const struct assay__trial *trial)
 {
     enum { COUNT = sizeof percentiles / sizeof percentiles[0] };
-    struct assay__table *t = assay__doc_table(doc, NULL, "Percentiles of the latency",
-                                              percentile_columns, COUNT);
+    struct assay__table *t = assay__doc_add_table(doc, NULL, "Percentiles of the latency",
+                                                  percentile_columns, COUNT);
     assay__table_row(t, 0, NULL);
     for (size_t i = 0; i < COUNT; i++) {
         struct assay__datum value = assay__datum_metric(
@@ -35,8 +33,6 @@ static void add_percentiles(struct assay__doc *doc, const struct assay__trial *t
         assay__table_cell(t, value);
     }
 }
-
-/* --- what the numbers rest on ----------------------------------------------------------------- */
 
 static void add_samples(struct assay__doc *doc, const struct assay__trial *trial)
 {
@@ -116,8 +112,6 @@ static const struct assay__metric_fact spread[] = {
     {"spread", "latency.p5", "p5", NULL},
 };
 
-/* --- launches --------------------------------------------------------------------------------- */
-
 static const struct assay__column launch_columns[] = {
     {.key = "trial"},
     {"launch", "launch", .unit = ASSAY__UNIT_COUNT},
@@ -136,8 +130,7 @@ static void add_launches(struct assay__doc *doc, const struct assay__trial *tria
 {
     if (!trial->launch_count) return;
     assay__doc_section(doc, "launches", "Launches", "one worker process each", 0);
-    struct assay__table *t = assay__doc_table(doc, "launches", "Launches",
-                                              ASSAY__ARRAY(launch_columns));
+    struct assay__table *t = assay__doc_table(doc, "launches", "Launches", launch_columns);
     t->more = "launches";
     for (size_t i = 0; i < trial->launch_count; i++) {
         const struct assay__launch *l = &trial->launches[i];
@@ -152,8 +145,6 @@ static void add_launches(struct assay__doc *doc, const struct assay__trial *tria
     }
     assay__doc_end(doc);
 }
-
-/* --- every sample ----------------------------------------------------------------------------- */
 
 static const struct assay__column sample_columns[] = {
     {.key = "trial"}, {.key = "launch"}, {.key = "stream"},
@@ -176,20 +167,6 @@ static void fill_sample(const struct assay__table *table, size_t row, struct ass
         cells[i] = assay__measured(numbers[i], NULL);
 }
 
-static void add_sample_data(struct assay__doc *doc, const struct assay__trial *trial)
-{
-    for (size_t i = 0; i < trial->launch_count; i++) {
-        const struct assay__launch *l = &trial->launches[i];
-        if (!l->samples_ns || !l->sample_count) continue;
-        struct assay__table *t = assay__doc_table(doc, "samples", NULL,
-                                                  ASSAY__ARRAY(sample_columns));
-        t->fill = fill_sample;
-        t->context = l;
-        t->row_count = l->sample_count;
-        t->trial = trial->id;
-    }
-}
-
 static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
     const struct assay_metric *p50 = assay_metrics_get(trial->metrics, "latency.p50");
@@ -204,7 +181,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
         add_interval(doc, trial, "within", "latency.ci_low", "latency.ci_high");
         if (trial->launch_count > 1)
             add_interval(doc, trial, "between", "latency.between_low", "latency.between_high");
-        assay__doc_metrics(doc, trial, ASSAY__ARRAY(spread));
+        assay__doc_metrics(doc, trial, false, ASSAY__ARRAY(spread));
     } else {
         assay__doc_say(doc, ASSAY__TONE_NOTE,
                        p50 && p50->note && *p50->note
@@ -213,7 +190,15 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     }
     add_launches(doc, trial);
     assay__doc_end(doc);
-    add_sample_data(doc, trial);
+    for (size_t i = 0; i < trial->launch_count; i++) {
+        const struct assay__launch *l = &trial->launches[i];
+        if (!l->samples_ns || !l->sample_count) continue;
+        struct assay__table *t = assay__doc_table(doc, "samples", NULL, sample_columns);
+        t->fill = fill_sample;
+        t->context = l;
+        t->row_count = l->sample_count;
+        t->trial = trial->id;
+    }
 }
 
 const struct assay__subject assay__subject_latency = {

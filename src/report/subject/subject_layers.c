@@ -39,23 +39,6 @@ static const struct assay__column columns[] = {
     {.key = "attributes"},
 };
 
-static double longest_share(const struct assay__layers *layers)
-{
-    double longest = 0;
-    for (size_t i = 0; i < layers->count; i++)
-        if (assay__layer_is_timed(&layers->items[i]) && layers->items[i].share > longest)
-            longest = layers->items[i].share;
-    return longest;
-}
-
-/* --- rows ------------------------------------------------------------------------------------- */
-
-static struct assay__datum time_of(const struct assay__layer *l)
-{
-    if (!assay__layer_is_timed(l)) return assay__datum_unknown(l->note);
-    return assay__datum_number(l->time_ns / 1e3, NULL, l->state);
-}
-
 static void put_layer(struct assay__doc *doc, struct assay__table *t,
                       const struct assay__trial *trial, const struct assay__layer *l,
                       double longest)
@@ -74,7 +57,8 @@ static void put_layer(struct assay__doc *doc, struct assay__table *t,
         t, l->from_count > 1 ? assay__doc_printf(doc, "%s+%zu", l->op, l->from_count - 1) : l->op);
     assay__table_cell(t, name);
     assay__table_texts(t, l->name, l->op, l->provider);
-    assay__table_cell(t, time_of(l));
+    assay__table_cell(t, known ? assay__datum_number(l->time_ns / 1e3, NULL, l->state)
+                               : assay__datum_unknown(l->note));
     assay__table_numbers(t, ASSAY_MEASURED, known ? l->share : NAN,
                          known && longest > 0 ? l->share / longest : NAN);
     assay__table_numbers(t, ASSAY_DERIVED, l->flops, l->bytes);
@@ -109,20 +93,18 @@ static void put_rest(struct assay__table *t, const struct assay__trial *trial, c
     }
 }
 
-static bool any_timed(const struct assay__layers *layers)
-{
-    for (size_t i = 0; i < layers->count; i++)
-        if (isfinite(layers->items[i].time_ns)) return true;
-    return isfinite(layers->engine_ns);
-}
-
 static void add_table(struct assay__doc *doc, const struct assay__trial *trial)
 {
     const struct assay__layers *layers = &trial->layers;
     const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
-    double total_ns = assay__layer_total(trial), longest = longest_share(layers);
-    struct assay__table *t = assay__doc_table(doc, "layers", "Layers, longest first",
-                                              ASSAY__ARRAY(columns));
+    double total_ns = assay__layer_total(trial), longest = 0;
+    bool timed = isfinite(layers->engine_ns);
+    for (size_t i = 0; i < layers->count; i++) {
+        const struct assay__layer *l = &layers->items[i];
+        timed |= isfinite(l->time_ns);
+        if (assay__layer_is_timed(l) && l->share > longest) longest = l->share;
+    }
+    struct assay__table *t = assay__doc_table(doc, "layers", "Layers, longest first", columns);
     t->more = "layers";
     t->id = "layer-table";
     t->scripted = true;
@@ -134,13 +116,11 @@ static void add_table(struct assay__doc *doc, const struct assay__trial *trial)
              p50_s, ASSAY_MEASURED);
     put_rest(t, trial, "layer-unattributed", "unattributed", "(unattributed)",
              layers->unattributed_ns, p50_s, ASSAY_DERIVED);
-    if (any_timed(layers))
+    if (timed)
         put_rest(t, trial, "layer-total", "total (the unprofiled median)", NULL, total_ns,
                  total_ns / 1e9, p50 ? p50->state : ASSAY_DERIVED);
     assay__layer_sort(t, layers);
 }
-
-/* --- how they were timed ---------------------------------------------------------------------- */
 
 static void add_method(struct assay__doc *doc, const struct assay__layers *layers)
 {
@@ -179,10 +159,9 @@ static void add_notes(struct assay__doc *doc, const struct assay__layers *layers
     }
     for (size_t k = 0; k < kinds; k++)
         if (counts[k] == layers->count && layers->count > 1)
-            assay__doc_sentence(doc, ASSAY__TONE_NOTE, "All layers: %s", notes[k]);
+            assay__doc_note(doc, "All layers: %s", notes[k]);
         else
-            assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%zu layer%s: %s", counts[k],
-                                counts[k] > 1 ? "s" : "", notes[k]);
+            assay__doc_note(doc, "%zu layer%s: %s", counts[k], counts[k] > 1 ? "s" : "", notes[k]);
 }
 
 static const char *const legend[][2] = {
@@ -197,8 +176,6 @@ static const char *const legend[][2] = {
     {"unattributed",
      "latency.p50 minus the layers minus the engine; negative when they sum to more"},
 };
-
-/* --- times per launch ------------------------------------------------------------------------- */
 
 static const struct assay__column time_columns[] = {
     {.key = "trial"}, {.key = "index"}, {.key = "launch"}, {.key = "name"}, {.key = "time_us"},
@@ -219,33 +196,16 @@ static void fill_times(const struct assay__table *table, size_t row, struct assa
                                NULL);
 }
 
-static void add_times(struct assay__doc *doc, const struct assay__trial *trial)
-{
-    const struct assay__layers *layers = &trial->layers;
-    bool any = false;
-    for (size_t i = 0; i < layers->count; i++)
-        any |= layers->items[i].launch_times_ns != NULL;
-    if (!any) return;
-    struct assay__table *t = assay__doc_table(doc, "layer-times", NULL, ASSAY__ARRAY(time_columns));
-    t->fill = fill_times;
-    t->context = trial;
-    t->row_count = layers->count * layers->launch_count;
-}
-
-static const char *remark_of(struct assay__doc *doc, const struct assay__layers *layers)
-{
-    struct assay__buf text = {0};
-    assay__buf_printf(&text, "%zu, slowest first; ", layers->count);
-    assay__layer_method(&text, layers);
-    return assay__doc_take(doc, &text);
-}
-
 static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
     const struct assay__layers *layers = &trial->layers;
     bool generates = trial->generation.tokens > 0;
-    assay__doc_section(doc, "layers", "Layers", layers->count ? remark_of(doc, layers) : NULL,
-                       ASSAY__VIEW_LAYERS);
+    struct assay__buf remark = {0};
+    if (layers->count) {
+        assay__buf_printf(&remark, "%zu, slowest first; ", layers->count);
+        assay__layer_method(&remark, layers);
+    }
+    assay__doc_section(doc, "layers", "Layers", assay__doc_take(doc, &remark), ASSAY__VIEW_LAYERS);
     if (layers->count) {
         assay__doc_picture(doc, "layers", trial, ASSAY__PICTURE_DETAIL | ASSAY__PICTURE_SAY);
         assay__doc_picture(doc, "treemap", trial, ASSAY__PICTURE_DETAIL);
@@ -261,7 +221,14 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
                                    : "The layers were not timed.");
     }
     assay__doc_end(doc);
-    add_times(doc, trial);
+    bool any = false;
+    for (size_t i = 0; i < layers->count; i++)
+        any |= layers->items[i].launch_times_ns != NULL;
+    if (!any) return;
+    struct assay__table *t = assay__doc_table(doc, "layer-times", NULL, time_columns);
+    t->fill = fill_times;
+    t->context = trial;
+    t->row_count = layers->count * layers->launch_count;
 }
 
 const struct assay__subject assay__subject_layers = {

@@ -32,27 +32,6 @@ static double most_of(const struct assay__series_info *series)
     return most;
 }
 
-/* --- the answer ------------------------------------------------------------------------------- */
-
-/* A leak goes on for ever; a short look saw growth, and no more. */
-static void print_growth(struct assay__buf *out, const struct assay__allocations *a, double growth)
-{
-    int64_t before = 0, seen = 0;
-    for (size_t i = 0; i < a->phase_count; i++) {
-        bool warm = strcmp(a->phases[i].name, "warm") == 0;
-        *(warm ? &seen : &before) += a->phases[i].inferences;
-    }
-    bool lasting = before + seen >= LONG_ENOUGH;
-    const char *verb = lasting ? growth > 0 ? "GROWS" : "shrinks" : growth > 0 ? "grew" : "shrank";
-    assay__buf_printf(out, "; it %s by %s with ", verb, assay__scaled(fabs(growth), "B").text);
-    if (lasting)
-        assay__buf_puts(out, "every inference");
-    else
-        assay__buf_printf(out,
-                          "each of inferences %lld to %lld: too few to tell whether this continues",
-                          (long long)before + 1, (long long)(before + seen));
-}
-
 static void add_answer(struct assay__doc *doc, const struct assay__trial *trial)
 {
     const struct assay_metric *total = assay__trial_metric(trial, "memory.total"),
@@ -69,53 +48,62 @@ static void add_answer(struct assay__doc *doc, const struct assay__trial *trial)
         assay__buf_printf(&text, ", %s times its weights (%s)",
                           assay__digits(total->value / model->value, 3).text,
                           assay__scaled(model->value, "B").text);
-    if (growth && (a->growth_low > 0 || a->growth_high < 0))
-        print_growth(&text, a, growth->value);
-    else if (growth)
+    if (growth && (a->growth_low > 0 || a->growth_high < 0)) {
+        /* A leak goes on for ever; a short look saw growth, and no more. */
+        int64_t before = 0, seen = 0;
+        for (size_t i = 0; i < a->phase_count; i++) {
+            bool warm = strcmp(a->phases[i].name, "warm") == 0;
+            *(warm ? &seen : &before) += a->phases[i].inferences;
+        }
+        bool lasting = before + seen >= LONG_ENOUGH;
+        const char *verb = lasting             ? growth->value > 0 ? "GROWS" : "shrinks"
+                           : growth->value > 0 ? "grew"
+                                               : "shrank";
+        assay__buf_printf(&text, "; it %s by %s with ", verb,
+                          assay__scaled(fabs(growth->value), "B").text);
+        if (lasting)
+            assay__buf_puts(&text, "every inference");
+        else
+            assay__buf_printf(
+                &text, "each of inferences %lld to %lld: too few to tell whether this continues",
+                (long long)before + 1, (long long)(before + seen));
+    } else if (growth) {
         assay__buf_puts(&text, "; no growth per inference was detected");
-    assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "%s.", assay__doc_take(doc, &text));
+    }
+    assay__doc_plain(doc, "%s.", assay__doc_take(doc, &text));
 }
-
-/* --- what takes how much ---------------------------------------------------------------------- */
 
 /* In the order of the report; a label of which nothing is known has the reason of its first. */
 static const struct part {
     const char *label, *metric, *name, *after;
     bool why; /* if unknown, show the reason next to the others */
 } parts[] = {
-    {"model", "memory.model", NULL, "of weights", false},
-    {"activations", "memory.activation.predicted", NULL, "alive at once, predicted from the graph",
-     false},
+    {"model", "memory.model", NULL, .after = "of weights"},
+    {"activations", "memory.activation.predicted", NULL,
+     .after = "alive at once, predicted from the graph"},
     {"arena", "memory.activation.arena", NULL,
-     "peak in the engine's arena, including copied weights", false},
-    {"arena", "memory.arena.held", NULL, "held by it", false},
-    {"worker", "memory.peak.worker", NULL, "beyond an empty worker", false},
-    {"worker", "memory.baseline.worker", "empty", NULL, false},
-    {"device", "memory.peak.device", NULL, "at most", false},
-    {"total", "memory.total", NULL, NULL, false},
-    {"bandwidth", "memory.bandwidth", NULL, NULL, false},
+     .after = "peak in the engine's arena, including copied weights"},
+    {"arena", "memory.arena.held", NULL, .after = "held by it"},
+    {"worker", "memory.peak.worker", NULL, .after = "beyond an empty worker"},
+    {"worker", "memory.baseline.worker", "empty", .after = NULL},
+    {"device", "memory.peak.device", NULL, .after = "at most"},
+    {"total", "memory.total", NULL, .after = NULL},
+    {"bandwidth", "memory.bandwidth", NULL, .after = NULL},
     {"bandwidth", "memory.bandwidth_utilization", "of the ceiling", NULL, true},
-    {"cache", "cache.hit_rate", NULL, "of cache references hit", false},
+    {"cache", "cache.hit_rate", NULL, .after = "of cache references hit"},
 };
 #define PART_COUNT (sizeof parts / sizeof parts[0])
 
-/* One reading alone is of the empty worker. */
-static bool add_peak_of(struct assay__doc *doc, const struct assay__trial *trial, const char *name,
-                        const char *label)
+/* The highest reading. One reading alone is of the empty worker, and of a counter it shows no
+ * growth. */
+static bool add_most(struct assay__doc *doc, const struct assay__trial *trial, const char *name,
+                     const char *label, const char *unit, const char *after)
 {
     const struct assay__series_info *series = series_of(trial, name);
     double most = most_of(series);
     if (!isfinite(most) || series->count < 2) return false;
-    assay__doc_item_after(doc, label, assay__measured(most, "B"), "at most");
+    assay__doc_item_after(doc, label, assay__measured(most, unit), after);
     return true;
-}
-
-static void add_worker(struct assay__doc *doc, const struct assay__trial *trial)
-{
-    const struct assay_metric *end = assay__trial_metric(trial, "memory.pss.worker");
-    add_peak_of(doc, trial, "memory.rss.worker", "RSS");
-    if (!add_peak_of(doc, trial, "memory.pss.worker", "PSS") && end)
-        assay__doc_item_after(doc, "PSS", assay__datum_metric(end), "at the end");
 }
 
 static void add_parts(struct assay__doc *doc, const struct assay__trial *trial)
@@ -133,11 +121,14 @@ static void add_parts(struct assay__doc *doc, const struct assay__trial *trial)
         }
         const struct assay_metric *none = assay_metrics_get(trial->metrics, parts[first].metric);
         if (!shown && none) assay__doc_item(doc, NULL, assay__datum_metric(none));
-        if (strcmp(parts[i - 1].metric, "memory.baseline.worker") == 0) add_worker(doc, trial);
+        if (strcmp(parts[i - 1].metric, "memory.baseline.worker") == 0) {
+            const struct assay_metric *end = assay__trial_metric(trial, "memory.pss.worker");
+            add_most(doc, trial, "memory.rss.worker", "RSS", "B", "at most");
+            if (!add_most(doc, trial, "memory.pss.worker", "PSS", "B", "at most") && end)
+                assay__doc_item_after(doc, "PSS", assay__datum_metric(end), "at the end");
+        }
     }
 }
-
-/* --- over time -------------------------------------------------------------------------------- */
 
 /* How it was read. */
 static void add_readings(struct assay__doc *doc, const struct assay__trial *trial)
@@ -159,58 +150,22 @@ static void add_readings(struct assay__doc *doc, const struct assay__trial *tria
     }
 }
 
-/* Of a counter: one reading shows no growth. */
-static void add_growth_of(struct assay__doc *doc, const struct assay__trial *trial,
-                          const char *name, const char *after)
-{
-    const struct assay__series_info *series = series_of(trial, name);
-    double most = most_of(series);
-    if (isfinite(most) && series->count > 1)
-        assay__doc_item_after(doc, NULL, assay__datum_count(most), after);
-}
-
-static void add_meanwhile(struct assay__doc *doc, const struct assay__trial *trial)
-{
-    double threads = most_of(series_of(trial, "threads.worker"));
-    assay__doc_fact(doc, "meanwhile");
-    add_growth_of(doc, trial, "faults.minor.worker", "minor page faults");
-    add_growth_of(doc, trial, "faults.major.worker", "major page faults");
-    if (isfinite(threads))
-        assay__doc_item_after(doc, "at most", assay__datum_count(threads),
-                              threads == 1 ? "thread" : "threads");
-}
-
-/* --- alive at the peak ------------------------------------------------------------------------ */
-
 static const struct assay__column peak_columns[] = {
     {.key = "trial"},
     {.key = "position"},
     {"name", "tensor", .flags = ASSAY__COLUMN_NAME},
-    {"type", "shape and type", .priority = 1},
+    {.key = "type"}, /* both as one text */
+    {.title = "shape", .priority = 1},
+    {.title = "type", .priority = 2},
     {"bytes", "size", "B", .flags = ASSAY__COLUMN_SUM | ASSAY__COLUMN_KEEP},
     {.title = "share", .unit = "ratio", .flags = ASSAY__COLUMN_SUM},
     {"producer", "made by", .priority = 2, .flags = ASSAY__COLUMN_NAME},
     {"op", "operator", .priority = 3},
     {.key = "first"},
     {"last", "last read by", .priority = 4, .flags = ASSAY__COLUMN_NAME},
+    {.key = "dtype"},
+    {.key = "shape"},
 };
-
-static void put_tensor(struct assay__table *t, const struct assay__peak *peak, size_t position,
-                       int trial)
-{
-    const struct assay__peak_tensor *tensor = &peak->tensors[position];
-    struct assay__datum producer = assay__datum_text(tensor->producer);
-    if (!*tensor->producer && !*tensor->op) { /* programs find no name there */
-        producer = assay__datum_unknown(NULL);
-        producer.text = "an input of the model";
-    }
-    assay__table_row(t, 0, NULL);
-    assay__table_numbers(t, ASSAY_MEASURED, trial, position);
-    assay__table_texts(t, tensor->name, tensor->type);
-    assay__table_numbers(t, ASSAY_DERIVED, tensor->bytes, tensor->bytes / peak->bytes);
-    assay__table_cell(t, producer);
-    assay__table_texts(t, tensor->op, tensor->first, tensor->last);
-}
 
 /* "9.6 MB of activations are alive while 'Conv_3' (Conv) runs, in 3 tensors." */
 static void add_peak_answer(struct assay__doc *doc, const struct assay__peak *peak)
@@ -230,8 +185,7 @@ static void add_peak_answer(struct assay__doc *doc, const struct assay__peak *pe
     if (peak->body_bytes > 0)
         assay__buf_printf(&text, "; %s of it inside its subgraphs",
                           assay__scaled(peak->body_bytes, "B").text);
-    assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "%s, by liveness of the graph.",
-                        assay__doc_take(doc, &text));
+    assay__doc_plain(doc, "%s, by liveness of the graph.", assay__doc_take(doc, &text));
 }
 
 static void add_tensors(struct assay__doc *doc, const struct assay__trial *trial)
@@ -239,36 +193,37 @@ static void add_tensors(struct assay__doc *doc, const struct assay__trial *trial
     const struct assay__peak *peak = &trial->peak;
     if (!peak->count) return;
     struct assay__table *t = assay__doc_table(doc, "peak", "Activations alive at the peak",
-                                              ASSAY__ARRAY(peak_columns));
+                                              peak_columns);
     t->more = "tensors";
     t->limit = TENSORS_SHOWN;
     t->id = "peak-tensors";
-    for (size_t i = 0; i < peak->count; i++)
-        put_tensor(t, peak, i, trial->id);
+    for (size_t i = 0; i < peak->count; i++) {
+        const struct assay__peak_tensor *tensor = &peak->tensors[i];
+        struct assay__datum producer = assay__datum_text(tensor->producer);
+        if (!*tensor->producer && !*tensor->op) { /* programs find no name there */
+            producer = assay__datum_unknown(NULL);
+            producer.text = "an input of the model";
+        }
+        assay__table_row(t, 0, NULL);
+        assay__table_numbers(t, ASSAY_MEASURED, trial->id, i);
+        /* a profile holds them as one text: "1x64x112x112 float32" */
+        const char *blank = strrchr(tensor->type, ' '), *dtype = blank ? blank + 1 : "";
+        const char *shape = blank ? assay__doc_printf(doc, "%.*s", (int)(blank - tensor->type),
+                                                      tensor->type)
+                                  : tensor->type;
+        assay__table_texts(t, tensor->name, tensor->type, shape, dtype);
+        assay__table_numbers(t, ASSAY_DERIVED, tensor->bytes, tensor->bytes / peak->bytes);
+        assay__table_cell(t, producer);
+        assay__table_texts(t, tensor->op, tensor->first, tensor->last, dtype, shape);
+    }
     if (peak->alive <= (int64_t)peak->count) return;
     assay__table_row(t, ASSAY__ROW_PEOPLE | ASSAY__ROW_TOTAL, NULL);
     assay__table_skip(t, 2);
     assay__table_text(t, assay__doc_printf(doc, "%lld smaller ones that are not kept",
                                            (long long)peak->alive - (long long)peak->count));
-    assay__table_skip(t, 1);
+    assay__table_skip(t, 3);
     assay__table_numbers(t, ASSAY_DERIVED, peak->rest_bytes, peak->rest_bytes / peak->bytes);
 }
-
-static void add_peak(struct assay__doc *doc, const struct assay__trial *trial)
-{
-    const struct assay__peak *peak = &trial->peak;
-    if (!peak->reason) return; /* not looked for, or from before it was */
-    assay__doc_section(doc, NULL, "Alive at the peak", "activations, the largest first", 0);
-    if (*peak->reason) {
-        assay__doc_say(doc, ASSAY__TONE_NOTE, peak->reason);
-    } else {
-        add_peak_answer(doc, peak);
-        add_tensors(doc, trial);
-    }
-    assay__doc_end(doc);
-}
-
-/* --- layers ----------------------------------------------------------------------------------- */
 
 static const struct assay__column layer_columns[] = {
     {.title = "#", .unit = ASSAY__UNIT_COUNT, .priority = 3},
@@ -290,18 +245,6 @@ static int by_bytes(const void *left, const void *right)
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-static void put_layer(struct assay__table *t, const struct assay__layer *l)
-{
-    bool timed = l->state != ASSAY_UNAVAILABLE && l->time_ns > 0;
-    double rate = timed ? l->bytes / l->time_ns * 1e9 : (double)NAN;
-    assay__table_row(t, 0, NULL);
-    assay__table_number(t, l->index, ASSAY_MEASURED);
-    assay__table_texts(t, assay__layer_title(l), l->op);
-    assay__table_number(t, l->bytes, ASSAY_DERIVED);
-    assay__table_number(t, timed ? l->time_ns / 1e9 : (double)NAN, l->state);
-    assay__table_numbers(t, ASSAY_DERIVED, rate, l->live_bytes, l->weight_bytes);
-}
-
 static void add_layers(struct assay__doc *doc, const struct assay_profile *profile,
                        const struct assay__trial *trial)
 {
@@ -313,18 +256,25 @@ static void add_layers(struct assay__doc *doc, const struct assay_profile *profi
         order[i] = &layers->items[i];
     qsort(order, layers->count, sizeof *order, by_bytes);
     assay__doc_section(doc, NULL, "Layers by the bytes they move",
-                       "alive: activations while each "
-                       "runs, by liveness of the graph",
+                       "alive: activations while each runs, by liveness of the graph",
                        profile->kind != ASSAY__PROFILE_MEMORY ? ASSAY__SECTION_DETAIL : 0);
     struct assay__table *t = assay__doc_table(doc, NULL, "Layers by the bytes they move",
-                                              ASSAY__ARRAY(layer_columns));
+                                              layer_columns);
     t->more = "layers";
-    for (size_t i = 0; i < layers->count && i < LAYERS_MOST; i++)
-        put_layer(t, order[i]);
+    for (size_t i = 0; i < layers->count && i < LAYERS_MOST; i++) {
+        const struct assay__layer *l = order[i];
+        bool timed = l->state != ASSAY_UNAVAILABLE && l->time_ns > 0;
+        double rate = timed ? l->bytes / l->time_ns * 1e9 : (double)NAN;
+        assay__table_row(t, 0, NULL);
+        assay__table_number(t, l->index, ASSAY_MEASURED);
+        assay__table_texts(t, assay__layer_title(l), l->op);
+        assay__table_number(t, l->bytes, ASSAY_DERIVED);
+        assay__table_number(t, timed ? l->time_ns / 1e9 : (double)NAN, l->state);
+        assay__table_numbers(t, ASSAY_DERIVED, rate, l->live_bytes, l->weight_bytes);
+    }
     if (layers->count > LAYERS_MOST)
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                            "The first %d of %zu layers; the table of layers has all.", LAYERS_MOST,
-                            layers->count);
+        assay__doc_note(doc, "The first %d of %zu layers; the table of layers has all.",
+                        LAYERS_MOST, layers->count);
     assay__doc_end(doc);
 out:
     free(order);
@@ -332,7 +282,6 @@ out:
 
 static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
-    struct assay__study *study = doc->study;
     bool watched = series_of(trial, "memory.rss.worker") || trial->allocations.reason;
     if (!trial->metrics || !assay_metrics_count(trial->metrics)) return;
     assay__doc_section(doc, "memory", "Memory", "where it goes",
@@ -341,9 +290,25 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     add_parts(doc, trial);
     assay__doc_picture(doc, "memory", trial, watched ? ASSAY__PICTURE_SAY : 0);
     add_readings(doc, trial);
-    add_meanwhile(doc, trial);
-    add_peak(doc, trial);
-    add_layers(doc, study->profile, trial);
+    double threads = most_of(series_of(trial, "threads.worker"));
+    assay__doc_fact(doc, "meanwhile");
+    add_most(doc, trial, "faults.minor.worker", NULL, ASSAY__UNIT_COUNT, "minor page faults");
+    add_most(doc, trial, "faults.major.worker", NULL, ASSAY__UNIT_COUNT, "major page faults");
+    if (isfinite(threads))
+        assay__doc_item_after(doc, "at most", assay__datum_count(threads),
+                              threads == 1 ? "thread" : "threads");
+    const struct assay__peak *peak = &trial->peak;
+    if (peak->reason) { /* NULL: not looked for, or from before it was */
+        assay__doc_section(doc, NULL, "Alive at the peak", "activations, the largest first", 0);
+        if (*peak->reason) {
+            assay__doc_say(doc, ASSAY__TONE_NOTE, peak->reason);
+        } else {
+            add_peak_answer(doc, peak);
+            add_tensors(doc, trial);
+        }
+        assay__doc_end(doc);
+    }
+    add_layers(doc, doc->study->profile, trial);
     assay__doc_end(doc);
 }
 

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- by family -------------------------------------------------------------------------------- */
-
 static const char *const families[][2] = {
     {"latency", "breakdown"}, {"throughput", "throughput"}, {"timing", "timing"},
     {"memory", "memory"},     {"compute", "compute"},       {"overhead", "measuring"},
@@ -83,8 +81,6 @@ static void add_families(struct assay__doc *doc, const struct assay_metrics *set
     }
 }
 
-/* --- all of them ------------------------------------------------------------------------------ */
-
 static const struct assay__column columns[] = {
     {.key = "trial"},
     {"metric", "metric", .flags = ASSAY__COLUMN_NAME | ASSAY__COLUMN_CODE},
@@ -95,20 +91,6 @@ static const struct assay__column columns[] = {
     {"note", "formula, remark or reason", .flags = ASSAY__COLUMN_PROSE},
     {.key = "label"},
 };
-
-static void add_table(struct assay__doc *doc, const struct assay__trial *trial)
-{
-    size_t count = trial->metrics ? assay_metrics_count(trial->metrics) : 0;
-    struct assay__table *t = assay__doc_table(
-        doc, "metrics", "All metrics with state, source and formula", ASSAY__ARRAY(columns));
-    t->id = "metric-table";
-    for (size_t i = 0; i < count; i++) {
-        assay__table_row(t, 0, NULL);
-        assay__table_number(t, trial->id, ASSAY_MEASURED);
-        assay__table_metric_row(t, assay_metrics_at(trial->metrics, i));
-        assay__table_text(t, trial->label); /* "" of a single run */
-    }
-}
 
 static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
@@ -121,7 +103,15 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
                        ASSAY__VIEW_MACHINE);
     if (assay__trial_metric(trial, "latency.p50")) add_families(doc, trial->metrics);
     assay__doc_fold(doc, "all-metrics", "All metrics with state, source and formula", NULL);
-    add_table(doc, trial);
+    struct assay__table *t = assay__doc_table(
+        doc, "metrics", "All metrics with state, source and formula", columns);
+    t->id = "metric-table";
+    for (size_t i = 0; i < assay_metrics_count(trial->metrics); i++) {
+        assay__table_row(t, 0, NULL);
+        assay__table_number(t, trial->id, ASSAY_MEASURED);
+        assay__table_metric_row(t, assay_metrics_at(trial->metrics, i));
+        assay__table_text(t, trial->label); /* "" of a single run */
+    }
     assay__doc_end(doc);
     assay__doc_end(doc);
 }

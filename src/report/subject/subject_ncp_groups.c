@@ -38,21 +38,10 @@ static const struct assay__column step_columns[] = {
     {"note", "note", .flags = ASSAY__COLUMN_PROSE},
 };
 
-/* --- rows ------------------------------------------------------------------------------------- */
-
 /* Engine and unattributed have no layers and no FLOPs: people see nothing there. */
 static bool has_work(const struct assay__part *row)
 {
     return row->kind <= ASSAY__PART_ADDED;
-}
-
-static struct assay__datum layers_of(const struct assay__ncp_groups *g,
-                                     const struct assay__part *row)
-{
-    if (!g->layers) return assay__datum_none();
-    struct assay__datum value = assay__measured((double)row->layers, NULL);
-    if (!has_work(row)) value.text = "";
-    return value;
 }
 
 static void put_part(struct assay__table *t, const struct assay__ncp_groups *g,
@@ -64,20 +53,18 @@ static void put_part(struct assay__table *t, const struct assay__ncp_groups *g,
     assay__table_texts(t, row->name, one ? "step" : assay__part_kind_name(row->kind));
     assay__table_number(t, row->time_ns / 1e3, row->state);
     assay__table_number(t, row->share, ASSAY_MEASURED);
-    if (has_work(row) || isfinite(row->flops))
-        assay__table_number(t, row->flops, row->flops_state);
-    else
-        assay__table_skip(t, 1);
-    assay__table_cell(t, layers_of(g, row));
+    assay__table_cell(t, has_work(row) || isfinite(row->flops)
+                             ? assay__datum_number(row->flops, NULL, row->flops_state)
+                             : assay__datum_none());
+    struct assay__datum layers = assay__measured((double)row->layers, NULL);
+    if (!has_work(row)) layers.text = "";
+    assay__table_cell(t, g->layers ? layers : assay__datum_none());
     assay__table_texts(t, assay_state_name(row->state), assay_state_name(row->flops_state));
-    if (!step && row->neurons >= 0)
-        assay__table_number(t, (double)row->neurons, ASSAY_MEASURED);
-    else if (!step)
-        assay__table_skip(t, 1);
-    if (!step && isfinite(row->flops_needed))
-        assay__table_number(t, row->flops_needed, row->flops_state);
-    else if (!step)
-        assay__table_skip(t, 1);
+    if (!step) {
+        assay__table_known(t, row->neurons >= 0 ? (double)row->neurons : (double)NAN,
+                           ASSAY_MEASURED);
+        assay__table_known(t, row->flops_needed, row->flops_state);
+    }
     assay__table_text(t, row->note);
 }
 
@@ -93,47 +80,21 @@ static void put_total(struct assay__table *t, const struct assay__trial *trial)
     assay__table_number(t, isfinite(total_ns) ? 1 : (double)NAN, ASSAY_MEASURED);
 }
 
-static void add_groups(struct assay__doc *doc, const struct assay__ncp_groups *g,
-                       const struct assay__trial *trial)
-{
-    struct assay__table *t = assay__doc_table(doc, "groups", "Time by neuron group",
-                                              ASSAY__ARRAY(group_columns));
-    for (size_t i = 0; i < g->group_count; i++)
-        put_part(t, g, &g->groups[i], trial->id, false);
-    if (g->layers) put_total(t, trial);
-}
-
-static void add_steps(struct assay__doc *doc, const struct assay__ncp_groups *g,
-                      const struct assay__trial *trial)
+static void add_steps(struct assay__doc *doc, const struct assay__ncp_groups *g, int trial)
 {
     if (!g->step_count) return;
     assay__doc_fold(doc, NULL, "Time by step", NULL);
-    struct assay__table *t = assay__doc_table(doc, "steps", "Time by step",
-                                              ASSAY__ARRAY(step_columns));
+    struct assay__table *t = assay__doc_table(doc, "steps", "Time by step", step_columns);
     t->more = "steps";
     for (size_t i = 0; i < g->step_count; i++)
-        put_part(t, g, &g->steps[i], trial->id, true);
+        put_part(t, g, &g->steps[i], trial, true);
     assay__doc_end(doc);
 }
-
-/* --- facts ------------------------------------------------------------------------------------ */
 
 static void add_time(struct assay__doc *doc, const char *name, double time_ns, const char *after)
 {
     if (isfinite(time_ns))
         assay__doc_item_after(doc, name, assay__derived(time_ns / 1e9, "s"), after);
-}
-
-static void add_per_step(struct assay__doc *doc, const struct assay__ncp_groups *g)
-{
-    int64_t steps = g->cell->steps;
-    assay__doc_fact(doc, "per step");
-    add_time(doc, NULL, g->per_step_ns,
-             steps == 1
-                 ? "one inference is one step"
-                 : assay__doc_printf(doc, "of the latency (latency.p50 / %" PRId64 ")", steps));
-    add_time(doc, NULL, g->scan_step_ns,
-             assay__doc_printf(doc, "of the Scan (its time / %" PRId64 ")", steps));
 }
 
 static void add_by_layers(struct assay__doc *doc, const struct assay__ncp_groups *g)
@@ -155,17 +116,6 @@ static void add_by_layers(struct assay__doc *doc, const struct assay__ncp_groups
     }
 }
 
-static void add_floor(struct assay__doc *doc, const struct assay__ncp_groups *g)
-{
-    if (!isfinite(g->floor_share)) return;
-    assay__doc_fact(doc, "call cost");
-    assay__doc_item_after(doc, "at most", assay__derived(g->floor_share, "ratio"),
-                          "of the latency, independent of what the layers compute");
-    assay__doc_item_after(doc, assay__doc_printf(doc, "%zu ×", g->timed),
-                          assay__derived(g->floor_ns / 1e9, "s"),
-                          "(the fastest layer), and the engine's cost per run");
-}
-
 /* "CfC, unrolled over 16 steps" */
 static const char *form_of(struct assay__doc *doc, const struct assay__cell_info *cell)
 {
@@ -179,17 +129,36 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
     struct assay__study *study = doc->study;
     const struct assay__ncp_groups *g = assay__study_groups(study, trial);
-    const char *fault = study->profile->models[0]->cell.fault;
     assay__doc_section(doc, "time-steps", "Time steps and neuron groups",
                        g ? form_of(doc, g->cell) : NULL, ASSAY__VIEW_LAYERS);
-    assay__doc_say(doc, ASSAY__TONE_WARN, fault);
+    assay__doc_say(doc, ASSAY__TONE_WARN, study->profile->models[0]->cell.fault);
     if (g) {
-        add_per_step(doc, g);
+        int64_t steps = g->cell->steps;
+        assay__doc_fact(doc, "per step");
+        add_time(doc, NULL, g->per_step_ns,
+                 steps == 1
+                     ? "one inference is one step"
+                     : assay__doc_printf(doc, "of the latency (latency.p50 / %" PRId64 ")", steps));
+        add_time(doc, NULL, g->scan_step_ns,
+                 assay__doc_printf(doc, "of the Scan (its time / %" PRId64 ")", steps));
         add_by_layers(doc, g);
-        add_floor(doc, g);
-        if (g->group_count) add_groups(doc, g, trial);
+        if (isfinite(g->floor_share)) {
+            assay__doc_fact(doc, "call cost");
+            assay__doc_item_after(doc, "at most", assay__derived(g->floor_share, "ratio"),
+                                  "of the latency, independent of what the layers compute");
+            assay__doc_item_after(doc, assay__doc_printf(doc, "%zu ×", g->timed),
+                                  assay__derived(g->floor_ns / 1e9, "s"),
+                                  "(the fastest layer), and the engine's cost per run");
+        }
+        if (g->group_count) {
+            struct assay__table *t = assay__doc_table(doc, "groups", "Time by neuron group",
+                                                      group_columns);
+            for (size_t i = 0; i < g->group_count; i++)
+                put_part(t, g, &g->groups[i], trial->id, false);
+            if (g->layers) put_total(t, trial);
+        }
         assay__doc_say(doc, ASSAY__TONE_NOTE, g->note);
-        add_steps(doc, g, trial);
+        add_steps(doc, g, trial->id);
     }
     assay__doc_end(doc);
 }

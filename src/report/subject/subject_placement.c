@@ -34,8 +34,6 @@ struct placement {
     bool crosses;
 };
 
-/* --- who ran what ----------------------------------------------------------------------------- */
-
 static size_t place_of(struct placement *all, const char *name)
 {
     const char *own = name && *name ? name : "unknown";
@@ -52,31 +50,15 @@ static int by_index(const void *left, const void *right)
     return (*a)->index < (*b)->index ? -1 : (*a)->index > (*b)->index;
 }
 
-/* In execution order; NULL: out of memory. */
-static const struct assay__layer **sorted_layers(const struct assay__layers *layers)
-{
-    const struct assay__layer **sorted = calloc(layers->count + 1, sizeof *sorted);
-    for (size_t i = 0; sorted && i < layers->count; i++)
-        sorted[i] = &layers->items[i];
-    if (sorted) qsort(sorted, layers->count, sizeof *sorted, by_index);
-    return sorted;
-}
-
-static void cross(struct placement *all, size_t from, size_t to, const struct crossing *copies)
-{
-    struct crossing *c = &all->crossings[from][to];
-    c->count++;
-    c->bytes += copies->count ? copies->bytes : (double)NAN;
-    c->time_ns += copies->count ? copies->time_ns : (double)NAN;
-    all->crosses = true;
-}
-
 static bool collect(const struct assay__layers *layers, struct placement *all)
 {
-    const struct assay__layer **sorted = sorted_layers(layers);
+    const struct assay__layer **sorted = calloc(layers->count + 1, sizeof *sorted);
     struct crossing copies = {0}; /* since the layer before: they belong to the crossing behind */
     size_t previous = SIZE_MAX;
     if (!sorted) return false;
+    for (size_t i = 0; i < layers->count; i++)
+        sorted[i] = &layers->items[i];
+    qsort(sorted, layers->count, sizeof *sorted, by_index);
     for (size_t i = 0; i < layers->count; i++) {
         const struct assay__layer *l = sorted[i];
         size_t at = place_of(all, l->provider);
@@ -89,15 +71,19 @@ static bool collect(const struct assay__layers *layers, struct placement *all)
             copies.time_ns += assay__layer_is_timed(l) ? l->time_ns : (double)NAN;
             continue;
         }
-        if (previous != SIZE_MAX && previous != at) cross(all, previous, at, &copies);
+        if (previous != SIZE_MAX && previous != at) {
+            struct crossing *c = &all->crossings[previous][at];
+            c->count++;
+            c->bytes += copies.count ? copies.bytes : (double)NAN;
+            c->time_ns += copies.count ? copies.time_ns : (double)NAN;
+            all->crosses = true;
+        }
         previous = at;
         copies = (struct crossing){0};
     }
     free(sorted);
     return true;
 }
-
-/* --- by provider ------------------------------------------------------------------------------ */
 
 static const struct assay__column place_columns[] = {
     {.title = "provider", .flags = ASSAY__COLUMN_NAME},
@@ -106,37 +92,6 @@ static const struct assay__column place_columns[] = {
     {.title = "share", .unit = "ratio"},
     {.title = "net energy", .unit = "J"},
 };
-
-static struct assay__datum energy_of(const struct placement *all, const struct assay__trial *trial)
-{
-    if (all->count > 1 && assay__trial_metric(trial, "energy.inference.net"))
-        return assay__datum_unknown("not measured separately per provider");
-    return assay__datum_metric(assay_metrics_get(trial->metrics, "energy.inference.net"));
-}
-
-static void add_places(struct assay__doc *doc, const struct assay__trial *trial,
-                       const struct placement *all)
-{
-    static const char untimed[] = "some of its layers have no time, so the sum would be too low";
-    double total_ns = assay__layer_total(trial);
-    struct assay__table *t = assay__doc_table(doc, NULL, "Time and energy by provider",
-                                              ASSAY__ARRAY(place_columns));
-    for (size_t i = 0; i < all->count; i++) {
-        const struct place *p = &all->places[i];
-        assay__table_row(t, 0, NULL);
-        assay__table_text(t, p->name);
-        assay__table_number(t, (double)p->layers, ASSAY_MEASURED);
-        if (p->untimed) {
-            assay__table_cell(t, assay__datum_unknown(untimed));
-            assay__table_cell(t, assay__datum_unknown(untimed));
-        } else {
-            assay__table_numbers(t, ASSAY_DERIVED, p->time_ns / 1e9, p->time_ns / total_ns);
-        }
-        assay__table_cell(t, energy_of(all, trial));
-    }
-}
-
-/* --- crossings -------------------------------------------------------------------------------- */
 
 static const struct assay__column crossing_columns[] = {
     {.title = "from", .flags = ASSAY__COLUMN_NAME},
@@ -149,30 +104,24 @@ static const struct assay__column crossing_columns[] = {
 static void add_crossings(struct assay__doc *doc, const struct placement *all)
 {
     if (!all->crosses) {
-        assay__doc_sentence(doc, ASSAY__TONE_PLAIN,
-                            all->count > 1 ? "Execution does not cross between providers."
-                                           : "All layers ran on one provider: nothing crosses.");
+        assay__doc_plain(doc, all->count > 1 ? "Execution does not cross between providers."
+                                             : "All layers ran on one provider: nothing crosses.");
         return;
     }
-    struct assay__table *t = assay__doc_table(doc, NULL,
-                                              "Crossings between providers in execution order",
-                                              ASSAY__ARRAY(crossing_columns));
+    struct assay__table *t = assay__doc_table(
+        doc, NULL, "Crossings between providers in execution order", crossing_columns);
     for (size_t from = 0; from < all->count; from++)
         for (size_t to = 0; to < all->count; to++) {
             const struct crossing *c = &all->crossings[from][to];
             if (!c->count) continue;
-            assay__table_row(t, 0, NULL);
-            assay__table_texts(t, all->places[from].name, all->places[to].name);
+            assay__table_row_of(t, 0, all->places[from].name, all->places[to].name);
             assay__table_number(t, (double)c->count, ASSAY_MEASURED);
             assay__table_numbers(t, ASSAY_DERIVED, c->bytes, c->time_ns / 1e9);
         }
-    assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                        "A crossing is a layer on a different provider than the layer before it. "
-                        "Bytes and time are those of the engine's copies between the two; — if "
-                        "there are none, or their size is not known.");
+    assay__doc_note(doc, "A crossing is a layer on a different provider than the layer before it. "
+                         "Bytes and time are those of the engine's copies between the two; — if "
+                         "there are none, or their size is not known.");
 }
-
-/* --- by type ---------------------------------------------------------------------------------- */
 
 static const struct assay__column type_columns[] = {
     {.title = "type", .flags = ASSAY__COLUMN_NAME},
@@ -190,8 +139,8 @@ static void add_types(struct assay__doc *doc, struct assay__study *study,
     size_t counts[2] = {0, 0};
     double total_ns = assay__layer_total(trial);
     if (!r->type || !r->type[0]) {
-        assay__doc_sentence(
-            doc, ASSAY__TONE_NOTE,
+        assay__doc_note(
+            doc,
             "The compute type of the layers is not known: the profile has no type of the model.");
         return;
     }
@@ -201,32 +150,48 @@ static void add_types(struct assay__doc *doc, struct assay__study *study,
         counts[at]++;
         times_ns[at] += assay__layer_is_timed(l) ? l->time_ns : (double)NAN;
     }
-    struct assay__table *t = assay__doc_table(doc, NULL, "Time by compute type",
-                                              ASSAY__ARRAY(type_columns));
+    struct assay__table *t = assay__doc_table(doc, NULL, "Time by compute type", type_columns);
     for (size_t i = 0; i < 2; i++) {
         if (!counts[i]) continue;
-        assay__table_row(t, 0, NULL);
-        assay__table_text(t, i ? "int8" : r->type);
+        assay__table_row_of(t, 0, i ? "int8" : r->type);
         assay__table_number(t, (double)counts[i], ASSAY_MEASURED);
         assay__table_numbers(t, ASSAY_ESTIMATED, times_ns[i] / 1e9, times_ns[i] / total_ns);
     }
-    assay__doc_sentence(
-        doc, ASSAY__TONE_NOTE,
+    assay__doc_note(
+        doc,
         "Estimated from %s, int8 for integer products: providers do not report their compute type.",
         r->type_from);
 }
 
 static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
-    struct assay__study *study = doc->study;
     struct placement all = {0};
     if (!trial->layers.count) return; /* the section of the layers says why */
     if (!collect(&trial->layers, &all)) doc->failed = true;
     assay__doc_section(doc, "placement", "Placement", "who ran the layers",
                        ASSAY__VIEW_LAYERS | (all.count < 2 ? ASSAY__SECTION_DETAIL : 0));
-    add_places(doc, trial, &all);
+    static const char untimed[] = "some of its layers have no time, so the sum would be too low";
+    double total_ns = assay__layer_total(trial);
+    struct assay__datum energy = assay__datum_metric(
+        assay_metrics_get(trial->metrics, "energy.inference.net"));
+    if (all.count > 1 && assay__datum_is_known(&energy))
+        energy = assay__datum_unknown("not measured separately per provider");
+    struct assay__table *t = assay__doc_table(doc, NULL, "Time and energy by provider",
+                                              place_columns);
+    for (size_t i = 0; i < all.count; i++) {
+        const struct place *p = &all.places[i];
+        assay__table_row_of(t, 0, p->name);
+        assay__table_number(t, (double)p->layers, ASSAY_MEASURED);
+        if (p->untimed) {
+            assay__table_cell(t, assay__datum_unknown(untimed));
+            assay__table_cell(t, assay__datum_unknown(untimed));
+        } else {
+            assay__table_numbers(t, ASSAY_DERIVED, p->time_ns / 1e9, p->time_ns / total_ns);
+        }
+        assay__table_cell(t, energy);
+    }
     add_crossings(doc, &all);
-    add_types(doc, study, trial);
+    add_types(doc, doc->study, trial);
     assay__doc_end(doc);
 }
 

@@ -27,16 +27,14 @@ static bool is_measured(const struct assay__span *span)
     return strcmp(span->kind, "measure") == 0;
 }
 
-/* --- the answer ------------------------------------------------------------------------------- */
-
 static void add_answer(struct assay__doc *doc, const struct assay__trial *trial)
 {
     const struct assay_metric *power = assay_metrics_get(trial->metrics, "power.average"),
                               *gross = assay__trial_metric(trial, "energy.inference.gross"),
                               *net = assay__trial_metric(trial, "energy.inference.net");
     if (!assay__trial_metric(trial, "power.average")) {
-        assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "The energy of an inference is not known: %s.",
-                            power && *power->note ? power->note : "no sensor was read");
+        assay__doc_plain(doc, "The energy of an inference is not known: %s.",
+                         power && *power->note ? power->note : "no sensor was read");
         return;
     }
     const char *beyond = "";
@@ -45,11 +43,9 @@ static void add_answer(struct assay__doc *doc, const struct assay__trial *trial)
                                    assay__shown(net).text);
     else if (net)
         beyond = ", no more than the idle machine draws in that time";
-    assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "An inference takes %s%s, at %s.",
-                        assay__shown(gross).text, beyond, assay__shown(power).text);
+    assay__doc_plain(doc, "An inference takes %s%s, at %s.", assay__shown(gross).text, beyond,
+                     assay__shown(power).text);
 }
-
-/* --- rails ------------------------------------------------------------------------------------ */
 
 static const struct assay__column rail_columns[] = {
     {.title = "rail", .flags = ASSAY__COLUMN_NAME},
@@ -100,15 +96,6 @@ static const struct assay__series_info *source_of(const struct assay__trial *tri
     return NULL;
 }
 
-static struct assay__datum period_of(struct assay__doc *doc, const struct assay_metric *period,
-                                     const struct assay__series_info *source)
-{
-    struct assay__datum value = assay__datum_metric(period);
-    if (assay__datum_is_known(&value) && source && source->period_is_bound)
-        value.text = assay__doc_printf(doc, "≤ %s", assay__scaled(value.number, "s").text);
-    return value;
-}
-
 static void put_rail(struct assay__doc *doc, struct assay__table *t,
                      const struct assay__trial *trial, const char *rail)
 {
@@ -118,13 +105,15 @@ static void put_rail(struct assay__doc *doc, struct assay__table *t,
     bool counted = is_known(energy) && energy->state == ASSAY_MEASURED;
     const struct assay__series_info *source = is_known(average) ? source_of(trial, rail, counted)
                                                                 : NULL;
-    assay__table_row(t, 0, NULL);
-    assay__table_text(t, rail);
+    assay__table_row_of(t, 0, rail);
     assay__table_metric(t, idle);
     assay__table_metric(t, average);
     assay__table_metric(t, metric_of(trial, "power.peak", rail));
     assay__table_metric(t, energy);
-    assay__table_cell(t, period_of(doc, metric_of(trial, "sensor.period", rail), source));
+    struct assay__datum period = assay__datum_metric(metric_of(trial, "sensor.period", rail));
+    if (assay__datum_is_known(&period) && source && source->period_is_bound)
+        period.text = assay__doc_printf(doc, "≤ %s", assay__scaled(period.number, "s").text);
+    assay__table_cell(t, period);
     assay__table_text(
         t, source ? assay__doc_printf(doc, "%s %s", source->probe, counted ? "counter" : "samples")
                   : NULL);
@@ -133,18 +122,6 @@ static void put_rail(struct assay__doc *doc, struct assay__table *t,
         assay__table_text(t, assay__doc_printf(doc, "%s%s%s", average->note,
                                                *at_rest ? "; idle: " : "", at_rest));
 }
-
-static void add_rails(struct assay__doc *doc, const struct assay__trial *trial)
-{
-    const char *rail;
-    if (!rail_at(trial, 0)) return;
-    struct assay__table *t = assay__doc_table(doc, NULL, "Power and energy by rail",
-                                              ASSAY__ARRAY(rail_columns));
-    for (size_t i = 0; (rail = rail_at(trial, i)) != NULL; i++)
-        put_rail(doc, t, trial, rail);
-}
-
-/* --- facts ------------------------------------------------------------------------------------ */
 
 /* With its formula or remark; or the reason why it is unknown, unless power is unknown altogether:
  * then the answer gives the reason. */
@@ -237,8 +214,6 @@ static void add_cpus(struct assay__doc *doc, const struct assay__trial *trial)
         assay__doc_item(doc, NULL, assay__datum_unknown("/proc/stat did not change"));
 }
 
-/* --- throttling ------------------------------------------------------------------------------- */
-
 static const char *throttling_shown_by(const char *name)
 {
     return strcmp(name, "count.throttled.core") == 0 ? "counts of the CPU cores"
@@ -306,28 +281,10 @@ static void add_facts(struct assay__doc *doc, const struct assay_profile *profil
     assay__doc_metric(doc, trial, "energy.inference.gross", NULL, "per inference");
     add_noted(doc, trial, "energy.inference.net", "net energy", "per inference");
     add_idle(doc, trial);
-    assay__doc_metrics(doc, trial, ASSAY__ARRAY(facts));
+    assay__doc_metrics(doc, trial, false, ASSAY__ARRAY(facts));
     add_cpus(doc, trial);
     add_throttling(doc, profile, trial);
     add_noted(doc, trial, "overhead.sensors", "sampling", "");
-}
-
-/* --- what could not be read ------------------------------------------------------------------- */
-
-/* Rails are in their table. */
-static void add_silent(struct assay__doc *doc, const struct assay__trial *trial)
-{
-    assay__doc_section(doc, NULL, "Sensors without a reading", "and why", 0);
-    for (size_t i = 0; i < trial->series_count; i++) {
-        const struct assay__series_info *s = &trial->series[i];
-        bool in_table = strcmp(s->quantity, "power") == 0 || strcmp(s->quantity, "energy") == 0;
-        if (!is_sensor(s) || s->state != ASSAY_UNAVAILABLE || in_table) continue;
-        if (strcmp(s->name, s->probe) == 0)
-            assay__doc_point(doc, "%s, all of it: %s", s->name, s->note);
-        else
-            assay__doc_point(doc, "%s (%s): %s", s->name, s->probe, s->note);
-    }
-    assay__doc_end(doc);
 }
 
 static void build(struct assay__doc *doc, const struct assay__trial *trial)
@@ -339,10 +296,27 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     if (!any || !trial->metrics || !assay_metrics_count(trial->metrics)) return;
     assay__doc_section(doc, "power", "Power", "in the measured windows", ASSAY__VIEW_MACHINE);
     add_answer(doc, trial);
-    add_rails(doc, trial);
+    const char *rail;
+    if (rail_at(trial, 0)) {
+        struct assay__table *t = assay__doc_table(doc, NULL, "Power and energy by rail",
+                                                  rail_columns);
+        for (size_t i = 0; (rail = rail_at(trial, i)) != NULL; i++)
+            put_rail(doc, t, trial, rail);
+    }
     add_facts(doc, study->profile, trial);
     assay__doc_picture(doc, "power", trial, 0);
-    add_silent(doc, trial);
+    /* Rails are in their table. */
+    assay__doc_section(doc, NULL, "Sensors without a reading", "and why", 0);
+    for (size_t i = 0; i < trial->series_count; i++) {
+        const struct assay__series_info *s = &trial->series[i];
+        bool in_table = strcmp(s->quantity, "power") == 0 || strcmp(s->quantity, "energy") == 0;
+        if (!is_sensor(s) || s->state != ASSAY_UNAVAILABLE || in_table) continue;
+        if (strcmp(s->name, s->probe) == 0)
+            assay__doc_point(doc, "%s, all of it: %s", s->name, s->note);
+        else
+            assay__doc_point(doc, "%s (%s): %s", s->name, s->probe, s->note);
+    }
+    assay__doc_end(doc);
     assay__doc_end(doc);
 }
 

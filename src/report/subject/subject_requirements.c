@@ -2,8 +2,6 @@
  * minimum, the target and how far it is, the score, and what to do. */
 #include "report/subject/subject.h"
 
-#include "report/subject/review_page.h"
-
 static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
     struct assay__study *study = doc->study;

@@ -11,8 +11,6 @@
 
 enum { LAYERS_SHOWN = 10, PEAKS_MOST = 8 };
 
-/* --- sentences -------------------------------------------------------------------------------- */
-
 /* "62 % is bound by memory, 30 % is bound by compute": the largest first. */
 static void print_bounds(struct assay__buf *out, const struct assay__roofline *r)
 {
@@ -36,18 +34,6 @@ static void print_bounds(struct assay__buf *out, const struct assay__roofline *r
     }
 }
 
-static void add_answer(struct assay__doc *doc, const struct assay__roofline *r)
-{
-    struct assay__buf bounds = {0};
-    print_bounds(&bounds, r);
-    assay__doc_sentence(doc, ASSAY__TONE_PLAIN,
-                        "Of the time in layers %s. At their roofs the layers would take %s instead "
-                        "of %s (%.0f %%).",
-                        assay__doc_take(doc, &bounds), assay__scaled(r->least_ns / 1e9, "s").text,
-                        assay__scaled(r->least_of_ns / 1e9, "s").text,
-                        r->least_ns / r->least_of_ns * 100);
-}
-
 /* Layers that are faster than their roof, and those that cannot be judged with the first reason. */
 static void add_remarks(struct assay__doc *doc, const struct assay__roofline *r)
 {
@@ -59,19 +45,15 @@ static void add_remarks(struct assay__doc *doc, const struct assay__roofline *r)
             why = r->layers[i].reason;
         }
     if (r->above)
-        assay__doc_sentence(doc, ASSAY__TONE_WARN,
-                            "%zu layer%s faster than %s roof: bytes are counted as if nothing "
-                            "stayed in a cache, FLOPs as the operators define them, and the "
-                            "ceiling may have been measured on a busier machine.",
-                            r->above, r->above == 1 ? " is" : "s are",
-                            r->above == 1 ? "its" : "their");
+        assay__doc_warn(doc,
+                        "%zu layer%s faster than %s roof: bytes are counted as if nothing stayed "
+                        "in a cache, FLOPs as the operators define them, and the ceiling may have "
+                        "been measured on a busier machine.",
+                        r->above, r->above == 1 ? " is" : "s are", r->above == 1 ? "its" : "their");
     if (unknown)
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                            "%zu layer%s with unknown bound, the first because %s", unknown,
-                            unknown == 1 ? "" : "s", why);
+        assay__doc_note(doc, "%zu layer%s with unknown bound, the first because %s", unknown,
+                        unknown == 1 ? "" : "s", why);
 }
-
-/* --- layers ----------------------------------------------------------------------------------- */
 
 static const struct assay__column columns[] = {
     {.title = ""}, /* its letter in the picture */
@@ -84,24 +66,6 @@ static const struct assay__column columns[] = {
     {.title = "bound"},
 };
 
-static const char *bound_of(struct assay__doc *doc, const struct assay__roofline_layer *l)
-{
-    const char *name = assay__bound_name(l->bound);
-    if (l->bound != ASSAY__BOUND_MEMORY || !l->level) return name;
-    return assay__doc_printf(doc, "%s %s", name, l->level->kind);
-}
-
-static void put_layer(struct assay__doc *doc, struct assay__table *t,
-                      const struct assay__layer *layer, const struct assay__roofline_layer *l,
-                      double p50_ns, const char *letter)
-{
-    assay__table_row(t, 0, NULL);
-    assay__table_texts(t, letter, assay__layer_title(layer));
-    assay__table_number(t, layer->time_ns / p50_ns, ASSAY_MEASURED);
-    assay__table_numbers(t, ASSAY_DERIVED, l->intensity, l->rate, l->attainable, l->utilization);
-    assay__table_text(t, bound_of(doc, l));
-}
-
 /* The slowest first, each with its letter in the picture. */
 static void add_layers(struct assay__doc *doc, const struct assay__trial *trial,
                        const struct assay__roofline *r)
@@ -109,8 +73,7 @@ static void add_layers(struct assay__doc *doc, const struct assay__trial *trial,
     const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
     size_t *order = assay__layer_order(&trial->layers), letters = 0;
     if (!order) doc->failed = true;
-    struct assay__table *t = assay__doc_table(doc, NULL, "Layers against their roofs",
-                                              ASSAY__ARRAY(columns));
+    struct assay__table *t = assay__doc_table(doc, NULL, "Layers against their roofs", columns);
     t->more = "layers";
     t->limit = LAYERS_SHOWN;
     for (size_t i = 0; order && i < trial->layers.count; i++) {
@@ -120,12 +83,18 @@ static void add_layers(struct assay__doc *doc, const struct assay__trial *trial,
         const char *letter = "";
         if (letters < ASSAY__ROOFLINE_POINTS && assay__roofline_is_placed(placed))
             letter = assay__doc_printf(doc, "%c", (char)('A' + letters++));
-        put_layer(doc, t, layer, placed, p50 ? p50->value * 1e9 : (double)NAN, letter);
+        assay__table_row_of(t, 0, letter, assay__layer_title(layer));
+        assay__table_number(t, layer->time_ns / (p50 ? p50->value * 1e9 : (double)NAN),
+                            ASSAY_MEASURED);
+        assay__table_numbers(t, ASSAY_DERIVED, placed->intensity, placed->rate, placed->attainable,
+                             placed->utilization);
+        const char *bound = assay__bound_name(placed->bound);
+        if (placed->bound == ASSAY__BOUND_MEMORY && placed->level)
+            bound = assay__doc_printf(doc, "%s %s", bound, placed->level->kind);
+        assay__table_text(t, bound);
     }
     free(order);
 }
-
-/* --- roofs ------------------------------------------------------------------------------------ */
 
 static const struct assay__column roof_columns[] = {
     {.title = "roof", .flags = ASSAY__COLUMN_NAME},
@@ -137,19 +106,17 @@ static const struct assay__column roof_columns[] = {
 static void put_roof(struct assay__table *t, const struct assay__roof *roof, const char *label,
                      const char *unit, bool memory)
 {
-    assay__table_row(t, 0, NULL);
-    assay__table_text(t, label);
+    assay__table_row_of(t, 0, label);
     assay__table_cell(t, assay__measured(roof->value, unit));
-    if (memory && isfinite(roof->holds_bytes))
-        assay__table_number(t, roof->holds_bytes, ASSAY_MEASURED);
-    else
-        assay__table_skip(t, 1);
+    assay__table_known(t, memory ? roof->holds_bytes : (double)NAN, ASSAY_MEASURED);
     assay__table_text(t, roof->name);
 }
 
-/* The model's own compute roof, and those of layers that compute in another type. */
-static void put_peaks(struct assay__table *t, const struct assay__roofline *r)
+static void add_roofs(struct assay__doc *doc, const struct assay__roofline *r)
 {
+    struct assay__table *t = assay__doc_table(doc, NULL, "The roofs: measured limits of the device",
+                                              roof_columns);
+    /* The model's own compute roof, and those of layers that compute in another type. */
     const struct assay__roof *seen[PEAKS_MOST] = {0};
     size_t count = 0;
     for (size_t i = 0; i <= r->layer_count; i++) {
@@ -161,33 +128,25 @@ static void put_peaks(struct assay__table *t, const struct assay__roofline *r)
         seen[count++] = roof;
         put_roof(t, roof, roof->label, strcmp(roof->kind, "int8") == 0 ? "OP/s" : "FLOP/s", false);
     }
-}
-
-static void add_roofs(struct assay__doc *doc, const struct assay__roofline *r)
-{
-    struct assay__table *t = assay__doc_table(doc, NULL, "The roofs: measured limits of the device",
-                                              ASSAY__ARRAY(roof_columns));
-    put_peaks(t, r);
     for (size_t i = 0; i < r->level_count; i++)
         put_roof(t, &r->levels[i], r->levels[i].label, "B/s", true);
     if (r->weights)
         put_roof(t, r->weights, assay__doc_printf(doc, "weights from %s", r->weights->label), "B/s",
                  true);
-    assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%s; %s: %s%s%s", r->cores_note, r->type,
-                        r->type_from, r->peak_note[0] ? "; " : "", r->peak_note);
+    assay__doc_note(doc, "%s; %s: %s%s%s", r->cores_note, r->type, r->type_from,
+                    r->peak_note[0] ? "; " : "", r->peak_note);
 }
 
 static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
     struct assay__study *study = doc->study;
-    const struct assay_profile *profile = study->profile;
     if (!trial->layers.count) return; /* the section of the layers says why */
     const struct assay__roofline *r = assay__study_roofline(study, trial);
     bool judged = !r->reason[0] &&
                   r->time_ns[ASSAY__BOUND_COMPUTE] + r->time_ns[ASSAY__BOUND_MEMORY] +
                           r->time_ns[ASSAY__BOUND_OVERHEAD] + r->time_ns[ASSAY__BOUND_NEITHER] >
                       0;
-    const char *when = judged ? profile->ceilings[0].measured_at : NULL;
+    const char *when = judged ? study->profile->ceilings[0].measured_at : NULL;
     const char *remark = when && *when
                              ? assay__doc_printf(
                                    doc, "the slowest layers against the ceilings of %s", when)
@@ -197,7 +156,14 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     if (r->reason[0])
         assay__doc_say(doc, ASSAY__TONE_NOTE, assay__doc_reason(doc, "roofline.time", r->reason));
     if (judged) {
-        add_answer(doc, r);
+        struct assay__buf bounds = {0};
+        print_bounds(&bounds, r);
+        assay__doc_plain(doc,
+                         "Of the time in layers %s. At their roofs the layers would take %s "
+                         "instead of %s (%.0f %%).",
+                         assay__doc_take(doc, &bounds), assay__scaled(r->least_ns / 1e9, "s").text,
+                         assay__scaled(r->least_of_ns / 1e9, "s").text,
+                         r->least_ns / r->least_of_ns * 100);
         assay__doc_picture(doc, "roofline", trial, ASSAY__PICTURE_KEYED);
         add_layers(doc, trial, r);
     }

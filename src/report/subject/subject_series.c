@@ -6,8 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-/* --- channels --------------------------------------------------------------------------------- */
-
 static const struct assay__column columns[] = {
     {.title = "channel", .flags = ASSAY__COLUMN_NAME | ASSAY__COLUMN_CODE},
     {.title = "launch", .unit = ASSAY__UNIT_COUNT, .priority = 4},
@@ -65,31 +63,6 @@ static const char *name_of(struct assay__doc *doc, const struct assay__series_in
     return both ? assay__doc_printf(doc, "%s (%s)", s->name, s->rail) : s->name;
 }
 
-static void put_channel(struct assay__doc *doc, struct assay__table *t,
-                        const struct assay__series_info *s)
-{
-    struct range r = range_of(s);
-    assay__table_row(t, 0, NULL);
-    assay__table_text(t, name_of(doc, s));
-    assay__table_cell(t, s->launch > 0 ? assay__datum_count(s->launch) : assay__datum_none());
-    assay__table_cell(t, r.known ? assay__datum_count((double)r.known) : assay__datum_none());
-    assay__table_cell(t, value_of(s, s->counter ? (double)NAN : r.low));
-    assay__table_cell(t, value_of(s, s->counter ? (double)NAN : r.high));
-    assay__table_cell(t, value_of(s, s->counter ? r.last : (double)NAN)); /* since the first */
-    assay__table_cell(t, period_of(doc, s));
-    assay__table_texts(t, assay_state_name(s->state), s->source, s->note);
-}
-
-static void add_channels(struct assay__doc *doc, const struct assay__trial *trial)
-{
-    struct assay__table *t = assay__doc_table(doc, NULL, "Channels read over time",
-                                              ASSAY__ARRAY(columns));
-    for (size_t i = 0; i < trial->series_count; i++)
-        put_channel(doc, t, &trial->series[i]);
-}
-
-/* --- every reading ---------------------------------------------------------------------------- */
-
 static const struct assay__column reading_columns[] = {
     {.key = "trial"}, {.key = "launch"}, {.key = "name"},  {.key = "seq"},    {.key = "time_s"},
     {.key = "value"}, {.key = "unit"},   {.key = "state"}, {.key = "source"}, {.key = "note"},
@@ -119,16 +92,13 @@ static void add_readings(struct assay__doc *doc, const struct assay__trial *tria
 {
     for (size_t i = 0; i < trial->series_count; i++) {
         const struct assay__series_info *s = &trial->series[i];
-        struct assay__table *t = assay__doc_table(doc, "series", NULL,
-                                                  ASSAY__ARRAY(reading_columns));
+        struct assay__table *t = assay__doc_table(doc, "series", NULL, reading_columns);
         t->fill = fill_reading;
         t->context = s;
         t->row_count = s->count ? s->count : 1;
         t->trial = trial->id;
     }
 }
-
-/* --- spans ------------------------------------------------------------------------------------ */
 
 static const struct assay__column span_columns[] = {
     {.key = "trial"},
@@ -139,25 +109,18 @@ static const struct assay__column span_columns[] = {
     {"completions", "inferences", .unit = ASSAY__UNIT_COUNT},
 };
 
-/* People see nothing for what belongs to no launch. */
-static struct assay__datum launch_of(int launch)
-{
-    struct assay__datum value = assay__datum_count(launch);
-    if (launch == 0) value.text = "";
-    return value;
-}
-
 static void add_spans(struct assay__doc *doc, const struct assay__trial *trial)
 {
     if (!trial->span_count) return;
-    struct assay__table *t = assay__doc_table(doc, "spans", "Phases of the run",
-                                              ASSAY__ARRAY(span_columns));
+    struct assay__table *t = assay__doc_table(doc, "spans", "Phases of the run", span_columns);
     t->more = "spans";
     for (size_t i = 0; i < trial->span_count; i++) {
         const struct assay__span *s = &trial->spans[i];
         assay__table_row(t, 0, NULL);
         assay__table_number(t, trial->id, ASSAY_MEASURED);
-        assay__table_cell(t, launch_of(s->launch));
+        struct assay__datum launch = assay__datum_count(s->launch);
+        if (!s->launch) launch.text = ""; /* people see nothing for what belongs to none */
+        assay__table_cell(t, launch);
         assay__table_text(t, s->kind);
         assay__table_numbers(t, ASSAY_MEASURED, s->begin_ns / 1e9, s->end_ns / 1e9);
         if (s->completions >= 0) assay__table_number(t, (double)s->completions, ASSAY_MEASURED);
@@ -170,7 +133,19 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     assay__doc_section(doc, "series", "Read over time", NULL,
                        ASSAY__VIEW_MACHINE | ASSAY__SECTION_QUIET);
     assay__doc_fold(doc, NULL, "Read over time", NULL);
-    if (trial->series_count) add_channels(doc, trial);
+    struct assay__table *t = assay__doc_table(doc, NULL, "Channels read over time", columns);
+    for (size_t i = 0; i < trial->series_count; i++) {
+        const struct assay__series_info *s = &trial->series[i];
+        struct range r = range_of(s);
+        assay__table_row_of(t, 0, name_of(doc, s));
+        assay__table_known(t, s->launch > 0 ? s->launch : (double)NAN, ASSAY_MEASURED);
+        assay__table_known(t, r.known ? (double)r.known : (double)NAN, ASSAY_MEASURED);
+        assay__table_cell(t, value_of(s, s->counter ? (double)NAN : r.low));
+        assay__table_cell(t, value_of(s, s->counter ? (double)NAN : r.high));
+        assay__table_cell(t, value_of(s, s->counter ? r.last : (double)NAN)); /* since the first */
+        assay__table_cell(t, period_of(doc, s));
+        assay__table_texts(t, assay_state_name(s->state), s->source, s->note);
+    }
     add_spans(doc, trial);
     assay__doc_end(doc);
     assay__doc_end(doc);

@@ -34,21 +34,6 @@ static bool same_alert(const struct assay_profile *profile, const struct assay__
            strcmp(a->reason ? a->reason : "", b->reason ? b->reason : "") == 0;
 }
 
-/* "NOTE: trial 2 lost 1 of 8 launches: judged by the 7 that are left (launch 3: killed)" */
-static void add_lost(struct assay__doc *doc, const char *who, const struct assay__trial *trial,
-                     bool several)
-{
-    size_t good = assay__trial_good_launches(trial), lost = 0;
-    while (lost < trial->launch_count && trial->launches[lost].state == ASSAY__TRIAL_OK)
-        lost++;
-    const char *why = lost < trial->launch_count ? trial->launches[lost].reason : NULL;
-    if (why && *why) why = assay__doc_printf(doc, " (launch %zu: %s)", lost + 1, why);
-    assay__doc_sentence(doc, ASSAY__TONE_WARN,
-                        "NOTE: %s lost %zu of %zu launches%s: judged by the %zu that are left%s",
-                        who, trial->launch_count - good, trial->launch_count,
-                        several ? " each" : "", good, why ? why : "");
-}
-
 /* "FAILED (trial 3): …", or "FAILED (23 of 96 trials): …" if `alike` trials failed for the same
  * reason; `trial` is the first of them. */
 static void add_failure(struct assay__doc *doc, const struct assay_profile *profile,
@@ -59,16 +44,34 @@ static void add_failure(struct assay__doc *doc, const struct assay_profile *prof
                           ? assay__doc_printf(doc, "%zu of %zu trials", alike, profile->trial_count)
                           : assay__doc_printf(doc, "trial %d", trial->id);
     const char *word = trial->state == ASSAY__TRIAL_FAILED ? "FAILED" : "SKIPPED";
-    if (is_sound(profile, trial))
-        add_lost(doc, who, trial, alike > 1);
-    else if (profile->trial_count > 1)
-        assay__doc_sentence(doc, ASSAY__TONE_ALERT, "%s (%s): %s", word, who, reason);
-    else
-        assay__doc_sentence(doc, ASSAY__TONE_ALERT, "%s: %s", word, reason);
+    if (is_sound(profile, trial)) {
+        /* "NOTE: trial 2 lost 1 of 8 launches: judged by the 7 that are left (launch 3: killed)" */
+        size_t good = assay__trial_good_launches(trial), lost = 0;
+        while (lost < trial->launch_count && trial->launches[lost].state == ASSAY__TRIAL_OK)
+            lost++;
+        const char *why = lost < trial->launch_count ? trial->launches[lost].reason : NULL;
+        if (why && *why) why = assay__doc_printf(doc, " (launch %zu: %s)", lost + 1, why);
+        assay__doc_warn(doc,
+                        "NOTE: %s lost %zu of %zu launches%s: judged by the %zu that are left%s",
+                        who, trial->launch_count - good, trial->launch_count,
+                        alike > 1 ? " each" : "", good, why ? why : "");
+    } else if (profile->trial_count > 1) {
+        assay__doc_alert(doc, "%s (%s): %s", word, who, reason);
+    } else {
+        assay__doc_alert(doc, "%s: %s", word, reason);
+    }
 }
 
-static void add_failures(struct assay__doc *doc, const struct assay_profile *profile)
+static void add_alerts(struct assay__doc *doc, const struct assay_profile *profile)
 {
+    if (!profile->complete && !profile->interrupted)
+        assay__doc_alert(doc, "INCOMPLETE: the capture did not finish (killed, or disk full); what "
+                              "was measured until then follows.");
+    if (profile->interrupted)
+        assay__doc_alert(
+            doc,
+            "INTERRUPTED: the capture was stopped early; what was measured until then follows.");
+    if (!profile->trial_count) assay__doc_alert(doc, "EMPTY: this profile has no trials.");
     enum { REASONS = 64 }; /* distinct reasons shown; an untrusted profile may hold any number */
     const struct assay__trial *first[REASONS];
     size_t alike[REASONS], kinds = 0;
@@ -84,21 +87,6 @@ static void add_failures(struct assay__doc *doc, const struct assay_profile *pro
     }
     for (size_t i = 0; i < kinds; i++)
         add_failure(doc, profile, first[i], alike[i]);
-}
-
-static void add_alerts(struct assay__doc *doc, const struct assay_profile *profile)
-{
-    if (!profile->complete && !profile->interrupted)
-        assay__doc_say(doc, ASSAY__TONE_ALERT,
-                       "INCOMPLETE: the capture did not finish (killed, or disk full); what was "
-                       "measured until then follows.");
-    if (profile->interrupted)
-        assay__doc_say(
-            doc, ASSAY__TONE_ALERT,
-            "INTERRUPTED: the capture was stopped early; what was measured until then follows.");
-    if (!profile->trial_count)
-        assay__doc_say(doc, ASSAY__TONE_ALERT, "EMPTY: this profile has no trials.");
-    add_failures(doc, profile);
 }
 
 /* --- where the time goes -----------------------------------------------------------------------
@@ -176,22 +164,6 @@ static void put_slowest(struct assay__buf *out, const struct assay__layers *laye
     assay__buf_putc(out, '.');
 }
 
-/* Layers that take longer together than the run they are part of say nothing about its time, only
- * about each other. */
-static void answer_proportions(struct assay__buf *out, const struct assay__layers *layers,
-                               const struct times *known, double p50_ns)
-{
-    assay__buf_printf(out, "The layers sum to %s of the %s per inference: ",
-                      percent(known->sum_ns / p50_ns).text, assay__scaled(p50_ns / 1e9, "s").text);
-    if (isfinite(layers->slowdown) && layers->slowdown > 1.05)
-        assay__buf_printf(out, "timing them made the run %.2f times as long; ", layers->slowdown);
-    assay__buf_printf(out,
-                      "read them as proportions. %s takes %s of their sum (%zu of %zu layer%s)",
-                      known->op.op, percent(known->op.time_ns / known->sum_ns).text,
-                      known->op.layers, layers->count, assay__plural(layers->count));
-    put_slowest(out, layers, known, known->sum_ns);
-}
-
 static void answer_engine(struct assay__buf *out, const struct assay__layers *layers, double p50_ns)
 {
     bool most = layers->engine_ns > 0.5 * p50_ns;
@@ -211,7 +183,19 @@ static void answer_layers(struct assay__buf *out, const struct assay__trial *tri
     const struct assay__layers *layers = &trial->layers;
     struct times known = known_times(layers);
     if (known.sum_ns > 1.05 * p50_ns || known.op.time_ns > 1.005 * p50_ns) {
-        answer_proportions(out, layers, &known, p50_ns);
+        /* Layers that take longer together than the run they are part of say nothing about its
+         * time, only about each other. */
+        assay__buf_printf(out, "The layers sum to %s of the %s per inference: ",
+                          percent(known.sum_ns / p50_ns).text,
+                          assay__scaled(p50_ns / 1e9, "s").text);
+        if (isfinite(layers->slowdown) && layers->slowdown > 1.05)
+            assay__buf_printf(out, "timing them made the run %.2f times as long; ",
+                              layers->slowdown);
+        assay__buf_printf(out,
+                          "read them as proportions. %s takes %s of their sum (%zu of %zu layer%s)",
+                          known.op.op, percent(known.op.time_ns / known.sum_ns).text,
+                          known.op.layers, layers->count, assay__plural(layers->count));
+        put_slowest(out, layers, &known, known.sum_ns);
         return;
     }
     if (isfinite(layers->engine_ns) && layers->engine_ns > known.op.time_ns)
@@ -264,26 +248,6 @@ static void put_reason(struct assay__buf *out, const struct assay__trial *trial)
     if (!length || reason[length - 1] != '.') assay__buf_putc(out, '.');
 }
 
-/* "One inference is a generation (a prompt of 32, then 16 tokens) and takes 9 ms: the first token
- * after 5 ms, then one every 0.3 ms." */
-static void answer_generation(struct assay__buf *out, const struct assay__trial *trial,
-                              double p50_s)
-{
-    const struct assay_metric *first = assay__trial_metric(trial, "llm.ttft"),
-                              *next = assay__trial_metric(trial, "llm.itl");
-    const struct assay__generation_info *made = &trial->generation;
-    assay__buf_printf(out,
-                      "One inference is a generation (a prompt of %" PRId64 ", then %" PRId64
-                      " token%s) and takes %s",
-                      made->prompt, made->tokens, assay__plural((double)made->tokens),
-                      assay__scaled(p50_s, "s").text);
-    if (first)
-        assay__buf_printf(out, ": the first token after %s", assay__scaled(first->value, "s").text);
-    if (first && next)
-        assay__buf_printf(out, ", then one every %s", assay__scaled(next->value, "s").text);
-    assay__buf_puts(out, first ? "." : "; the times of its tokens are not known.");
-}
-
 static void put_answer(struct assay__buf *out, const struct assay__trial *trial)
 {
     const struct assay__layers *layers = &trial->layers;
@@ -296,7 +260,22 @@ static void put_answer(struct assay__buf *out, const struct assay__trial *trial)
     } else if (any) {
         answer_layers(out, trial, p50->value * 1e9);
     } else if (trial->generation.tokens) {
-        answer_generation(out, trial, p50->value);
+        /* "One inference is a generation (a prompt of 32, then 16 tokens) and takes 9 ms: the first
+         * token after 5 ms, then one every 0.3 ms." */
+        const struct assay_metric *first = assay__trial_metric(trial, "llm.ttft"),
+                                  *next = assay__trial_metric(trial, "llm.itl");
+        const struct assay__generation_info *made = &trial->generation;
+        assay__buf_printf(out,
+                          "One inference is a generation (a prompt of %" PRId64 ", then %" PRId64
+                          " token%s) and takes %s",
+                          made->prompt, made->tokens, assay__plural((double)made->tokens),
+                          assay__scaled(p50->value, "s").text);
+        if (first)
+            assay__buf_printf(out, ": the first token after %s",
+                              assay__scaled(first->value, "s").text);
+        if (first && next)
+            assay__buf_printf(out, ", then one every %s", assay__scaled(next->value, "s").text);
+        assay__buf_puts(out, first ? "." : "; the times of its tokens are not known.");
     } else {
         assay__buf_printf(out, "One inference takes %s; where it goes inside is not known",
                           assay__scaled(p50->value, "s").text);
@@ -309,25 +288,7 @@ static void put_answer(struct assay__buf *out, const struct assay__trial *trial)
 /* Empty sentences are not shown. */
 static void add_verdict(struct assay__doc *doc, const char *label, const char *why)
 {
-    if (*why) assay__doc_sentence(doc, ASSAY__TONE_LEAD, "%s%s%s.", label, *label ? ": " : "", why);
-}
-
-static void add_joint_verdict(struct assay__doc *doc, struct assay__study *study)
-{
-    enum assay__profile_kind kind = study->profile->kind;
-    if (kind == ASSAY__PROFILE_COMPARE) {
-        const char *why = assay__study_comparison(study)->recommendations[ASSAY__FOR_LATENCY].why;
-        add_verdict(doc, "", why ? why : "");
-    } else if (kind == ASSAY__PROFILE_SWEEP) {
-        const char *why = assay__study_sweep(study)->why;
-        if (*why)
-            assay__doc_sentence(doc, ASSAY__TONE_LEAD, "%c%s.", toupper((unsigned char)*why),
-                                why + 1);
-    } else if (kind == ASSAY__PROFILE_TUNE) {
-        const struct assay__tune_result *tune = assay__study_tune(study);
-        add_verdict(doc, tune->best < tune->count ? tune->rows[tune->best].judged.label : "",
-                    tune->why);
-    }
+    if (*why) assay__doc_lead(doc, "%s%s%s.", label, *label ? ": " : "", why);
 }
 
 static void add_answer(struct assay__doc *doc, struct assay__study *study,
@@ -335,7 +296,21 @@ static void add_answer(struct assay__doc *doc, struct assay__study *study,
 {
     bool several = study->profile->trial_count > 1;
     struct assay__buf text = {0};
-    if (several) add_joint_verdict(doc, study);
+    if (several) {
+        enum assay__profile_kind kind = study->profile->kind;
+        if (kind == ASSAY__PROFILE_COMPARE) {
+            const char *why =
+                assay__study_comparison(study)->recommendations[ASSAY__FOR_LATENCY].why;
+            add_verdict(doc, "", why ? why : "");
+        } else if (kind == ASSAY__PROFILE_SWEEP) {
+            const char *why = assay__study_sweep(study)->why;
+            if (*why) assay__doc_lead(doc, "%c%s.", toupper((unsigned char)*why), why + 1);
+        } else if (kind == ASSAY__PROFILE_TUNE) {
+            const struct assay__tune_result *tune = assay__study_tune(study);
+            add_verdict(doc, tune->best < tune->count ? tune->rows[tune->best].judged.label : "",
+                        tune->why);
+        }
+    }
     if (trial->state == ASSAY__TRIAL_FAILED && !assay__trial_metric(trial, "latency.p50"))
         return; /* see the alert */
     if (several)
@@ -375,31 +350,6 @@ static const char *interval(struct assay__doc *doc, const struct assay__trial *t
     return NULL;
 }
 
-static void add_cards(struct assay__doc *doc, const struct assay__trial *trial)
-{
-    assay__doc_cards(doc, "numbers");
-    for (size_t i = 0; i < sizeof cards / sizeof cards[0]; i++) {
-        const struct assay_metric *metric = NULL;
-        for (size_t k = 0; k < 4 && cards[i].names[k] && !metric; k++)
-            metric = assay__trial_metric(trial, cards[i].names[k]);
-        if (metric)
-            assay__doc_item_after(doc, cards[i].label, assay__datum_metric(metric),
-                                  i == 0 ? interval(doc, trial) : NULL);
-    }
-}
-
-/* An unstable run is flagged next to its numbers. */
-static void add_stability(struct assay__doc *doc, const struct assay__stability *s)
-{
-    if (!s->verdict || strcmp(s->verdict, "unstable") != 0 || !s->reason_count) return;
-    if (s->reason_count > 1)
-        assay__doc_sentence(doc, ASSAY__TONE_WARN, "Unstable: %s; and %zu more reason%s.",
-                            s->reasons[0], s->reason_count - 1,
-                            assay__plural((double)s->reason_count - 1));
-    else
-        assay__doc_sentence(doc, ASSAY__TONE_WARN, "Unstable: %s.", s->reasons[0]);
-}
-
 /* The finding that gained most, or could: what to do next. */
 static void add_first_finding(struct assay__doc *doc, const struct assay_profile *profile)
 {
@@ -414,7 +364,7 @@ static void add_first_finding(struct assay__doc *doc, const struct assay_profile
         gain = assay__doc_printf(doc, ": at most %s%s ×, not tried",
                                  assay__state_mark(assay__finding_gain_state(f)),
                                  assay__digits(f->expected_gain, 3).text);
-    assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "First finding: %s%s.", f->title, gain);
+    assay__doc_plain(doc, "First finding: %s%s.", f->title, gain);
 }
 
 /* --- what was measured ------------------------------------------------------------------------ */
@@ -435,18 +385,16 @@ static void add_model(struct assay__doc *doc, const struct assay__model_info *m,
     if (m->weight_bytes >= 0)
         assay__doc_item_after(doc, NULL, assay__measured((double)m->weight_bytes, "B"),
                               "of weights");
-    if (m->node_count >= 0)
-        assay__doc_item_text(doc, "%" PRId64 " node%s", m->node_count,
-                             assay__plural(m->node_count));
+    if (m->node_count >= 0) assay__doc_item_count(doc, (double)m->node_count, "node");
 }
 
 static void add_machine(struct assay__doc *doc, const struct assay__environment *e)
 {
     assay__doc_fact(doc, "machine");
     assay__doc_item_text(doc, "%s", e->cpu_model ? e->cpu_model : "");
-    if (e->cores > 0) assay__doc_item_text(doc, "%d core%s", e->cores, assay__plural(e->cores));
+    if (e->cores > 0) assay__doc_item_count(doc, e->cores, "core");
     if (e->threads > 0 && e->threads != e->cores)
-        assay__doc_item_text(doc, "%d hardware thread%s", e->threads, assay__plural(e->threads));
+        assay__doc_item_count(doc, e->threads, "hardware thread");
     if (isfinite(e->memory_bytes))
         assay__doc_item(doc, NULL, assay__measured(e->memory_bytes, "B"));
     if (e->virtualized && *e->virtualized && strcmp(e->virtualized, "none") != 0)
@@ -503,16 +451,39 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
     struct assay__study *study = doc->study;
     const struct assay_profile *profile = study->profile;
+    bool several = profile->trial_count > 1;
     assay__doc_section(doc, "summary", "Summary", NULL,
                        ASSAY__VIEW_OVERVIEW | ASSAY__SECTION_QUIET);
     add_alerts(doc, profile);
     if (trial) add_answer(doc, study, trial);
-    if (trial) add_cards(doc, trial);
-    if (trial) add_stability(doc, &trial->stability);
+    if (trial) {
+        if (several)
+            assay__doc_plain(doc, "Numbers of trial %d, %s:", trial->id,
+                             *trial->label ? trial->label : trial->target.device);
+        assay__doc_cards(doc, "numbers");
+        for (size_t i = 0; i < sizeof cards / sizeof cards[0]; i++) {
+            const struct assay_metric *metric = NULL;
+            for (size_t k = 0; k < 4 && cards[i].names[k] && !metric; k++)
+                metric = assay__trial_metric(trial, cards[i].names[k]);
+            if (!metric) continue;
+            /* "(samples)", "(tokens)" */
+            bool rate = several && strncmp(metric->name, "throughput.", 11) == 0;
+            assay__doc_item_after(doc, cards[i].label, assay__datum_metric(metric),
+                                  i == 0 ? interval(doc, trial)
+                                  : rate ? assay__doc_printf(doc, "(%s)", metric->name + 11)
+                                         : NULL);
+        }
+    }
+    const struct assay__stability *s = trial ? &trial->stability : NULL;
+    if (s && s->verdict && strcmp(s->verdict, "unstable") == 0 && s->reason_count) {
+        size_t more = s->reason_count - 1;
+        assay__doc_warn(doc, more ? "Unstable: %s; and %zu more reason%s." : "Unstable: %s.",
+                        s->reasons[0], more, assay__plural((double)more));
+    }
     add_first_finding(doc, profile);
-    bool several = assay__trial_of_model(profile, 1) != NULL;
+    bool models = assay__trial_of_model(profile, 1) != NULL;
     for (size_t i = 0; i < profile->model_count; i++)
-        if (!i || assay__trial_of_model(profile, i)) add_model(doc, profile->models[i], several);
+        if (!i || assay__trial_of_model(profile, i)) add_model(doc, profile->models[i], models);
     add_machine(doc, &profile->environment);
     assay__doc_fact_text(doc, "when", profile->created);
     if (trial && profile->trial_count == 1) add_target(doc, trial);

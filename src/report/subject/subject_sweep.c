@@ -2,8 +2,6 @@
  * best and why, which are tied, and where the time of the sweep went. */
 #include "report/subject/subject.h"
 
-#include "report/subject/point_list.h"
-
 #include <math.h>
 #include <stdint.h>
 
@@ -56,39 +54,22 @@ struct view {
     double most_per_s;
 };
 
-/* --- the table -------------------------------------------------------------------------------- */
-
 /* Nothing of a point that did not run. */
-static void put(struct view *v, const struct assay__judged *j, struct assay__datum value)
+static void put(struct view *v, const struct assay__judged *j, double number,
+                enum assay_state state)
 {
-    assay__table_cell(v->table, j->usable ? value : assay__datum_none());
-}
-
-static void put_number(struct view *v, const struct assay__judged *j,
-                       const struct assay__number *number)
-{
-    put(v, j, assay__datum_judged(number));
-}
-
-static void put_derived(struct view *v, const struct assay__judged *j, double number)
-{
-    put(v, j, assay__derived(number, NULL));
-}
-
-static const char *mark_of(const struct assay__sweep *sweep, size_t i)
-{
-    return i == sweep->best && i == sweep->knee ? "best knee"
-           : i == sweep->best                   ? "best"
-           : i == sweep->knee                   ? "knee"
-                                                : "";
+    assay__table_cell(v->table,
+                      j->usable ? assay__datum_number(number, NULL, state) : assay__datum_none());
 }
 
 static const char *state_of(const struct assay__sweep_point *p)
 {
-    return !p->judged.usable ? "failed"
-           : p->within       ? "ok"
-           : p->sound        ? "beyond limits"
-                             : "wrong outputs";
+    return p->unreached        ? "not reached"
+           : p->interrupted    ? "interrupted"
+           : !p->judged.usable ? "failed"
+           : p->within         ? "ok"
+           : p->sound          ? "beyond limits"
+                               : "wrong outputs";
 }
 
 static void put_row(struct view *v, size_t i)
@@ -96,36 +77,33 @@ static void put_row(struct view *v, size_t i)
     const struct assay__sweep *sweep = v->sweep;
     const struct assay__sweep_point *p = &sweep->points[i];
     const struct assay__judged *j = &p->judged;
-    const char *mark = mark_of(sweep, i);
-    bool matrix = assay__sweep_is_matrix(sweep);
-    assay__table_row(v->table,
-                     (i == sweep->best ? ASSAY__ROW_BEST : 0) | (j->usable ? 0 : ASSAY__ROW_FAULT),
+    bool best = i == sweep->best, matrix = assay__sweep_is_matrix(sweep);
+    const char *mark = best && i == sweep->knee ? "best knee"
+                       : best                   ? "best"
+                       : i == sweep->knee       ? "knee"
+                                                : "";
+    assay__table_row(v->table, (best ? ASSAY__ROW_BEST : 0) | (j->usable ? 0 : ASSAY__ROW_FAULT),
                      NULL);
     assay__table_number(v->table, v->profile->trials[j->trial].id, ASSAY_MEASURED);
     assay__table_text(v->table, j->label);
     for (size_t a = 0; a < v->axes; a++)
         assay__table_text(v->table, p->values[a]);
     assay__table_text(v->table, p->device);
-    put_number(v, j, &j->latency);
-    put_number(v, j, &j->p99);
-    put_number(v, j, &j->throughput);
-    put_derived(v, j, j->throughput.value / v->most_per_s);
-    put_number(v, j, &j->memory);
-    put_number(v, j, &j->energy);
+    assay__table_judged(v->table, j->usable, &j->latency, &j->p99, &j->throughput);
+    put(v, j, j->throughput.value / v->most_per_s, ASSAY_DERIVED);
+    assay__table_judged(v->table, j->usable, &j->memory, &j->energy);
     assay__table_texts(v->table, matrix ? assay__sweep_compiled(sweep, i) : NULL,
                        matrix ? assay__sweep_accelerated(p) : NULL);
-    put_number(v, j, &j->bandwidth);
-    put_number(v, j, &j->utilization);
-    put_number(v, j, &j->compute);
-    put_derived(v, j, p->efficiency);
+    assay__table_judged(v->table, j->usable, &j->bandwidth, &j->utilization, &j->compute);
+    put(v, j, p->efficiency, ASSAY_DERIVED);
     assay__table_texts(v->table, mark, state_of(p), *j->reason ? j->reason : j->lost,
                        *mark         ? mark
                        : !p->within  ? state_of(p)
                        : p->software ? "software"
                                      : NULL);
-    put_derived(v, j, sweep->per_token ? j->throughput.value * p->sequence : (double)NAN);
-    put(v, j, assay__measured(p->low_s, NULL));
-    put(v, j, assay__measured(p->high_s, NULL));
+    put(v, j, sweep->per_token ? j->throughput.value * p->sequence : (double)NAN, ASSAY_DERIVED);
+    put(v, j, p->low_s, ASSAY_MEASURED);
+    put(v, j, p->high_s, ASSAY_MEASURED);
 }
 
 static void add_table(struct view *v)
@@ -139,29 +117,12 @@ static void add_table(struct view *v)
     for (size_t i = 0; i < sweep->count; i++)
         if (sweep->points[i].judged.throughput.value > v->most_per_s)
             v->most_per_s = sweep->points[i].judged.throughput.value;
-    v->table = assay__doc_table(v->doc, "sweep", "The points of the sweep", own, count);
+    v->table = assay__doc_add_table(v->doc, "sweep", "The points of the sweep", own, count);
     v->table->parts = matrix ? matrix_parts : parts;
     v->table->part_count = sizeof parts / sizeof *parts;
     for (size_t i = 0; i < sweep->count; i++)
         put_row(v, i);
 }
-
-static void add_faults(struct view *v)
-{
-    const struct assay__sweep *sweep = v->sweep;
-    struct assay__fault *faults = assay__doc_array(v->doc, 2 * sweep->count + 1, sizeof *faults);
-    if (!faults) return;
-    for (size_t i = 0; i < sweep->count; i++) {
-        const struct assay__sweep_point *p = &sweep->points[i];
-        const char *kind = !p->judged.usable ? "not run" : p->within ? NULL : state_of(p);
-        faults[i] = (struct assay__fault){kind, p->judged.label, p->judged.reason};
-        faults[sweep->count + i] = (struct assay__fault){*p->judged.lost ? "lost" : NULL,
-                                                         p->judged.label, p->judged.lost};
-    }
-    assay__point_faults(v->doc, faults, 2 * sweep->count);
-}
-
-/* --- what it says ----------------------------------------------------------------------------- */
 
 static void add_tied(struct view *v)
 {
@@ -169,8 +130,7 @@ static void add_tied(struct view *v)
     struct assay__buf tied = {0}, pairs = {0};
     size_t others = 0;
     for (size_t i = 0; i < sweep->alike_count; i++)
-        assay__buf_printf(&tied, "%s%s", i ? ", " : "",
-                          sweep->points[sweep->alike[i]].judged.label);
+        assay__buf_join(&tied, sweep->points[sweep->alike[i]].judged.label);
     if (tied.length)
         assay__buf_puts(&tied, ": not distinguishable from the best (launches overlap)");
     if (tied.length && !sweep->confirmation.asked)
@@ -205,26 +165,12 @@ static void add_scaling(struct view *v)
                              to->judged.label);
 }
 
-static void add_wall(struct view *v)
-{
-    const struct assay__sweep_wall *wall = &v->sweep->wall;
-    const struct {
-        const char *name;
-        double seconds;
-    } items[] = {
-        {"measuring", wall->measuring}, {"loading", wall->loading}, {"overhead", wall->overhead}};
-    if (!(wall->total > 0)) return;
-    assay__doc_fact(v->doc, "time");
-    assay__doc_item(v->doc, "total", assay__measured(wall->total, "s"));
-    for (size_t i = 0; i < sizeof items / sizeof items[0]; i++)
-        assay__doc_item_after(
-            v->doc, items[i].name, assay__measured(items[i].seconds, "s"),
-            assay__doc_printf(v->doc, "(%.1f %%)", items[i].seconds / wall->total * 100));
-}
-
 static void add_verdict(struct view *v)
 {
+    static const char *const names[] = {"measuring", "loading", "overhead"};
     const struct assay__sweep *sweep = v->sweep;
+    const struct assay__sweep_wall *wall = &sweep->wall;
+    const double parts_s[] = {wall->measuring, wall->loading, wall->overhead};
     bool software = false;
     for (size_t i = 0; i < sweep->count; i++)
         software |= sweep->points[i].software && sweep->points[i].judged.usable;
@@ -239,7 +185,12 @@ static void add_verdict(struct view *v)
     if (software)
         assay__doc_fact_text(v->doc, "software",
                              "a device that is emulated in software is measured, not recommended");
-    add_wall(v);
+    assay__doc_fact(v->doc, "time");
+    if (wall->total > 0) assay__doc_item(v->doc, "total", assay__measured(wall->total, "s"));
+    for (size_t i = 0; wall->total > 0 && i < sizeof names / sizeof names[0]; i++)
+        assay__doc_item_after(
+            v->doc, names[i], assay__measured(parts_s[i], "s"),
+            assay__doc_printf(v->doc, "(%.1f %%)", parts_s[i] / wall->total * 100));
     assay__doc_end(v->doc);
 }
 
@@ -251,10 +202,23 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     if (study->failed) return;
     assay__doc_section(doc, "sweep", parts[0].title, parts[0].remark, ASSAY__VIEW_OVERVIEW);
     add_table(&v);
-    add_faults(&v);
-    static const char *const pictures[] = {"sweep", "pareto"};
-    for (size_t i = 0; i < sizeof pictures / sizeof pictures[0]; i++)
-        assay__doc_picture(doc, pictures[i], trial, ASSAY__PICTURE_DETAIL);
+    const struct assay__sweep *sweep = v.sweep;
+    struct assay__fault *faults = assay__doc_array(doc, 2 * sweep->count + 1, sizeof *faults);
+    for (size_t i = 0; faults && i < sweep->count; i++) {
+        const struct assay__sweep_point *p = &sweep->points[i];
+        const struct assay__judged *j = &p->judged;
+        bool failed = !j->usable && !p->interrupted;
+        const char *kind = failed ? "not run" : p->within ? NULL : state_of(p);
+        const char *reason = j->reason;
+        if (p->sound && !p->within && isnan(p->slo_s))
+            reason = assay__doc_reason(doc, v.profile->plan.slo_metric, reason);
+        faults[i] = (struct assay__fault){kind, j->label, reason};
+        faults[sweep->count + i] = (struct assay__fault){*j->lost ? "lost" : NULL, j->label,
+                                                         j->lost};
+    }
+    if (faults) assay__point_faults(doc, faults, 2 * sweep->count);
+    assay__doc_picture(doc, "sweep", trial, ASSAY__PICTURE_DETAIL);
+    assay__doc_picture(doc, "pareto", trial, ASSAY__PICTURE_DETAIL);
     add_verdict(&v);
     assay__doc_end(doc);
 }

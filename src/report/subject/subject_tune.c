@@ -3,8 +3,6 @@
  */
 #include "report/subject/subject.h"
 
-#include "report/subject/point_list.h"
-
 #include <math.h>
 
 enum { LABEL = 1 };
@@ -51,15 +49,6 @@ static const struct assay__tune_row *best_of(const struct assay__tune_result *re
     return result->best < result->count ? &result->rows[result->best] : NULL;
 }
 
-/* --- configurations --------------------------------------------------------------------------- */
-
-/* Nothing of a configuration that did not run. */
-static void put_number(struct view *v, const struct assay__judged *j,
-                       const struct assay__number *number)
-{
-    assay__table_cell(v->table, j->usable ? assay__datum_judged(number) : assay__datum_none());
-}
-
 /* "=1.25 × (1.21 to 1.3)" */
 static struct assay__datum ratio_of(struct assay__doc *doc, double ratio,
                                     const struct assay__ratio *tested, enum assay_state state)
@@ -77,52 +66,42 @@ static const char *state_of(const struct assay__tune_row *row)
     return row->fate == ASSAY__FATE_FAILED ? "failed" : row->allowed ? "ok" : "not advised";
 }
 
-static void put_marks(struct view *v, size_t i)
-{
-    const struct assay__tune_result *result = v->result;
-    const struct assay__tune_row *row = &result->rows[i];
-    bool best = i == result->best, start = i == result->start, failed = !row->launches;
-    assay__table_texts(v->table,
-                       best         ? "best"
-                       : row->alike ? "not apart" /* read by programs */
-                       : start      ? "start"
-                       : failed     ? "failed"
-                                    : "",
-                       row->front ? "yes" : "no", state_of(row), row->judged.reason,
-                       best            ? "best"
-                       : !row->allowed ? state_of(row)
-                       : row->alike    ? "tied"
-                       : start         ? "default"
-                                       : NULL);
-}
-
 static void put_row(struct view *v, size_t i, size_t axes)
 {
     static const char *const fates[] = {"failed", "dropped", "ablation", "finalist"};
     const struct assay__tune_row *row = &v->result->rows[i];
     const struct assay__judged *j = &row->judged;
+    const struct assay__trial *trial = &v->profile->trials[j->trial];
     const struct assay__ratio *r = &row->ratio;
     unsigned flags = (i == v->result->best ? ASSAY__ROW_BEST : 0) |
                      (row->fate == ASSAY__FATE_FAILED ? ASSAY__ROW_FAULT : 0);
     bool tested = isfinite(r->ratio) && r->ci.known;
     assay__table_row(v->table, flags, NULL);
-    assay__table_number(v->table, v->profile->trials[row->judged.trial].id, ASSAY_MEASURED);
-    assay__table_text(v->table, row->judged.label);
+    assay__table_number(v->table, trial->id, ASSAY_MEASURED);
+    assay__table_text(v->table, j->label);
     for (size_t a = 0; a < axes; a++)
-        assay__table_text(v->table, assay__trial_axis(&v->profile->trials[row->judged.trial],
-                                                      v->result->axes.items[a]));
+        assay__table_text(v->table, assay__trial_axis(trial, v->result->axes.items[a]));
     assay__table_text(v->table, fates[row->fate]);
     assay__table_number(v->table, (double)row->launches, ASSAY_MEASURED);
-    put_number(v, j, &j->latency);
-    put_number(v, j, &j->throughput);
-    put_number(v, j, &j->memory);
-    put_number(v, j, &j->energy);
-    put_number(v, j, &j->drift);
+    assay__table_judged(v->table, j->usable, &j->latency, &j->throughput, &j->memory, &j->energy,
+                        &j->drift);
     assay__table_cell(v->table, isfinite(r->ratio) ? ratio_of(v->doc, r->ratio, r, ASSAY_DERIVED)
                                                    : assay__datum_none());
     assay__table_numbers(v->table, ASSAY_DERIVED, tested ? r->ci.low : NAN,
                          tested ? r->ci.high : NAN);
-    put_marks(v, i);
+    bool best = i == v->result->best, start = i == v->result->start;
+    assay__table_texts(v->table,
+                       best             ? "best"
+                       : row->alike     ? "not apart" /* read by programs */
+                       : start          ? "start"
+                       : !row->launches ? "failed"
+                                        : "",
+                       row->front ? "yes" : "no", state_of(row), j->reason,
+                       best            ? "best"
+                       : !row->allowed ? state_of(row)
+                       : row->alike    ? "tied"
+                       : start         ? "default"
+                                       : NULL);
 }
 
 /* Finalists first, then by cost; what failed comes last. */
@@ -147,18 +126,6 @@ static size_t *reading_order(struct view *v)
     return order;
 }
 
-static void add_table(struct view *v)
-{
-    size_t count = COLUMN_COUNT;
-    const struct assay__column *own = assay__point_columns(v->doc, columns, &count, LABEL,
-                                                           &v->result->axes);
-    v->table = assay__doc_table(v->doc, "tune", "Every configuration tried", own, count);
-    v->table->more = "configurations";
-    v->table->order = reading_order(v);
-    for (size_t i = 0; i < v->result->count; i++)
-        put_row(v, i, count - COLUMN_COUNT);
-}
-
 static const char *const legend[][2] = {
     {"finalist", "judged by separate launches"},
     {"dropped", "has only the short launches of the search"},
@@ -167,20 +134,6 @@ static const char *const legend[][2] = {
                "good in the rest"},
     {"cost", "the quantity to minimise: latency, time per sample or energy"},
 };
-
-static void add_faults(struct view *v)
-{
-    const struct assay__tune_result *result = v->result;
-    struct assay__fault *faults = assay__doc_array(v->doc, result->count + 1, sizeof *faults);
-    for (size_t i = 0; faults && i < result->count; i++) {
-        const struct assay__tune_row *row = &result->rows[i];
-        faults[i] = (struct assay__fault){row->allowed ? NULL : state_of(row), row->judged.label,
-                                          row->judged.reason};
-    }
-    if (faults) assay__point_faults(v->doc, faults, result->count);
-}
-
-/* --- the best --------------------------------------------------------------------------------- */
 
 static void add_drift(struct view *v)
 {
@@ -200,24 +153,6 @@ static const char *percent(struct assay__doc *doc, size_t part, size_t whole)
                              assay__digits(100.0 * (double)part / (double)whole, 3).text);
 }
 
-static void add_launches(struct view *v)
-{
-    const struct assay__tune_result *r = v->result;
-    size_t chosen = r->search_launches + r->final_launches, most = r->grid * 3;
-    assay__doc_fact(v->doc, "launches");
-    assay__doc_item_text(v->doc, "%zu to choose", r->search_launches);
-    assay__doc_item_text(v->doc, "%zu to judge", r->final_launches);
-    if (r->ablation_launches)
-        assay__doc_item_text(v->doc, "%zu for what each setting contributes", r->ablation_launches);
-    if (r->grid <= r->configurations) return;
-    assay__doc_item_text(v->doc,
-                         "%s of the %zu that three launches of every configuration would take",
-                         percent(v->doc, chosen, most), most);
-    if (r->ablation_launches)
-        assay__doc_item_text(v->doc, "%s with those for the contributions",
-                             percent(v->doc, chosen + r->ablation_launches, most));
-}
-
 static void add_spent(struct view *v)
 {
     const struct assay__tune_result *r = v->result;
@@ -227,7 +162,20 @@ static void add_spent(struct view *v)
         r->grid ? percent(v->doc, r->configurations, r->grid) : "", r->grid ? ")" : "");
     if (r->failed) assay__doc_item_text(v->doc, "%zu of them failed", r->failed);
     if (r->refused) assay__doc_item_text(v->doc, "%zu more rejected up front", r->refused);
-    add_launches(v);
+    size_t chosen = r->search_launches + r->final_launches, most = r->grid * 3;
+    assay__doc_fact(v->doc, "launches");
+    assay__doc_item_text(v->doc, "%zu to choose", r->search_launches);
+    assay__doc_item_text(v->doc, "%zu to judge", r->final_launches);
+    if (r->ablation_launches)
+        assay__doc_item_text(v->doc, "%zu for what each setting contributes", r->ablation_launches);
+    if (r->grid > r->configurations) {
+        assay__doc_item_text(v->doc,
+                             "%s of the %zu that three launches of every configuration would take",
+                             percent(v->doc, chosen, most), most);
+        if (r->ablation_launches)
+            assay__doc_item_text(v->doc, "%s with those for the contributions",
+                                 percent(v->doc, chosen + r->ablation_launches, most));
+    }
     if (!isfinite(r->elapsed_s) || !isfinite(r->plan->budget_s)) return;
     double left_s = r->plan->budget_s - r->elapsed_s;
     assay__doc_fact(v->doc, "budget");
@@ -244,17 +192,26 @@ static void add_best(struct view *v)
     struct assay__buf tied = {0};
     assay__doc_fact_text(v->doc, "best", best ? best->judged.label : "none");
     assay__doc_fact_text(v->doc, "why", result->why);
+    if (best && !result->tested && v->doc->hint && v->doc->hint("budget"))
+        assay__doc_item_text(v->doc, "%s", v->doc->hint("budget"));
     for (size_t i = 0; i < result->count; i++)
         if (result->rows[i].alike)
             assay__buf_printf(&tied, "%s%s", tied.length ? "; " : "", result->rows[i].judged.label);
     assay__doc_fact_text(v->doc, "tied with it", assay__doc_take(v->doc, &tied));
     assay__doc_fact_text(v->doc, "unconfirmed", result->unconfirmed);
     add_drift(v);
-    add_faults(v);
+    struct assay__fault *faults = assay__doc_array(v->doc, result->count + 1, sizeof *faults);
+    for (size_t i = 0; faults && i < result->count; i++) {
+        const struct assay__tune_row *row = &result->rows[i];
+        const char *reason = row->judged.reason, *slo = result->plan->slo_metric;
+        bool few = slo && row->judged.usable &&
+                   isnan(assay__trial_value(&v->profile->trials[row->judged.trial], slo));
+        faults[i] = (struct assay__fault){row->allowed ? NULL : state_of(row), row->judged.label,
+                                          few ? assay__doc_reason(v->doc, slo, reason) : reason};
+    }
+    if (faults) assay__point_faults(v->doc, faults, result->count);
     add_spent(v);
 }
-
-/* --- contributions, code ---------------------------------------------------------------------- */
 
 static const char *how_known(struct view *v, const struct assay__tune_part *part)
 {
@@ -273,29 +230,13 @@ static void add_parts(struct view *v)
     assay__doc_section(v->doc, "tune-settings", "What each setting contributes",
                        "the best with one setting reset to its default", 0);
     struct assay__table *t = assay__doc_table(v->doc, NULL, "What each setting contributes",
-                                              ASSAY__ARRAY(part_columns));
+                                              part_columns);
     for (size_t i = 0; i < result->part_count; i++) {
         const struct assay__tune_part *part = &result->parts[i];
         enum assay_state state = part->measured ? ASSAY_MEASURED : ASSAY_ESTIMATED;
-        assay__table_row(t, 0, NULL);
-        assay__table_texts(t, assay__axis_name(part->axis), part->from, part->to);
+        assay__table_row_of(t, 0, assay__axis_name(part->axis), part->from, part->to);
         assay__table_cell(t, ratio_of(v->doc, part->factor, &part->ratio, state));
         assay__table_text(t, how_known(v, part));
-    }
-    assay__doc_end(v->doc);
-}
-
-static void add_code(struct view *v, struct assay__study *study)
-{
-    static const char *const languages[][2] = {
-        {"python", "Python"}, {"c", "C"}, {"json", "JSON session options"}};
-    if (!best_of(v->result)) return;
-    assay__doc_section(v->doc, "tune-code", "The best configuration as code", NULL, 0);
-    for (size_t i = 0; i < sizeof languages / sizeof languages[0]; i++) {
-        const char *text = assay__tune_snippet(v->profile, v->result, languages[i][0],
-                                               study->arena);
-        if (!text) v->doc->failed = true;
-        if (text && *text) assay__doc_code(v->doc, languages[i][0], languages[i][1], text);
     }
     assay__doc_end(v->doc);
 }
@@ -307,12 +248,30 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     struct view v = {.doc = doc, .profile = study->profile, .result = assay__study_tune(study)};
     if (study->failed) return;
     assay__doc_section(doc, "tune", "Tune", "finalists first, then by cost", ASSAY__VIEW_OVERVIEW);
-    add_table(&v);
+    size_t count = COLUMN_COUNT;
+    const struct assay__column *own = assay__point_columns(doc, columns, &count, LABEL,
+                                                           &v.result->axes);
+    v.table = assay__doc_add_table(doc, "tune", "Every configuration tried", own, count);
+    v.table->more = "configurations";
+    v.table->order = reading_order(&v);
+    for (size_t i = 0; i < v.result->count; i++)
+        put_row(&v, i, count - COLUMN_COUNT);
     assay__doc_legend(doc, ASSAY__ARRAY(legend));
     add_best(&v);
     assay__doc_picture(doc, "pareto", trial, ASSAY__PICTURE_DETAIL);
     add_parts(&v);
-    add_code(&v, study);
+    static const char *const languages[][2] = {
+        {"python", "Python"}, {"c", "C"}, {"json", "JSON session options"}};
+    if (best_of(v.result)) {
+        assay__doc_section(doc, "tune-code", "The best configuration as code", NULL, 0);
+        for (size_t i = 0; i < sizeof languages / sizeof languages[0]; i++) {
+            const char *text = assay__tune_snippet(v.profile, v.result, languages[i][0],
+                                                   study->arena);
+            if (!text) doc->failed = true;
+            if (text && *text) assay__doc_code(doc, languages[i][0], languages[i][1], text);
+        }
+        assay__doc_end(doc);
+    }
     assay__doc_end(doc);
 }
 

@@ -2,9 +2,6 @@
  * lists what belongs to it and counts the rest. */
 #include "report/subject/subject.h"
 
-#include "base/vec.h"
-
-#include <stdlib.h>
 #include <string.h>
 
 enum { REASONS_MOST = 100 }; /* a profile from elsewhere may hold any number */
@@ -50,54 +47,33 @@ static void add_name(struct group *group, const char *name)
     group->last = name;
 }
 
-/* The group of that reason, made where there is none; NULL: out of memory. */
-static struct group *group_of(struct group **groups, size_t *count, size_t *capacity,
-                              const char *reason)
-{
-    size_t g = 0;
-    while (g < *count && g < REASONS_MOST && strcmp((*groups)[g].reason, reason) != 0)
-        g++;
-    if (g < *count) return &(*groups)[g];
-    if (assay__vec_grow((void **)groups, capacity, g + 1, sizeof **groups)) return NULL;
-    if (g == REASONS_MOST) reason = "other reasons (see JSON or CSV)";
-    (*groups)[g] = (struct group){.reason = reason};
-    ++*count;
-    return &(*groups)[g];
-}
-
 static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
-    struct assay__study *study = doc->study;
-    struct group *groups = NULL;
-    size_t count = 0, capacity = 0, others = 0;
+    struct group groups[REASONS_MOST + 1] = {0};
+    size_t count = 0, others = 0;
     if (!assay__trial_metric(trial, "latency.p50")) return;
     for (size_t i = 0; i < assay_metrics_count(trial->metrics); i++) {
         const struct assay_metric *m = assay_metrics_at(trial->metrics, i);
+        size_t g = 0;
         if (m->state != ASSAY_UNAVAILABLE) continue;
-        if (!belongs(study->profile->command, m->name)) {
+        if (!belongs(doc->study->profile->command, m->name)) {
             others++;
             continue;
         }
-        struct group *group = group_of(&groups, &count, &capacity,
-                                       m->note && *m->note
-                                           ? assay__doc_reason(doc, m->name, m->note)
-                                           : "no reason was recorded");
-        if (!group)
-            doc->failed = true;
-        else
-            add_name(group, m->name);
+        const char *reason = m->note && *m->note ? assay__doc_reason(doc, m->name, m->note)
+                                                 : "no reason was recorded";
+        while (g < count && g < REASONS_MOST && strcmp(groups[g].reason, reason) != 0)
+            g++;
+        if (g == REASONS_MOST) reason = "other reasons (see JSON or CSV)";
+        if (g == count) groups[count++].reason = reason;
+        add_name(&groups[g], m->name);
     }
     assay__doc_section(doc, "unavailable", "Not available", "and why", ASSAY__VIEW_MACHINE);
-    for (size_t i = 0; i < count; i++) {
-        assay__doc_point(doc, "%s: %s", assay__buf_text(&groups[i].names), groups[i].reason);
-        if (groups[i].names.failed) doc->failed = true;
-        assay__buf_free(&groups[i].names);
-    }
+    for (size_t i = 0; i < count; i++)
+        assay__doc_point(doc, "%s: %s", assay__doc_take(doc, &groups[i].names), groups[i].reason);
     if (others)
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                            "%zu more metrics of other subjects are not available.", others);
+        assay__doc_note(doc, "%zu more metrics of other subjects are not available.", others);
     assay__doc_end(doc);
-    free(groups);
 }
 
 const struct assay__subject assay__subject_unavailable = {

@@ -13,7 +13,7 @@
 /* "4 cores"; nothing when there are none. */
 static void add_count(struct assay__doc *doc, int count, const char *what)
 {
-    if (count > 0) assay__doc_item_text(doc, "%d %s%s", count, what, assay__plural(count));
+    if (count > 0) assay__doc_item_count(doc, count, what);
 }
 
 static void add_processors(struct assay__doc *doc, const struct assay__topology *t)
@@ -44,19 +44,6 @@ static void add_processors(struct assay__doc *doc, const struct assay__topology 
         assay__doc_item_text(doc, "%d of %d", t->allowed_count, t->threads);
 }
 
-/* The fastest kind first. */
-static void add_kinds(struct assay__doc *doc, const struct assay__topology *t)
-{
-    for (size_t i = t->kind_count; i-- > 0;) {
-        const struct assay__core_kind *kind = &t->kinds[i];
-        assay__doc_fact(doc, assay__doc_printf(doc, "kind %zu", t->kind_count - i));
-        assay__doc_item_text(doc, "%s", kind->name);
-        add_count(doc, kind->cores, "core");
-        if (*kind->cpus) assay__doc_item_text(doc, "CPU %s", kind->cpus);
-        if (kind->max_hz > 0) assay__doc_item(doc, "max", assay__measured(kind->max_hz, "Hz"));
-    }
-}
-
 /* "32 KiB" if it is a whole number of them, else scaled as usual. */
 static const char *size_of(struct assay__doc *doc, uint64_t bytes)
 {
@@ -66,23 +53,6 @@ static const char *size_of(struct assay__doc *doc, uint64_t bytes)
     if (bytes % 1024 == 0)
         return assay__doc_printf(doc, "%llu KiB", (unsigned long long)(bytes >> 10));
     return assay__doc_printf(doc, "%s", assay__scaled((double)bytes, "B").text);
-}
-
-static void add_cache(struct assay__doc *doc, const struct assay__cache *c)
-{
-    const char *side = strcmp(c->kind, "data") == 0          ? "d"
-                       : strcmp(c->kind, "instruction") == 0 ? "i"
-                                                             : "";
-    assay__doc_fact(doc, assay__doc_printf(doc, "L%d%s", c->level, side));
-    const char *size = size_of(doc, c->size_bytes);
-    if (c->count > 1) size = assay__doc_printf(doc, "%d × %s", c->count, size);
-    assay__doc_item_text(doc, "%s", size);
-    if (c->threads > 0)
-        assay__doc_item_text(doc, "%s %d hardware thread%s", c->threads > 1 ? "shared by" : "of",
-                             c->threads, assay__plural(c->threads));
-    if (c->ways > 0) assay__doc_item_text(doc, "%d-way", c->ways);
-    if (c->ways < 0) assay__doc_item_text(doc, "fully associative");
-    if (c->line_bytes) assay__doc_item_text(doc, "%u B lines", c->line_bytes);
 }
 
 static void add_memory(struct assay__doc *doc, const struct assay__topology *t)
@@ -115,9 +85,9 @@ static void add_memory_remark(struct assay__doc *doc, const struct assay__topolo
     }
     if (!(nodes > 0) || !(whole > 0)) return;
     if (nodes >= (1 - MEMORY_WITHIN) * whole && nodes <= (1 + MEMORY_WITHIN) * whole) return;
-    assay__doc_sentence(doc, ASSAY__TONE_NOTE, "The NUMA node%s %s of the machine's %s.",
-                        t->node_count == 1 ? " reports" : "s report",
-                        assay__scaled(nodes, "B").text, assay__scaled(whole, "B").text);
+    assay__doc_note(doc, "The NUMA node%s %s of the machine's %s.",
+                    t->node_count == 1 ? " reports" : "s report", assay__scaled(nodes, "B").text,
+                    assay__scaled(whole, "B").text);
 }
 
 void assay__add_topology(struct assay__doc *doc, const struct assay__topology *topology,
@@ -125,12 +95,35 @@ void assay__add_topology(struct assay__doc *doc, const struct assay__topology *t
 {
     assay__doc_section(doc, "topology", "Topology", NULL, 0);
     if (*topology->reason) {
-        assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "— %s", topology->reason);
+        assay__doc_plain(doc, "— %s", topology->reason);
     } else {
         add_processors(doc, topology);
-        add_kinds(doc, topology);
-        for (size_t i = 0; i < topology->cache_count; i++)
-            add_cache(doc, &topology->caches[i]);
+        /* The fastest kind first. */
+        for (size_t k = topology->kind_count; k-- > 0;) {
+            const struct assay__core_kind *kind = &topology->kinds[k];
+            assay__doc_fact(doc, assay__doc_printf(doc, "kind %zu", topology->kind_count - k));
+            assay__doc_item_text(doc, "%s", kind->name);
+            add_count(doc, kind->cores, "core");
+            if (*kind->cpus) assay__doc_item_text(doc, "CPU %s", kind->cpus);
+            if (kind->max_hz > 0) assay__doc_item(doc, "max", assay__measured(kind->max_hz, "Hz"));
+        }
+        for (size_t i = 0; i < topology->cache_count; i++) {
+            const struct assay__cache *c = &topology->caches[i];
+            const char *side = strcmp(c->kind, "data") == 0          ? "d"
+                               : strcmp(c->kind, "instruction") == 0 ? "i"
+                                                                     : "";
+            assay__doc_fact(doc, assay__doc_printf(doc, "L%d%s", c->level, side));
+            const char *size = size_of(doc, c->size_bytes);
+            if (c->count > 1) size = assay__doc_printf(doc, "%d × %s", c->count, size);
+            assay__doc_item_text(doc, "%s", size);
+            if (c->threads > 0)
+                assay__doc_item_text(doc, "%s %d hardware thread%s",
+                                     c->threads > 1 ? "shared by" : "of", c->threads,
+                                     assay__plural(c->threads));
+            if (c->ways > 0) assay__doc_item_text(doc, "%d-way", c->ways);
+            if (c->ways < 0) assay__doc_item_text(doc, "fully associative");
+            if (c->line_bytes) assay__doc_item_text(doc, "%u B lines", c->line_bytes);
+        }
         if (!topology->cache_count) assay__doc_fact_unknown(doc, "caches", UNKNOWN);
         add_memory(doc, topology);
         add_memory_remark(doc, topology, memory_bytes);

@@ -32,12 +32,6 @@ static void put_error(struct assay__table *t, double predicted_s, double measure
     assay__table_cell(t, isfinite(error) ? value : assay__datum_none());
 }
 
-static void put_time(struct assay__table *t, double seconds, enum assay_state state)
-{
-    assay__table_cell(t, isfinite(seconds) ? assay__datum_number(seconds, NULL, state)
-                                           : assay__datum_none());
-}
-
 static void put_row(struct assay__table *t, const struct assay__validation_row *row)
 {
     bool held = row->excluded != NULL; /* never fitted: predicted by a fit of the others */
@@ -45,32 +39,25 @@ static void put_row(struct assay__table *t, const struct assay__validation_row *
     double unseen_s = held                         ? never_s
                       : isfinite(row->model_out_s) ? row->model_out_s
                                                    : row->chip_out_s;
-    assay__table_row(t, 0, NULL);
-    assay__table_texts(t, row->row, row->label, row->chip);
-    put_time(t, row->measured_s, ASSAY_MEASURED);
-    put_time(t, unseen_s, ASSAY_ESTIMATED);
-    put_time(t, row->chip_out_s, ASSAY_ESTIMATED);
-    put_time(t, row->model_out_s, ASSAY_ESTIMATED);
-    put_time(t, in_s, ASSAY_ESTIMATED);
-    put_time(t, never_s, ASSAY_ESTIMATED);
-    put_error(t, row->chip_out_s, row->measured_s);
-    put_error(t, row->model_out_s, row->measured_s);
-    put_error(t, in_s, row->measured_s);
-    put_error(t, never_s, row->measured_s);
+    assay__table_row_of(t, 0, row->row, row->label, row->chip);
+    assay__table_known(t, row->measured_s, ASSAY_MEASURED);
+    assay__table_known(t, unseen_s, ASSAY_ESTIMATED);
+    const double predicted_s[] = {row->chip_out_s, row->model_out_s, in_s, never_s};
+    for (size_t i = 0; i < 4; i++)
+        assay__table_known(t, predicted_s[i], ASSAY_ESTIMATED);
+    for (size_t i = 0; i < 4; i++)
+        put_error(t, predicted_s[i], row->measured_s);
     assay__table_texts(t, row->excluded, row->source);
 }
 
 /* held: rows that no fit has seen. */
 static void add_rows(struct assay__doc *doc, const struct assay__validation *v, bool held)
 {
-    struct assay__table *t = assay__doc_table(doc, "validation", "Measured and predicted",
-                                              ASSAY__ARRAY(columns));
+    struct assay__table *t = assay__doc_table(doc, "validation", "Measured and predicted", columns);
     for (size_t i = 0; i < v->count; i++)
         if (isfinite(v->rows[i].measured_s) && (v->rows[i].excluded != NULL) == held)
             put_row(t, &v->rows[i]);
 }
-
-/* --- errors ----------------------------------------------------------------------------------- */
 
 static const struct assay__column error_columns[] = {
     {"of", "of", .flags = ASSAY__COLUMN_NAME},
@@ -83,34 +70,10 @@ static void put_errors(struct assay__table *t, const char *of,
                        const struct assay__fit_errors *errors)
 {
     if (!errors->count) return;
-    assay__table_row(t, 0, NULL);
-    assay__table_text(t, of);
+    assay__table_row_of(t, 0, of);
     assay__table_numbers(t, ASSAY_DERIVED, errors->median, errors->p90);
     assay__table_number(t, (double)errors->count, ASSAY_MEASURED);
 }
-
-static void add_errors(struct assay__doc *doc, const struct assay__validation *v, bool published)
-{
-    assay__doc_section(doc, "errors", "Errors", "|predicted / measured - 1|", 0);
-    struct assay__table *t = assay__doc_table(doc, "errors", "Errors", ASSAY__ARRAY(error_columns));
-    put_errors(t, "one chip left out", &v->chip_out);
-    put_errors(t, published ? "one model left out" : "one family left out", &v->model_out);
-    put_errors(t, "chip and model left out", &v->both_out);
-    put_errors(t, "never fitted", &v->held_out);
-    put_errors(t, "the last two together", &v->blind);
-    put_errors(t, "of these, with a third or more of fixed cost", &v->fixed);
-    put_errors(t, "in sample", &v->in);
-    assay__doc_sentence(
-        doc, ASSAY__TONE_NOTE,
-        "In-sample errors are for comparison only; estimates are never labelled with them.");
-    if (v->missing)
-        assay__doc_sentence(doc, ASSAY__TONE_WARN,
-                            "%zu measured model%s left out: the file is gone", v->missing,
-                            v->missing == 1 ? " is" : "s are");
-    assay__doc_end(doc);
-}
-
-/* --- what is not used ------------------------------------------------------------------------- */
 
 static const struct assay__column excluded_columns[] = {
     {"row", .title = "row"},
@@ -119,20 +82,6 @@ static const struct assay__column excluded_columns[] = {
     {"excluded", "why", .flags = ASSAY__COLUMN_PROSE},
     {.key = "source"},
 };
-
-static void add_excluded(struct assay__doc *doc, const struct assay__validation *v)
-{
-    assay__doc_section(doc, "excluded", "Not used", "and why", 0);
-    struct assay__table *t = assay__doc_table(doc, "excluded", "Not used",
-                                              ASSAY__ARRAY(excluded_columns));
-    for (size_t i = 0; i < v->count; i++) {
-        const struct assay__validation_row *row = &v->rows[i];
-        if (!row->excluded || isfinite(row->measured_s)) continue;
-        assay__table_row(t, 0, NULL);
-        assay__table_texts(t, row->row, row->label, row->chip, row->excluded, row->source);
-    }
-    assay__doc_end(doc);
-}
 
 int assay__validation_document(const struct assay__validation *v, bool published,
                                struct assay__doc **made)
@@ -152,7 +101,28 @@ int assay__validation_document(const struct assay__validation *v, bool published
                        0);
     add_rows(doc, v, true);
     assay__doc_end(doc);
-    add_errors(doc, v, published);
-    add_excluded(doc, v);
+    assay__doc_section(doc, "errors", "Errors", "|predicted / measured - 1|", 0);
+    struct assay__table *t = assay__doc_table(doc, "errors", "Errors", error_columns);
+    put_errors(t, "one chip left out", &v->chip_out);
+    put_errors(t, published ? "one model left out" : "one family left out", &v->model_out);
+    put_errors(t, "chip and model left out", &v->both_out);
+    put_errors(t, "never fitted", &v->held_out);
+    put_errors(t, "the last two together", &v->blind);
+    put_errors(t, "of these, with a third or more of fixed cost", &v->fixed);
+    put_errors(t, "in sample", &v->in);
+    assay__doc_note(
+        doc, "In-sample errors are for comparison only; estimates are never labelled with them.");
+    if (v->missing)
+        assay__doc_warn(doc, "%zu measured model%s left out: the file is gone", v->missing,
+                        v->missing == 1 ? " is" : "s are");
+    assay__doc_end(doc);
+    assay__doc_section(doc, "excluded", "Not used", "and why", 0);
+    t = assay__doc_table(doc, "excluded", "Not used", excluded_columns);
+    for (size_t i = 0; i < v->count; i++) {
+        const struct assay__validation_row *row = &v->rows[i];
+        if (!row->excluded || isfinite(row->measured_s)) continue;
+        assay__table_row_of(t, 0, row->row, row->label, row->chip, row->excluded, row->source);
+    }
+    assay__doc_end(doc);
     return 0;
 }

@@ -26,13 +26,12 @@ int assay__zoo_document(struct assay__doc **made)
     const struct assay__zoo_entry *entry;
     struct assay__doc *doc = assay__doc_open(made, "make", "Models of the zoo");
     if (!doc) return ASSAY_ENOMEM;
-    struct assay__table *t = assay__doc_table(doc, "zoo", "Models", ASSAY__ARRAY(columns));
+    struct assay__table *t = assay__doc_table(doc, "zoo", "Models", columns);
     for (size_t i = 0; (entry = assay__zoo_at(i)); i++) {
         struct assay__buf line = {0};
         assay__zoo_params_line(&line, entry);
         const char *parameters = assay__doc_take(doc, &line);
-        assay__table_row(t, 0, NULL);
-        assay__table_texts(t, entry->name, entry->summary, parameters, spaced(doc, parameters));
+        assay__table_row_of(t, 0, entry->name, entry->summary, parameters, spaced(doc, parameters));
     }
     return 0;
 }

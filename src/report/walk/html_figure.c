@@ -29,24 +29,6 @@ static bool can_zoom(const struct assay__html *page, const struct assay__figure 
            (figure->kind == ASSAY__FIGURE_LINES && strcmp(figure->x_unit, "s") == 0);
 }
 
-static void put_marks(struct assay__json_writer *w, const struct assay__figure *figure)
-{
-    assay__json_put_array(w, "marks");
-    for (size_t i = 0; i < figure->mark_count; i++) {
-        assay__json_record(w, NULL, json_bool("vertical", figure->marks[i].vertical),
-                           json_number("at", figure->marks[i].at),
-                           json_string("text", figure->marks[i].text));
-    }
-    assay__json_array_end(w);
-    assay__json_put_array(w, "spans");
-    for (size_t i = 0; i < figure->span_count; i++) {
-        assay__json_record(w, NULL, json_number("begin", figure->spans[i].begin),
-                           json_number("end", figure->spans[i].end),
-                           json_string("name", figure->spans[i].name));
-    }
-    assay__json_array_end(w);
-}
-
 /* ` data-plot="{…}"` */
 static void put_plot(struct assay__html *page, const struct assay__figure *figure)
 {
@@ -63,7 +45,18 @@ static void put_plot(struct assay__html *page, const struct assay__figure *figur
     for (size_t i = 0; i < figure->series_count; i++)
         assay__json_string(w, figure->series[i].name);
     assay__json_array_end(w);
-    put_marks(w, figure);
+    assay__json_put_array(w, "marks");
+    for (size_t i = 0; i < figure->mark_count; i++)
+        assay__json_record(w, NULL, json_bool("vertical", figure->marks[i].vertical),
+                           json_number("at", figure->marks[i].at),
+                           json_string("text", figure->marks[i].text));
+    assay__json_array_end(w);
+    assay__json_put_array(w, "spans");
+    for (size_t i = 0; i < figure->span_count; i++)
+        assay__json_record(w, NULL, json_number("begin", figure->spans[i].begin),
+                           json_number("end", figure->spans[i].end),
+                           json_string("name", figure->spans[i].name));
+    assay__json_array_end(w);
     assay__json_object_end(w);
     assay__buf_puts(&page->body, " data-plot=\"");
     assay__html_text(&page->body, json.data);

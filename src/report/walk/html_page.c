@@ -105,8 +105,12 @@ static void put_banner(struct assay__buf *out, const struct assay__doc *doc)
     assay__buf_puts(out, "</div>\n<div class=\"tools\" id=\"tools\" hidden></div>\n</header>\n");
 }
 
-static void put_links(struct assay__buf *out, const struct assay__html *page)
+void assay__html_document(struct assay__html *page, const struct assay__doc *doc,
+                          const struct assay__buf *data, struct assay__buf *out)
 {
+    put_head(out, doc, page->zoom);
+    put_banner(out, doc);
+    assay__buf_puts(out, "<div class=\"columns\">\n");
     assay__buf_puts(out, "<nav aria-label=\"Sections\">\n<ul>\n");
     for (size_t i = 0; i < page->link_count; i++) {
         const struct assay__html_link *link = &page->links[i];
@@ -114,12 +118,14 @@ static void put_links(struct assay__buf *out, const struct assay__html *page)
         put(out, "", link->title, "</a></li>\n");
     }
     assay__buf_puts(out, "</ul>\n</nav>\n");
-}
-
-/* uPlot unchanged, with its licence; our script uses it only if it comes first. */
-static void put_scripts(struct assay__buf *out, bool zoom)
-{
-    if (zoom) {
+    assay__buf_puts(out, "<main id=\"main\" tabindex=\"-1\">\n");
+    assay__buf_add(out, assay__buf_text(&page->body), page->body.length);
+    assay__buf_puts(out, "</main>\n</div>\n<footer>");
+    if (*doc->footer) put(out, "<p>", doc->footer, "</p>");
+    assay__buf_puts(out, "</footer>\n");
+    assay__buf_add(out, assay__buf_text(data), data->length);
+    /* uPlot unchanged, with its licence; our script uses it only if it comes first. */
+    if (page->zoom) {
         assay__buf_puts(out, "<!-- uPlot, which draws what can be zoomed:\n");
         assay__html_text(out, assay__uplot_license);
         assay__buf_puts(out, "\n-->\n<script>");
@@ -129,22 +135,6 @@ static void put_scripts(struct assay__buf *out, bool zoom)
     assay__buf_puts(out, "<script>");
     assay__buf_puts(out, assay__page_js);
     assay__buf_puts(out, "</script>\n");
-}
-
-void assay__html_document(struct assay__html *page, const struct assay__doc *doc,
-                          const struct assay__buf *data, struct assay__buf *out)
-{
-    put_head(out, doc, page->zoom);
-    put_banner(out, doc);
-    assay__buf_puts(out, "<div class=\"columns\">\n");
-    put_links(out, page);
-    assay__buf_puts(out, "<main id=\"main\" tabindex=\"-1\">\n");
-    assay__buf_add(out, assay__buf_text(&page->body), page->body.length);
-    assay__buf_puts(out, "</main>\n</div>\n<footer>");
-    if (*doc->footer) put(out, "<p>", doc->footer, "</p>");
-    assay__buf_puts(out, "</footer>\n");
-    assay__buf_add(out, assay__buf_text(data), data->length);
-    put_scripts(out, page->zoom);
     assay__buf_puts(out, "</body>\n</html>\n");
     if (data->failed) out->failed = true;
     assay__buf_drop(&page->body, out);

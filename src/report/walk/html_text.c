@@ -9,8 +9,6 @@
 
 enum { NAME_MOST = 160, NAME_HALF = 78 }; /* characters of a name that are shown */
 
-/* --- escaping --------------------------------------------------------------------------------- */
-
 /* Explicit directional formatting can make a text read as another; a name needs none, its letters
  * have their own direction. */
 static bool is_unsafe(uint32_t code)
@@ -90,11 +88,6 @@ static bool is_unit(const char *word)
     return false;
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* An option (--launches) at the start of a word: how long it is; 0 none. */
 static size_t option_at(const char *text, size_t i)
 {
@@ -110,7 +103,8 @@ void assay__html_prose(struct assay__buf *out, const char *text)
     size_t from = 0, length = text ? strlen(text) : 0;
     for (size_t i = 0; i < length; i++) {
         size_t option = text[i] == '-' ? option_at(text, i) : 0;
-        bool unit = text[i] == ' ' && i && is_digit(text[i - 1]) && is_unit(text + i + 1);
+        bool unit = text[i] == ' ' && i && text[i - 1] >= '0' && text[i - 1] <= '9' &&
+                    is_unit(text + i + 1);
         if (!option && !unit) continue;
         put_escaped(out, text + from, i - from);
         if (unit) {

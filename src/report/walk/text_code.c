@@ -21,14 +21,6 @@ static const struct language {
                  {"sh", "# ", " ", false, true, false},
                  {"", "// ", " ([:", true, false, false}}; /* C, JSON */
 
-static const struct language *language_of(const char *name)
-{
-    const struct language *language = languages;
-    while (*language->name && !(name && strcmp(name, language->name) == 0))
-        language++;
-    return language;
-}
-
 static bool needs_backslash(const struct language *language, int open)
 {
     return language->backslash && !(language->brackets && open > 0);
@@ -111,7 +103,9 @@ static void put_line(struct assay__page *page, char *line, const struct language
 
 void assay__text_code(struct assay__page *page, const struct assay__code *code)
 {
-    const struct language *language = language_of(code->language);
+    const struct language *language = languages;
+    while (*language->name && strcmp(code->language ? code->language : "", language->name) != 0)
+        language++;
     size_t sign = strlen(language->comment);
     for (const char *at = code->text; *at;) {
         size_t length = strcspn(at, "\n");

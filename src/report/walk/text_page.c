@@ -21,14 +21,6 @@ static void styled(struct assay__page *page, enum assay__style style, const char
     if (style != ASSAY__STYLE_PLAIN) assay__page_style(page, ASSAY__STYLE_PLAIN);
 }
 
-static void put_rule(struct assay__page *page)
-{
-    assay__page_style(page, ASSAY__STYLE_DIM);
-    assay__buf_repeat(page->out, "─", (size_t)page->columns);
-    assay__page_style(page, ASSAY__STYLE_PLAIN);
-    assay__buf_putc(page->out, '\n');
-}
-
 void assay__page_title(struct assay__page *page, const char *title, const char *right)
 {
     struct assay__buf safe = {0};
@@ -43,7 +35,10 @@ void assay__page_title(struct assay__page *page, const char *title, const char *
     assay__text_fit(page->out, assay__buf_text(&safe), (size_t)width, 0);
     assay__page_style(page, ASSAY__STYLE_PLAIN);
     assay__buf_putc(page->out, '\n');
-    put_rule(page);
+    assay__page_style(page, ASSAY__STYLE_DIM);
+    assay__buf_repeat(page->out, "─", (size_t)page->columns);
+    assay__page_style(page, ASSAY__STYLE_PLAIN);
+    assay__buf_putc(page->out, '\n');
     assay__buf_drop(&safe, page->out);
 }
 
@@ -181,6 +176,18 @@ void assay__page_wrap(struct assay__page *page, enum assay__style style, const c
     if (style != ASSAY__STYLE_PLAIN) assay__page_style(page, ASSAY__STYLE_PLAIN);
     assay__buf_putc(page->out, '\n');
     assay__buf_drop(&safe, page->out);
+}
+
+void assay__page_print(struct assay__page *page, enum assay__style style, const char *first,
+                       const char *format, ...)
+{
+    struct assay__buf text = {0};
+    va_list args;
+    va_start(args, format);
+    assay__buf_vprintf(&text, format, args);
+    va_end(args);
+    assay__page_wrap(page, style, first, assay__buf_text(&text));
+    assay__buf_drop(&text, page->out);
 }
 
 void assay__page_wrap_lines(struct assay__page *page, enum assay__style style, const char *first,

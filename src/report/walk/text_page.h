@@ -37,6 +37,9 @@ void assay__page_heading(struct assay__page *page, const char *title, const char
  * Untrusted text is made safe here. A number and its unit stay together. */
 void assay__page_wrap(struct assay__page *page, enum assay__style style, const char *first,
                       const char *text);
+/** The same of printed text. */
+void assay__page_print(struct assay__page *page, enum assay__style style, const char *first,
+                       const char *format, ...) ASSAY_PRINTF(4, 5);
 /** The same of text that may be of any length: what is beyond about `lines` lines is cut off. */
 void assay__page_wrap_lines(struct assay__page *page, enum assay__style style, const char *first,
                             const char *text, size_t lines);

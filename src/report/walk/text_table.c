@@ -64,10 +64,9 @@ static const char *print_cell(struct layout *l, const struct assay__datum *value
     struct assay__buf text = {0}, safe = {0};
     assay__datum_print(&text, value, column->unit, column->factor);
     assay__text_safe(&safe, assay__buf_text(&text));
-    const char *made = assay__arena_strdup(l->arena, assay__buf_text(&safe));
-    if (text.failed || safe.failed || !made) l->page->out->failed = true;
-    assay__buf_free(&text);
-    assay__buf_free(&safe);
+    assay__buf_drop(&text, &safe);
+    const char *made = assay__buf_keep(&safe, l->arena);
+    if (!made) l->page->out->failed = true;
     return made ? made : "";
 }
 
@@ -234,16 +233,6 @@ static void drop_columns(struct layout *l, unsigned from)
     }
 }
 
-/* A bar takes what is left. */
-static void stretch_bar(struct layout *l)
-{
-    for (size_t c = 0; c < l->table->column_count; c++) {
-        if (l->places[c] != COLUMN || !is_bar(l, c)) continue;
-        size_t left = room(l) - used_width(l) + l->widths[c];
-        l->widths[c] = left < BAR_MOST ? left : BAR_MOST;
-    }
-}
-
 static void arrange(struct layout *l)
 {
     for (size_t c = 0; c < l->table->column_count; c++) {
@@ -259,7 +248,14 @@ static void arrange(struct layout *l)
     for (size_t c = 0; c < l->table->column_count; c++) /* they have the room of what gave way */
         if (is_name(l, c)) l->widths[c] = natural_width(l, c);
     shrink_names(l, narrow ? NAME_NARROW : NAME_LEAST, excess(l));
-    if (!excess(l)) stretch_bar(l);
+    if (!excess(l)) {
+        /* A bar takes what is left. */
+        for (size_t c = 0; c < l->table->column_count; c++) {
+            if (l->places[c] != COLUMN || !is_bar(l, c)) continue;
+            size_t left = room(l) - used_width(l) + l->widths[c];
+            l->widths[c] = left < BAR_MOST ? left : BAR_MOST;
+        }
+    }
 }
 
 /* --- shortened names -------------------------------------------------------------------------- */
@@ -307,10 +303,20 @@ static bool is_equal(const char *const *names, const struct assay__buf *out, siz
     return false;
 }
 
-/* If no cut keeps all names distinct, equal ones get a number; if there are very many, all do. */
-static void number_equal(const char *const *names, size_t count, size_t width,
+void assay__text_shorten(const char *const *names, size_t count, size_t width,
                          struct assay__buf *out)
 {
+    /* in the middle, else with more of the end, more of the start */
+    const size_t heads[] = {width / 2, width / 4 + 1, width * 3 / 4, 2, width - 1};
+    for (size_t h = 0; h < sizeof heads / sizeof heads[0]; h++) {
+        for (size_t i = 0; i < count; i++) {
+            assay__buf_clear(&out[i]);
+            cut(&out[i], names[i], width, heads[h] > 1 ? heads[h] : 2);
+        }
+        if (!clashes(names, out, count)) return;
+    }
+    /* If no cut keeps all names distinct, equal ones get a number; if there are very many, all do.
+     */
     enum { SEARCHED = 500 };
     bool *equal = calloc(count + 1, sizeof *equal);
     for (size_t i = 0; i < count; i++) {
@@ -329,21 +335,6 @@ static void number_equal(const char *const *names, size_t count, size_t width,
         assay__buf_puts(&out[i], number);
     }
     free(equal);
-}
-
-void assay__text_shorten(const char *const *names, size_t count, size_t width,
-                         struct assay__buf *out)
-{
-    /* in the middle, else with more of the end, more of the start */
-    const size_t heads[] = {width / 2, width / 4 + 1, width * 3 / 4, 2, width - 1};
-    for (size_t h = 0; h < sizeof heads / sizeof heads[0]; h++) {
-        for (size_t i = 0; i < count; i++) {
-            assay__buf_clear(&out[i]);
-            cut(&out[i], names[i], width, heads[h] > 1 ? heads[h] : 2);
-        }
-        if (!clashes(names, out, count)) return;
-    }
-    number_equal(names, count, width, out);
 }
 
 /* The texts of a name's column, cut to its width. */
@@ -367,10 +358,9 @@ static void fit_names(struct layout *l, size_t column)
     for (size_t i = body; i < count; i++)
         assay__text_fit(&cuts[i], names[i], l->widths[column], 0);
     for (size_t i = 0; i < count; i++) {
-        const char *text = assay__arena_strdup(l->arena, assay__buf_text(&cuts[i]));
-        if (!text || cuts[i].failed) l->page->out->failed = true;
+        const char *text = assay__buf_keep(&cuts[i], l->arena);
         if (text) l->texts[i * l->table->column_count + column] = text;
-        assay__buf_free(&cuts[i]);
+        if (!text) l->page->out->failed = true;
     }
 }
 
@@ -402,21 +392,6 @@ static bool is_among(const struct layout *l, size_t column, const bool *chunk)
     return l->places[column] == COLUMN && (!chunk || chunk[column]);
 }
 
-static void put_head(struct layout *l, const bool *chunk)
-{
-    bool first = true;
-    assay__page_style(l->page, ASSAY__STYLE_DIM);
-    assay__buf_repeat(l->page->out, " ", INDENT);
-    for (size_t c = 0; c < l->table->column_count; c++) {
-        if (!is_among(l, c, chunk)) continue;
-        if (!first) assay__buf_repeat(l->page->out, " ", GAP);
-        first = false;
-        put_aligned(l, is_bar(l, c) ? "" : l->table->columns[c].title, c);
-    }
-    trim(l->page->out);
-    assay__page_style(l->page, ASSAY__STYLE_PLAIN);
-}
-
 static void put_bar_cell(struct layout *l, size_t row, size_t column)
 {
     struct assay__buf bar = {0};
@@ -437,16 +412,6 @@ static void put_bar_cell(struct layout *l, size_t row, size_t column)
 static size_t prose_lines(const struct layout *l)
 {
     return l->limit == SIZE_MAX ? ALL_LINES : PROSE_LINES;
-}
-
-/* The lines of a cell that is wrapped to its column; the caller frees the buffer. */
-static void wrap_cell(struct layout *l, const char *text, size_t column, struct assay__buf *out)
-{
-    struct assay__page part = *l->page;
-    part.out = out;
-    part.color = false;
-    part.columns = (int)l->widths[column];
-    assay__page_wrap_lines(&part, ASSAY__STYLE_PLAIN, "", text, prose_lines(l));
 }
 
 /* Line `number` of a wrapped cell, padded; false: it has no such line. */
@@ -501,9 +466,14 @@ static void put_row(struct layout *l, size_t row, const bool *chunk)
     unsigned flags = index == SIZE_MAX ? 0 : assay__table_flags(l->table, index);
     struct assay__buf *wrapped = calloc(columns + 1, sizeof *wrapped);
     if (!wrapped) out->failed = true;
-    for (size_t c = 0; wrapped && c < columns; c++)
-        if (is_prose(l, c) && is_among(l, c, chunk))
-            wrap_cell(l, text_at(l, row, c), c, &wrapped[c]);
+    for (size_t c = 0; wrapped && c < columns; c++) {
+        if (!is_prose(l, c) || !is_among(l, c, chunk)) continue;
+        struct assay__page part = {.out = &wrapped[c],
+                                   .columns = (int)l->widths[c],
+                                   .ascii = l->page->ascii,
+                                   .top = l->page->top};
+        assay__page_wrap_lines(&part, ASSAY__STYLE_PLAIN, "", text_at(l, row, c), prose_lines(l));
+    }
     if (flags & ASSAY__ROW_FAULT) assay__page_style(l->page, ASSAY__STYLE_WARN);
     bool more = wrapped != NULL;
     for (size_t line = 0; more && !out->failed; line++) {
@@ -526,7 +496,17 @@ static void put_row(struct layout *l, size_t row, const bool *chunk)
 
 static void put_chunk(struct layout *l, const bool *chunk, bool last)
 {
-    put_head(l, chunk);
+    bool first = true;
+    assay__page_style(l->page, ASSAY__STYLE_DIM);
+    assay__buf_repeat(l->page->out, " ", INDENT);
+    for (size_t c = 0; c < l->table->column_count; c++) {
+        if (!is_among(l, c, chunk)) continue;
+        if (!first) assay__buf_repeat(l->page->out, " ", GAP);
+        first = false;
+        put_aligned(l, is_bar(l, c) ? "" : l->table->columns[c].title, c);
+    }
+    trim(l->page->out);
+    assay__page_style(l->page, ASSAY__STYLE_PLAIN);
     for (size_t i = 0; i < l->row_count && !l->page->out->failed; i++) {
         put_row(l, i, chunk);
         if (last) put_below(l, i);
@@ -579,17 +559,6 @@ static void put_parts(struct layout *l)
     }
 }
 
-static void put_dropped(struct layout *l)
-{
-    struct assay__buf names = {0};
-    for (size_t c = 0; c < l->table->column_count; c++)
-        if (l->places[c] == DROPPED && !is_bar(l, c))
-            assay__buf_printf(&names, "%s%s", names.length ? ", " : "not shown at this width: ",
-                              l->table->columns[c].title);
-    if (names.length) assay__page_wrap(l->page, ASSAY__STYLE_DIM, "  ", names.data);
-    assay__buf_drop(&names, l->page->out);
-}
-
 static void put_gaps(struct layout *l)
 {
     struct assay__gap *gaps;
@@ -598,13 +567,10 @@ static void put_gaps(struct layout *l)
         l->page->out->failed = true;
         return;
     }
-    for (size_t i = 0; i < count; i++) {
-        struct assay__buf text = {0};
-        assay__buf_printf(&text, "%s%s%s%s: %s", gaps[i].columns, *gaps[i].rows ? " (" : "",
-                          gaps[i].rows, *gaps[i].rows ? ")" : "", gaps[i].why);
-        assay__page_wrap(l->page, ASSAY__STYLE_DIM, "  — ", assay__buf_text(&text));
-        assay__buf_drop(&text, l->page->out);
-    }
+    for (size_t i = 0; i < count; i++)
+        assay__page_print(l->page, ASSAY__STYLE_DIM, "  — ", "%s%s%s%s: %s", gaps[i].columns,
+                          *gaps[i].rows ? " (" : "", gaps[i].rows, *gaps[i].rows ? ")" : "",
+                          gaps[i].why);
 }
 
 static bool begin(struct layout *l)
@@ -642,7 +608,13 @@ void assay__text_table(struct assay__page *page, const struct assay__table *tabl
         put_parts(&l);
     else
         put_chunk(&l, NULL, true);
-    put_dropped(&l);
+    struct assay__buf names = {0};
+    for (size_t c = 0; c < l.table->column_count; c++)
+        if (l.places[c] == DROPPED && !is_bar(&l, c))
+            assay__buf_printf(&names, "%s%s", names.length ? ", " : "not shown at this width: ",
+                              l.table->columns[c].title);
+    if (names.length) assay__page_wrap(l.page, ASSAY__STYLE_DIM, "  ", names.data);
+    assay__buf_drop(&names, l.page->out);
     put_gaps(&l);
 out:
     assay__arena_free(l.arena);

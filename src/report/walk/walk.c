@@ -111,8 +111,6 @@ bool assay__walk_column_is_shown(const struct assay__table *table, size_t column
     return false;
 }
 
-/* --- parts ------------------------------------------------------------------------------------ */
-
 /* The columns of a part, with the same rows. NULL: out of memory. */
 static const struct assay__table *part_of(const struct assay__table *table, size_t part,
                                           struct assay__arena *arena)
@@ -138,14 +136,6 @@ static const struct assay__table *part_of(const struct assay__table *table, size
     return view;
 }
 
-/* Whether people see a column that belongs to this part alone. */
-static bool has_columns(const struct assay__table *part)
-{
-    for (size_t c = 0; c < part->column_count; c++)
-        if (part->columns[c].part && assay__walk_column_is_shown(part, c)) return true;
-    return false;
-}
-
 void assay__walk_parts(const struct assay__table *table, assay__part_fn *put, void *context,
                        bool *failed)
 {
@@ -154,13 +144,14 @@ void assay__walk_parts(const struct assay__table *table, assay__part_fn *put, vo
     for (size_t i = 0; i < table->part_count; i++) {
         struct assay__arena *arena = assay__arena_new();
         const struct assay__table *part = arena ? part_of(table, i, arena) : NULL;
+        bool shown = false; /* a column that belongs to this part alone */
         if (!part) *failed = true;
-        if (part && has_columns(part)) put(context, part, i ? &table->parts[i] : NULL);
+        for (size_t c = 0; part && c < part->column_count; c++)
+            shown |= part->columns[c].part && assay__walk_column_is_shown(part, c);
+        if (shown) put(context, part, i ? &table->parts[i] : NULL);
         assay__arena_free(arena);
     }
 }
-
-/* --- why cells are empty ---------------------------------------------------------------------- */
 
 static bool is_gap(const struct assay__datum *cell)
 {
@@ -179,11 +170,13 @@ static const char *row_name(const struct assay__table *table, size_t row)
     return "";
 }
 
-/* The rows of a column that lack a number for that reason, and whether those are all of them. */
-static bool same_rows(const struct assay__table *table, size_t column, const char *why,
-                      struct assay__buf *names)
+/* The rows of a column that lack a number for that reason; "" when those are all of them. NULL: out
+ * of memory. */
+static const char *rows_without(const struct assay__table *table, size_t column, const char *why,
+                                struct assay__arena *arena)
 {
     enum { NAMED = 8 };
+    struct assay__buf names = {0};
     bool all = true;
     size_t found = 0;
     for (size_t row = 0; row < table->row_count; row++) {
@@ -194,59 +187,46 @@ static bool same_rows(const struct assay__table *table, size_t column, const cha
         if (!is_gap(cell) || strcmp(cell->note, why) != 0)
             all = false;
         else if (found++ < NAMED)
-            assay__buf_printf(names, "%s%s", names->length ? ", " : "", row_name(table, row));
+            assay__buf_join(&names, row_name(table, row));
     }
-    if (found > NAMED) assay__buf_printf(names, " and %zu more", found - NAMED);
-    return all;
+    if (found > NAMED) assay__buf_printf(&names, " and %zu more", found - NAMED);
+    if (all) assay__buf_clear(&names);
+    return assay__buf_keep(&names, arena);
 }
 
 /* One more gap, or one more column of a gap that is there. */
 static int add_gap(const struct assay__table *table, size_t column, const char *why,
                    struct assay__arena *arena, struct assay__gap *gaps, size_t *count)
 {
-    struct assay__buf names = {0};
-    bool all = same_rows(table, column, why, &names);
-    const char *rows = all || !names.data ? "" : assay__arena_strdup(arena, names.data);
-    const char *title = table->columns[column].title;
-    bool failed = names.failed || !rows;
-    assay__buf_free(&names);
-    if (failed) return ASSAY_ENOMEM;
-    for (size_t i = 0; i < *count; i++) {
-        if (strcmp(gaps[i].why, why) != 0 || strcmp(gaps[i].rows, rows) != 0) continue;
+    const char *rows = rows_without(table, column, why, arena), *title;
+    size_t i = 0;
+    if (!rows) return ASSAY_ENOMEM;
+    title = table->columns[column].title;
+    while (i < *count && (strcmp(gaps[i].why, why) != 0 || strcmp(gaps[i].rows, rows) != 0))
+        i++;
+    if (i == *count)
+        gaps[(*count)++] = (struct assay__gap){title, rows, why};
+    else
         gaps[i].columns = assay__arena_printf(arena, "%s, %s", gaps[i].columns, title);
-        return gaps[i].columns ? 0 : ASSAY_ENOMEM;
-    }
-    gaps[(*count)++] = (struct assay__gap){title, rows, why};
-    return 0;
-}
-
-/* The row is the first of its column with that reason. */
-static bool is_first(const struct assay__table *table, size_t column, size_t row)
-{
-    const struct assay__datum *cells = table->cells;
-    const char *why = cells[row * table->column_count + column].note;
-    for (size_t i = 0; i < row; i++) {
-        const struct assay__datum *cell = &cells[i * table->column_count + column];
-        if (is_gap(cell) && strcmp(cell->note, why) == 0) return false;
-    }
-    return true;
+    return gaps[i].columns ? 0 : ASSAY_ENOMEM;
 }
 
 int assay__walk_gaps(const struct assay__table *table, struct assay__arena *arena,
                      struct assay__gap **gaps, size_t *count)
 {
     enum { MOST = 64 };
+    const size_t width = table->column_count;
     *count = 0;
     *gaps = assay__arena_array(arena, MOST, sizeof **gaps);
     if (!*gaps) return ASSAY_ENOMEM;
-    if (table->fill) return 0;
-    for (size_t column = 0; column < table->column_count; column++) {
+    for (size_t column = 0; column < width && !table->fill; column++) {
         if (!table->columns[column].title) continue;
         for (size_t row = 0; row < table->row_count && *count < MOST; row++) {
-            const struct assay__datum *cell = &table->cells[row * table->column_count + column];
-            if (table->rows[row].flags & ASSAY__ROW_DATA || !is_gap(cell)) continue;
-            if (!is_first(table, column, row)) continue;
-            int code = add_gap(table, column, cell->note, arena, *gaps, count);
+            const struct assay__datum *cells = &table->cells[column], *cell = &cells[row * width];
+            bool said = table->rows[row].flags & ASSAY__ROW_DATA || !is_gap(cell);
+            for (size_t i = 0; i < row && !said; i++)
+                said = is_gap(&cells[i * width]) && strcmp(cells[i * width].note, cell->note) == 0;
+            int code = said ? 0 : add_gap(table, column, cell->note, arena, *gaps, count);
             if (code) return code;
         }
     }

@@ -36,14 +36,6 @@ void assay__csv_text(struct assay__buf *out, const char *text)
     assay__buf_drop(&safe, out);
 }
 
-static void put_cell(struct assay__buf *out, const struct assay__datum *value)
-{
-    if (value->kind == ASSAY__DATUM_TEXT)
-        assay__csv_text(out, value->text);
-    else if (assay__datum_is_known(value))
-        assay__print_number(out, value->number);
-}
-
 static void put_head(struct assay__buf *out, const struct assay__column *columns, size_t count)
 {
     bool first = true;
@@ -67,37 +59,21 @@ static void put_rows(struct assay__buf *out, const struct assay__table *table)
             if (!table->columns[c].key) continue;
             if (!first) assay__buf_putc(out, ',');
             first = false;
-            put_cell(out, &cells[c]);
+            if (cells[c].kind == ASSAY__DATUM_TEXT)
+                assay__csv_text(out, cells[c].text);
+            else if (assay__datum_is_known(&cells[c]))
+                assay__print_number(out, cells[c].number);
         }
         assay__buf_putc(out, '\n');
     }
     free(scratch);
 }
 
-/* The names of all tables that there are: "metrics|layers|…". */
-static void put_names(struct assay__buf *out, const struct assay__doc *doc)
+/* The table of a block; NULL: it is none that has a name. */
+static const struct assay__table *table_at(const struct assay__doc *doc, size_t block)
 {
-    for (size_t i = 0; i < doc->count; i++) {
-        const struct assay__table *table = doc->blocks[i].table;
-        bool again = false;
-        if (!table || !table->name) continue;
-        for (size_t k = 0; k < i && !again; k++)
-            again = doc->blocks[k].table && doc->blocks[k].table->name &&
-                    strcmp(doc->blocks[k].table->name, table->name) == 0;
-        if (!again) assay__buf_printf(out, "%s%s", out->length ? "|" : "", table->name);
-    }
-}
-
-static const char *first_name(const struct assay__doc *doc)
-{
-    for (size_t i = 0; i < doc->count; i++)
-        if (doc->blocks[i].table && doc->blocks[i].table->name) return doc->blocks[i].table->name;
-    return "";
-}
-
-static bool is_wanted(const struct assay__block *block, const char *wanted)
-{
-    return block->table && block->table->name && strcmp(block->table->name, wanted) == 0;
+    const struct assay__table *table = doc->blocks[block].table;
+    return table && table->name ? table : NULL;
 }
 
 /* The rows of every table of that name; false: there is none. */
@@ -107,8 +83,8 @@ static bool put_tables(struct assay__buf *out, const struct assay__doc *doc, con
     for (int trial = INT_MIN, next; trial < INT_MAX; trial = next) {
         next = INT_MAX;
         for (size_t i = 0; i < doc->count; i++) {
-            const struct assay__table *table = doc->blocks[i].table;
-            if (!is_wanted(&doc->blocks[i], wanted)) continue;
+            const struct assay__table *table = table_at(doc, i);
+            if (!table || strcmp(table->name, wanted) != 0) continue;
             if (!found) put_head(out, table->columns, table->column_count);
             found = true;
             if (table->trial == trial) put_rows(out, table);
@@ -121,17 +97,25 @@ static bool put_tables(struct assay__buf *out, const struct assay__doc *doc, con
 int assay__walk_csv(const struct assay__doc *doc, const struct assay_report_options *options,
                     struct assay__buf *out, struct assay_error *error)
 {
-    const char *wanted = options->table ? options->table : *doc->table ? doc->table : NULL;
-    if (!wanted) wanted = first_name(doc);
-    bool found = put_tables(out, doc, wanted);
+    const char *wanted = options->table ? options->table : doc->table;
+    for (size_t i = 0; i < doc->count && !*wanted && !options->table; i++)
+        if (table_at(doc, i)) wanted = table_at(doc, i)->name;
+    if (put_tables(out, doc, wanted)) return 0;
     size_t count = 0;
-    const struct assay__column *columns = !found && doc->known_table
-                                              ? doc->known_table(wanted, &count)
-                                              : NULL;
-    if (columns) put_head(out, columns, count);
-    if (found || columns) return 0;
-    struct assay__buf names = {0};
-    put_names(&names, doc);
+    const struct assay__column *columns = doc->known_table ? doc->known_table(wanted, &count)
+                                                           : NULL;
+    if (columns) {
+        put_head(out, columns, count);
+        return 0;
+    }
+    struct assay__buf names = {0}; /* of all tables that there are: "metrics|layers|…" */
+    for (size_t i = 0; i < doc->count; i++) {
+        const struct assay__table *table = table_at(doc, i);
+        bool again = !table;
+        for (size_t k = 0; k < i && !again; k++)
+            again = table_at(doc, k) && strcmp(table_at(doc, k)->name, table->name) == 0;
+        if (!again) assay__buf_printf(&names, "%s%s", names.length ? "|" : "", table->name);
+    }
     int code = assay_error_set(error, ASSAY_EINVAL, "unknown table '%s' (%s)", wanted,
                                names.data ? names.data : "there is none");
     assay__buf_free(&names);

@@ -101,27 +101,6 @@ static void close_list(struct walk *w)
     w->open_list = NULL;
 }
 
-static void put_sentence(struct walk *w, const struct assay__block *block)
-{
-    static const char *const classes[] = {
-        [ASSAY__TONE_PLAIN] = "<p>",
-        [ASSAY__TONE_LEAD] = "<p class=\"lead answer\">",
-        [ASSAY__TONE_NOTE] = "<p class=\"note\">",
-        [ASSAY__TONE_WARN] = "<p class=\"alert\">",
-        [ASSAY__TONE_ALERT] = "<p class=\"alert\">",
-    };
-    put_prose(w, classes[block->tone], block->text, "</p>\n");
-}
-
-static void put_item(struct walk *w, const struct assay__item *item)
-{
-    bool unknown = item->value.kind == ASSAY__DATUM_NUMBER && !assay__datum_is_known(&item->value);
-    if (item->name) put(w, "", item->name, " ");
-    put_value(w, &item->value, NULL, true);
-    if (unknown && item->value.note) put_prose(w, " ", item->value.note, "");
-    if (item->after) put_prose(w, " ", item->after, "");
-}
-
 /* A card per item, labelled with its name. */
 static void put_cards(struct walk *w, const struct assay__fact *fact)
 {
@@ -152,23 +131,15 @@ static void put_fact(struct walk *w, const struct assay__fact *fact)
     put(w, "<div><dt>", fact->label, "</dt><dd>");
     for (size_t i = 0; i < fact->count; i++) {
         if (i) assay__buf_puts(w->body, " · ");
-        put_item(w, &fact->items[i]);
+        const struct assay__item *item = &fact->items[i];
+        bool unknown = item->value.kind == ASSAY__DATUM_NUMBER &&
+                       !assay__datum_is_known(&item->value);
+        if (item->name) put(w, "", item->name, " ");
+        put_value(w, &item->value, NULL, true);
+        if (unknown && item->value.note) put_prose(w, " ", item->value.note, "");
+        if (item->after) put_prose(w, " ", item->after, "");
     }
     assay__buf_puts(w->body, "</dd></div>\n");
-}
-
-static void put_list(struct walk *w, const struct assay__list *list)
-{
-    assay__buf_puts(w->body, "<ul>\n");
-    for (size_t i = 0; i < list->count; i++)
-        put_prose(w, "<li>", list->items[i], "</li>\n");
-    assay__buf_puts(w->body, "</ul>\n");
-}
-
-static void put_code(struct walk *w, const struct assay__code *code)
-{
-    if (code->title) put(w, "<h3>", code->title, "</h3>\n");
-    put(w, "<pre class=\"command\" tabindex=\"0\"><code>", code->text, "</code></pre>\n");
 }
 
 /* --- tables ----------------------------------------------------------------------------------- */
@@ -196,17 +167,6 @@ static void put_head(struct walk *w, const struct assay__table *table, bool sort
     assay__buf_puts(w->body, "</tr></thead>\n<tbody>\n");
 }
 
-/* One of fifty widths: a class costs a browser less than a picture in every row. */
-static void put_bar(struct walk *w, const struct assay__datum *value)
-{
-    double share = assay__datum_is_known(value) ? value->number : 0;
-    assay__buf_puts(w->body, "<td class=\"bar\">");
-    if (share > 0)
-        assay__buf_printf(w->body, "<i class=\"w%d\"></i>",
-                          (int)fmin(WIDTHS, fmax(1, round(share * WIDTHS))));
-    assay__buf_puts(w->body, "</td>");
-}
-
 /* The first name of a row is its header. */
 static bool is_row_header(const struct assay__table *table, size_t column)
 {
@@ -222,7 +182,13 @@ static void put_cell(struct walk *w, const struct assay__table *table, size_t c,
     const struct assay__column *column = &table->columns[c];
     bool name = is_row_header(table, c);
     if (column->flags & ASSAY__COLUMN_BAR) {
-        put_bar(w, value);
+        /* One of fifty widths: a class costs a browser less than a picture in every row. */
+        double share = assay__datum_is_known(value) ? value->number : 0;
+        assay__buf_puts(w->body, "<td class=\"bar\">");
+        if (share > 0)
+            assay__buf_printf(w->body, "<i class=\"w%d\"></i>",
+                              (int)fmin(WIDTHS, fmax(1, round(share * WIDTHS))));
+        assay__buf_puts(w->body, "</td>");
         return;
     }
     assay__buf_puts(w->body, name ? "<th scope=\"row\"" : "<td");
@@ -320,15 +286,6 @@ static void begin_section(struct walk *w, const struct assay__heading *h)
     put_note(w, h->remark);
 }
 
-static void begin_fold(struct walk *w, const struct assay__heading *h)
-{
-    assay__buf_puts(w->body, "<details");
-    if (h->id) assay__buf_printf(w->body, " id=\"%s\"", h->id);
-    assay__buf_puts(w->body, "><summary>");
-    assay__html_name(w->body, h->title);
-    put_prose(w, h->remark ? ": " : "", h->remark, "</summary>\n");
-}
-
 static void draw(void *context, const struct assay__figure *figure)
 {
     struct walk *w = context;
@@ -349,27 +306,40 @@ static void put_picture(struct walk *w, const struct assay__picture *picture)
 
 static void put_block(struct walk *w, const struct assay__block *block)
 {
+    static const char *const sentences[] = {
+        [ASSAY__TONE_PLAIN] = "<p>",
+        [ASSAY__TONE_LEAD] = "<p class=\"lead answer\">",
+        [ASSAY__TONE_NOTE] = "<p class=\"note\">",
+        [ASSAY__TONE_WARN] = "<p class=\"alert\">",
+        [ASSAY__TONE_ALERT] = "<p class=\"alert\">",
+    };
+    const struct assay__heading *h = &block->heading;
     switch (block->kind) {
-    case ASSAY__BLOCK_SECTION: begin_section(w, &block->heading); break;
-    case ASSAY__BLOCK_FOLD: begin_fold(w, &block->heading); break;
-    case ASSAY__BLOCK_SENTENCE: put_sentence(w, block); break;
+    case ASSAY__BLOCK_SECTION: begin_section(w, h); break;
+    case ASSAY__BLOCK_FOLD:
+        assay__buf_puts(w->body, "<details");
+        if (h->id) assay__buf_printf(w->body, " id=\"%s\"", h->id);
+        assay__buf_puts(w->body, "><summary>");
+        assay__html_name(w->body, h->title);
+        put_prose(w, h->remark ? ": " : "", h->remark, "</summary>\n");
+        break;
+    case ASSAY__BLOCK_SENTENCE: put_prose(w, sentences[block->tone], block->text, "</p>\n"); break;
     case ASSAY__BLOCK_FACT: put_fact(w, block->fact); break;
-    case ASSAY__BLOCK_LIST: put_list(w, block->list); break;
+    case ASSAY__BLOCK_LIST:
+        assay__buf_puts(w->body, "<ul>\n");
+        for (size_t i = 0; i < block->list->count; i++)
+            put_prose(w, "<li>", block->list->items[i], "</li>\n");
+        assay__buf_puts(w->body, "</ul>\n");
+        break;
     case ASSAY__BLOCK_TABLE: assay__walk_parts(block->table, put_part, w, &w->body->failed); break;
     case ASSAY__BLOCK_FIGURE: put_picture(w, block->picture); break;
-    case ASSAY__BLOCK_CODE: put_code(w, block->code); break;
+    case ASSAY__BLOCK_CODE:
+        if (block->code->title) put(w, "<h3>", block->code->title, "</h3>\n");
+        put(w, "<pre class=\"command\" tabindex=\"0\"><code>", block->code->text,
+            "</code></pre>\n");
+        break;
     case ASSAY__BLOCK_END: break;
     }
-}
-
-/* Once, at the end of the first section. */
-static void put_marks(struct walk *w)
-{
-    if (!w->doc->marks || w->page.link_count != 1) return;
-    assay__buf_puts(w->body,
-                    "<p class=\"note key\">Plain numbers were measured; = is derived from measured "
-                    "ones, ~ estimated by a model, — not available. Hover or focus a number to see "
-                    "what it is and where it comes from.</p>\n");
 }
 
 static void put_blocks(struct walk *w)
@@ -381,7 +351,13 @@ static void put_blocks(struct walk *w)
         bool fold = block->kind == ASSAY__BLOCK_FOLD;
         if (block->kind != ASSAY__BLOCK_FACT) close_list(w);
         if (block->kind == ASSAY__BLOCK_END && w->depth > 0) {
-            if (--w->depth == 0) put_marks(w);
+            /* Once, at the end of the first section. */
+            if (--w->depth == 0 && w->doc->marks && w->page.link_count == 1)
+                assay__buf_puts(
+                    w->body, "<p class=\"note key\">Plain numbers were measured; = is derived "
+                             "from measured ones, ~ estimated by a model, — not available. Hover "
+                             "or focus a number to see what it is and where it comes "
+                             "from.</p>\n");
             if (w->depth < OPEN) {
                 assay__buf_puts(w->body, ends[open[w->depth]]);
                 w->folds -= open[w->depth] == 2;

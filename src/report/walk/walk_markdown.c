@@ -28,8 +28,6 @@ struct walk {
     bool in_facts;
 };
 
-/* --- escaping --------------------------------------------------------------------------------- */
-
 /* Would a forge read a mention or a reference from this sign on? `start` is where the text
  * begins. */
 static bool is_reference(const char *start, const char *c)
@@ -90,8 +88,6 @@ static void put_summary(struct assay__buf *out, const char *given)
     assay__buf_drop(&safe, out);
 }
 
-/* --- blocks ----------------------------------------------------------------------------------- */
-
 static void put(struct walk *w, const char *before, const char *text, const char *after)
 {
     assay__buf_puts(w->out, before);
@@ -106,12 +102,6 @@ static void put_value(struct assay__buf *out, const struct assay__datum *value,
     assay__datum_print(&text, value, column ? column->unit : NULL, column ? column->factor : 0);
     assay__markdown_text(out, text.data);
     assay__buf_drop(&text, out);
-}
-
-static void put_sentence(struct walk *w, const struct assay__block *block)
-{
-    bool strong = block->tone == ASSAY__TONE_ALERT || block->tone == ASSAY__TONE_WARN;
-    put(w, strong ? "\n**" : "\n", block->text, strong ? "**\n" : "\n");
 }
 
 static void put_fact(struct walk *w, const struct assay__fact *fact)
@@ -130,13 +120,6 @@ static void put_fact(struct walk *w, const struct assay__fact *fact)
         if (item->after) put(w, " ", item->after, "");
     }
     assay__buf_puts(w->out, " |\n");
-}
-
-static void put_list(struct walk *w, const struct assay__list *list)
-{
-    assay__buf_putc(w->out, '\n');
-    for (size_t i = 0; i < list->count; i++)
-        put(w, "- ", list->items[i], "\n");
 }
 
 /* A fence that is longer than any in the code. */
@@ -164,24 +147,10 @@ static void put_code(struct walk *w, const struct assay__code *code)
     assay__buf_putc(w->out, '\n');
 }
 
-/* --- tables ----------------------------------------------------------------------------------- */
-
 static bool is_shown(const struct assay__table *table, size_t column)
 {
     return !(table->columns[column].flags & ASSAY__COLUMN_BAR) &&
            assay__walk_column_is_shown(table, column);
-}
-
-static void put_head(struct walk *w, const struct assay__table *table)
-{
-    assay__buf_puts(w->out, "\n|");
-    for (size_t c = 0; c < table->column_count; c++) {
-        if (is_shown(table, c)) put(w, " ", table->columns[c].title, " |");
-    }
-    assay__buf_puts(w->out, "\n|");
-    for (size_t c = 0; c < table->column_count; c++)
-        if (is_shown(table, c)) assay__buf_puts(w->out, table->columns[c].unit ? "--:|" : "---|");
-    assay__buf_putc(w->out, '\n');
 }
 
 static void put_row(struct walk *w, const struct assay__table *table,
@@ -243,7 +212,16 @@ static void put_part(void *context, const struct assay__table *table,
     size_t count = rows && scratch ? assay__walk_rows(table, limit, rows, &body, &more) : 0;
     if (!rows || !scratch) w->out->failed = true;
     if (part) put(w, "\n**", part->title, "**\n");
-    if (count) put_head(w, table);
+    if (count) {
+        assay__buf_puts(w->out, "\n|");
+        for (size_t c = 0; c < table->column_count; c++)
+            if (is_shown(table, c)) put(w, " ", table->columns[c].title, " |");
+        assay__buf_puts(w->out, "\n|");
+        for (size_t c = 0; c < table->column_count; c++)
+            if (is_shown(table, c))
+                assay__buf_puts(w->out, table->columns[c].unit ? "--:|" : "---|");
+        assay__buf_putc(w->out, '\n');
+    }
     for (size_t i = 0; i <= count && count; i++) {
         if (i == body && more) put_more(w, table, limit, more, scratch);
         if (i < count)
@@ -255,44 +233,6 @@ static void put_part(void *context, const struct assay__table *table,
     free(scratch);
 }
 
-/* --- the walk --------------------------------------------------------------------------------- */
-
-static void put_heading(struct walk *w, const struct assay__heading *heading)
-{
-    w->depth++;
-    if (heading->flags & ASSAY__SECTION_QUIET) return;
-    assay__buf_putc(w->out, '\n');
-    assay__buf_repeat(w->out, "#", (size_t)(w->depth < DEEPEST ? w->depth + 1 : DEEPEST + 1));
-    put(w, " ", heading->title, "\n");
-    if (heading->remark) put(w, "\n", heading->remark, "\n");
-}
-
-static void put_fold(struct walk *w, const struct assay__heading *heading)
-{
-    assay__buf_puts(w->out, "\n<details><summary>");
-    put_summary(w->out, heading->title);
-    if (heading->remark) {
-        assay__buf_puts(w->out, ": ");
-        put_summary(w->out, heading->remark);
-    }
-    assay__buf_puts(w->out, "</summary>\n");
-}
-
-static void put_block(struct walk *w, const struct assay__block *block)
-{
-    switch (block->kind) {
-    case ASSAY__BLOCK_SECTION: put_heading(w, &block->heading); break;
-    case ASSAY__BLOCK_FOLD: put_fold(w, &block->heading); break;
-    case ASSAY__BLOCK_SENTENCE: put_sentence(w, block); break;
-    case ASSAY__BLOCK_FACT: put_fact(w, block->fact); break;
-    case ASSAY__BLOCK_LIST: put_list(w, block->list); break;
-    case ASSAY__BLOCK_TABLE: assay__walk_parts(block->table, put_part, w, &w->out->failed); break;
-    case ASSAY__BLOCK_CODE: put_code(w, block->code); break;
-    case ASSAY__BLOCK_FIGURE:
-    case ASSAY__BLOCK_END: break;
-    }
-}
-
 /* Block after block; an end closes the fold, or leaves the depth of the section, that it ends. */
 static void put_blocks(struct walk *w)
 {
@@ -301,9 +241,42 @@ static void put_blocks(struct walk *w)
     size_t open = 0;
     for (size_t i = 0; i < w->doc->count; i++) {
         const struct assay__block *block = &w->doc->blocks[i];
-        bool begins = block->kind == ASSAY__BLOCK_SECTION || block->kind == ASSAY__BLOCK_FOLD;
+        bool begins = block->kind == ASSAY__BLOCK_SECTION || block->kind == ASSAY__BLOCK_FOLD,
+             strong = false;
         w->in_facts &= block->kind == ASSAY__BLOCK_FACT;
-        put_block(w, block);
+        switch (block->kind) {
+        case ASSAY__BLOCK_SECTION:
+            w->depth++;
+            if (block->heading.flags & ASSAY__SECTION_QUIET) break;
+            assay__buf_putc(w->out, '\n');
+            assay__buf_repeat(w->out, "#", (size_t)(w->depth < DEEPEST ? w->depth : DEEPEST) + 1);
+            put(w, " ", block->heading.title, "\n");
+            if (block->heading.remark) put(w, "\n", block->heading.remark, "\n");
+            break;
+        case ASSAY__BLOCK_FOLD:
+            assay__buf_puts(w->out, "\n<details><summary>");
+            put_summary(w->out, block->heading.title);
+            if (block->heading.remark) assay__buf_puts(w->out, ": ");
+            if (block->heading.remark) put_summary(w->out, block->heading.remark);
+            assay__buf_puts(w->out, "</summary>\n");
+            break;
+        case ASSAY__BLOCK_SENTENCE:
+            strong = block->tone == ASSAY__TONE_ALERT || block->tone == ASSAY__TONE_WARN;
+            put(w, strong ? "\n**" : "\n", block->text, strong ? "**\n" : "\n");
+            break;
+        case ASSAY__BLOCK_FACT: put_fact(w, block->fact); break;
+        case ASSAY__BLOCK_LIST:
+            assay__buf_putc(w->out, '\n');
+            for (size_t k = 0; k < block->list->count; k++)
+                put(w, "- ", block->list->items[k], "\n");
+            break;
+        case ASSAY__BLOCK_TABLE:
+            assay__walk_parts(block->table, put_part, w, &w->out->failed);
+            break;
+        case ASSAY__BLOCK_CODE: put_code(w, block->code); break;
+        case ASSAY__BLOCK_FIGURE:
+        case ASSAY__BLOCK_END: break;
+        }
         if (begins && open < OPEN) folds[open++] = block->kind == ASSAY__BLOCK_FOLD;
         if (block->kind != ASSAY__BLOCK_END || !open) continue;
         if (folds[--open])

@@ -22,44 +22,29 @@ struct walk {
     bool keyed;          /* of the picture that is drawn */
 };
 
-static void put_sentence(struct walk *w, const struct assay__block *block)
-{
-    static const enum assay__style styles[] = {
-        [ASSAY__TONE_PLAIN] = ASSAY__STYLE_PLAIN, [ASSAY__TONE_LEAD] = ASSAY__STYLE_BOLD,
-        [ASSAY__TONE_NOTE] = ASSAY__STYLE_DIM,    [ASSAY__TONE_WARN] = ASSAY__STYLE_WARN,
-        [ASSAY__TONE_ALERT] = ASSAY__STYLE_FAULT,
-    };
-    bool lead = block->tone == ASSAY__TONE_LEAD;
-    if (lead) assay__buf_putc(w->page.out, '\n');
-    assay__page_wrap(&w->page, styles[block->tone], lead ? "" : "  ", block->text);
-}
-
-/* --- facts ------------------------------------------------------------------------------------ */
-
-static void put_item(struct assay__buf *items, const struct assay__item *item, bool alone)
-{
-    struct assay__buf value = {0};
-    assay__datum_print(&value, &item->value, NULL, 0);
-    const char *text = assay__buf_text(&value);
-    bool unknown = item->value.kind == ASSAY__DATUM_NUMBER && !assay__datum_is_known(&item->value);
-    const char *why = unknown && item->value.note ? item->value.note : "";
-    if (alone || *why || (item->after && assay__text_width(item->after) > 24))
-        /* a sentence: it may break anywhere */
-        assay__buf_printf(items, "%s%s%s%s%s%s%s%s", items->length ? " · " : "",
-                          item->name ? item->name : "", item->name ? " " : "", text,
-                          *why ? " " : "", why, item->after ? " " : "",
-                          item->after ? item->after : "");
-    else
-        assay__page_item(items, "%s%s%s%s%s", item->name ? item->name : "", item->name ? " " : "",
-                         text, item->after ? " " : "", item->after ? item->after : "");
-    assay__buf_drop(&value, items);
-}
-
 static void put_fact(struct walk *w, const struct assay__fact *fact)
 {
     struct assay__buf items = {0}, first = {0};
-    for (size_t i = 0; i < fact->count; i++)
-        put_item(&items, &fact->items[i], fact->count == 1);
+    for (size_t i = 0; i < fact->count; i++) {
+        const struct assay__item *item = &fact->items[i];
+        struct assay__buf value = {0};
+        assay__datum_print(&value, &item->value, NULL, 0);
+        const char *text = assay__buf_text(&value);
+        bool unknown = item->value.kind == ASSAY__DATUM_NUMBER &&
+                       !assay__datum_is_known(&item->value);
+        const char *why = unknown && item->value.note ? item->value.note : "";
+        if (fact->count == 1 || *why || (item->after && assay__text_width(item->after) > 24))
+            /* a sentence: it may break anywhere */
+            assay__buf_printf(&items, "%s%s%s%s%s%s%s%s", items.length ? " · " : "",
+                              item->name ? item->name : "", item->name ? " " : "", text,
+                              *why ? " " : "", why, item->after ? " " : "",
+                              item->after ? item->after : "");
+        else
+            assay__page_item(&items, "%s%s%s%s%s", item->name ? item->name : "",
+                             item->name ? " " : "", text, item->after ? " " : "",
+                             item->after ? item->after : "");
+        assay__buf_drop(&value, &items);
+    }
     assay__buf_puts(&first, "  ");
     struct assay__page line = w->page;
     line.out = &first;
@@ -81,22 +66,6 @@ static size_t label_width(const struct assay__doc *doc, size_t from)
     }
     return width < LABEL_MOST ? width : LABEL_MOST;
 }
-
-/* --- lists ------------------------------------------------------------------------------------ */
-
-static void put_list(struct walk *w, const struct assay__list *list)
-{
-    size_t most = w->full ? list->count : LIST_MOST;
-    for (size_t i = 0; i < list->count && i < most; i++)
-        assay__page_wrap(&w->page, ASSAY__STYLE_PLAIN, "  • ", list->items[i]);
-    if (list->count <= most) return;
-    struct assay__buf text = {0};
-    assay__buf_printf(&text, "and %zu more", list->count - most);
-    assay__page_wrap(&w->page, ASSAY__STYLE_DIM, "    ", assay__buf_text(&text));
-    assay__buf_free(&text);
-}
-
-/* --- the walk --------------------------------------------------------------------------------- */
 
 /* Behind the end of the section or fold that begins there. */
 static size_t behind(const struct assay__doc *doc, size_t at)
@@ -145,6 +114,13 @@ static void put_picture(struct walk *w, const struct assay__picture *picture)
 
 static void put_block(struct walk *w, const struct assay__block *block)
 {
+    static const enum assay__style styles[] = {
+        [ASSAY__TONE_PLAIN] = ASSAY__STYLE_PLAIN, [ASSAY__TONE_LEAD] = ASSAY__STYLE_BOLD,
+        [ASSAY__TONE_NOTE] = ASSAY__STYLE_DIM,    [ASSAY__TONE_WARN] = ASSAY__STYLE_WARN,
+        [ASSAY__TONE_ALERT] = ASSAY__STYLE_FAULT,
+    };
+    bool lead = block->tone == ASSAY__TONE_LEAD;
+    size_t shown = 0;
     switch (block->kind) {
     case ASSAY__BLOCK_SECTION:
     case ASSAY__BLOCK_FOLD:
@@ -152,9 +128,18 @@ static void put_block(struct walk *w, const struct assay__block *block)
         if (block->heading.flags & ASSAY__SECTION_QUIET) break;
         assay__page_heading(&w->page, block->heading.title, block->heading.remark);
         break;
-    case ASSAY__BLOCK_SENTENCE: put_sentence(w, block); break;
+    case ASSAY__BLOCK_SENTENCE:
+        if (lead) assay__buf_putc(w->page.out, '\n');
+        assay__page_wrap(&w->page, styles[block->tone], lead ? "" : "  ", block->text);
+        break;
     case ASSAY__BLOCK_FACT: put_fact(w, block->fact); break;
-    case ASSAY__BLOCK_LIST: put_list(w, block->list); break;
+    case ASSAY__BLOCK_LIST:
+        for (; shown < block->list->count && (w->full || shown < LIST_MOST); shown++)
+            assay__page_wrap(&w->page, ASSAY__STYLE_PLAIN, "  • ", block->list->items[shown]);
+        if (shown < block->list->count)
+            assay__page_print(&w->page, ASSAY__STYLE_DIM, "    ", "and %zu more",
+                              block->list->count - shown);
+        break;
     case ASSAY__BLOCK_TABLE:
         assay__walk_parts(block->table, put_part, w, &w->page.out->failed);
         break;
@@ -167,16 +152,6 @@ static void put_block(struct walk *w, const struct assay__block *block)
     }
 }
 
-/* Mentions what is left out, if its remark says how much it is. */
-static void put_folded(struct walk *w, const struct assay__heading *heading)
-{
-    struct assay__buf text = {0};
-    if (!heading->remark) return;
-    assay__buf_printf(&text, "%s: %s", heading->title, heading->remark);
-    assay__page_wrap(&w->page, ASSAY__STYLE_DIM, "  … ", assay__buf_text(&text));
-    assay__buf_drop(&text, w->page.out);
-}
-
 static void put_blocks(struct walk *w)
 {
     const struct assay__doc *doc = w->doc;
@@ -186,7 +161,9 @@ static void put_blocks(struct walk *w)
             (block->kind == ASSAY__BLOCK_FOLD || (block->kind == ASSAY__BLOCK_SECTION &&
                                                   block->heading.flags & ASSAY__SECTION_DETAIL))) {
             w->folded++;
-            put_folded(w, &block->heading);
+            if (block->heading.remark) /* it says how much is left out */
+                assay__page_print(&w->page, ASSAY__STYLE_DIM, "  … ", "%s: %s",
+                                  block->heading.title, block->heading.remark);
             i = behind(doc, i);
             continue;
         }

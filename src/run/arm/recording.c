@@ -3,16 +3,12 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "run/single_run.h"
 #include "run/trial/describe.h"
 #include "run/child.h"
 
 #include <string.h>
 #include <time.h>
-
-static const char *copy_text(struct assay_profile *profile, const char *text, const char *otherwise)
-{
-    return assay__arena_strdup(profile->arena, text && text[0] ? text : otherwise);
-}
 
 int assay__recording_begin(struct assay__recording *recording,
                            const struct assay__run_options *options, struct assay_error *error)
@@ -22,9 +18,12 @@ int assay__recording_begin(struct assay__recording *recording,
     if (code) return code;
     struct assay_profile *profile = recording->profile = assay__profile_new();
     if (!profile) return assay__no_memory(error);
-    profile->command_line = copy_text(profile, options->command_line, "");
-    profile->path = copy_text(profile, options->keeping.output, "");
-    assay__profile_set_command(profile, copy_text(profile, options->command, "run"));
+    profile->command_line = assay__arena_strdup(profile->arena,
+                                                assay__or_default(options->command_line, ""));
+    profile->path = assay__arena_strdup(profile->arena,
+                                        assay__or_default(options->keeping.output, ""));
+    assay__profile_set_command(
+        profile, assay__arena_strdup(profile->arena, assay__or_default(options->command, "run")));
     if (!profile->command_line || !profile->path || !profile->command)
         return assay__no_memory(error);
     char text[32] = "";

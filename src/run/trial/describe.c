@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/vec.h"
+#include "cost/liveness.h"
 #include "cost/ncp.h"
 #include "platform/platform.h"
 
@@ -16,6 +17,11 @@
 static const char *or_empty(const char *text)
 {
     return text ? text : "";
+}
+
+static const char *keep(struct assay_profile *profile, const char *text)
+{
+    return assay__arena_text(profile->arena, "%s", or_empty(text));
 }
 
 static double known(double value)
@@ -49,41 +55,30 @@ int assay__describe_machine(struct assay_profile *profile, struct assay_error *e
     return 0;
 }
 
-/* What is measured is judged against the ceilings, here and in later reports. */
-/* A copy in the arena, "" for NULL; *failed when out of memory. */
-static const char *copy_text(struct assay__arena *arena, const char *text, bool *failed)
-{
-    const char *made = assay__arena_strdup(arena, text ? text : "");
-    if (!made) *failed = true;
-    return made;
-}
-
 int assay__describe_ceilings(struct assay_profile *profile, const struct assay__ceiling_info *given,
                              size_t count, struct assay_error *error)
 {
-    struct assay__arena *arena = profile->arena;
     if (count == 0) return 0;
     if (!given) return assay_error_set(error, ASSAY_EINVAL, "ceilings: a count without a list");
-    struct assay__ceiling_info *made = assay__arena_array(arena, count, sizeof *made);
-    bool failed = made == NULL;
-    for (size_t i = 0; i < count && !failed; i++) {
+    struct assay__ceiling_info *made = assay__arena_array(profile->arena, count, sizeof *made);
+    for (size_t i = 0; made && i < count; i++) {
         /* A share of zero, of a negative number or of infinity means nothing. */
         bool known = isfinite(given[i].value) && given[i].value > 0;
         const char *note = given[i].note;
         if (!known && (!note || !note[0])) note = "no value and no reason was given";
         made[i] = (struct assay__ceiling_info){
-            .device = copy_text(arena, given[i].device, &failed),
-            .name = copy_text(arena, given[i].name, &failed),
+            .device = keep(profile, given[i].device),
+            .name = keep(profile, given[i].name),
             .value = known ? given[i].value : (double)NAN,
-            .unit = copy_text(arena, given[i].unit, &failed),
+            .unit = keep(profile, given[i].unit),
             .low = known ? given[i].low : (double)NAN,
             .high = known ? given[i].high : (double)NAN,
-            .source = copy_text(arena, given[i].source, &failed),
-            .note = copy_text(arena, note, &failed),
-            .measured_at = copy_text(arena, given[i].measured_at, &failed),
+            .source = keep(profile, given[i].source),
+            .note = keep(profile, note),
+            .measured_at = keep(profile, given[i].measured_at),
         };
     }
-    if (failed) return assay__no_memory(error);
+    if (assay__arena_failed(profile->arena)) return assay__no_memory(error);
     profile->ceilings = made;
     profile->ceiling_count = count;
     return 0;
@@ -91,30 +86,27 @@ int assay__describe_ceilings(struct assay_profile *profile, const struct assay__
 
 /* --- the model -------------------------------------------------------------------------------- */
 
-static int describe_values(struct assay__arena *arena, const struct assay__value *values,
-                           size_t count, struct assay__tensor_info **out)
+/* NULL: out of memory. */
+static struct assay__tensor_info *describe_values(struct assay_profile *profile,
+                                                  const struct assay__value *values, size_t count)
 {
-    struct assay__tensor_info *infos = assay__arena_array(arena, count, sizeof *infos);
-    if (!infos) return ASSAY_ENOMEM;
-    for (size_t i = 0; i < count; i++) {
+    struct assay__tensor_info *infos = assay__arena_array(profile->arena, count, sizeof *infos);
+    for (size_t i = 0; infos && i < count; i++) {
         size_t rank = values[i].rank > 0 ? (size_t)values[i].rank : 0;
-        int64_t *dims = assay__arena_array(arena, rank, sizeof *dims);
-        const char **symbols = assay__arena_array(arena, rank, sizeof *symbols);
-        infos[i].name = assay__arena_strdup(arena, values[i].name);
-        if (!dims || !symbols || !infos[i].name) return ASSAY_ENOMEM;
-        for (size_t d = 0; d < rank; d++) {
+        int64_t *dims = assay__arena_array(profile->arena, rank, sizeof *dims);
+        const char **symbols = assay__arena_array(profile->arena, rank, sizeof *symbols);
+        for (size_t d = 0; dims && symbols && d < rank; d++) {
             dims[d] = values[i].dims[d].value;
-            symbols[d] = assay__arena_strdup(arena, or_empty(values[i].dims[d].symbol));
-            if (!symbols[d]) return ASSAY_ENOMEM;
+            symbols[d] = keep(profile, values[i].dims[d].symbol);
         }
-        infos[i].dtype = assay__dtype_name(values[i].dtype);
-        infos[i].rank = values[i].rank;
-        infos[i].dims = dims;
-        infos[i].symbols = symbols;
-        infos[i].fill = "";
+        infos[i] = (struct assay__tensor_info){.name = keep(profile, values[i].name),
+                                               .dtype = assay__dtype_name(values[i].dtype),
+                                               .rank = values[i].rank,
+                                               .dims = dims,
+                                               .symbols = symbols,
+                                               .fill = ""};
     }
-    *out = infos;
-    return 0;
+    return assay__arena_failed(profile->arena) ? NULL : infos;
 }
 
 /* Graph inputs that are not initializers (old files list those too). */
@@ -131,24 +123,11 @@ static int describe_inputs(struct assay_profile *profile, struct assay__model_in
     for (size_t i = 0; i < graph->input_count && code == 0; i++)
         if (assay__map_get(initial, graph->inputs[i].name) == ASSAY__MAP_NONE)
             real[count++] = graph->inputs[i];
-    if (code == 0) code = describe_values(profile->arena, real, count, &info->inputs);
+    if (code == 0 && !(info->inputs = describe_values(profile, real, count))) code = ASSAY_ENOMEM;
     info->input_count = code ? 0 : count;
     free(real);
     assay__map_free(initial);
     return code;
-}
-
-static const char *opset_text(struct assay__arena *arena, const struct assay__model *model)
-{
-    struct assay__buf text = {0};
-    bool only = model->opset_count == 1 && or_empty(model->opsets[0].domain)[0] == '\0';
-    for (size_t i = 0; i < model->opset_count; i++) {
-        const char *domain = or_empty(model->opsets[i].domain);
-        if (i) assay__buf_puts(&text, ", ");
-        if (!only) assay__buf_printf(&text, "%s ", domain[0] ? domain : "ai.onnx");
-        assay__buf_printf(&text, "%lld", (long long)model->opsets[i].version);
-    }
-    return assay__buf_keep(&text, arena);
 }
 
 static int by_count(const void *left, const void *right)
@@ -168,52 +147,49 @@ static int count_operators(struct assay_profile *profile, struct assay__model_in
     for (size_t i = 0; i < graph->node_count && code == 0; i++) {
         const struct assay__node *node = &graph->nodes[i];
         bool plain = node->domain[0] == '\0' || strcmp(node->domain, "ai.onnx") == 0;
-        const char *op = plain
-                             ? assay__arena_strdup(profile->arena, node->op)
-                             : assay__arena_printf(profile->arena, "%s:%s", node->domain, node->op);
-        size_t at = op ? assay__map_get(index, op) : ASSAY__MAP_NONE;
-        if (op && at == ASSAY__MAP_NONE) {
+        const char *op = plain ? keep(profile, node->op)
+                               : assay__arena_text(profile->arena, "%s:%s", node->domain, node->op);
+        size_t at = assay__map_get(index, op);
+        if (at == ASSAY__MAP_NONE) {
             at = count;
             code = assay__vec_grow((void **)&list, &capacity, count + 1, sizeof *list);
             if (code == 0) list[count++] = (struct assay__operator_info){.op = op};
             if (code == 0) code = assay__map_set(index, op, at);
         }
-        if (!op) code = ASSAY_ENOMEM;
         if (code) break;
         list[at].count++;
         list[at].flops += costs[i].flops; /* NaN, once in, stays: the sum is then unknown */
         list[at].macs += costs[i].macs;
         list[at].bytes += costs[i].bytes_read + costs[i].bytes_written;
     }
-    struct assay__operator_info *kept = code ? NULL
-                                             : assay__arena_array(profile->arena, count,
-                                                                  sizeof *kept);
-    if (kept && count) {
+    info->operators = assay__arena_array(profile->arena, count, sizeof *list);
+    if (assay__arena_failed(profile->arena)) code = ASSAY_ENOMEM;
+    info->operator_count = code ? 0 : count;
+    if (info->operator_count) {
         qsort(list, count, sizeof *list, by_count);
-        memcpy(kept, list, count * sizeof *list);
+        memcpy(info->operators, list, count * sizeof *list);
     }
-    info->operators = kept;
-    info->operator_count = kept ? count : 0;
     free(list);
     assay__map_free(index);
-    return kept ? 0 : ASSAY_ENOMEM;
+    return code;
 }
 
 /* What the profile keeps of a Neural Circuit Policy, from the model's metadata (cost/ncp.h): its
  * cell, form, time steps and neuron groups with the FLOPs that the graph executes and the wiring
  * needs. A report can then tell time steps and groups apart on any machine. */
-static int keep_groups(struct assay_profile *profile, struct assay__cell_info *cell,
-                       const struct assay__ncp *ncp)
+static int keep_cell(struct assay_profile *profile, struct assay__cell_info *cell,
+                     const struct assay__ncp *ncp)
 {
     size_t count = ncp->group_count < ASSAY__CELL_GROUPS ? ncp->group_count : ASSAY__CELL_GROUPS;
+    cell->kind = keep(profile, ncp->cell);
+    cell->form = keep(profile, ncp->form);
+    cell->steps = ncp->steps;
     cell->groups = assay__arena_array(profile->arena, count, sizeof *cell->groups);
     if (!cell->groups) return ASSAY_ENOMEM;
     for (size_t i = 0; i < count; i++) {
         const struct assay__ncp_group *group = &ncp->groups[i];
-        const char *name = assay__arena_strdup(profile->arena, group->name);
-        if (!name) return ASSAY_ENOMEM;
         cell->groups[i] = (struct assay__cell_group){
-            .name = name,
+            .name = keep(profile, group->name),
             .neurons = group->neurons,
             .flops = group->flops,
             .flops_needed = group->flops_needed,
@@ -221,19 +197,7 @@ static int keep_groups(struct assay_profile *profile, struct assay__cell_info *c
         };
     }
     cell->group_count = count;
-    return 0;
-}
-
-static int keep_cell(struct assay_profile *profile, struct assay__cell_info *cell,
-                     const struct assay__ncp *ncp)
-{
-    const char *kind = assay__arena_strdup(profile->arena, ncp->cell);
-    const char *form = assay__arena_strdup(profile->arena, ncp->form);
-    if (!kind || !form) return ASSAY_ENOMEM;
-    cell->kind = kind;
-    cell->form = form;
-    cell->steps = ncp->steps;
-    return keep_groups(profile, cell, ncp);
+    return assay__arena_failed(profile->arena) ? ASSAY_ENOMEM : 0;
 }
 
 static int describe_cell(struct assay_profile *profile, struct assay__model_info *info,
@@ -249,9 +213,8 @@ static int describe_cell(struct assay_profile *profile, struct assay__model_info
                      : ASSAY_ENOMEM;
     if (code == 0 && found) code = keep_cell(profile, &info->cell, &ncp);
     if (code && code != ASSAY_ENOMEM) {
-        const char *said = assay__arena_strdup(profile->arena, fault.message);
-        if (said) info->cell.fault = said;
-        code = said ? 0 : ASSAY_ENOMEM;
+        info->cell.fault = keep(profile, fault.message);
+        code = assay__arena_failed(profile->arena) ? ASSAY_ENOMEM : 0;
     }
     assay__arena_free(arena);
     return code ? assay__no_memory(error) : 0;
@@ -275,12 +238,117 @@ static const char *unknown_reason(const struct assay_profile *profile,
         if (kinds++ < OPERATORS_NAMED)
             assay__buf_printf(&text, "%s%s", kinds > 1 ? ", " : "", op->op);
     }
-    const char *reason = assay__arena_printf(
+    const char *reason = assay__arena_text(
         profile->arena, "%zu of %zu nodes have no known %s: %s%s", nodes, costs->graph->node_count,
         what, assay__buf_text(&text), kinds > OPERATORS_NAMED ? ", …" : "");
     assay__buf_free(&text);
-    return reason ? reason : "out of memory";
+    return reason;
 }
+
+/* --- memory: how much is live while each node runs, and the peak (cost/liveness.h) -------------
+ */
+
+static const char *node_name(const struct assay__node *node)
+{
+    if (node->name[0]) return node->name;
+    return node->output_count ? node->outputs[0] : "";
+}
+
+/* The sources of a tensor's description. */
+struct source {
+    struct assay__arena *arena; /* the profile's */
+    const struct assay__graph *graph;
+    const struct assay__shapes *shapes;
+    const size_t *order;
+};
+
+static const char *position_name(const struct source *from, size_t position)
+{
+    if (position >= from->graph->node_count) return "";
+    return assay__arena_text(from->arena, "%s",
+                             node_name(&from->graph->nodes[from->order[position]]));
+}
+
+static struct assay__peak_tensor describe_tensor(const struct source *from,
+                                                 const struct assay__live_tensor *tensor)
+{
+    struct assay__buf type = {0};
+    bool made = tensor->producer < from->graph->node_count;
+    const struct assay__node *node = made ? &from->graph->nodes[tensor->producer] : NULL;
+    bool known = assay__describe_type(&type, from->shapes, tensor->name);
+    if (type.failed) assay__arena_fail(from->arena);
+    struct assay__peak_tensor out = {
+        .name = assay__arena_text(from->arena, "%s", tensor->name),
+        .type = known ? assay__arena_text(from->arena, "%s", assay__buf_text(&type)) : "",
+        .bytes = tensor->bytes,
+        .producer = made ? assay__arena_text(from->arena, "%s", node_name(node)) : "",
+        .op = made ? assay__arena_text(from->arena, "%s", node->op) : "",
+        .first = position_name(from, tensor->first),
+        .last = position_name(from, tensor->last),
+    };
+    assay__buf_free(&type);
+    return out;
+}
+
+/* costs->peak: the tensors at the peak, as many as are kept, and the sum of the others. */
+static void describe_peak(const struct source *from, const struct assay__liveness *live,
+                          struct assay__peak *peak)
+{
+    *peak = assay__peak_unknown();
+    if (live->peak_node >= from->graph->node_count) {
+        peak->reason = "the graph has no nodes";
+        return;
+    }
+    const struct assay__node *node = &from->graph->nodes[live->peak_node];
+    size_t kept = live->peak_tensor_count < ASSAY__PEAK_TENSORS ? live->peak_tensor_count
+                                                                : ASSAY__PEAK_TENSORS;
+    peak->reason = "";
+    peak->node = assay__arena_text(from->arena, "%s", node_name(node));
+    peak->op = assay__arena_text(from->arena, "%s", node->op);
+    peak->bytes = live->peak_bytes;
+    peak->body_bytes = live->peak_body_bytes;
+    peak->alive = (int64_t)live->peak_tensor_count;
+    peak->tensors = assay__arena_array(from->arena, kept, sizeof *peak->tensors);
+    for (size_t i = 0; peak->tensors && i < kept; i++)
+        peak->tensors[i] = describe_tensor(from, &live->tensors[live->peak_tensors[i]]);
+    peak->count = kept;
+    peak->rest_bytes = 0;
+    for (size_t i = kept; i < live->peak_tensor_count; i++)
+        peak->rest_bytes += live->tensors[live->peak_tensors[i]].bytes;
+}
+
+static int describe_liveness(struct assay_profile *profile, const struct assay__model *model,
+                             const struct assay__shapes *shapes, struct assay__model_costs *costs,
+                             struct assay_error *error)
+{
+    const size_t count = model->graph.node_count;
+    struct assay__arena *arena = assay__arena_new();
+    size_t *order = calloc(count + 1, sizeof *order);
+    struct assay__liveness live = {0};
+    costs->live_bytes = calloc(count + 1, sizeof *costs->live_bytes);
+    int code = arena && order && costs->live_bytes ? 0 : assay__no_memory(error);
+    if (code == 0) code = assay__graph_order(&model->graph, order, error);
+    if (code == 0) code = assay__liveness(model, shapes, order, arena, &live, error);
+    for (size_t i = 0; i < count && code == 0; i++)
+        costs->live_bytes[order[i]] = live.live_bytes[i];
+    if (code == 0) {
+        costs->live_peak_bytes = live.peak_bytes;
+        costs->live_reason = isfinite(live.peak_bytes)
+                                 ? ""
+                                 : assay__arena_text(profile->arena,
+                                                     "%zu activation%s of unknown size",
+                                                     live.unknown_count,
+                                                     live.unknown_count == 1 ? " is" : "s are");
+        const struct source from = {profile->arena, &model->graph, shapes, order};
+        describe_peak(&from, &live, &costs->peak);
+        if (assay__arena_failed(profile->arena)) code = assay__no_memory(error);
+    }
+    free(order);
+    assay__arena_free(arena);
+    return code;
+}
+
+/* --- costs ------------------------------------------------------------------------------------ */
 
 /* The costs of every node with inputs of these shapes, and where `live` is given what is alive
  * meanwhile and the shapes. */
@@ -298,7 +366,7 @@ static int node_costs(struct assay_profile *profile, struct assay__model_info *i
     if (code == 0) code = assay__shapes_infer(model, fixed, input_count, &shapes, error);
     if (code == 0) code = assay__cost_graph(model, shapes, nodes, error);
     if (code == 0) code = describe_cell(profile, info, model, shapes, error);
-    if (code == 0 && live) code = assay__describe_liveness(profile, model, shapes, live, error);
+    if (code == 0 && live) code = describe_liveness(profile, model, shapes, live, error);
     if (code == 0 && live) { /* for the layers, once they are known */
         live->shapes = shapes;
         live->shapes_arena = arena;
@@ -318,16 +386,11 @@ static void sum_nodes(struct assay__model_costs *costs)
     }
 }
 
-static int total_costs(struct assay_profile *profile, struct assay__model_info *info,
-                       const struct assay__model *model, const struct assay__workload *workload,
-                       struct assay__model_costs *costs, struct assay_error *error)
+/* The first of that name stays. */
+static int add_name(struct assay__map *by_name, const char *name, size_t node)
 {
-    costs->nodes = calloc(model->graph.node_count + 1, sizeof *costs->nodes);
-    if (!costs->nodes) return assay__no_memory(error);
-    int code = node_costs(profile, info, model, workload->inputs, workload->input_count,
-                          costs->nodes, costs, error);
-    if (code == 0) sum_nodes(costs);
-    return code;
+    if (!name[0] || assay__map_get(by_name, name) != ASSAY__MAP_NONE) return 0;
+    return assay__map_set(by_name, name, node);
 }
 
 static int index_nodes(struct assay__model_costs *costs)
@@ -337,16 +400,12 @@ static int index_nodes(struct assay__model_costs *costs)
     for (size_t i = 0; i < costs->graph->node_count && code == 0; i++) {
         const struct assay__node *node = &costs->graph->nodes[i];
         const char *name = node->name[0] ? node->name : node->output_count ? node->outputs[0] : "";
-        if (name[0] && assay__map_get(costs->by_name, name) == ASSAY__MAP_NONE)
-            code = assay__map_set(costs->by_name, name, i);
+        code = add_name(costs->by_name, name, i);
     }
     /* An unnamed node may be called by any of its outputs; names proper come first. */
-    for (size_t i = 0; i < costs->graph->node_count && code == 0; i++)
-        for (size_t o = 0; o < costs->graph->nodes[i].output_count && code == 0; o++) {
-            const char *name = costs->graph->nodes[i].outputs[o];
-            if (name[0] && assay__map_get(costs->by_name, name) == ASSAY__MAP_NONE)
-                code = assay__map_set(costs->by_name, name, i);
-        }
+    for (size_t i = 0; i < costs->graph->node_count; i++)
+        for (size_t o = 0; o < costs->graph->nodes[i].output_count && code == 0; o++)
+            code = add_name(costs->by_name, costs->graph->nodes[i].outputs[o], i);
     return code;
 }
 
@@ -399,26 +458,29 @@ void assay__costs_free(struct assay__model_costs *costs)
 static int describe_header(struct assay_profile *profile, struct assay__model_info *info,
                            const struct assay__model *model, const char *shown, const char *path)
 {
-    const char *base = strrchr(shown, '/');
+    const char *base = strrchr(shown, '/'), *version = or_empty(model->producer_version);
     char fingerprint[17] = "";
     if (assay__model_fingerprint(model, fingerprint)) return ASSAY_ENOMEM;
-    info->name = assay__arena_strdup(profile->arena, base && base[1] ? base + 1 : shown);
-    info->path = assay__arena_strdup(profile->arena, path);
+    struct assay__buf opsets = {0};
+    bool only = model->opset_count == 1 && or_empty(model->opsets[0].domain)[0] == '\0';
+    for (size_t i = 0; i < model->opset_count; i++) {
+        const char *domain = or_empty(model->opsets[i].domain);
+        if (i) assay__buf_puts(&opsets, ", ");
+        if (!only) assay__buf_printf(&opsets, "%s ", domain[0] ? domain : "ai.onnx");
+        assay__buf_printf(&opsets, "%lld", (long long)model->opsets[i].version);
+    }
+    info->name = keep(profile, base && base[1] ? base + 1 : shown);
+    info->path = keep(profile, path);
     info->format = "onnx";
-    info->fingerprint = assay__arena_strdup(profile->arena, fingerprint);
+    info->fingerprint = keep(profile, fingerprint);
     info->node_count = (int64_t)model->graph.node_count;
     info->ir_version = (int)model->ir_version;
-    info->opset = opset_text(profile->arena, model);
-    info->producer = assay__arena_printf(profile->arena, "%s%s%s", or_empty(model->producer),
-                                         or_empty(model->producer_version)[0] ? " " : "",
-                                         or_empty(model->producer_version));
-    if (!assay__model_parameters(model, &info->parameters, &info->weight_bytes)) {
-        info->parameters = -1;
-        info->weight_bytes = -1;
-    }
-    return info->name && info->path && info->fingerprint && info->opset && info->producer
-               ? 0
-               : ASSAY_ENOMEM;
+    info->opset = assay__buf_keep(&opsets, profile->arena);
+    info->producer = assay__arena_text(profile->arena, "%s%s%s", or_empty(model->producer),
+                                       version[0] ? " " : "", version);
+    if (!assay__model_parameters(model, &info->parameters, &info->weight_bytes))
+        info->parameters = info->weight_bytes = -1;
+    return info->opset && !assay__arena_failed(profile->arena) ? 0 : ASSAY_ENOMEM;
 }
 
 int assay__describe_model(struct assay_profile *profile, struct assay__model_info *info,
@@ -432,14 +494,17 @@ int assay__describe_model(struct assay_profile *profile, struct assay__model_inf
                                          .live_reason = "the size of its activations is not known",
                                          .peak = assay__peak_unknown(),
                                          .graph = &model->graph};
-    if (describe_header(profile, info, model, shown, path) ||
-        describe_inputs(profile, info, model) ||
-        describe_values(profile->arena, model->graph.outputs, model->graph.output_count,
-                        &info->outputs))
+    costs->nodes = calloc(model->graph.node_count + 1, sizeof *costs->nodes);
+    if (!costs->nodes || describe_header(profile, info, model, shown, path) ||
+        describe_inputs(profile, info, model))
         return assay__no_memory(error);
+    info->outputs = describe_values(profile, model->graph.outputs, model->graph.output_count);
+    if (!info->outputs) return assay__no_memory(error);
     info->output_count = model->graph.output_count;
-    int code = total_costs(profile, info, model, workload, costs, error);
+    int code = node_costs(profile, info, model, workload->inputs, workload->input_count,
+                          costs->nodes, costs, error);
     if (code) return code;
+    sum_nodes(costs);
     if (count_operators(profile, info, &model->graph, costs->nodes) || index_nodes(costs) ||
         count_consumers(costs) || assay__describe_constants(costs))
         return assay__no_memory(error);
@@ -529,34 +594,31 @@ static const char *fill_text(struct assay__arena *arena, const struct assay__inp
 {
     unsigned long long seed = (unsigned long long)of_workload;
     bool truth = plan->dtype == ASSAY__BOOL;
-    const char *text = NULL, *why = or_empty(plan->why);
+    const char *text = "", *why = or_empty(plan->why);
     switch (plan->fill) {
     case ASSAY__FILL_UNIFORM:
-        text = assay__arena_printf(arena, "uniform [%g, %g), seed %llu", plan->low, plan->high,
-                                   seed);
+        text = assay__arena_text(arena, "uniform [%g, %g), seed %llu", plan->low, plan->high, seed);
         break;
     case ASSAY__FILL_INTEGERS:
-        text = truth ? assay__arena_printf(arena, "true and false at random, seed %llu", seed)
-                     : assay__arena_printf(arena, "integers %.0f to %.0f, seed %llu", plan->low,
-                                           plan->high, seed);
+        text = truth ? assay__arena_text(arena, "true and false at random, seed %llu", seed)
+                     : assay__arena_text(arena, "integers %.0f to %.0f, seed %llu", plan->low,
+                                         plan->high, seed);
         break;
     case ASSAY__FILL_CONSTANT:
         text = truth ? (plan->low != 0 ? "true everywhere" : "false everywhere")
-                     : assay__arena_printf(arena, "constant %.15g", plan->low);
+                     : assay__arena_text(arena, "constant %.15g", plan->low);
         break;
     case ASSAY__FILL_RANGE:
-        text = plan->high > 0 ? assay__arena_printf(arena, "0, 1, 2, … to %.0f along the last axis",
-                                                    plan->high)
-                              : "0, 1, 2, … along the last axis";
+        text = plan->high > 0
+                   ? assay__arena_text(arena, "0, 1, 2, … to %.0f along the last axis", plan->high)
+                   : "0, 1, 2, … along the last axis";
         break;
-    case ASSAY__FILL_FILE:
-        text = assay__arena_printf(arena, "file %s", or_empty(plan->file));
-        break;
+    case ASSAY__FILL_FILE: text = assay__arena_text(arena, "file %s", or_empty(plan->file)); break;
     case ASSAY__FILL_STRINGS:
-        text = assay__arena_printf(arena, "short words at random, seed %llu", seed);
+        text = assay__arena_text(arena, "short words at random, seed %llu", seed);
         break;
     }
-    return text ? assay__arena_printf(arena, "%s%s%s", text, why[0] ? ": " : "", why) : NULL;
+    return assay__arena_text(arena, "%s%s%s", text, why[0] ? ": " : "", why);
 }
 
 int assay__describe_workload(struct assay_profile *profile, struct assay__trial *trial,
@@ -568,16 +630,16 @@ int assay__describe_workload(struct assay_profile *profile, struct assay__trial 
     if (!trial->inputs) return assay__no_memory(error);
     for (size_t i = 0; i < workload->input_count; i++) {
         const struct assay__input_plan *plan = &workload->inputs[i];
-        struct assay__tensor_info *info = &trial->inputs[i];
         int64_t *dims = assay__arena_array(arena, (size_t)plan->rank, sizeof *dims);
-        info->name = assay__arena_strdup(arena, plan->name);
-        info->fill = fill_text(arena, plan, workload->seed);
-        if (!dims || !info->name || !info->fill) return assay__no_memory(error);
+        trial->inputs[i] = (struct assay__tensor_info){
+            .name = keep(profile, plan->name),
+            .dtype = assay__dtype_name(plan->dtype),
+            .rank = plan->rank,
+            .dims = dims,
+            .fill = fill_text(arena, plan, workload->seed)};
+        if (assay__arena_failed(arena)) return assay__no_memory(error);
         for (int d = 0; d < plan->rank; d++)
             dims[d] = plan->dims[d];
-        info->dtype = assay__dtype_name(plan->dtype);
-        info->rank = plan->rank;
-        info->dims = dims;
     }
     trial->input_count = workload->input_count;
     int code = 0;

@@ -51,10 +51,6 @@ int assay__describe_generation(struct assay_profile *profile, struct assay__mode
                                const struct assay__workload *workload,
                                const struct assay__generation *generation,
                                struct assay__model_costs *costs, struct assay_error *error);
-/** costs->live_*: memory over the order of execution. */
-int assay__describe_liveness(struct assay_profile *profile, const struct assay__model *model,
-                             const struct assay__shapes *shapes, struct assay__model_costs *costs,
-                             struct assay_error *error);
 /** costs->constants. */
 int assay__describe_constants(struct assay__model_costs *costs);
 /** Shapes, weights and attributes of a layer that came from these nodes, as text. 0 or

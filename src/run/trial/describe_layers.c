@@ -5,6 +5,7 @@
 #include "run/trial/describe.h"
 
 #include "base/buf.h"
+#include "base/text.h"
 
 #include <string.h>
 
@@ -50,18 +51,19 @@ static void add_type(struct list *list, const char *name)
     list->known |= assay__describe_type(&list->text, list->shapes, name);
 }
 
-/* The text in the arena, cut between characters; "" when nothing is known, NULL when out of memory.
- * Frees the list. */
+/* The text in the arena, cut between characters; "" when nothing is known. Frees the list. */
 static const char *close_list(struct assay__arena *arena, struct list *list)
 {
     size_t length = list->text.length;
-    const char *kept = list->text.failed ? NULL : "";
-    if (kept && list->known && length) {
+    const char *kept = "";
+    if (list->text.failed) {
+        assay__arena_fail(arena);
+    } else if (list->known && length) {
         bool cut = length > ASSAY__LAYER_TEXT;
         if (cut) length = ASSAY__LAYER_TEXT - (sizeof more - 1);
         while (cut && length && ((unsigned char)list->text.data[length] & 0xc0) == 0x80)
             length--;
-        kept = assay__arena_printf(arena, "%.*s%s", (int)length, list->text.data, cut ? more : "");
+        kept = assay__arena_text(arena, "%.*s%s", (int)length, list->text.data, cut ? more : "");
     }
     assay__buf_free(&list->text);
     return kept;
@@ -155,17 +157,9 @@ static void put_string(struct assay__buf *out, const char *text)
 }
 
 /* Sizes read as 3x3, lists of anything else as [0, 2, 1]. */
-static bool is_sizes(const char *name)
-{
-    static const char *const sizes[] = {"kernel_shape", "strides", "dilations", "output_shape"};
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
-        if (strcmp(name, sizes[i]) == 0) return true;
-    return false;
-}
-
 static void put_list(struct assay__buf *out, const struct assay__attr *attr)
 {
-    bool sizes = is_sizes(attr->name);
+    bool sizes = assay__text_is_one_of(attr->name, "kernel_shape strides dilations output_shape");
     size_t shown = attr->count < LIST_MOST ? attr->count : LIST_MOST;
     if (!sizes) assay__buf_putc(out, '[');
     for (size_t i = 0; i < shown; i++) {
@@ -241,8 +235,7 @@ int assay__describe_layer(struct assay__arena *arena, const struct assay__model_
     layer->weights = close_list(arena, &weights);
     layer->outputs = close_list(arena, &outputs);
     layer->attributes = close_list(arena, &attributes);
-    return layer->inputs && layer->weights && layer->outputs && layer->attributes ? 0
-                                                                                  : ASSAY_ENOMEM;
+    return assay__arena_failed(arena) ? ASSAY_ENOMEM : 0;
 }
 
 int assay__describe_constants(struct assay__model_costs *costs)

@@ -99,18 +99,15 @@ void assay__drift_compare(const double *reference, const double *candidate, int 
 
 /* --- comparing -------------------------------------------------------------------------------- */
 
-static bool is_float(enum assay__dtype dtype)
-{
-    return dtype == ASSAY__FLOAT32 || dtype == ASSAY__FLOAT16 || dtype == ASSAY__FLOAT64 ||
-           dtype == ASSAY__BFLOAT16;
-}
-
 static int compare_one(const struct assay__output *reference, const struct assay__output *candidate,
                        struct assay__arena *arena, struct assay__drift_output *out,
                        struct assay_error *error)
 {
     double *r = NULL, *c = NULL;
     int64_t count = 0;
+    enum assay__dtype dtype = reference->dtype;
+    bool floats = dtype == ASSAY__FLOAT32 || dtype == ASSAY__FLOAT16 || dtype == ASSAY__FLOAT64 ||
+                  dtype == ASSAY__BFLOAT16;
     out->reason = !candidate
                       ? assay__arena_printf(arena, "it has no output '%.80s' to compare", out->name)
                   : *reference->reason ? reference->reason
@@ -126,22 +123,13 @@ static int compare_one(const struct assay__output *reference, const struct assay
     if (!code && !same)
         out->reason = "its shape differs";
     else if (!code)
-        assay__drift_compare(r, c, reference->rank, reference->dims, is_float(reference->dtype),
-                             arena, out);
+        assay__drift_compare(r, c, reference->rank, reference->dims, floats, arena, out);
     free(r);
     free(c);
     return code;
 }
 
 /* --- the inputs ------------------------------------------------------------------------------- */
-
-static const struct assay__input_plan *find_input(const struct assay__workload *workload,
-                                                  const char *name)
-{
-    for (size_t i = 0; i < workload->input_count; i++)
-        if (strcmp(workload->inputs[i].name, name) == 0) return &workload->inputs[i];
-    return NULL;
-}
 
 static int same_inputs(const struct assay__workload *a, const struct assay__workload *b,
                        struct assay_error *error)
@@ -151,7 +139,9 @@ static int same_inputs(const struct assay__workload *a, const struct assay__work
                                "the models have different inputs (%zu and %zu)", a->input_count,
                                b->input_count);
     for (size_t i = 0; i < a->input_count; i++) {
-        const struct assay__input_plan *mine = &a->inputs[i], *other = find_input(b, mine->name);
+        const struct assay__input_plan *mine = &a->inputs[i], *other = NULL;
+        for (size_t k = 0; k < b->input_count && !other; k++)
+            if (strcmp(b->inputs[k].name, mine->name) == 0) other = &b->inputs[k];
         bool same = other && other->dtype == mine->dtype && other->rank == mine->rank;
         for (int d = 0; same && d < mine->rank; d++)
             same = mine->dims[d] == other->dims[d];
@@ -163,21 +153,19 @@ static int same_inputs(const struct assay__workload *a, const struct assay__work
 }
 
 /* "name=1x3x224x224" for every input of a plan. */
-static int shape_texts(const struct assay__workload *plan, struct assay__arena *arena,
-                       const char ***texts, size_t *count)
+static const char **shape_texts(const struct assay__workload *plan, struct assay__arena *arena,
+                                size_t *count)
 {
+    const char **texts = assay__arena_array(arena, plan->input_count, sizeof *texts);
     *count = 0;
-    *texts = assay__arena_array(arena, plan->input_count, sizeof **texts);
-    if (!*texts) return ASSAY_ENOMEM;
-    for (size_t i = 0; i < plan->input_count; i++) {
-        const char *text = assay__arena_printf(arena, "%s=", plan->inputs[i].name);
-        for (int d = 0; d < plan->inputs[i].rank && text; d++)
-            text = assay__arena_printf(arena, "%s%s%" PRId64, text, d ? "x" : "",
-                                       plan->inputs[i].dims[d]);
-        if (!text) return ASSAY_ENOMEM;
-        if (plan->inputs[i].rank > 0) (*texts)[(*count)++] = text;
+    for (size_t i = 0; texts && i < plan->input_count; i++) {
+        const char *text = assay__arena_text(arena, "%s=", plan->inputs[i].name);
+        for (int d = 0; d < plan->inputs[i].rank; d++)
+            text = assay__arena_text(arena, "%s%s%" PRId64, text, d ? "x" : "",
+                                     plan->inputs[i].dims[d]);
+        if (plan->inputs[i].rank > 0) texts[(*count)++] = text;
     }
-    return 0;
+    return texts;
 }
 
 /* The reference's inputs in the shapes that the candidate takes. */
@@ -188,14 +176,12 @@ static int plan_inputs(struct assay__single_run *work, const char *reference, co
                                                     : (struct assay__workload_options){.seed = 0};
     struct assay__model *a = NULL, *b = NULL;
     struct assay__workload *other = NULL;
-    const char **shapes = NULL;
     struct assay_error detail = {0};
     int code = assay__model_load(reference, &a, error);
     if (!code) code = assay__model_load(candidate, &b, error);
     if (!code) code = assay__workload_plan(b, &chosen, &other, error);
-    if (!code && shape_texts(other, work->arena, &shapes, &chosen.shape_count))
-        code = assay__no_memory(error);
-    chosen.shapes = shapes;
+    if (!code) chosen.shapes = shape_texts(other, work->arena, &chosen.shape_count);
+    if (!code && assay__arena_failed(work->arena)) code = assay__no_memory(error);
     chosen.dims = NULL;
     chosen.dim_count = 0;
     chosen.batch = chosen.sequence = 0;
@@ -237,16 +223,6 @@ static int compare_lists(const struct assay__output *r, size_t r_count,
     return code;
 }
 
-static int compare_all(struct assay__single_run *work, const char *reference, const char *candidate,
-                       struct assay__drift *drift, struct assay_error *error)
-{
-    struct assay__output *r = NULL, *c = NULL;
-    size_t r_count = 0, c_count = 0;
-    int code = assay__single_run_run(work, reference, "original", &r, &r_count, error);
-    if (!code) code = assay__single_run_run(work, candidate, "rewritten", &c, &c_count, error);
-    return code ? code : compare_lists(r, r_count, c, c_count, drift, error);
-}
-
 int assay__drift_folders(const char *reference, const char *candidate, struct assay__drift *drift,
                          struct assay_error *error)
 {
@@ -270,6 +246,8 @@ int assay__drift(const char *reference_path, const char *candidate_path,
                  struct assay_error *error)
 {
     static const struct assay__drift_options defaults;
+    struct assay__output *r = NULL, *c = NULL;
+    size_t r_count = 0, c_count = 0;
     struct assay__single_run *work = calloc(1, sizeof *work);
     *drift = (struct assay__drift){.arena = assay__arena_new()};
     if (!work || !drift->arena) {
@@ -282,11 +260,11 @@ int assay__drift(const char *reference_path, const char *candidate_path,
     work->version = "";
     int code = assay__worker_locate(work->worker, sizeof work->worker, error);
     if (!code) code = plan_inputs(work, reference_path, candidate_path, workload, error);
-    if (!code) {
-        code = assay__folder_temporary(work->folder, sizeof work->folder, error);
-        if (!code) code = compare_all(work, reference_path, candidate_path, drift, error);
-        if (*work->folder) assay__folder_remove(work->folder);
-    }
+    if (!code) code = assay__folder_temporary(work->folder, sizeof work->folder, error);
+    if (!code) code = assay__single_run_run(work, reference_path, "original", &r, &r_count, error);
+    if (!code) code = assay__single_run_run(work, candidate_path, "rewritten", &c, &c_count, error);
+    if (!code) code = compare_lists(r, r_count, c, c_count, drift, error);
+    if (*work->folder) assay__folder_remove(work->folder);
     drift->seed = workload ? workload->seed : 0;
     drift->engine = assay__arena_strdup(drift->arena,
                                         assay__or_default(work->options->engine, "ort"));

@@ -11,9 +11,7 @@
 static double window_seconds(const struct assay__taken *taken)
 {
     double by_count = (double)(ASSAY__GOAL_ITERATIONS / ASSAY__GOAL_WINDOWS) * taken->pace_ns / 1e9;
-    double seconds = ASSAY__GOAL_SECONDS / ASSAY__GOAL_WINDOWS;
-    if (by_count > seconds) seconds = by_count;
-    return fmin(seconds, WINDOW_LONGEST_S);
+    return fmin(fmax(by_count, ASSAY__GOAL_SECONDS / ASSAY__GOAL_WINDOWS), WINDOW_LONGEST_S);
 }
 
 /* A window of about `seconds` within what is left; a rest shorter than half a window is joined to
@@ -41,31 +39,17 @@ static enum assay__decision next_count(const struct assay__goal *goal,
     return ASSAY__GOAL_WINDOW;
 }
 
-static enum assay__decision next_time(const struct assay__goal *goal,
-                                      const struct assay__taken *taken,
-                                      struct assay__window_plan *plan)
-{
-    double left = goal->time_s - taken->wall_ns / 1e9;
-    if (taken->windows && left <= 0) return ASSAY__GOAL_STOP;
-    plan_time(goal, fmin(goal->time_s / ASSAY__GOAL_WINDOWS, WINDOW_LONGEST_S), left, plan);
-    return ASSAY__GOAL_WINDOW;
-}
-
 /* Seconds that the summary asks for: warm samples that warm-up took away, then precision. 0:
  * enough. */
 static double seconds_missing(const struct assay__goal *goal, const struct assay__taken *taken)
 {
     const struct assay__summary *summary = taken->summary;
     double streams = goal->streams, pace = summary->mean / 1e9;
-    double warm_s = summary->sum_ns / 1e9 / streams, missing = 0;
-    if (warm_s < ASSAY__GOAL_SECONDS) missing = ASSAY__GOAL_SECONDS - warm_s;
-    if (summary->samples < ASSAY__GOAL_ITERATIONS) {
-        double by_count = (double)(ASSAY__GOAL_ITERATIONS - summary->samples) * pace / streams;
-        if (by_count > missing) missing = by_count;
-    }
+    double by_time = ASSAY__GOAL_SECONDS - summary->sum_ns / 1e9 / streams;
+    double by_count = ((double)ASSAY__GOAL_ITERATIONS - (double)summary->samples) * pace / streams;
     int64_t more = assay__goal_missing(summary, goal->precision);
     double by_precision = more < 0 ? window_seconds(taken) : (double)more * pace / streams;
-    return by_precision > missing ? by_precision : missing;
+    return fmax(fmax(by_time, by_count), fmax(by_precision, 0));
 }
 
 /* The windows of a brief launch have a fixed length, known from the first on. */
@@ -114,9 +98,12 @@ enum assay__decision assay__goal_next(const struct assay__goal *goal,
                                       struct assay__window_plan *plan)
 {
     if (goal->iterations > 0) return next_count(goal, taken, plan);
-    if (goal->time_s > 0) return next_time(goal, taken, plan);
-    if (goal->brief) return next_brief(goal, taken, plan);
-    return next_default(goal, taken, plan);
+    if (!(goal->time_s > 0))
+        return goal->brief ? next_brief(goal, taken, plan) : next_default(goal, taken, plan);
+    double left = goal->time_s - taken->wall_ns / 1e9;
+    if (taken->windows && left <= 0) return ASSAY__GOAL_STOP;
+    plan_time(goal, fmin(goal->time_s / ASSAY__GOAL_WINDOWS, WINDOW_LONGEST_S), left, plan);
+    return ASSAY__GOAL_WINDOW;
 }
 
 int64_t assay__goal_missing(const struct assay__summary *summary, double precision)

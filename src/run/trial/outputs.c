@@ -76,25 +76,6 @@ int assay__outputs_write(const struct assay__engine_ops *engine, struct assay__s
     return code;
 }
 
-static int read_one(const struct assay__json *item, const char *folder, struct assay__arena *arena,
-                    struct assay__output *output, struct assay_error *error)
-{
-    const struct assay__json *shape = assay__json_get(item, "shape");
-    const char *file = assay__json_get_string(item, "file", "");
-    size_t rank = shape ? shape->count : 0, at = 0;
-    int64_t *dims = assay__arena_array(arena, rank, sizeof *dims);
-    output->name = assay__arena_strdup(arena, assay__json_get_string(item, "name", ""));
-    output->reason = assay__arena_strdup(arena, assay__json_get_string(item, "reason", ""));
-    output->file = *file ? assay__arena_printf(arena, "%s/%s", folder, file) : "";
-    if (!dims || !output->name || !output->reason || !output->file) return assay__no_memory(error);
-    for (const struct assay__json *d = shape ? shape->first : NULL; d; d = d->next)
-        dims[at++] = d->integer;
-    output->dtype = (enum assay__dtype)assay__json_get_integer(item, "dtype", 0);
-    output->rank = (int)rank;
-    output->dims = dims;
-    return 0;
-}
-
 int assay__outputs_read(const char *folder, struct assay__arena *arena,
                         struct assay__output **outputs, size_t *count, struct assay_error *error)
 {
@@ -108,9 +89,23 @@ int assay__outputs_read(const char *folder, struct assay__arena *arena,
     *count = root ? root->count : 0;
     *outputs = code ? NULL : assay__arena_array(arena, *count, sizeof **outputs);
     if (!code && !*outputs) code = assay__no_memory(error);
-    for (const struct assay__json *item = root ? root->first : NULL; item && !code;
-         item = item->next)
-        code = read_one(item, folder, arena, &(*outputs)[at++], error);
+    const struct assay__json *item = code ? NULL : root->first;
+    for (; item && !assay__arena_failed(arena); item = item->next) {
+        const struct assay__json *shape = assay__json_get(item, "shape");
+        const char *file = assay__json_get_string(item, "file", "");
+        size_t rank = shape ? shape->count : 0, axis = 0;
+        int64_t *dims = assay__arena_array(arena, rank, sizeof *dims);
+        for (const struct assay__json *d = dims && shape ? shape->first : NULL; d; d = d->next)
+            dims[axis++] = d->integer;
+        (*outputs)[at++] = (struct assay__output){
+            .name = assay__arena_text(arena, "%s", assay__json_get_string(item, "name", "")),
+            .dtype = (enum assay__dtype)assay__json_get_integer(item, "dtype", 0),
+            .rank = (int)rank,
+            .dims = dims,
+            .file = *file ? assay__arena_text(arena, "%s/%s", folder, file) : "",
+            .reason = assay__arena_text(arena, "%s", assay__json_get_string(item, "reason", ""))};
+    }
+    if (!code && assay__arena_failed(arena)) code = assay__no_memory(error);
     free(text);
     return code;
 }

@@ -46,44 +46,12 @@ void assay__samples_free(struct assay__samples *samples)
     *samples = (struct assay__samples){0};
 }
 
-static void set_unknown(struct assay__summary *summary)
+static void set_unknown(struct assay__summary *s)
 {
-    *summary = (struct assay__summary){
-        .mean = NAN,
-        .stddev = NAN,
-        .min = NAN,
-        .max = NAN,
-        .p05 = NAN,
-        .p25 = NAN,
-        .p50 = NAN,
-        .p75 = NAN,
-        .p90 = NAN,
-        .p95 = NAN,
-        .p99 = NAN,
-        .p999 = NAN,
-        .tau = NAN,
-        .half_width = NAN,
-        .drift = NAN,
-        .drift_p = NAN,
-        .low_mode = NAN,
-        .high_mode = NAN,
-        .high_share = NAN,
-        .outlier_share = NAN,
-    };
-}
-
-/* A sample is read off a clock with steps: a thousand equal samples do not show where between two
- * ticks the median lies. half_width stays: more samples would not make a step finer, so the goal
- * must not wait for it. */
-static void widen_to_step(double step_ns, struct assay__summary *summary)
-{
-    struct assay__interval *interval = &summary->interval;
-    double low = summary->p50 - step_ns / 2, high = summary->p50 + step_ns / 2;
-    if (!interval->known || !(step_ns > 0)) return;
-    if (low >= interval->low && high <= interval->high) return;
-    interval->low = fmax(fmin(interval->low, low), 0);
-    interval->high = fmax(interval->high, high);
-    summary->step_ns = step_ns;
+    *s = (struct assay__summary){0};
+    s->mean = s->stddev = s->min = s->max = s->tau = s->half_width = NAN;
+    s->p05 = s->p25 = s->p50 = s->p75 = s->p90 = s->p95 = s->p99 = s->p999 = NAN;
+    s->drift = s->drift_p = s->low_mode = s->high_mode = s->high_share = s->outlier_share = NAN;
 }
 
 static void sorted_order(double *sorted, bool full, double step_ns, struct assay__summary *summary)
@@ -107,7 +75,16 @@ static void sorted_order(double *sorted, bool full, double step_ns, struct assay
     if (full)
         summary->bimodal = assay__stats_bimodal(sorted, count, step_ns, &summary->low_mode,
                                                 &summary->high_mode, &summary->high_share);
-    widen_to_step(step_ns, summary);
+    /* A sample is read off a clock with steps: a thousand equal samples do not show where between
+     * two ticks the median lies. half_width stays: more samples would not make a step finer, so the
+     * goal must not wait for it. */
+    struct assay__interval *interval = &summary->interval;
+    double low = summary->p50 - step_ns / 2, high = summary->p50 + step_ns / 2;
+    if (!interval->known || !(step_ns > 0)) return;
+    if (low >= interval->low && high <= interval->high) return;
+    interval->low = fmax(fmin(interval->low, low), 0);
+    interval->high = fmax(interval->high, high);
+    summary->step_ns = step_ns;
 }
 
 int assay__summary_compute(const struct assay__samples *streams, int stream_count, bool find_warmup,

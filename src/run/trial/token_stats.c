@@ -28,24 +28,6 @@ static void bad(struct assay_error *error, const char *what)
 
 /* --- hearing ---------------------------------------------------------------------------------- */
 
-static void hear_ids(struct assay__tokens *tokens, const struct assay__json *list,
-                     struct assay_error *error)
-{
-    if (!list || list->count == 0 || list->count > ASSAY__GENERATED_IDS) {
-        bad(error, "an impossible number of token ids");
-        return;
-    }
-    int64_t *ids = realloc(tokens->ids, list->count * sizeof *ids);
-    if (!ids) {
-        assay__no_memory(error);
-        return;
-    }
-    tokens->ids = ids;
-    tokens->id_count = 0;
-    for (const struct assay__json *item = list->first; item; item = item->next)
-        ids[tokens->id_count++] = item->integer;
-}
-
 void assay__tokens_hear(struct assay__tokens *tokens, int64_t asked, const struct assay__json *json,
                         struct assay_error *error)
 {
@@ -71,7 +53,20 @@ void assay__tokens_hear(struct assay__tokens *tokens, int64_t asked, const struc
     tokens->dropped += (size_t)dropped;
     tokens->expected += (size_t)generations * (size_t)count;
     tokens->choose_sum_ns += choose_ns * (double)generations;
-    hear_ids(tokens, assay__json_get(json, "ids"), error);
+    const struct assay__json *list = assay__json_get(json, "ids");
+    if (!list || list->count == 0 || list->count > ASSAY__GENERATED_IDS) {
+        bad(error, "an impossible number of token ids");
+        return;
+    }
+    int64_t *ids = realloc(tokens->ids, list->count * sizeof *ids);
+    if (!ids) {
+        assay__no_memory(error);
+        return;
+    }
+    tokens->ids = ids;
+    tokens->id_count = 0;
+    for (const struct assay__json *item = list->first; item; item = item->next)
+        ids[tokens->id_count++] = item->integer;
 }
 
 void assay__tokens_hear_times(struct assay__tokens *tokens, const struct assay__json *json,
@@ -130,22 +125,6 @@ static size_t between(const struct assay__tokens *tokens, size_t generations, si
     return count;
 }
 
-static void summarise_steps(const struct assay__tokens *tokens, size_t generations, double *scratch,
-                            struct assay__token_summary *out)
-{
-    size_t width = (size_t)tokens->tokens, steps = width - 1, quarter = (steps + 3) / 4;
-    size_t count = between(tokens, generations, 1, width, scratch);
-    if (count == 0) return;
-    out->itl = assay__stats_median(scratch, count);
-    out->itl_p90 = percentile(scratch, count, 0.90);
-    out->itl_p99 = percentile(scratch, count, 0.99);
-    if (steps < QUARTERS_NEED) return;
-    count = between(tokens, generations, 1, 1 + quarter, scratch);
-    out->itl_first = assay__stats_median(scratch, count);
-    count = between(tokens, generations, width - quarter, width, scratch);
-    out->itl_last = assay__stats_median(scratch, count);
-}
-
 int assay__tokens_summarise(struct assay__tokens *tokens)
 {
     struct assay__token_summary *out = &tokens->summary;
@@ -169,7 +148,19 @@ int assay__tokens_summarise(struct assay__tokens *tokens)
     out->ttft = assay__stats_median(scratch, generations);
     out->ttft_p90 = percentile(scratch, generations, 0.90);
     out->ttft_p99 = percentile(scratch, generations, 0.99);
-    summarise_steps(tokens, generations, scratch, out);
+    size_t steps = width - 1, quarter = (steps + 3) / 4;
+    size_t count = between(tokens, generations, 1, width, scratch);
+    if (count > 0) {
+        out->itl = assay__stats_median(scratch, count);
+        out->itl_p90 = percentile(scratch, count, 0.90);
+        out->itl_p99 = percentile(scratch, count, 0.99);
+    }
+    if (steps >= QUARTERS_NEED) {
+        count = between(tokens, generations, 1, 1 + quarter, scratch);
+        out->itl_first = assay__stats_median(scratch, count);
+        count = between(tokens, generations, width - quarter, width, scratch);
+        out->itl_last = assay__stats_median(scratch, count);
+    }
     if (decode_ns > 0) out->decode = made * (double)(width - 1) * 1e9 / decode_ns;
     if (whole_ns > 0) out->overall = made * (double)width * 1e9 / whole_ns;
     if (out->ttft > 0)
@@ -242,10 +233,10 @@ static void put_row(const struct row *row, const struct assay__outcome *const *u
                     int64_t tokens, bool on_cpu, struct assay_metrics *metrics)
 {
     char text[256];
-    bool rate = row->derived, everywhere = true;
+    bool everywhere = true;
     double value = assay__trial_median(used, count, row->offset);
-    for (size_t i = 0; i < count && row->q > 0;
-         i++) /* a percentile counts when every launch has it */
+    /* A percentile counts when every launch has it. */
+    for (size_t i = 0; i < count && row->q > 0; i++)
         everywhere &= isfinite(*(const double *)(const void *)((const char *)used[i] +
                                                                row->offset)) != 0;
     if (!isfinite(value) || !everywhere) {
@@ -258,7 +249,7 @@ static void put_row(const struct row *row, const struct assay__outcome *const *u
              row->steps && !on_cpu
                  ? "; the engine brings the cache to host memory and back at every token"
                  : "");
-    if (rate)
+    if (row->derived)
         assay_metrics_derived(metrics, row->name, value, "clock", text);
     else
         assay_metrics_measured(metrics, row->name, value / 1e9, "clock", text);

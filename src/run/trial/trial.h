@@ -36,6 +36,10 @@ double assay__median_finite(double *values, size_t count);
 /** Median of the launches' medians, in ns; NaN. */
 double assay__trial_p50(const struct assay__outcome *const *used, size_t count);
 int assay__trial_layers(const struct assay__trial_input *input, double p50_ns);
+/** where[i] = index in `other` of lead's layer i. 0; ASSAY_ENOTFOUND when the two are not the same
+ *  layers; ASSAY_ENOMEM. */
+int assay__layers_match(const struct assay__layers *lead, const struct assay__layers *other,
+                        size_t *where);
 /** layers.* of one launch; puts nothing when it has no layer times. */
 void assay__launch_layers(const struct assay__outcome *outcome, struct assay_metrics *metrics);
 int assay__trial_latency(const struct assay__trial_input *input,

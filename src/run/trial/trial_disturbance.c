@@ -16,10 +16,10 @@
 #define SWITCHES_LEAST 50.0 /* a rate out of fewer is an accident */
 
 struct totals {
-    double busy_s, idle_s, steal_s, ours_s, life_s, throttled_s, pressure_s;
-    bool cpu, steal, throttle, cgroup, frequency, temperature, pressure, usage;
-    double throttles, frequency_hz, frequency_change,
-        temperature_c; /* change: the largest of a launch, signed */
+    double busy_s, idle_s, steal_s, ours_s, life_s, throttled_s;
+    bool cpu, steal, throttle, cgroup, frequency, temperature, usage;
+    double throttles, frequency_hz, temperature_c;
+    double frequency_change; /* the largest of a launch, signed */
     double switches, major, minor;
     size_t launches, frequencies;
 };
@@ -35,16 +35,6 @@ static void add_frequency(const struct assay__outcome *outcome, struct totals *s
     sum->frequencies++;
     if (fabs(change) > fabs(sum->frequency_change)) sum->frequency_change = change;
     sum->frequency = true;
-}
-
-static void add_usage(const struct assay__outcome *outcome, struct totals *sum)
-{
-    if (!outcome->exit_known) return;
-    sum->usage = true;
-    sum->ours_s += (double)(outcome->exit.user_ns + outcome->exit.system_ns) / 1e9;
-    sum->switches += (double)outcome->exit.involuntary_switches;
-    sum->major += (double)outcome->exit.major_faults;
-    sum->minor += (double)outcome->exit.minor_faults;
 }
 
 static void add(const struct assay__outcome *outcome, struct totals *sum)
@@ -70,17 +60,18 @@ static void add(const struct assay__outcome *outcome, struct totals *sum)
         sum->cgroup = true;
         sum->throttled_s += ((double)b->cgroup_throttled_ns - (double)a->cgroup_throttled_ns) / 1e9;
     }
-    if (a->pressure_known && b->pressure_known) {
-        sum->pressure = true;
-        sum->pressure_s += b->pressure_cpu_s - a->pressure_cpu_s;
-    }
     if (b->temperature_known) {
         sum->temperature_c = sum->temperature ? fmax(sum->temperature_c, b->temperature_c)
                                               : b->temperature_c;
         sum->temperature = true;
     }
     add_frequency(outcome, sum);
-    add_usage(outcome, sum);
+    if (!outcome->exit_known) return;
+    sum->usage = true;
+    sum->ours_s += (double)(outcome->exit.user_ns + outcome->exit.system_ns) / 1e9;
+    sum->switches += (double)outcome->exit.involuntary_switches;
+    sum->major += (double)outcome->exit.major_faults;
+    sum->minor += (double)outcome->exit.minor_faults;
 }
 
 static void put_metrics(const struct totals *sum, double steal, double other,
@@ -118,13 +109,12 @@ static void put_metrics(const struct totals *sum, double steal, double other,
          "hottest reading after a launch", "no temperature sensor can be read"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        assay__metrics_put_known(metrics, rows[i].name, ASSAY_MEASURED,
-                                 rows[i].known ? rows[i].value : (double)NAN, rows[i].source,
-                                 rows[i].note,
-                                 sum->launches ? rows[i].reason : "no launch was made");
+        assay__metrics_put_known(
+            metrics, rows[i].name, ASSAY_MEASURED, rows[i].known ? rows[i].value : (double)NAN,
+            rows[i].source, rows[i].note, sum->launches ? rows[i].reason : "no launch was made");
 }
 
-static void say_cpu(const struct totals *sum, double steal, double other,
+static void say_all(const struct totals *sum, double steal, double other,
                     struct assay__sentences *said)
 {
     if (sum->steal && steal > STEAL_SHARE)
@@ -146,15 +136,10 @@ static void say_cpu(const struct totals *sum, double steal, double other,
                              sum->throttled_s);
         assay__sentences_kind(said, ASSAY__DISTURBANCE_QUOTA);
     }
-}
-
-static void say_worker(const struct totals *sum, struct assay__sentences *said)
-{
-    if (!sum->usage) return;
     double per_s = sum->life_s > 0 ? sum->switches / sum->life_s : 0;
-    if (per_s > SWITCHES_PER_S && sum->switches >= SWITCHES_LEAST)
+    if (sum->usage && per_s > SWITCHES_PER_S && sum->switches >= SWITCHES_LEAST)
         assay__sentences_add(said, "the worker was preempted %.0f times per second", per_s);
-    if (sum->major > 0)
+    if (sum->usage && sum->major > 0)
         assay__sentences_add(
             said, "%.0f page fault%s of the worker waited for the disk (loading included)",
             sum->major, sum->major == 1 ? "" : "s");
@@ -186,8 +171,7 @@ int assay__trial_disturbances(const struct assay__trial_input *input)
     struct assay__environment *environment = &input->profile->environment;
     struct assay__sentences disturbances = {.arena = input->profile->arena},
                             unknown = {.arena = input->profile->arena};
-    say_cpu(&sum, steal, other, &disturbances);
-    say_worker(&sum, &disturbances);
+    say_all(&sum, steal, other, &disturbances);
     say_unknown(&sum, &unknown);
     environment->disturbances = disturbances.items;
     environment->disturbance_kinds = disturbances.kinds;

@@ -6,14 +6,65 @@
  * of them are known. */
 #include "run/trial/trial.h"
 
+#include "base/buf.h"
+#include "base/map.h"
 #include "base/metric_value.h"
-#include "run/trial/layer_match.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define FUSED_MOST 256u /* original nodes of one layer; beyond it FLOPs and bytes stay unknown */
+
+/* --- the same layer in two launches ----------------------------------------------------------- */
+
+/* Names do not show it: an engine numbers the nodes that it adds, and orders independent nodes,
+ * differently from process to process. The layer's origin does: the key is the operator and the
+ * original nodes; a layer that the engine added (a change of layout, say) is known by what ran just
+ * before it. Layers with equal keys are paired in order of execution. */
+static char *key_of(struct assay__arena *arena, const struct assay__layers *layers, size_t index)
+{
+    struct assay__buf key = {0};
+    size_t from = index;
+    assay__buf_puts(&key, layers->items[index].op);
+    while (from > 0 && layers->items[from].from_count == 0)
+        from--;
+    assay__buf_putc(&key, from == index ? '<' : '@');
+    for (size_t i = 0; i < layers->items[from].from_count; i++) {
+        assay__buf_puts(&key, layers->items[from].from[i]);
+        assay__buf_putc(&key, '\n');
+    }
+    return assay__buf_keep(&key, arena);
+}
+
+int assay__layers_match(const struct assay__layers *lead, const struct assay__layers *other,
+                        size_t *where)
+{
+    if (lead->count != other->count || strcmp(lead->method, other->method) != 0)
+        return ASSAY_ENOTFOUND;
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__map *heads = assay__map_new(); /* key -> first layer of `other` that has it … */
+    size_t *next = calloc(other->count + 1, sizeof *next); /* … the one after it, or MAP_NONE */
+    int code = arena && heads && next ? 0 : ASSAY_ENOMEM;
+    for (size_t i = other->count; i-- > 0 && code == 0;) {
+        char *key = key_of(arena, other, i);
+        if (key) next[i] = assay__map_get(heads, key);
+        code = key ? assay__map_set(heads, key, i) : ASSAY_ENOMEM;
+    }
+    for (size_t i = 0; i < lead->count && code == 0; i++) {
+        char *key = key_of(arena, lead, i);
+        where[i] = key ? assay__map_get(heads, key) : ASSAY__MAP_NONE;
+        code = !key                          ? ASSAY_ENOMEM
+               : where[i] == ASSAY__MAP_NONE ? ASSAY_ENOTFOUND
+                                             : assay__map_set(heads, key, next[where[i]]);
+    }
+    free(next);
+    assay__map_free(heads);
+    assay__arena_free(arena);
+    return code;
+}
+
+/* --- merging ---------------------------------------------------------------------------------- */
 
 /* One launch's layers, and the index of each of lead's layers among them. */
 struct joined {
@@ -54,21 +105,18 @@ static const char *remark(const struct assay__trial_input *input, size_t joined)
         if (!layers->reason[0] || first[0]) continue;
         first = input->outcome_count == 1
                     ? layers->reason
-                    : assay__arena_printf(arena, "Launch %zu: %s", i + 1, layers->reason);
-        if (!first) return NULL;
+                    : assay__arena_text(arena, "Launch %zu: %s", i + 1, layers->reason);
     }
-    if (with > 0 && input->streams > 1) { /* layers are timed alone, the latency is not */
-        first = assay__arena_printf(
+    if (with > 0 && input->streams > 1) /* layers are timed alone, the latency is not */
+        first = assay__arena_text(
             arena,
             "%s%sLayers were timed with one request in flight; the latency is that of %d: the "
             "difference is in unattributed.",
             first, first[0] ? " " : "", input->streams);
-        if (!first) return NULL;
-    }
     if (with == joined) return first;
-    return assay__arena_printf(arena,
-                               "%s%s%zu of %zu launches ran different layers and are left out.",
-                               first, first[0] ? " " : "", with - joined, with);
+    return assay__arena_text(arena,
+                             "%s%s%zu of %zu launches ran different layers and are left out.",
+                             first, first[0] ? " " : "", with - joined, with);
 }
 
 #define MERGE(out, field)                             \
@@ -101,21 +149,11 @@ static double inside_bytes(const struct assay__model_costs *costs, const size_t 
     return bytes;
 }
 
-/* The most that is alive while one of the nodes runs; NaN when one is unknown. */
-static double most_live(const struct assay__model_costs *costs, const size_t *nodes, size_t count)
-{
-    double most = costs->live_bytes ? 0 : NAN;
-    for (size_t i = 0; i < count && isfinite(most); i++) {
-        double bytes = costs->live_bytes[nodes[i]];
-        if (!(bytes <= most)) most = bytes;
-    }
-    return most;
-}
-
 static int layer_cost(struct assay__arena *arena, const struct assay__model_costs *costs,
                       struct assay__layer *layer)
 {
     double flops = 0, bytes = 0, weights = 0;
+    double live = 0; /* the most that is alive while one of the nodes runs; NaN: one is unknown */
     size_t nodes[FUSED_MOST];
     if (!costs || !costs->nodes || layer->from_count == 0 || layer->from_count > FUSED_MOST)
         return 0;
@@ -126,9 +164,11 @@ static int layer_cost(struct assay__arena *arena, const struct assay__model_cost
         flops += cost->flops;
         bytes += cost->bytes_read + cost->bytes_written;
         weights += cost->bytes_weights;
+        double now = costs->live_bytes ? costs->live_bytes[nodes[i]] : NAN;
+        if (!(now <= live) && !isnan(live)) live = now;
     }
     layer->weight_bytes = weights;
-    layer->live_bytes = most_live(costs, nodes, layer->from_count);
+    layer->live_bytes = live;
     if (layer->from_count > 1) bytes -= inside_bytes(costs, nodes, layer->from_count);
     if (!isfinite(layer->flops)) layer->flops = flops;
     if (!isfinite(layer->bytes)) layer->bytes = bytes;
@@ -210,8 +250,8 @@ int assay__trial_layers(const struct assay__trial_input *input, double p50_ns)
     if (input->costs) input->trial->peak = input->costs->peak;
     int code = lists && scratch ? gather(input, lists, &count) : ASSAY_ENOMEM;
     if (code == 0 && count > 0) code = merge(input, lists, count, scratch, p50_ns);
-    const char *said = code ? "" : remark(input, count);
-    if (!said) code = ASSAY_ENOMEM;
+    const char *said = remark(input, count);
+    if (assay__arena_failed(input->profile->arena)) code = ASSAY_ENOMEM;
     if (code == 0 && !*said && !count && input->generate > 0)
         said = "layers of a generation are not timed: profile a single step, such as "
                "gpt2:phase=decode,past=32";

@@ -34,15 +34,6 @@ static const struct {
      "not part of the model file: an ONNX model ends at its output tensors"},
 };
 
-/* Metrics that a watcher replaces where it can read them. */
-static void put_unread(struct assay_metrics *metrics)
-{
-    for (size_t i = 0; i < assay__metric_table_count; i++)
-        if (assay__metric_table[i].unread)
-            assay_metrics_unavailable(metrics, assay__metric_table[i].name,
-                                      assay__metric_table[i].unread);
-}
-
 /* Measured when finite, else unavailable with the reason. */
 static void put_measured(struct assay_metrics *metrics, const char *name, double value,
                          const char *source, const char *note, const char *reason)
@@ -174,25 +165,6 @@ static void worker_memory(const struct assay__outcome *const *used, size_t count
                  "the engine does not report its arena");
 }
 
-/* watch_memory.c replaces these where it reads the device's memory. */
-static void device_memory(const struct assay__trial *trial, struct assay_metrics *metrics)
-{
-    static const char *const unread = "the device's memory was not sampled";
-    const struct assay_metric *host = assay_metrics_get(metrics, "memory.peak.worker");
-    bool cpu = assay__trial_on_cpu(trial);
-    assay_metrics_unavailable(metrics, "memory.peak.device",
-                              cpu ? "the run used the CPU: no device with its own memory took part"
-                                  : unread);
-    if (!cpu || !host || host->state == ASSAY_UNAVAILABLE)
-        assay_metrics_unavailable(metrics, "memory.total",
-                                  !cpu   ? unread
-                                  : host ? host->note
-                                         : "the worker's memory is not known");
-    else
-        assay_metrics_derived(metrics, "memory.total", host->value, "process",
-                              "memory.peak.worker; no device took part");
-}
-
 static void memory(const struct assay__trial_input *input, const struct assay__outcome *const *used,
                    size_t count, struct assay_metrics *metrics)
 {
@@ -207,7 +179,21 @@ static void memory(const struct assay__trial_input *input, const struct assay__o
                              "nothing in place",
                              costs ? costs->live_reason : "no model file: the script has no graph");
     worker_memory(used, count, metrics);
-    device_memory(input->trial, metrics);
+    /* watch_memory.c replaces these where it reads the device's memory. */
+    static const char *const unread = "the device's memory was not sampled";
+    const struct assay_metric *host = assay_metrics_get(metrics, "memory.peak.worker");
+    bool cpu = assay__trial_on_cpu(input->trial);
+    assay_metrics_unavailable(metrics, "memory.peak.device",
+                              cpu ? "the run used the CPU: no device with its own memory took part"
+                                  : unread);
+    if (!cpu || !host || host->state == ASSAY_UNAVAILABLE)
+        assay_metrics_unavailable(metrics, "memory.total",
+                                  !cpu   ? unread
+                                  : host ? host->note
+                                         : "the worker's memory is not known");
+    else
+        assay_metrics_derived(metrics, "memory.total", host->value, "process",
+                              "memory.peak.worker; no device took part");
 }
 
 /* --- what measuring cost ---------------------------------------------------------------------- */
@@ -254,16 +240,6 @@ int assay__launch_metrics(const struct assay__outcome *outcome, bool warmup_forc
     return assay_metrics_failed(metrics);
 }
 
-static int generation(const struct assay__trial_input *input,
-                      const struct assay__outcome *const *used, size_t count)
-{
-    struct assay__trial *trial = input->trial;
-    assay__generation_metrics(used, count, input->generate, assay__trial_on_cpu(trial),
-                              trial->metrics);
-    if (!trial->generation.tokens) return 0;
-    return assay__generation_ids(used, count, input->profile, trial);
-}
-
 int assay__trial_metrics(const struct assay__trial_input *input)
 {
     struct assay_metrics *metrics = input->trial->metrics;
@@ -277,12 +253,18 @@ int assay__trial_metrics(const struct assay__trial_input *input)
         assay_metrics_unavailable(metrics, breakdown[i].name,
                                   cpu ? breakdown[i].on_cpu : breakdown[i].on_device);
     throughput(input, assay__trial_median_of(used, count, rate_of), metrics);
-    if (code == 0) code = generation(input, used, count);
+    assay__generation_metrics(used, count, input->generate, cpu, metrics);
+    if (code == 0 && input->trial->generation.tokens)
+        code = assay__generation_ids(used, count, input->profile, input->trial);
     compute(input, metrics);
     memory(input, used, count, metrics);
     if (code == 0) code = assay__trial_layers(input, assay__trial_p50(used, count));
     overhead(input, used, count, metrics);
-    put_unread(metrics);
+    /* Metrics that a watcher replaces where it can read them. */
+    for (size_t i = 0; i < assay__metric_table_count; i++)
+        if (assay__metric_table[i].unread)
+            assay_metrics_unavailable(metrics, assay__metric_table[i].name,
+                                      assay__metric_table[i].unread);
     assay__score_put(metrics, cpu);
     if (code == 0) code = assay__trial_disturbances(input);
     if (code == 0) code = assay__trial_stability(input);

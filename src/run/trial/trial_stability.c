@@ -71,16 +71,14 @@ static void judge_windows(const struct assay__outcome *outcome, const char *who,
 static void judge_shape(const struct assay__summary *summary, const char *who,
                         struct assay__sentences *said)
 {
-    char low[32], high[32];
     if (isfinite(summary->drift) && fabs(summary->drift) > DRIFT && summary->drift_p < DRIFT_P)
         assay__sentences_add(said, "%sthe latency drifted by %+.1f %% over the launch (p = %.2g)",
                              who, summary->drift * 100, summary->drift_p);
-    if (summary->bimodal) {
-        assay__text_scaled(low, sizeof low, summary->low_mode / 1e9, "s");
-        assay__text_scaled(high, sizeof high, summary->high_mode / 1e9, "s");
-        assay__sentences_add(said, "%stwo modes: %s and %s (%.0f %% of the samples)", who, low,
-                             high, summary->high_share * 100);
-    }
+    if (summary->bimodal)
+        assay__sentences_add(said, "%stwo modes: %s and %s (%.0f %% of the samples)", who,
+                             assay__scaled(summary->low_mode / 1e9, "s").text,
+                             assay__scaled(summary->high_mode / 1e9, "s").text,
+                             summary->high_share * 100);
     if (summary->outlier_share > OUTLIER_SHARE)
         assay__sentences_add(
             said, "%s%.1f %% of the samples are outliers (more than 14.826 MAD from the median)",

@@ -61,13 +61,6 @@ static void widen(const int64_t *live_bytes, size_t count, double *scratch,
     growth->high = fmax(growth->high, growth->bytes + reach);
 }
 
-static bool is_flat(const int64_t *live_bytes, size_t count)
-{
-    for (size_t i = 1; i < count; i++)
-        if (live_bytes[i] != live_bytes[0]) return false;
-    return true;
-}
-
 /* Does the growth continue, and what would have shown? `thirds`: their slopes, in order. */
 static void decide_settled(const double thirds[3], struct assay__growth *growth)
 {
@@ -104,7 +97,9 @@ int assay__memory_growth(const int64_t *live_bytes, size_t count, struct assay__
     growth->low = slopes[low > 0 ? (size_t)low : 0];
     growth->high = slopes[high < (double)pairs ? (size_t)high : pairs - 1];
     widen(live_bytes, count, slopes, growth);
-    growth->flat = is_flat(live_bytes, count);
+    growth->flat = true;
+    for (size_t i = 1; i < count; i++)
+        growth->flat &= live_bytes[i] == live_bytes[0];
     growth->total = (double)(live_bytes[count - 1] - live_bytes[0]);
     growth->every = floor((double)count / STEPS);
     decide_settled(thirds, growth);

@@ -17,39 +17,28 @@ static bool is_whole(const struct assay__series *series)
     return tail && strcmp(tail, ".used") == 0;
 }
 
-/* "memory.rss" -> "memory.rss.worker", "memory.gpu0.process" -> "memory.device.gpu0", "….used" ->
- * "memory.device.gpu0.all" */
-static const char *series_name(struct assay__arena *arena, const struct assay__series *series)
-{
-    const struct assay__channel *channel = series->channel;
-    if (strcmp(series->ops->name, "nvml") == 0)
-        return assay__arena_printf(arena, "memory.device.%s%s", channel->rail,
-                                   is_whole(series) ? ".all" : "");
-    return assay__arena_printf(arena, "%s.worker", channel->name);
-}
-
 /* count: readings that are kept. The cost is that of all of them. */
 static const char *cost_note(struct assay__arena *arena, struct assay__sampler *sampler,
                              size_t count)
 {
     const char *many = count == 1 ? "" : "s";
-    char each[64], share[64];
+    char share[64];
     struct assay__sampler_cost cost;
     struct assay__probe_cost probe;
     assay__sampler_cost(sampler, &cost);
     assay__sampler_probe_cost(sampler, 0, &probe);
     if (!(probe.mean_ns >= 0)) return "";
-    assay__text_scaled(each, sizeof each, probe.mean_ns / 1e9, "s");
+    struct assay__digits each = assay__scaled(probe.mean_ns / 1e9, "s");
     if (strcmp(probe.ops->name, "process-pss") == 0)
-        return assay__arena_printf(arena, "%zu reading%s between windows, %s%s", count, many, each,
-                                   count == 1 ? "" : " each");
+        return assay__arena_text(arena, "%zu reading%s between windows, %s%s", count, many,
+                                 each.text, count == 1 ? "" : " each");
     double percent = cost.wall_ns ? 100 * (double)cost.cpu_ns / (double)cost.wall_ns : NAN;
     if (percent >= 0.005)
         snprintf(share, sizeof share, "; %.2f %% of a core", percent);
     else
         snprintf(share, sizeof share, "%s", percent >= 0 ? "; < 0.01 % of a core" : "");
-    return assay__arena_printf(arena, "%zu reading%s, %s%s%s", count, many, each,
-                               count == 1 ? "" : " each", share);
+    return assay__arena_text(arena, "%zu reading%s, %s%s%s", count, many, each.text,
+                             count == 1 ? "" : " each", share);
 }
 
 /* Behind the last window come the sessions of the layer pass, which are not the model's memory, and
@@ -78,16 +67,20 @@ static int keep_one(const struct assay__watch_plan *plan, struct assay__sampler 
                          : series->reason[0]  ? series->reason
                          : channel->reason[0] ? channel->reason
                                               : "no reading succeeded";
+    /* "memory.rss" -> "memory.rss.worker", "memory.gpu0.process" -> "memory.device.gpu0", "….used"
+     * -> "memory.device.gpu0.all" */
     struct assay__series_info info = {
         .launch = launch,
-        .name = series_name(arena, series),
+        .name = device ? assay__arena_text(arena, "memory.device.%s%s", channel->rail,
+                                           is_whole(series) ? ".all" : "")
+                       : assay__arena_text(arena, "%s.worker", channel->name),
         .quantity = assay__arena_strdup(arena, channel->quantity),
         .rail = assay__arena_strdup(arena, device ? channel->rail : "worker"),
         .unit = assay__arena_strdup(arena, channel->unit),
         .probe = series->ops->name,
         .source = assay__arena_strdup(arena, channel->source),
         .state = count ? ASSAY_MEASURED : ASSAY_UNAVAILABLE,
-        .note = reason ? assay__arena_strdup(arena, reason) : NULL,
+        .note = assay__arena_text(arena, "%s", reason),
         .counter = channel->kind == ASSAY__CHANNEL_COUNTER,
         .period_s = series->period_s,
         .period_is_bound = series->period_is_bound,
@@ -95,9 +88,7 @@ static int keep_one(const struct assay__watch_plan *plan, struct assay__sampler 
         .times_ns = assay__arena_array(arena, count, sizeof(double)),
         .values = assay__arena_array(arena, count, sizeof(double)),
     };
-    if (!info.name || !info.quantity || !info.rail || !info.unit || !info.source || !info.note ||
-        !info.times_ns || !info.values)
-        return ASSAY_ENOMEM;
+    if (assay__arena_failed(arena)) return ASSAY_ENOMEM;
     for (size_t i = 0; i < count; i++) {
         info.times_ns[i] = (double)series->times_ns[i] - (double)plan->origin_ns;
         info.values[i] = series->values[i];
@@ -105,20 +96,14 @@ static int keep_one(const struct assay__watch_plan *plan, struct assay__sampler 
     return assay__trial_add_series(plan->profile, plan->trial, &info);
 }
 
-static double peak_of(const struct assay__series *series, size_t count)
-{
-    double peak = NAN;
-    for (size_t i = 0; i < count; i++)
-        if (isfinite(series->values[i]) && !(series->values[i] <= peak)) peak = series->values[i];
-    return peak;
-}
-
 /* What a channel of NVML says: the worker's own peak is added up, the growth of a whole GPU is
  * compared. */
 static int see_device(const struct assay__watch_plan *plan, const struct assay__series *series,
                       size_t count, double *device, struct assay__memory_seen *seen)
 {
-    double peak = peak_of(series, count);
+    double peak = NAN;
+    for (size_t i = 0; i < count; i++)
+        if (isfinite(series->values[i]) && !(series->values[i] <= peak)) peak = series->values[i];
     if (is_whole(series)) {
         double growth = count > 1 ? peak - series->values[0] : NAN;
         if (!isfinite(growth) || growth <= seen->device_growth) return 0;
@@ -186,41 +171,33 @@ bool assay__memory_asks_nvml(const struct assay__target *target)
     return memory == OF_NVIDIA || memory == OF_ANY;
 }
 
-static void put_device_unknown(enum device_memory memory, const char *device,
-                               const struct assay__memory_seen *seen, struct assay_metrics *metrics)
-{
-    char reason[256];
-    if (memory == OF_NVIDIA)
-        snprintf(reason, sizeof reason, "%s",
-                 seen->device_reason[0] ? seen->device_reason
-                                        : "nothing here reports the device memory of a process");
-    else
-        snprintf(reason, sizeof reason,
-                 "nothing here reports how much memory of %.64s a process uses; for NVIDIA GPUs "
-                 "NVML would",
-                 device);
-    assay_metrics_unavailable(metrics, "memory.peak.device", reason);
-}
-
 /* On the CPU the trial's own metrics hold: no device, and the total is the worker's. */
 static void put_device(const struct assay__watch_plan *plan, const struct assay__memory_seen *seen,
                        struct assay_metrics *metrics)
 {
-    const char *name = assay__device_bare(plan->trial->target.device);
     enum device_memory memory = device_memory_of(&plan->trial->target);
+    char text[256];
     if (memory == OF_HOST) return;
     if (isfinite(seen->device_peak)) {
         assay_metrics_measured(metrics, "memory.peak.device", seen->device_peak, "NVML",
                                "of the worker alone, max reading");
     } else if (seen->device_growth > 0 && memory == OF_NVIDIA) {
-        char note[256];
-        snprintf(note, sizeof note,
+        snprintf(text, sizeof text,
                  "max reading of all memory in use on %.40s minus the reading when the worker "
                  "started: NVML does not list the worker, so other processes are included",
                  seen->device_rail);
-        assay_metrics_derived(metrics, "memory.peak.device", seen->device_growth, "NVML", note);
+        assay_metrics_derived(metrics, "memory.peak.device", seen->device_growth, "NVML", text);
+    } else if (memory == OF_NVIDIA) {
+        assay_metrics_unavailable(metrics, "memory.peak.device",
+                                  seen->device_reason[0]
+                                      ? seen->device_reason
+                                      : "nothing here reports the device memory of a process");
     } else {
-        put_device_unknown(memory, name, seen, metrics);
+        snprintf(text, sizeof text,
+                 "nothing here reports how much memory of %.64s a process uses; for NVIDIA GPUs "
+                 "NVML would",
+                 assay__device_bare(plan->trial->target.device));
+        assay_metrics_unavailable(metrics, "memory.peak.device", text);
     }
     const struct assay_metric *host = assay_metrics_get(metrics, "memory.peak.worker"),
                               *device = assay_metrics_get(metrics, "memory.peak.device");
@@ -234,10 +211,9 @@ static void put_device(const struct assay__watch_plan *plan, const struct assay_
 static void growth_note(const struct assay__tracked *tracked, char *note, size_t size)
 {
     const struct assay__allocations *seen = &tracked->seen;
-    char total[64], least[64], often[64], slope[128];
+    char often[64], slope[128];
     long long marks = (long long)tracked->marks;
-    assay__text_scaled(total, sizeof total, fabs(tracked->growth_total), "B");
-    assay__text_scaled(least, sizeof least, tracked->growth_smallest, "B");
+    struct assay__digits total = assay__scaled(fabs(tracked->growth_total), "B");
     snprintf(slope, sizeof slope,
              "slope of live bytes over %lld inferences (Theil-Sen), 95 %% interval %.3g to %.3g B",
              marks, seen->growth_low, seen->growth_high);
@@ -254,14 +230,14 @@ static void growth_note(const struct assay__tracked *tracked, char *note, size_t
         snprintf(note, size,
                  "slope in the last third of %lld inferences: live bytes %s by %s in all, but at a "
                  "falling rate: no steady growth",
-                 marks, tracked->growth_total < 0 ? "fell" : "rose", total);
+                 marks, tracked->growth_total < 0 ? "fell" : "rose", total.text);
     else if (seen->growth_low > 0 || seen->growth_high < 0)
         snprintf(note, size, "%s: it %s, by %s in all, and as fast in the last third", slope,
-                 seen->growth_low > 0 ? "grows" : "shrinks", total);
+                 seen->growth_low > 0 ? "grows" : "shrinks", total.text);
     else if (tracked->growth_smallest > 0)
         snprintf(note, size,
                  "%s: no growth shown; %s per inference or more would have shown if it came %s",
-                 slope, least, often);
+                 slope, assay__scaled(tracked->growth_smallest, "B").text, often);
     else
         snprintf(note, size, "%s: no growth shown; a block lost %s would have", slope, often);
 }
@@ -285,19 +261,6 @@ static void put_heap(const struct assay__tracked *tracked, struct assay_metrics 
         "later)");
 }
 
-static void put_arena(const struct assay__tracked *tracked, double inferences,
-                      struct assay_metrics *metrics)
-{
-    static const char *const silent = "the engine does not report how its arena is used";
-    char note[128];
-    snprintf(note, sizeof note, "over the warm inferences; the arena grew %.0f time%s",
-             tracked->arena_extensions, tracked->arena_extensions == 1 ? "" : "s");
-    assay__metrics_put_known(metrics, "memory.arena.allocations", ASSAY_DERIVED,
-                             tracked->arena_allocations / inferences, "engine", note, silent);
-    assay__metrics_put_known(metrics, "memory.arena.held", ASSAY_MEASURED, tracked->arena_held,
-                             "engine", "at the end of the tracked launch", silent);
-}
-
 static void put_tracked(const struct assay__tracked *tracked, double slowdown,
                         struct assay_metrics *metrics)
 {
@@ -307,6 +270,7 @@ static void put_tracked(const struct assay__tracked *tracked, double slowdown,
     double inferences = warm && warm->inferences > 0 ? (double)warm->inferences : NAN;
     char note[384];
     static const char *const none = "no warm inference was tracked";
+    static const char *const silent = "the engine does not report how its arena is used";
     static const char *const how =
         "malloc and its relatives, all threads; without allocations inside the engine's arena";
     assay__metrics_put_known(metrics, "memory.allocations", ASSAY_DERIVED,
@@ -317,7 +281,12 @@ static void put_tracked(const struct assay__tracked *tracked, double slowdown,
     assay__metrics_put_known(metrics, "memory.growth", ASSAY_DERIVED, tracked->seen.growth_bytes,
                              "tracker", note, "too few inferences were tracked: 10 are needed");
     put_heap(tracked, metrics);
-    put_arena(tracked, inferences, metrics);
+    snprintf(note, sizeof note, "over the warm inferences; the arena grew %.0f time%s",
+             tracked->arena_extensions, tracked->arena_extensions == 1 ? "" : "s");
+    assay__metrics_put_known(metrics, "memory.arena.allocations", ASSAY_DERIVED,
+                             tracked->arena_allocations / inferences, "engine", note, silent);
+    assay__metrics_put_known(metrics, "memory.arena.held", ASSAY_MEASURED, tracked->arena_held,
+                             "engine", "at the end of the tracked launch", silent);
     assay__metrics_put_known(
         metrics, "overhead.allocations", ASSAY_DERIVED, slowdown, "clock",
         "median latency with the tracker / latency.p50",

@@ -11,8 +11,7 @@
 
 #define LIBRARY "libassay-track.so"
 #define ITERATIONS_MOST 1000.0
-#define PRERUN_MOST \
-    2000.0 /* pools and per-thread caches that an engine fills slowly are not growth */
+#define PRERUN_MOST 2000.0 /* pools and caches that an engine fills slowly are not growth */
 #define PRERUN_LEAST 20.0
 #define PRERUN_NS 5e8 /* at the pace of the plain run */
 #define ITERATIONS_LEAST 3.0
@@ -83,9 +82,9 @@ int assay__tracked_read(const struct assay__json *json, struct assay__arena *are
 {
     struct assay__tracked *out = assay__arena_alloc(arena, sizeof *out);
     if (!out) return assay__no_memory(error);
-    struct assay__allocations *seen = &out->seen;
     if (assay__fields_receive(json, &assay__message_tracked, arena, out))
         return assay__no_memory(error);
+    struct assay__allocations *seen = &out->seen;
     int code = read_list(assay__json_get(json, "phases"), &assay__stored_phase, arena,
                          &seen->phases, &seen->phase_count, error);
     if (!code)
@@ -100,16 +99,6 @@ int assay__tracked_read(const struct assay__json *json, struct assay__arena *are
 }
 
 /* --- the launch ------------------------------------------------------------------------------- */
-
-/* Tools that replace malloc themselves: two of them would hide allocations from each other. */
-static bool owns_malloc(const char *preloaded)
-{
-    static const char *const tools[] = {"vgpreload",         "valgrind",  "asan",  "tsan",
-                                        "libtcmalloc_debug", "heaptrack", "memray"};
-    for (size_t i = 0; i < sizeof tools / sizeof tools[0]; i++)
-        if (strstr(preloaded, tools[i])) return true;
-    return false;
-}
 
 static int find_library(const char *worker, char *out, size_t out_size, struct assay_error *error)
 {
@@ -135,6 +124,9 @@ static int find_library(const char *worker, char *out, size_t out_size, struct a
 int assay__track_preload(const char *worker, struct assay__arena *arena, const char **preload,
                          struct assay_error *error)
 {
+    /* They replace malloc themselves: two of them would hide allocations from each other. */
+    static const char *const tools[] = {"vgpreload",         "valgrind",  "asan",  "tsan",
+                                        "libtcmalloc_debug", "heaptrack", "memray"};
     char library[PATH_MAX];
     const char *variable = assay__preload_variable();
     if (!variable)
@@ -146,10 +138,11 @@ int assay__track_preload(const char *worker, struct assay__arena *arena, const c
                                "this build of assay is for sanitizers, which own malloc: a plain "
                                "build counts allocations");
     const char *already = getenv(variable);
-    if (already && owns_malloc(already))
-        return assay_error_set(error, ASSAY_EUNSUPPORTED,
-                               "another tool owns malloc (%s=%.120s): run without it", variable,
-                               already);
+    for (size_t i = 0; already && i < sizeof tools / sizeof tools[0]; i++)
+        if (strstr(already, tools[i]))
+            return assay_error_set(error, ASSAY_EUNSUPPORTED,
+                                   "another tool owns malloc (%s=%.120s): run without it", variable,
+                                   already);
     int code = find_library(worker, library, sizeof library, error);
     if (code) return code;
     if (strpbrk(library, " :"))
@@ -161,23 +154,15 @@ int assay__track_preload(const char *worker, struct assay__arena *arena, const c
     return *preload ? 0 : assay__no_memory(error);
 }
 
-static int64_t prerun_of(double p50_ns)
-{
-    double iterations = floor(PRERUN_NS / p50_ns);
-    if (iterations > PRERUN_MOST) iterations = PRERUN_MOST;
-    if (iterations < PRERUN_LEAST) iterations = p50_ns >= SLOW_NS ? 1 : PRERUN_LEAST;
-    return (int64_t)iterations;
-}
-
 static void shorten(struct assay__request *request, double p50_ns)
 {
-    double iterations = floor(SPENT_NS / p50_ns);
-    if (iterations > ITERATIONS_MOST) iterations = ITERATIONS_MOST;
-    if (iterations < ITERATIONS_LEAST) iterations = ITERATIONS_LEAST;
+    double iterations = fmax(fmin(floor(SPENT_NS / p50_ns), ITERATIONS_MOST), ITERATIONS_LEAST);
+    double prerun = fmin(floor(PRERUN_NS / p50_ns), PRERUN_MOST);
+    if (prerun < PRERUN_LEAST) prerun = p50_ns >= SLOW_NS ? 1 : PRERUN_LEAST;
     if (iterations < ITERATIONS_GROWTH && p50_ns <= GROWTH_NS) iterations = ITERATIONS_GROWTH;
     request->goal.iterations = (int64_t)iterations;
     request->goal.time_s = 0;
-    if (request->job.warmup < 0) request->job.warmup = prerun_of(p50_ns);
+    if (request->job.warmup < 0) request->job.warmup = (int64_t)prerun;
     request->job.allocations = true;
     request->job.streams = request->goal.streams = 1; /* others in flight would be in every mark */
     request->job.counters = false;

@@ -40,20 +40,20 @@ struct assay__sensors {
         *cuda_visible; /* CUDA_DEVICE_ORDER, CUDA_VISIBLE_DEVICES; NULL: unset */
 };
 
-/** A channel (or a rail) over all measured windows. */
+/** A channel (or a rail) over all measured windows. Texts are in the profile's arena. */
 struct assay__sensed {
     bool available;
-    char reason[320]; /* why not */
-    char note[400];   /* a note; "" */
+    const char *reason; /* why not; "" */
+    const char *note;   /* "" none */
     double seconds, growth, average, peak, least;
     enum assay__window_method method;
     size_t index; /* of the series */
     size_t completions;
     size_t peak_index; /* of the series that peak and least are of */
     double idle_w;     /* rails: NaN unknown */
-    char idle_reason[256];
-    char idle_note[320]; /* a note about it; "" */
-    bool idle_same;      /* it read the same value idle and at work: no net energy */
+    const char *idle_reason;
+    const char *idle_note; /* "" none */
+    bool idle_same;        /* it read the same value idle and at work: no net energy */
 };
 
 /** The rails that the workload ran on: their energies are added up. */
@@ -61,11 +61,11 @@ struct assay__rails {
     const char *names[ASSAY__RAIL_PARTS];
     size_t count;
     bool whole_machine;                    /* the last resort: more than the processor is in it */
-    char reason[1200];                     /* why there are none; "" */
-    char remark[480];                      /* about the choice; "" */
+    const char *reason;                    /* why there are none; "" */
+    const char *remark;                    /* about the choice; "" */
     enum assay__device_class device_class; /* of the workload's device */
-    bool listed;  /* no sensor measures it: the reason lists every source */
-    char gpu[24]; /* "gpu0"; "" when it is not known which */
+    bool listed;     /* no sensor measures it: the reason lists every source */
+    const char *gpu; /* "gpu0"; "" when it is not known which */
 };
 
 /** Index behind the last window of the launch of window `first`. */
@@ -82,7 +82,7 @@ size_t assay__sensors_sampled(const struct assay__sensors *sensors, const char *
 void assay__sensors_rails(const struct assay__sensors *sensors, struct assay__rails *rails);
 /** The i-th rail that has an energy or power channel, in the probes' order; NULL past the end. */
 const char *assay__sensors_rail_at(const struct assay__sensors *sensors, size_t index);
-/** Whether a rail was read at all. */
+/** Whether a rail was read at all: then the sampler's reason says more than a list of probes. */
 bool assay__sensors_rail_read(const struct assay__sensors *sensors, const char *rail);
 /** The channel for the temperature or the clock of the processor that ran the workload;
  *  SIZE_MAX: none. */

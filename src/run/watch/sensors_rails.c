@@ -7,17 +7,18 @@
  * more than the processor is in it. */
 #include "run/watch/sensors.h"
 
+#include "base/text.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SELDOM 1.1      /* times the interval: smaller differences are not mentioned */
-#define REASON_EACH 170 /* characters of each probe's reason */
-#define IDLE_CHANGE                                                              \
-    0.1 /* between the first and the last third of the idle window: not idle yet \
-         */
+#define SELDOM 1.1        /* times the interval: smaller differences are not mentioned */
+#define REASON_EACH 170   /* characters of each probe's reason */
+#define REASON_OTHERS 300 /* and of the list of rails that were read */
+#define IDLE_CHANGE 0.1   /* from the first to the last third of the idle window: not idle yet */
 #define THIRD_PERIODS_TOLD 3
 #define THIRD_PERIODS_USED 9.5 /* 10, allowing for errors in the measured period */
 
@@ -65,13 +66,6 @@ static double growth_of(const struct assay__series *series, uint64_t begin_ns, u
     return integral + (value + value_at(series, end_ns)) / 2 * (double)(end_ns - time_ns) * 1e-9;
 }
 
-static void refuse(struct assay__sensed *sensed, const char *reason)
-{
-    sensed->available = false;
-    snprintf(sensed->reason, sizeof sensed->reason, "%s", reason);
-    sensed->growth = sensed->average = sensed->peak = sensed->least = NAN;
-}
-
 /* The windows first … end - 1 of one launch; `stretch` is the sampler's answer for all of them
  * together. */
 static void add_launch(const struct assay__sensors *sensors, size_t first, size_t end,
@@ -88,13 +82,15 @@ static void add_launch(const struct assay__sensors *sensors, size_t first, size_
         /* A counter may lack a reading at an inner edge, where the whole stretch has one. */
         sensed->growth += isnan(growth) ? stretch->average * seconds : growth;
     }
+    struct assay__arena *arena = sensors->profile->arena;
     if (!stretch->available) {
-        if (!*sensed->reason) refuse(sensed, stretch->reason);
+        if (sensed->available) sensed->reason = assay__arena_text(arena, "%s", stretch->reason);
+        sensed->available = false;
         return;
     }
     sensed->peak = fmax(sensed->peak, stretch->greatest); /* fmax ignores NaN */
     sensed->least = fmin(sensed->least, stretch->least);
-    if (!*sensed->note) snprintf(sensed->note, sizeof sensed->note, "%s", stretch->note);
+    if (!*sensed->note) sensed->note = assay__arena_text(arena, "%s", stretch->note);
     if (stretch->method == ASSAY__WINDOW_SAMPLED || sensed->method == ASSAY__WINDOW_NONE) {
         sensed->method = stretch->method;
         sensed->index = stretch->index;
@@ -113,8 +109,16 @@ size_t assay__sensors_launch_end(const struct assay__sensors *sensors, size_t fi
 static void over_windows(const struct assay__sensors *sensors, size_t index, const char *rail,
                          struct assay__sensed *sensed)
 {
-    *sensed = (struct assay__sensed){
-        .available = true, .index = index, .peak = NAN, .least = NAN, .idle_w = NAN};
+    bool any = sensors->window_count > 0;
+    *sensed = (struct assay__sensed){.available = any,
+                                     .reason = any ? "" : "nothing was measured",
+                                     .note = "",
+                                     .index = index,
+                                     .peak = NAN,
+                                     .least = NAN,
+                                     .idle_w = NAN,
+                                     .idle_reason = "",
+                                     .idle_note = ""};
     for (size_t first = 0, end; first < sensors->window_count; first = end) {
         struct assay__window stretch;
         end = assay__sensors_launch_end(sensors, first);
@@ -126,15 +130,10 @@ static void over_windows(const struct assay__sensors *sensors, size_t index, con
             assay__sampler_window(sensors->sampler, index, begin_ns, end_ns, true, &stretch);
         add_launch(sensors, first, end, &stretch, sensed);
     }
-    if (sensors->window_count == 0) refuse(sensed, "nothing was measured");
-    if (!sensed->available || *sensed->reason) {
-        char reason[sizeof sensed->reason];
-        memcpy(reason, sensed->reason, sizeof reason);
-        refuse(sensed, reason); /* no partial sum remains */
-        return;
-    }
     sensed->average = sensed->growth / sensed->seconds;
     sensed->peak_index = sensed->index;
+    if (!sensed->available) /* no partial sum remains */
+        sensed->growth = sensed->average = sensed->peak = sensed->least = NAN;
 }
 
 void assay__sensed_channel(const struct assay__sensors *sensors, size_t index,
@@ -196,42 +195,34 @@ static void sense_settling(const struct assay__sensors *sensors, const char *rai
         !(periods >= THIRD_PERIODS_TOLD))
         return;
     bool used = periods >= THIRD_PERIODS_USED;
-    char before[160];
-    snprintf(before, sizeof before, "%.150s", sensed->idle_note);
-    snprintf(sensed->idle_note, sizeof sensed->idle_note,
-             "idle power %s from %.3g W in the first third of the time to %.3g W in the last%s%s%s",
-             last.average < first.average ? "fell" : "rose", first.average, last.average,
-             used ? ", which is the baseline" : ", which is too short for a baseline",
-             *before ? "; " : "", before);
+    sensed->idle_note = assay__arena_text(
+        sensors->profile->arena,
+        "idle power %s from %.3g W in the first third of the time to %.3g W in the last, which is "
+        "%s%s%.150s",
+        last.average < first.average ? "fell" : "rose", first.average, last.average,
+        used ? "the baseline" : "too short for a baseline", *sensed->idle_note ? "; " : "",
+        sensed->idle_note);
     if (used) sensed->idle_w = last.average;
-}
-
-static void sense_idle(const struct assay__sensors *sensors, const char *rail,
-                       struct assay__sensed *sensed)
-{
-    struct assay__window idle;
-    assay__sampler_energy(sensors->sampler, rail, sensors->idle_begin_ns, sensors->idle_end_ns,
-                          false, &idle);
-    snprintf(sensed->idle_reason, sizeof sensed->idle_reason, "%s", idle.reason);
-    if (!idle.available) return;
-    sensed->idle_w = idle.average;
-    snprintf(sensed->idle_note, sizeof sensed->idle_note, "%.300s", idle.note);
-    sensed->idle_same = sensed->available && sensed->method == ASSAY__WINDOW_SAMPLED &&
-                        idle.method == ASSAY__WINDOW_SAMPLED && idle.least == idle.greatest &&
-                        sensed->least == idle.least && sensed->peak == idle.greatest;
-    sense_settling(sensors, rail, sensed);
 }
 
 void assay__sensed_rail(const struct assay__sensors *sensors, const char *rail,
                         struct assay__sensed *sensed)
 {
+    struct assay__window idle;
     over_windows(sensors, SIZE_MAX, rail, sensed);
     peak_of_samples(sensors, rail, sensed);
-    if (sensors->idle_end_ns <= sensors->idle_begin_ns) {
-        snprintf(sensed->idle_reason, sizeof sensed->idle_reason, "%s", sensors->idle_reason);
-        return;
-    }
-    sense_idle(sensors, rail, sensed);
+    sensed->idle_reason = sensors->idle_reason;
+    if (sensors->idle_end_ns <= sensors->idle_begin_ns) return;
+    assay__sampler_energy(sensors->sampler, rail, sensors->idle_begin_ns, sensors->idle_end_ns,
+                          false, &idle);
+    sensed->idle_reason = assay__arena_text(sensors->profile->arena, "%s", idle.reason);
+    if (!idle.available) return;
+    sensed->idle_w = idle.average;
+    sensed->idle_note = assay__arena_text(sensors->profile->arena, "%s", idle.note);
+    sensed->idle_same = sensed->available && sensed->method == ASSAY__WINDOW_SAMPLED &&
+                        idle.method == ASSAY__WINDOW_SAMPLED && idle.least == idle.greatest &&
+                        sensed->least == idle.least && sensed->peak == idle.greatest;
+    sense_settling(sensors, rail, sensed);
 }
 
 /* --- rails ------------------------------------------------------------------------------------ */
@@ -255,7 +246,6 @@ const char *assay__sensors_rail_at(const struct assay__sensors *sensors, size_t 
     return NULL;
 }
 
-/* Whether the rail was read at all: then the sampler's reason says more than a list of probes. */
 bool assay__sensors_rail_read(const struct assay__sensors *sensors, const char *rail)
 {
     for (size_t i = 0; i < sensors->series_count; i++) {
@@ -307,19 +297,6 @@ static bool any_works(const struct assay__sensors *sensors, const struct assay__
 
 /* --- the device ------------------------------------------------------------------------------- */
 
-static bool begins(const char *text, const char *const *words)
-{
-    for (; *words; words++)
-        if (strncmp(text, *words, strlen(*words)) == 0) return true;
-    return false;
-}
-
-static long number_of(const char *device)
-{
-    const char *colon = strrchr(device, ':');
-    return colon && isdigit((unsigned char)colon[1]) ? strtol(colon + 1, NULL, 10) : 0;
-}
-
 /* NVML's number of CUDA's device n; -1: not known. */
 static long nvml_number(const char *visible, long n)
 {
@@ -336,33 +313,22 @@ static void choose_cuda(const struct assay__sensors *sensors, const char *device
                         struct assay__rails *rails)
 {
     struct assay__rails gpus = {.count = 0};
+    const char *colon = strrchr(device, ':');
+    bool numbered = colon && isdigit((unsigned char)colon[1]);
     take(sensors, GPU, false, ASSAY__RAIL_PARTS, &gpus);
-    long n = gpus.count == 1 && !sensors->cuda_visible
-                 ? number_of(device)
-                 : nvml_number(sensors->cuda_visible, number_of(device));
+    long n = nvml_number(sensors->cuda_visible, numbered ? strtol(colon + 1, NULL, 10) : 0);
     if (n < 0) {
-        snprintf(rails->reason, sizeof rails->reason,
-                 "which GPU ran it is not known: CUDA_VISIBLE_DEVICES does not name it by number");
+        rails->reason =
+            "which GPU ran it is not known: CUDA_VISIBLE_DEVICES does not name it by number";
         return;
     }
-    snprintf(rails->gpu, sizeof rails->gpu, "gpu%ld", n);
+    rails->gpu = assay__arena_text(sensors->profile->arena, "gpu%ld", n);
     for (size_t i = 0; i < gpus.count; i++)
         if (strcmp(gpus.names[i], rails->gpu) == 0) rails->names[rails->count++] = gpus.names[i];
     bool by_bus = sensors->cuda_order && strcmp(sensors->cuda_order, "PCI_BUS_ID") == 0;
     if (gpus.count > 1 && rails->count && !by_bus)
-        snprintf(
-            rails->remark, sizeof rails->remark,
-            "CUDA and NVML number the GPUs the same way only with CUDA_DEVICE_ORDER=PCI_BUS_ID");
-}
-
-static void choose_only_gpu(const struct assay__sensors *sensors, struct assay__rails *rails)
-{
-    take(sensors, GPU, false, ASSAY__RAIL_PARTS, rails);
-    if (rails->count > 1) {
-        rails->count = 0;
-        snprintf(rails->reason, sizeof rails->reason, "which of the cards ran it is not known");
-    }
-    if (rails->count == 1) snprintf(rails->gpu, sizeof rails->gpu, "%s", rails->names[0]);
+        rails->remark =
+            "CUDA and NVML number the GPUs the same way only with CUDA_DEVICE_ORDER=PCI_BUS_ID";
 }
 
 static void choose_cpu(const struct assay__sensors *sensors, struct assay__rails *rails)
@@ -379,8 +345,7 @@ static void choose_cpu(const struct assay__sensors *sensors, struct assay__rails
     take(sensors, PACKAGE, false, ASSAY__RAIL_PARTS, rails); /* for its reason */
 }
 
-/* --- why power is unknown ------------------------------------------------------------------------
- */
+/* --- why power is unknown --------------------------------------------------------------------- */
 
 static const char *probe_reason(const struct assay__sensors *sensors,
                                 const struct assay__probe_cost *probe)
@@ -395,38 +360,6 @@ static const char *probe_reason(const struct assay__sensors *sensors,
     return reason && *reason ? reason : *probe->reason ? probe->reason : "it reads no power here";
 }
 
-/* The start of the reason: the rails that were read. */
-static size_t explain_others(const struct assay__sensors *sensors, struct assay__rails *rails)
-{
-    const char *rail;
-    size_t size = sizeof rails->reason, used = 0, others = 0;
-    used += (size_t)snprintf(rails->reason, size, "no energy counter or power sensor");
-    for (size_t i = 0; (rail = assay__sensors_rail_at(sensors, i)) != NULL && used < size / 4; i++)
-        if (assay__sensors_rail_read(sensors, rail))
-            used += (size_t)snprintf(rails->reason + used, size - used, "%s%.60s",
-                                     others++ ? ", " : " of the processor (", rail);
-    if (others)
-        used += (size_t)snprintf(rails->reason + used, size - used,
-                                 " %s read, but %s not known to be its own)",
-                                 others == 1 ? "was" : "were", others == 1 ? "is" : "are");
-    return used;
-}
-
-/* The device's own rail exists but cannot be read: that is the reason. */
-static bool explain_candidate(const struct assay__sensors *sensors, struct assay__rails *rails)
-{
-    for (size_t i = 0; rails->count && i < sensors->series_count; i++) {
-        const struct assay__series *series = &sensors->series[i];
-        if (!is_power_channel(series->channel) || !*series->channel->reason ||
-            strcmp(series->channel->rail, rails->names[0]) != 0)
-            continue;
-        snprintf(rails->reason, sizeof rails->reason, "%s: %s", rails->names[0],
-                 series->channel->reason);
-        return true;
-    }
-    return false;
-}
-
 static bool measures_power_of(const struct assay__probe_ops *ops,
                               enum assay__device_class device_class)
 {
@@ -436,8 +369,29 @@ static bool measures_power_of(const struct assay__probe_ops *ops,
 
 static void explain(const struct assay__sensors *sensors, struct assay__rails *rails)
 {
-    if (explain_candidate(sensors, rails)) return;
-    size_t used = explain_others(sensors, rails), listed = 0;
+    struct assay__arena *arena = sensors->profile->arena;
+    /* The device's own rail exists but cannot be read: that is the reason. */
+    for (size_t i = 0; rails->count && i < sensors->series_count; i++) {
+        const struct assay__channel *channel = sensors->series[i].channel;
+        if (!is_power_channel(channel) || !*channel->reason ||
+            strcmp(channel->rail, rails->names[0]) != 0)
+            continue;
+        rails->reason = assay__arena_text(arena, "%s: %s", rails->names[0], channel->reason);
+        return;
+    }
+    struct assay__buf text = {0};
+    size_t listed = 0;
+    assay__buf_puts(&text, "no energy counter or power sensor");
+    /* The rails that were read. */
+    const char *rail;
+    size_t others = 0;
+    for (size_t i = 0;
+         (rail = assay__sensors_rail_at(sensors, i)) != NULL && text.length < REASON_OTHERS; i++)
+        if (assay__sensors_rail_read(sensors, rail))
+            assay__buf_printf(&text, "%s%.60s", others++ ? ", " : " of the processor (", rail);
+    if (others)
+        assay__buf_printf(&text, " %s read, but %s not known to be its own)",
+                          others == 1 ? "was" : "were", others == 1 ? "is" : "are");
     rails->listed = true;
     for (size_t i = 0; i < assay__sampler_probe_count(sensors->sampler); i++) {
         struct assay__probe_cost probe;
@@ -445,55 +399,56 @@ static void explain(const struct assay__sensors *sensors, struct assay__rails *r
         if (!measures_power_of(probe.ops, rails->device_class)) continue;
         if (probe.ops->is_foreign && probe.ops->is_foreign()) continue; /* no way to it */
         const char *reason = probe_reason(sensors, &probe);
-        int more = snprintf(rails->reason + used, sizeof rails->reason - used, "%s%s: %.*s%s",
-                            listed++ ? "; " : ": ", probe.ops->name, REASON_EACH, reason,
-                            strlen(reason) > REASON_EACH ? "…" : "");
-        used += more > 0 ? (size_t)more : 0;
-        if (used >= sizeof rails->reason) used = sizeof rails->reason - 1;
+        assay__buf_printf(&text, "%s%s: %.*s%s", listed++ ? "; " : ": ", probe.ops->name,
+                          REASON_EACH, reason, strlen(reason) > REASON_EACH ? "…" : "");
     }
+    const char *kept = assay__buf_keep(&text, arena);
+    rails->reason = kept ? kept : "";
 }
 
 /* Whether every rail has an answer; else why not ("" unknown). */
 static bool all_answer(const struct assay__sensors *sensors, const struct assay__rails *rails,
-                       char *why, size_t size)
+                       const char **why)
 {
-    *why = '\0';
+    struct assay__arena *arena = sensors->profile->arena;
+    *why = "";
     for (size_t i = 0; i < rails->count; i++) {
         struct assay__sensed sensed;
         assay__sensed_rail(sensors, rails->names[i], &sensed);
         if (sensed.available) continue;
-        snprintf(why, size, "%s: %s", rails->names[i], sensed.reason);
+        *why = assay__arena_text(arena, "%s: %s", rails->names[i], sensed.reason);
         return false;
     }
     if (rails->count) return true;
-    for (size_t i = 0; i < assay__sampler_probe_count(sensors->sampler) && !*why; i++) {
+    for (size_t i = 0; i < assay__sampler_probe_count(sensors->sampler) && !**why; i++) {
         struct assay__probe_cost probe;
         assay__sampler_probe_cost(sensors->sampler, i, &probe);
         if (probe.blocked && measures_power_of(probe.ops, rails->device_class))
-            snprintf(why, size, "%s: %s", probe.ops->name, probe.reason);
+            *why = assay__arena_text(arena, "%s: %s", probe.ops->name, probe.reason);
     }
     return false;
 }
 
-/* The whole machine's power, when it is known and the rails' power is not. why: the rails' reason.
- */
+/* The whole machine's power, when it is known and the rails' power is not. why: the reason. */
 static bool choose_last_resort(const struct assay__sensors *sensors, const char *why,
                                struct assay__rails *rails)
 {
     static const enum rail_kind last_resorts[] = {PSYS, MACHINE};
     for (size_t i = 0; i < sizeof last_resorts / sizeof last_resorts[0]; i++) {
-        struct assay__rails last = {.device_class = rails->device_class, .whole_machine = true};
+        struct assay__rails last = *rails;
+        last.count = 0;
+        last.whole_machine = true;
         struct assay__sensed sensed = {.available = false};
         take(sensors, last_resorts[i], true, 1, &last);
         if (last.count) assay__sensed_rail(sensors, last.names[0], &sensed);
         if (!sensed.available) continue;
-        memcpy(last.gpu, rails->gpu, sizeof last.gpu);
-        snprintf(
-            last.remark, sizeof last.remark,
+        char *remark = assay__arena_printf(
+            sensors->profile->arena,
             "of the whole machine, because nothing here measures the processor alone%s%.380s%s",
             *why ? " (" : "", why, *why ? ")" : "");
-        for (char *part = last.remark; (part = strchr(part, ';')) != NULL;)
+        for (char *part = remark; part && (part = strchr(part, ';')) != NULL;)
             *part = ','; /* it separates the parts of a note */
+        last.remark = remark ? remark : "";
         *rails = last;
         return true;
     }
@@ -502,20 +457,27 @@ static bool choose_last_resort(const struct assay__sensors *sensors, const char 
 
 void assay__sensors_rails(const struct assay__sensors *sensors, struct assay__rails *rails)
 {
-    static const char *const by_number[] = {"cuda", "tensorrt", "rocm", "migraphx", NULL};
     const struct assay__target *target = &sensors->trial->target;
     const char *device = assay__device_bare(target->device);
-    *rails = (struct assay__rails){.device_class = target->device_class};
-    if (target->device_class == ASSAY__CLASS_GPU && begins(device, by_number))
+    bool by_number = assay__text_is_one_of(device, "cuda* tensorrt* rocm* migraphx*");
+    *rails = (struct assay__rails){
+        .device_class = target->device_class, .reason = "", .remark = "", .gpu = ""};
+    if (target->device_class == ASSAY__CLASS_GPU && by_number) {
         choose_cuda(sensors, device, rails);
-    else if (target->device_class == ASSAY__CLASS_GPU)
-        choose_only_gpu(sensors, rails);
-    else if (target->device_class == ASSAY__CLASS_NPU)
+    } else if (target->device_class == ASSAY__CLASS_GPU) {
+        take(sensors, GPU, false, ASSAY__RAIL_PARTS, rails);
+        if (rails->count > 1) {
+            rails->count = 0;
+            rails->reason = "which of the cards ran it is not known";
+        }
+        if (rails->count == 1) rails->gpu = rails->names[0];
+    } else if (target->device_class == ASSAY__CLASS_NPU) {
         take(sensors, NPU, false, 1, rails);
-    else
+    } else {
         choose_cpu(sensors, rails);
-    char why[440];
-    if (*rails->reason || all_answer(sensors, rails, why, sizeof why) ||
+    }
+    const char *why;
+    if (*rails->reason || all_answer(sensors, rails, &why) ||
         choose_last_resort(sensors, why, rails) || any_works(sensors, rails))
         return; /* rails that were read have reasons of their own */
     explain(sensors, rails);
@@ -542,6 +504,7 @@ static size_t find_by_name(const struct assay__sensors *sensors, const char *qua
 size_t assay__sensors_temperature(const struct assay__sensors *sensors,
                                   const struct assay__rails *rails)
 {
+    static const char *const any[] = {"", NULL};
     static const char *const of_cpu[] = {"coretemp.package",
                                          "k10temp.tdie",
                                          "k10temp.tctl",
@@ -553,12 +516,10 @@ size_t assay__sensors_temperature(const struct assay__sensors *sensors,
                                          "soc_thermal",
                                          "acpitz",
                                          NULL};
-    static const char *const any[] = {"", NULL};
     if (rails->device_class == ASSAY__CLASS_GPU)
         return *rails->gpu ? find_by_name(sensors, "temperature", any, rails->gpu) : SIZE_MAX;
-    return rails->device_class == ASSAY__CLASS_NPU
-               ? SIZE_MAX
-               : find_by_name(sensors, "temperature", of_cpu, NULL);
+    if (rails->device_class == ASSAY__CLASS_NPU) return SIZE_MAX;
+    return find_by_name(sensors, "temperature", of_cpu, NULL);
 }
 
 size_t assay__sensors_clock(const struct assay__sensors *sensors, const struct assay__rails *rails)

@@ -13,7 +13,6 @@
 #include "base/text.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define BUCKET_S 0.5
@@ -26,9 +25,9 @@
 #define POWER_PERIODS 10 /* fewer, and readings beat against the updates */
 #define POWER_LEAST_NS 5e7
 
-static char *copy(const struct assay__sensors *sensors, const char *text)
+static const char *copy(const struct assay__sensors *sensors, const char *text)
 {
-    return assay__arena_strdup(sensors->profile->arena, text ? text : "");
+    return assay__arena_text(sensors->profile->arena, "%s", text ? text : "");
 }
 
 static double *column(const struct assay__sensors *sensors, size_t count)
@@ -52,19 +51,16 @@ static bool has_name(const struct assay__trial *trial, const char *name)
 static const char *unique(const struct assay__sensors *sensors, const char *name, const char *probe)
 {
     struct assay__arena *arena = sensors->profile->arena;
-    const char *made = assay__arena_strdup(arena, name);
-    if (made && has_name(sensors->trial, made))
-        made = assay__arena_printf(arena, "%s.%s", name, probe);
-    for (int i = 2; made && has_name(sensors->trial, made); i++)
-        made = assay__arena_printf(arena, "%s.%s#%d", name, probe, i);
+    const char *made = copy(sensors, name);
+    if (has_name(sensors->trial, made)) made = assay__arena_text(arena, "%s.%s", name, probe);
+    for (int i = 2; *made && has_name(sensors->trial, made); i++)
+        made = assay__arena_text(arena, "%s.%s#%d", name, probe, i);
     return made;
 }
 
 static int add(const struct assay__sensors *sensors, const struct assay__series_info *info)
 {
-    if (!info->name || !info->quantity || !info->rail || !info->unit || !info->probe ||
-        !info->source || !info->note)
-        return ASSAY_ENOMEM;
+    if (assay__arena_failed(sensors->profile->arena)) return ASSAY_ENOMEM;
     return assay__trial_add_series(sensors->profile, sensors->trial, info);
 }
 
@@ -77,31 +73,6 @@ struct shared_times {
     double *times_ns;
 };
 
-static double *times_of(const struct assay__sensors *sensors, const struct assay__series *series,
-                        struct shared_times *shared)
-{
-    if (shared->ops == series->ops && shared->from == series->times_ns) return shared->times_ns;
-    *shared = (struct shared_times){series->ops, series->times_ns, column(sensors, series->count)};
-    for (size_t i = 0; shared->times_ns && i < series->count; i++)
-        shared->times_ns[i] = since_origin(sensors, series->times_ns[i]);
-    return shared->times_ns;
-}
-
-/* The reason, and how often a channel was read that costs too much. In the profile's arena; NULL:
- * out of memory. */
-static const char *seldom(const struct assay__sensors *sensors, const struct assay__series *series,
-                          const char *reason)
-{
-    char every[64], takes[64];
-    if (!assay__series_seldom(sensors, series)) return copy(sensors, reason);
-    assay__text_scaled(every, sizeof every, series->interval_s, "s");
-    assay__text_scaled(takes, sizeof takes, series->read_s, "s");
-    return assay__arena_printf(sensors->profile->arena,
-                               "%s%sread every %s, and at the edges of what was measured: a "
-                               "reading of %s takes %s of CPU time",
-                               reason, *reason ? "; " : "", every, series->ops->name, takes);
-}
-
 static int add_channel(const struct assay__sensors *sensors, const struct assay__series *series,
                        struct shared_times *shared)
 {
@@ -111,6 +82,13 @@ static int add_channel(const struct assay__sensors *sensors, const struct assay_
         any = isfinite(series->values[i]);
     const char *reason = series->reason && *series->reason ? series->reason : "";
     if (!any && !*reason) reason = "nothing was read";
+    if (any && assay__series_seldom(sensors, series)) /* it costs too much */
+        reason = assay__arena_text(sensors->profile->arena,
+                                   "%s%sread every %s, and at the edges of what was measured: a "
+                                   "reading of %s takes %s of CPU time",
+                                   reason, *reason ? "; " : "",
+                                   assay__scaled(series->interval_s, "s").text, series->ops->name,
+                                   assay__scaled(series->read_s, "s").text);
     struct assay__series_info info = {
         .name = unique(sensors, channel->name, series->ops->name),
         .quantity = copy(sensors, channel->quantity),
@@ -119,14 +97,20 @@ static int add_channel(const struct assay__sensors *sensors, const struct assay_
         .probe = copy(sensors, series->ops->name),
         .source = copy(sensors, channel->source),
         .state = any ? ASSAY_MEASURED : ASSAY_UNAVAILABLE,
-        .note = any ? seldom(sensors, series, reason) : copy(sensors, reason),
+        .note = copy(sensors, reason),
         .counter = channel->kind == ASSAY__CHANNEL_COUNTER,
         .period_s = series->period_s,
         .period_is_bound = series->period_is_bound,
     };
     if (any) {
+        if (shared->ops != series->ops || shared->from != series->times_ns) {
+            *shared = (struct shared_times){series->ops, series->times_ns,
+                                            column(sensors, series->count)};
+            for (size_t i = 0; shared->times_ns && i < series->count; i++)
+                shared->times_ns[i] = since_origin(sensors, series->times_ns[i]);
+        }
         info.count = series->count;
-        info.times_ns = times_of(sensors, series, shared);
+        info.times_ns = shared->times_ns;
         info.values = column(sensors, series->count);
         if (!info.times_ns || !info.values) return ASSAY_ENOMEM;
         memcpy(info.values, series->values, series->count * sizeof(double));
@@ -156,10 +140,10 @@ static int add_power(const struct assay__sensors *sensors, const struct assay__s
         last = known ? i : SIZE_MAX;
     }
     if (count == 0) return 0;
-    const char *name = assay__arena_printf(sensors->profile->arena, "power.%s",
-                                           series->channel->rail);
+    const char *name = assay__arena_text(sensors->profile->arena, "power.%s",
+                                         series->channel->rail);
     struct assay__series_info info = {
-        .name = name ? unique(sensors, name, "counter") : NULL,
+        .name = unique(sensors, name, "counter"),
         .quantity = "power",
         .rail = copy(sensors, series->channel->rail),
         .unit = "W",
@@ -183,7 +167,7 @@ struct buckets {
     uint64_t begin_ns;
     double width_ns;
     size_t count;
-    double *done, *covered_ns, *energy_j; /* energy NaN: unknown */
+    double *done, *covered_ns;
 };
 
 /* Spreads `amount` over [from, to], in ns since the first bucket's begin. */
@@ -267,25 +251,22 @@ static double period_of(const struct assay__sensors *sensors, const struct assay
 static int add_buckets(const struct assay__sensors *sensors, const struct assay__rails *rails,
                        double width_s, bool energy)
 {
-    const struct assay__sensor_window *first = &sensors->windows[0],
-                                      *last = &sensors->windows[sensors->window_count - 1];
-    double length_ns = (double)(last->end_ns - first->begin_ns);
-    struct buckets buckets = {first->begin_ns, width_s * 1e9, 0, NULL, NULL, NULL};
-    buckets.width_ns = fmax(buckets.width_ns, length_ns / BUCKETS_MOST);
-    buckets.count = (size_t)ceil(length_ns / buckets.width_ns);
-    if (buckets.count == 0) return 0;
-    double *times_ns = column(sensors, buckets.count), *values = column(sensors, buckets.count);
-    buckets.done = column(sensors, buckets.count);
-    buckets.covered_ns = column(sensors, buckets.count);
+    uint64_t begin_ns = sensors->windows[0].begin_ns;
+    double length_ns = (double)(sensors->windows[sensors->window_count - 1].end_ns - begin_ns);
+    double width_ns = fmax(width_s * 1e9, length_ns / BUCKETS_MOST);
+    size_t count = (size_t)ceil(length_ns / width_ns);
+    if (count == 0) return 0;
+    double *times_ns = column(sensors, count), *values = column(sensors, count);
+    struct buckets buckets = {begin_ns, width_ns, count, column(sensors, count),
+                              column(sensors, count)};
     if (!times_ns || !values || !buckets.done || !buckets.covered_ns) return ASSAY_ENOMEM;
     for (size_t w = 0; w < sensors->window_count; w++)
         spread_window(&buckets, &sensors->windows[w]);
-    for (size_t b = 0; b < buckets.count; b++) {
+    for (size_t b = 0; b < count; b++) {
         double over = energy ? energy_in(sensors, rails, &buckets, b)
                              : buckets.covered_ns[b] * 1e-9;
-        bool enough = buckets.covered_ns[b] >= COVERED_LEAST * fmin(buckets.width_ns, length_ns);
-        times_ns[b] = since_origin(sensors, buckets.begin_ns) +
-                      ((double)b + 0.5) * buckets.width_ns;
+        bool enough = buckets.covered_ns[b] >= COVERED_LEAST * fmin(width_ns, length_ns);
+        times_ns[b] = since_origin(sensors, begin_ns) + ((double)b + 0.5) * width_ns;
         values[b] = enough && over > 0 ? buckets.done[b] / over : (double)NAN;
     }
     struct assay__series_info info = {
@@ -298,8 +279,8 @@ static int add_buckets(const struct assay__sensors *sensors, const struct assay_
         .state = ASSAY_DERIVED,
         .note = energy ? "inferences / energy of the rails of power.average, in equal spans"
                        : "inferences / measured time, in equal spans",
-        .period_s = buckets.width_ns * 1e-9,
-        .count = buckets.count,
+        .period_s = width_ns * 1e-9,
+        .count = count,
         .times_ns = times_ns,
         .values = values,
     };

@@ -53,46 +53,38 @@ static double seconds_in(const struct assay__sensors *sensors, uint64_t time_ns)
     return (double)(int64_t)(time_ns - sensors->origin_ns) * 1e-9;
 }
 
-/* Growth from the first window's begin to the last one's end, and when it was first seen to
- * grow. */
-static double grown(const struct assay__sensors *sensors, const struct assay__series *series,
-                    double *first_s)
+static void say_counts(struct saying *to, const struct assay__series *series)
 {
+    const struct assay__sensors *sensors = to->sensors;
+    const struct assay__channel *channel = series->channel;
+    bool heat = strcmp(channel->name, "count.throttled.core") == 0 ||
+                strcmp(channel->name, "count.throttled.package") == 0;
+    if (!heat && strcmp(channel->name, "time.throttled") != 0) return;
     uint64_t begin_ns = sensors->windows[0].begin_ns,
              end_ns = sensors->windows[sensors->window_count - 1].end_ns;
-    double start = NAN, last = NAN;
-    *first_s = NAN;
+    double start = NAN, last = NAN, first_s = NAN; /* when it was first seen to grow */
     for (size_t i = 0; i < series->count; i++) {
         if (!isfinite(series->values[i]) || series->times_ns[i] > end_ns) continue;
         if (series->times_ns[i] <= begin_ns || isnan(start)) start = series->values[i];
-        if (series->times_ns[i] > begin_ns && series->values[i] > start && isnan(*first_s))
-            *first_s = seconds_in(sensors, series->times_ns[i]);
+        if (series->times_ns[i] > begin_ns && series->values[i] > start && isnan(first_s))
+            first_s = seconds_in(sensors, series->times_ns[i]);
         last = series->values[i];
     }
-    return last - start;
-}
-
-static void say_counts(struct saying *to, const struct assay__series *series)
-{
-    const struct assay__channel *channel = series->channel;
-    double first_s, growth = grown(to->sensors, series, &first_s);
-    if (!(growth > 0)) return;
-    if (strcmp(channel->name, "count.throttled.core") == 0 ||
-        strcmp(channel->name, "count.throttled.package") == 0) {
-        drop(to, ASSAY__DISTURBANCE_THROTTLED);
+    if (!(last > start)) return;
+    enum assay__disturbance_kind kind = heat ? ASSAY__DISTURBANCE_THROTTLED
+                                             : ASSAY__DISTURBANCE_QUOTA;
+    drop(to, kind);
+    if (heat)
         assay__sentences_add(&to->said, "the %s throttled %.0f times for heat, first at %.3g s",
                              strcmp(channel->rail, "core") == 0 ? "CPU cores" : "CPU package",
-                             growth, first_s);
-        assay__sentences_kind(&to->said, ASSAY__DISTURBANCE_THROTTLED);
-    } else if (strcmp(channel->name, "time.throttled") == 0) {
-        drop(to, ASSAY__DISTURBANCE_QUOTA);
+                             last - start, first_s);
+    else
         assay__sentences_add(
             &to->said,
             "the control group's CPU quota held the run up for %.3g s of CPU time, "
             "first at %.3g s",
-            growth, first_s);
-        assay__sentences_kind(&to->said, ASSAY__DISTURBANCE_QUOTA);
-    }
+            last - start, first_s);
+    assay__sentences_kind(&to->said, kind);
 }
 
 /* "gpu0: power-cap" as a share of the samples in the windows. */
@@ -143,17 +135,6 @@ static double last_of(const struct assay__sensors *sensors, const char *probe, c
     return last;
 }
 
-static void say_limit(struct saying *to)
-{
-    double limit = last_of(to->sensors, "cpufreq", "limit.greatest");
-    double most = last_of(to->sensors, "cpufreq", "hardware.greatest");
-    if (limit > 0 && most > 0 && limit < LIMIT_BELOW * most)
-        assay__sentences_add(&to->said,
-                             "the CPU clock is limited to %.2f GHz of %.2f GHz "
-                             "(cpufreq/scaling_max_freq)",
-                             limit / 1e9, most / 1e9);
-}
-
 /* Mean of the first and of the last tenth of the time from the first window to the last. */
 static bool ends_of(const struct assay__sensors *sensors, size_t index, double *begin, double *end)
 {
@@ -200,7 +181,15 @@ int assay__sensors_throttling(const struct assay__sensors *sensors,
         say_counts(&to, &sensors->series[i]);
         say_state(&to, &sensors->series[i]);
     }
-    if (of_cpu(rails)) say_limit(&to);
+    if (of_cpu(rails)) {
+        double limit = last_of(to.sensors, "cpufreq", "limit.greatest");
+        double most = last_of(to.sensors, "cpufreq", "hardware.greatest");
+        if (limit > 0 && most > 0 && limit < LIMIT_BELOW * most)
+            assay__sentences_add(&to.said,
+                                 "the CPU clock is limited to %.2f GHz of %.2f GHz "
+                                 "(cpufreq/scaling_max_freq)",
+                                 limit / 1e9, most / 1e9);
+    }
     say_falling(&to, rails);
     environment->disturbances = to.said.items;
     environment->disturbance_kinds = to.said.kinds;

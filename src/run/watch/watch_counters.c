@@ -6,10 +6,12 @@
  * 0. */
 #include "run/watch/watchers.h"
 
+#include "base/json.h"
 #include "base/map.h"
 #include "base/metric_value.h"
 #include "platform/posix_cpu.h"
 #include "probe/probe.h"
+#include "run/worker/messages.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,6 +20,64 @@
 
 #define CONTROLLER_CHANNELS 2
 #define WHOLE_SHARE 0.9995 /* counted almost all of the time: no note needed */
+
+/* --- the worker's message --------------------------------------------------------------------- */
+
+/* A worker is not trusted: what is no number, or not one that a counter can have, is unknown. */
+
+static int bad(struct assay_error *error)
+{
+    return assay_error_set(error, ASSAY_EFORMAT, "worker sent counters that cannot be");
+}
+
+int assay__counted_hear(const struct assay__json *json, struct assay__arena *arena,
+                        struct assay__counted *counted, struct assay_error *error)
+{
+    const struct assay__json *events = assay__json_get(json, "events");
+    if (counted->known || !events || events->count > ASSAY__COUNTERS_MOST) return bad(error);
+    *counted = (struct assay__counted){
+        .known = true,
+        .events = assay__arena_array(arena, events->count, sizeof *counted->events),
+        .slices = assay__json_get_integer(json, "slices", 0),
+        .on_ns = assay__json_get_number(json, "on_ns", NAN),
+        .off_ns = assay__json_get_number(json, "off_ns", NAN),
+        .layer_note = "",
+    };
+    if (!counted->events) return assay__no_memory(error);
+    for (const struct assay__json *item = events->first; item; item = item->next) {
+        struct assay__counted_event *event = &counted->events[counted->event_count++];
+        if (assay__fields_receive(item, &assay__message_event, arena, event))
+            return assay__no_memory(error);
+        if (event->grown < 0 || event->completions < 0 || event->share < 0) return bad(error);
+        if (event->completions == 0) event->grown = NAN;
+    }
+    const struct assay__json *layers = assay__json_get(json, "layer_events");
+    for (const struct assay__json *item = layers ? layers->first : NULL; item; item = item->next) {
+        if (item->kind != ASSAY__JSON_NUMBER ||
+            !(item->number >= 0 && item->number < (double)counted->event_count) ||
+            counted->layer_event_count == ASSAY__COUNTERS_MOST)
+            return bad(error);
+        counted->layer_events[counted->layer_event_count++] = (size_t)item->number;
+    }
+    return 0;
+}
+
+int assay__counted_hear_layer(const struct assay__json *list, struct assay__arena *arena,
+                              const struct assay__counted *counted, double **values,
+                              struct assay_error *error)
+{
+    size_t at = 0;
+    *values = NULL;
+    if (!list || list->count == 0) return 0;
+    if (!counted->known || list->count != counted->layer_event_count) return bad(error);
+    *values = assay__arena_array(arena, list->count, sizeof **values);
+    if (!*values) return assay__no_memory(error);
+    for (const struct assay__json *item = list->first; item; item = item->next)
+        (*values)[at++] = item->kind == ASSAY__JSON_NUMBER ? item->number : NAN;
+    return 0;
+}
+
+/* --- the watcher ------------------------------------------------------------------------------ */
 
 struct assay__watcher {
     const struct assay__trial_input *input;
@@ -113,22 +173,17 @@ static void window_ends(struct assay__watcher *w, int launch, uint64_t now_ns, s
     w->moved_s += (double)(now_ns - w->before_ns) * 1e-9;
 }
 
-/* The highest bandwidth of DRAM that was measured here; NaN: none was. */
-static double memory_ceiling(const struct assay_profile *profile)
-{
-    double best = NAN;
-    for (size_t i = 0; i < profile->ceiling_count; i++) {
-        const struct assay__ceiling_info *ceiling = &profile->ceilings[i];
-        if (strncmp(ceiling->name, "bandwidth.dram.", 15) == 0 && isfinite(ceiling->value))
-            best = fmax(isnan(best) ? 0 : best, ceiling->value);
-    }
-    return best;
-}
-
 static void put_controllers(struct assay__watcher *w)
 {
     struct assay_metrics *metrics = w->input->trial->metrics;
-    double rate = w->moved / w->moved_s, ceiling = memory_ceiling(w->input->profile);
+    /* The highest bandwidth of DRAM that was measured here; NaN: none was. */
+    double best = NAN;
+    for (size_t i = 0; i < w->input->profile->ceiling_count; i++) {
+        const struct assay__ceiling_info *ceiling = &w->input->profile->ceilings[i];
+        if (strncmp(ceiling->name, "bandwidth.dram.", 15) == 0 && isfinite(ceiling->value))
+            best = fmax(isnan(best) ? 0 : best, ceiling->value);
+    }
+    double rate = w->moved / w->moved_s;
     const char *reason = w->moved_reason[0] ? w->moved_reason
                          : w->moved > 0     ? ""
                                             : "the memory controllers' counters did not move";
@@ -140,7 +195,7 @@ static void put_controllers(struct assay__watcher *w)
     assay_metrics_measured(metrics, "memory.bandwidth.controller", rate, "perf_event (uncore_imc)",
                            "read and written by the whole machine while it was measured, "
                            "not by the worker alone");
-    assay__metrics_put_known(metrics, "hardware.memory_controller", ASSAY_DERIVED, rate / ceiling,
+    assay__metrics_put_known(metrics, "hardware.memory_controller", ASSAY_DERIVED, rate / best,
                              "perf_event (uncore_imc)",
                              "memory.bandwidth.controller / the highest measured bandwidth of DRAM",
                              "no bandwidth ceiling of this machine's memory was measured");
@@ -154,19 +209,14 @@ struct total {
     bool user_only;
 };
 
-static const struct assay__counted_event *find(const struct assay__outcome *outcome,
-                                               const char *name)
-{
-    for (size_t i = 0; i < outcome->counted.event_count; i++)
-        if (strcmp(outcome->counted.events[i].name, name) == 0) return &outcome->counted.events[i];
-    return NULL;
-}
-
 static struct total add_up(const struct assay__watcher *w, const char *name)
 {
     struct total total = {.share = 1, .source = "", .reason = ""};
     for (size_t i = 0; i < w->used_count; i++) {
-        const struct assay__counted_event *event = find(w->used[i], name);
+        const struct assay__counted *counted = &w->used[i]->counted;
+        const struct assay__counted_event *event = NULL;
+        for (size_t k = 0; k < counted->event_count && !event; k++)
+            if (strcmp(counted->events[k].name, name) == 0) event = &counted->events[k];
         if (!event) continue;
         if (!isfinite(event->grown)) {
             if (!total.reason[0]) total.reason = event->reason;
@@ -182,23 +232,18 @@ static struct total add_up(const struct assay__watcher *w, const char *name)
     return total;
 }
 
-/* Why a counter has no value; NULL: it has one. */
-static const char *missing(const struct assay__watcher *w, const struct row *row,
-                           const struct total *total)
-{
-    if (w->used_count == 0) return "no launch lasted until its counters were read";
-    if (!(total->completions > 0)) return total->reason[0] ? total->reason : "it was not counted";
-    if (row->must_move && total->grown == 0)
-        return "it stayed at 0 while inferences ran: the counter exists but does not count, as in "
-               "some virtual machines";
-    return NULL;
-}
-
 static void put_counter(struct assay__watcher *w, const struct row *row)
 {
     struct assay_metrics *metrics = w->input->trial->metrics;
     struct total total = add_up(w, row->event);
-    const char *reason = missing(w, row, &total);
+    const char *reason = NULL;
+    if (w->used_count == 0)
+        reason = "no launch lasted until its counters were read";
+    else if (!(total.completions > 0))
+        reason = total.reason[0] ? total.reason : "it was not counted";
+    else if (row->must_move && total.grown == 0)
+        reason = "it stayed at 0 while inferences ran: the counter exists but does not count, as "
+                 "in some virtual machines";
     if (reason) {
         assay_metrics_unavailable(metrics, row->metric, reason);
         return;
@@ -245,18 +290,6 @@ static void put_hit_rate(struct assay__watcher *w)
                               "level; on Arm of the first-level data cache)");
 }
 
-/* Only where cycles and CPU time cover the same: the kernel's part is in both or was not
- * counted. */
-static void put_frequency(struct assay__watcher *w)
-{
-    const struct assay_metric *cycles = get(w, "hardware.cycles"),
-                              *clock = get(w, "hardware.task_clock");
-    if (assay__metric_is_known(cycles) && assay__metric_is_known(clock) && !w->user_space)
-        assay_metrics_derived(w->input->trial->metrics, "hardware.frequency",
-                              cycles->value / clock->value, cycles->source,
-                              "hardware.cycles / hardware.task_clock: while the worker ran");
-}
-
 static void put_bandwidth(struct assay__watcher *w)
 {
     struct assay_metrics *metrics = w->input->trial->metrics;
@@ -274,20 +307,6 @@ static void put_bandwidth(struct assay__watcher *w)
         line);
     assay_metrics_derived(metrics, "memory.bandwidth.llc", misses->value * line / w->seconds,
                           misses->source, note);
-}
-
-static void put_overhead(struct assay__watcher *w)
-{
-    double on = 0, off = 0;
-    for (size_t i = 0; i < w->used_count; i++) {
-        on += w->used[i]->counted.on_ns;
-        off += w->used[i]->counted.off_ns;
-    }
-    assay__metrics_put_known(w->input->trial->metrics, "overhead.counters", ASSAY_MEASURED,
-                             on > 0 && off > 0 ? on / off : (double)NAN, "clock",
-                             "median of slices with the counters on / off, alternating; the "
-                             "latency was measured with them off",
-                             "no slice with counters and no slice without was timed");
 }
 
 static void put_derived(struct assay__watcher *w)
@@ -310,10 +329,26 @@ static void put_derived(struct assay__watcher *w)
     else
         assay_metrics_unavailable(metrics, "hardware.cpus_busy", clock->note);
     put_hit_rate(w);
-    put_frequency(w);
+    /* Only where cycles and CPU time cover the same: the kernel's part is in both or was not
+     * counted. */
+    const struct assay_metric *cycles = get(w, "hardware.cycles");
+    clock = get(w, "hardware.task_clock");
+    if (assay__metric_is_known(cycles) && assay__metric_is_known(clock) && !w->user_space)
+        assay_metrics_derived(metrics, "hardware.frequency", cycles->value / clock->value,
+                              cycles->source,
+                              "hardware.cycles / hardware.task_clock: while the worker ran");
     put_bandwidth(w);
     put_controllers(w);
-    put_overhead(w);
+    double on = 0, off = 0;
+    for (size_t i = 0; i < w->used_count; i++) {
+        on += w->used[i]->counted.on_ns;
+        off += w->used[i]->counted.off_ns;
+    }
+    assay__metrics_put_known(metrics, "overhead.counters", ASSAY_MEASURED,
+                             on > 0 && off > 0 ? on / off : (double)NAN, "clock",
+                             "median of slices with the counters on / off, alternating; the "
+                             "latency was measured with them off",
+                             "no slice with counters and no slice without was timed");
 }
 
 /* --- classes of layers ------------------------------------------------------------------------ */
@@ -428,12 +463,12 @@ static int put_classes(const struct assay__trial_input *input,
     struct assay__trial *trial = input->trial;
     const struct assay__counted *lead = used_count ? &used[0]->counted : NULL;
     struct classes c = {.counters = lead ? lead->layer_event_count : 0};
+    trial->counter_count = c.counters;
     trial->counter_names = assay__arena_array(input->profile->arena, c.counters + 1,
                                               sizeof *trial->counter_names);
     if (!trial->counter_names) return ASSAY_ENOMEM;
     for (size_t i = 0; i < c.counters; i++)
         trial->counter_names[i] = lead->events[lead->layer_events[i]].name;
-    trial->counter_count = c.counters;
     int code = c.counters && trial->layers.count ? fill_classes(&c, input, used, used_count) : 0;
     if (code == 0) trial->class_counter_note = explain_classes(trial, used, used_count);
     assay__map_free(c.index);

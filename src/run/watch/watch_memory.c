@@ -23,8 +23,9 @@
 #define INTERVAL_NS 20000000u
 #define DEVICE_INTERVAL_NS 100000000u
 #define PSS_LEAST_NS 250000000u
-#define PSS_SHARE \
-    20u /* and at least 20 times as long as a reading takes: a large worker is not kept waiting */
+#define PSS_SHARE                                                                   \
+    20u /* times as long as a reading takes, at least: a large worker must not wait \
+         */
 
 enum part { RESIDENT, DEVICE, PROPORTIONAL, PARTS };
 
@@ -119,18 +120,18 @@ static void started(struct assay__watcher *watcher, int launch, pid_t worker)
     read_pss(watcher);
 }
 
-static void at_window(struct assay__watcher *watcher, int launch, uint64_t now_ns)
+static void window_begins(struct assay__watcher *watcher, int launch, uint64_t now_ns)
 {
     (void)launch, (void)now_ns;
     read_pss(watcher);
 }
 
-static void after_window(struct assay__watcher *watcher, int launch, uint64_t now_ns,
-                         size_t completions)
+static void window_ends(struct assay__watcher *watcher, int launch, uint64_t now_ns,
+                        size_t completions)
 {
-    (void)completions;
+    (void)launch, (void)completions;
     watcher->seen.window_end_ns = now_ns;
-    at_window(watcher, launch, now_ns);
+    read_pss(watcher);
 }
 
 /* The launch has sent its last message; the process waits for the socket to close or is gone. */
@@ -181,8 +182,8 @@ const struct assay__watcher_ops assay__watch_memory = {
     .wanted = wanted,
     .begin = new_watcher,
     .started = started,
-    .window_begins = at_window,
-    .window_ends = after_window,
+    .window_begins = window_begins,
+    .window_ends = window_ends,
     .ended = ended,
     .extra = extra,
     .finish = put_memory,

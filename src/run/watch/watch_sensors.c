@@ -13,6 +13,7 @@
 #include "run/watch/watchers.h"
 
 #include "base/clock.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -47,67 +48,30 @@ static bool wanted(const struct assay__run_options *options)
     return options->watching.power;
 }
 
-static bool is_one_of(const char *word, const char *const *words)
-{
-    for (; *words; words++)
-        if (strcmp(word, *words) == 0) return true;
-    return false;
-}
-
 /* Memory is another watcher's business; of the counts only those of throttling. Reading the PCIe
  * link's state costs five times as much as the rest of NVML (160 of 190 µs on an H200) and does not
  * concern power. */
 static bool channel_wanted(void *context, const struct assay__probe_ops *ops,
                            const struct assay__channel *channel)
 {
-    static const char *const quantities[] = {
-        "energy", "power", "temperature", "clock", "utilization", "fan", "state", "time", NULL};
     (void)context, (void)ops;
     if (strstr(channel->name, ".pcie-")) return false;
-    return is_one_of(channel->quantity, quantities) ||
+    return assay__text_is_one_of(channel->quantity, "energy power temperature clock utilization "
+                                                    "fan state time") ||
            strncmp(channel->name, "count.throttled", 15) == 0;
-}
-
-static int add_probes(struct assay__sampler *sampler, struct assay_error *error)
-{
-    static const char *const left_out[] = {"perf", "nvml-pcie", NULL};
-    int code = 0;
-    for (size_t i = 0; assay__probe_at(i) && code == 0; i++)
-        if (!is_one_of(assay__probe_at(i)->name, left_out))
-            code = assay__sampler_add(sampler, assay__probe_at(i), channel_wanted, NULL, error);
-    return code;
-}
-
-/* Power or energy can be read, so an idle baseline and the sources' periods are useful. */
-static bool has_power(struct assay__sampler *sampler)
-{
-    for (size_t i = 0; i < assay__sampler_count(sampler); i++) {
-        struct assay__series series;
-        assay__sampler_series(sampler, i, &series);
-        if (series.available && (strcmp(series.channel->quantity, "energy") == 0 ||
-                                 strcmp(series.channel->quantity, "power") == 0))
-            return true;
-    }
-    return false;
-}
-
-/* Waits until everything has been read once: a window that began earlier would have no first
- * reading. */
-static void wait_first(struct assay__sampler *sampler)
-{
-    struct assay__sampler_cost cost = {.ticks = 0};
-    const struct timespec slice = {0, FIRST_SLICE_NS};
-    for (uint64_t waited_ns = 0; waited_ns < FIRST_MOST_NS; waited_ns += FIRST_SLICE_NS) {
-        assay__sampler_cost(sampler, &cost);
-        if (cost.ticks) return;
-        nanosleep(&slice, NULL);
-    }
 }
 
 static void watch_idle(struct assay__watcher *watcher, double seconds)
 {
     const struct assay__run_options *options = watcher->plan.options;
-    wait_first(watcher->sampler);
+    struct assay__sampler_cost cost = {.ticks = 0};
+    /* A window that began before everything was read once would have no first reading. */
+    for (uint64_t waited_ns = 0; waited_ns < FIRST_MOST_NS; waited_ns += FIRST_SLICE_NS) {
+        const struct timespec slice = {0, FIRST_SLICE_NS};
+        assay__sampler_cost(watcher->sampler, &cost);
+        if (cost.ticks) break;
+        nanosleep(&slice, NULL);
+    }
     uint64_t begin_ns = assay__now_ns(), length_ns = (uint64_t)(seconds * 1e9), now_ns = begin_ns;
     bool stopped = false;
     uint64_t thirds = 0; /* at their ends everything is read: power that has not settled shows */
@@ -129,24 +93,23 @@ static void watch_idle(struct assay__watcher *watcher, double seconds)
     assay__sampler_nudge(watcher->sampler);
 }
 
-static size_t capacity_for(const struct assay__run_options *options, double interval_s,
-                           double idle_s)
-{
-    double launch_s = options->measuring.time_s > 0 ? options->measuring.time_s + 2 : EXPECTED_S;
-    double samples = (idle_s + launch_s * options->measuring.launches) / interval_s;
-    if (!(samples > CAPACITY_LEAST)) return CAPACITY_LEAST;
-    return samples < CAPACITY_MOST ? (size_t)samples : CAPACITY_MOST;
-}
-
 static int open_sampler(struct assay__watcher *watcher, double idle_s, struct assay_error *error)
 {
+    double time_s = watcher->plan.options->measuring.time_s;
+    double launch_s = time_s > 0 ? time_s + 2 : EXPECTED_S;
+    double samples = (idle_s + launch_s * watcher->plan.options->measuring.launches) /
+                     watcher->interval_s;
     struct assay__sampler_options options = {
         .size = sizeof options,
         .interval_ns = (uint64_t)(watcher->interval_s * 1e9),
         .most_share = MOST_SHARE,
-        .capacity = capacity_for(watcher->plan.options, watcher->interval_s, idle_s)};
+        .capacity = (size_t)fmin(fmax(samples, CAPACITY_LEAST), CAPACITY_MOST)};
     int code = assay__sampler_new(&options, &watcher->sampler, error);
-    return code ? code : add_probes(watcher->sampler, error);
+    for (size_t i = 0; code == 0 && assay__probe_at(i); i++)
+        if (!assay__text_is_one_of(assay__probe_at(i)->name, "perf nvml-pcie"))
+            code = assay__sampler_add(watcher->sampler, assay__probe_at(i), channel_wanted, NULL,
+                                      error);
+    return code;
 }
 
 static void free_watcher(struct assay__watcher *watcher)
@@ -175,7 +138,13 @@ static int open_sensors(const struct assay__watch_plan *plan, struct assay__watc
     made->interval_s = interval_s;
     made->idle_reason = "no idle baseline was taken";
     int code = open_sampler(made, idle_s, error);
-    bool power = code == 0 && has_power(made->sampler);
+    bool power = false; /* can be read: then an idle baseline and the sources' periods are useful */
+    for (size_t i = 0; code == 0 && i < assay__sampler_count(made->sampler); i++) {
+        struct assay__series series;
+        assay__sampler_series(made->sampler, i, &series);
+        power |= series.available &&
+                 assay__text_is_one_of(series.channel->quantity, "energy power");
+    }
     if (power) assay__sampler_calibrate(made->sampler, CALIBRATE_NS, CALIBRATE_EACH_NS);
     if (code == 0) code = assay__sampler_start(made->sampler, error);
     if (code == 0 && !power)
@@ -217,21 +186,6 @@ static int extra(struct assay__watcher *watcher, const struct assay__request *re
 
 /* --- the windows ------------------------------------------------------------------------------ */
 
-static struct assay__sensor_window window_of(const struct assay__outcome *outcome, int launch,
-                                             const struct assay__sample_window *window)
-{
-    struct assay__sensor_window made = {.launch = launch,
-                                        .begin_ns = window->begin_ns,
-                                        .end_ns = window->end_ns,
-                                        .completions = window->completions};
-    const struct assay__samples *samples = outcome->stream_count == 1 ? outcome->streams : NULL;
-    if (samples && samples->values && window->first + window->count <= samples->count) {
-        made.samples_ns = samples->values + window->first;
-        made.sample_count = window->count;
-    }
-    return made;
-}
-
 /* All windows of the launches that the statistics rest on; the caller frees. NULL: out of
  * memory. */
 static struct assay__sensor_window *collect(const struct assay__trial_input *input, size_t *count)
@@ -242,13 +196,22 @@ static struct assay__sensor_window *collect(const struct assay__trial_input *inp
         total += used[i]->window_count;
     struct assay__sensor_window *windows = used ? calloc(total + 1, sizeof *windows) : NULL;
     *count = 0;
-    for (size_t i = 0; windows && i < used_count; i++)
+    for (size_t i = 0; windows && i < used_count; i++) {
+        const struct assay__samples *samples = used[i]->stream_count == 1 ? used[i]->streams : NULL;
         for (size_t w = 0; w < used[i]->window_count; w++) {
             const struct assay__sample_window *window = &used[i]->windows[w];
-            if (window->begin_ns && window->end_ns > window->begin_ns)
-                windows[(*count)++] = window_of(used[i], (int)(used[i] - input->outcomes) + 1,
-                                                window);
+            if (!window->begin_ns || window->end_ns <= window->begin_ns) continue;
+            bool each = samples && samples->values &&
+                        window->first + window->count <= samples->count;
+            windows[(*count)++] = (struct assay__sensor_window){
+                .launch = (int)(used[i] - input->outcomes) + 1,
+                .begin_ns = window->begin_ns,
+                .end_ns = window->end_ns,
+                .completions = window->completions,
+                .samples_ns = each ? samples->values + window->first : NULL,
+                .sample_count = each ? window->count : 0};
         }
+    }
     free(used);
     return windows;
 }

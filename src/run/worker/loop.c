@@ -1,10 +1,11 @@
-/* loop.c - the measured loop (see loop.h). The two variants differ only in where the time comes
- * from: an engine's scripted clock (tests) is an indirect call, the real clock is inlined to the
- * vDSO call. */
+/* loop.c - the measured loop (see loop.h), in two variants that differ only in where the time comes
+ * from: the real clock, or an engine's scripted one (tests), which is an indirect call. */
 #include "run/worker/loop.h"
 
 #include "base/clock.h"
 #include "base/stats.h"
+
+#include <stdbool.h>
 
 #define PRERUN_ITERATIONS 10
 #define PRERUN_SLOW_ITERATIONS 3 /* enough where they take longer than PRERUN_NS */
@@ -13,8 +14,10 @@
 #define COST_ROUNDS 9
 #define COST_ITERATIONS 4096
 
-static int run_real(const struct assay__loop *loop, size_t limit, uint64_t deadline_ns,
-                    size_t *done)
+/* Inlined twice, with `scripted` known: in the real variant the clock is the inlined vDSO call. */
+static inline __attribute__((always_inline)) int run(const struct assay__loop *loop, size_t limit,
+                                                     uint64_t deadline_ns, size_t *done,
+                                                     const bool scripted)
 {
     assay__loop_step *const step = loop->step;
     struct assay__session *const session = loop->session;
@@ -22,31 +25,13 @@ static int run_real(const struct assay__loop *loop, size_t limit, uint64_t deadl
     uint64_t *const stamps = loop->stamps;
     size_t i = *done;
     int code = 0;
-    if (i == 0) stamps[0] = assay__now_ns();
+    if (i == 0) stamps[0] = scripted ? loop->clock(session) : assay__now_ns();
     while (i < limit) {
         code = step(session, stream);
         if (code) break;
-        uint64_t now = assay__now_ns();
+        uint64_t now = scripted ? loop->clock(session) : assay__now_ns();
         stamps[++i] = now;
         /* Release: a reader of the count sees the stamp. A plain store on x86-64. */
-        atomic_store_explicit(loop->count, i, memory_order_release);
-        if (now >= deadline_ns) break;
-    }
-    *done = i;
-    return code;
-}
-
-static int run_scripted(const struct assay__loop *loop, size_t limit, uint64_t deadline_ns,
-                        size_t *done)
-{
-    size_t i = *done;
-    int code = 0;
-    if (i == 0) loop->stamps[0] = loop->clock(loop->session);
-    while (i < limit) {
-        code = loop->step(loop->session, loop->stream);
-        if (code) break;
-        uint64_t now = loop->clock(loop->session);
-        loop->stamps[++i] = now;
         atomic_store_explicit(loop->count, i, memory_order_release);
         if (now >= deadline_ns) break;
     }
@@ -59,8 +44,8 @@ int assay__loop_run(const struct assay__loop *loop, size_t limit, uint64_t deadl
 {
     if (limit > loop->capacity) limit = loop->capacity;
     if (*done == 0) atomic_store_explicit(loop->count, 0, memory_order_release);
-    return loop->clock ? run_scripted(loop, limit, deadline_ns, done)
-                       : run_real(loop, limit, deadline_ns, done);
+    return loop->clock ? run(loop, limit, deadline_ns, done, true)
+                       : run(loop, limit, deadline_ns, done, false);
 }
 
 uint64_t assay__loop_now(const struct assay__loop *loop)
