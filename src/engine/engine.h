@@ -198,6 +198,17 @@ struct assay__engine_ops {
     /** optional: the class of a device, by its name alone, whether it is here or not: "cpu" | "gpu"
      *  | "npu"; NULL: this engine has no such device. */
     const char *(*device_kind)(const char *device);
+    /** optional, all three or none: layers that are timed in blocks between measured windows, so
+     *  that both see the same machine. layers_begin() opens what that takes beside the session;
+     *  ASSAY_EUNSUPPORTED: it cannot, and layers() does it later in one go. layers_block() runs the
+     *  instrumented model for about so long; *total_ns is what the layers and the engine of the
+     *  blocks so far will add up to, NaN unknown. layers_drop() forgets the last block. layers()
+     *  then gives the result of the blocks. */
+    int (*layers_begin)(struct assay__session *session, const struct assay__layer_options *options,
+                        struct assay_error *error);
+    int (*layers_block)(struct assay__session *session, double seconds, double *total_ns,
+                        struct assay_error *error);
+    void (*layers_drop)(struct assay__session *session);
 };
 
 /** Built-in engines by name / by index (NULL past the end). */

@@ -7,6 +7,7 @@
 #include "platform/platform.h"
 #include "platform/posix_fs.h"
 
+#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,6 +149,28 @@ static void read_temperature(struct assay__disturbance *reading)
     }
     reading->temperature_known = hottest > 0;
     reading->temperature_c = (double)hottest / 1000;
+}
+
+/* proc(5), schedstat: time on a CPU, time waiting for one, slices. */
+bool assay__process_waited_ns(int64_t pid, uint64_t *waited_ns)
+{
+    char path[64];
+    bool known = false;
+    snprintf(path, sizeof path, "/proc/%lld/task", (long long)pid);
+    DIR *tasks = assay__fs_replaced() ? NULL : opendir(path);
+    *waited_ns = 0;
+    for (const struct dirent *task; tasks && (task = readdir(tasks));) {
+        char text[128];
+        unsigned long long ran, waited;
+        if (task->d_name[0] == '.' ||
+            assay__fs_read(text, sizeof text, "%s/%s/schedstat", path, task->d_name) <= 0 ||
+            sscanf(text, "%llu %llu", &ran, &waited) != 2)
+            continue;
+        *waited_ns += waited;
+        known = true;
+    }
+    if (tasks) closedir(tasks);
+    return known;
 }
 
 void assay__disturbance_read(struct assay__disturbance *reading)

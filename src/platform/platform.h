@@ -132,6 +132,9 @@ struct assay__disturbance {
     bool pressure_known;
 };
 void assay__disturbance_read(struct assay__disturbance *reading);
+/** How long the threads of a process have waited for a CPU that others had, in ns, summed. False:
+ *  this system does not say. */
+bool assay__process_waited_ns(int64_t pid, uint64_t *waited_ns);
 
 #define ASSAY__CGROUP_PATH 1024
 /** Where the control group (version 2) of a process is, from the texts of its /proc/PID/cgroup and

@@ -2,6 +2,15 @@
  * unwritable place costs no measurement. */
 #include "run/arm/arm.h"
 
+/* Where nothing else was asked for, several short launches tell more than a long one: a process
+ * cannot know how much processes differ. */
+static bool may_be_brief(const struct assay__run_options *o)
+{
+    return !o->measuring.launches && !o->measuring.iterations && !(o->measuring.time_s > 0) &&
+           !o->script && !o->workload.generate && !o->watching.power && !o->watching.memory &&
+           !o->watching.counters;
+}
+
 int assay__run(const struct assay__run_options *given, struct assay_profile **profile,
                struct assay_error *error)
 {
@@ -11,13 +20,12 @@ int assay__run(const struct assay__run_options *given, struct assay_profile **pr
     struct assay__arm *arm = NULL;
     if (!error) error = &detail;
     *profile = NULL;
+    options.brief = may_be_brief(&options);
     int code = assay__run_options_check(&options, error);
     if (code) return code;
     bool measured = false;
     code = assay__recording_begin(&recording, &options, error);
-    if (code == 0)
-        code = assay__arm_open(&recording, given, NULL, &arm,
-                               error); /* which checks its own copy */
+    if (code == 0) code = assay__arm_open(&recording, &options, NULL, &arm, error);
     if (code == 0) {
         code = assay__recording_store(&recording, error);
         if (code == 0) code = assay__arm_begin(arm, error);

@@ -13,6 +13,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#define BRIEF_LAUNCHES 5 /* the fewest that have an interval between launches */
 #define TIMEOUT_S 300.0
 
 /* A list that a program gives: as long as it says, without holes. */
@@ -137,7 +138,8 @@ int assay__run_options_check(struct assay__run_options *options, struct assay_er
     target->engine = assay__or_default(target->engine, "ort");
     target->device = assay__or_default(target->device, "cpu");
     target->optimization = assay__or_default(target->optimization, "all");
-    if (options->measuring.launches == 0) options->measuring.launches = 1;
+    if (options->measuring.launches == 0)
+        options->measuring.launches = options->brief ? BRIEF_LAUNCHES : 1;
     if (target->streams == 0) target->streams = 1;
     if (options->measuring.timeout_s == 0) options->measuring.timeout_s = TIMEOUT_S;
     if (!options->workload.model && !options->script)

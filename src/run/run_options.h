@@ -22,9 +22,10 @@ struct assay__run_options {
     struct assay_watching_options watching;
     struct assay_keeping_options keeping;
     struct assay_callbacks callbacks;
-    const char *command;                        /* what it is a profile of; NULL: "run" */
-    const char *command_line;                   /* recorded; NULL: none */
-    const char *script;                         /* of the fake engine */
+    const char *command;      /* what it is a profile of; NULL: "run" */
+    const char *command_line; /* recorded; NULL: none */
+    const char *script;       /* of the fake engine */
+    bool brief;               /* several short launches, judged together; the layers in the first */
     const struct assay__ceiling_info *ceilings; /* of the devices, kept in the profile; borrowed */
     size_t ceiling_count;
     assay__conclude_fn *conclude; /* NULL: none */

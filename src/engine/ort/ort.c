@@ -288,7 +288,7 @@ static void ort_close(struct assay__session *session)
     if (session->session) ort->release_session(session->session);
     if (session->cpu_memory) ort->release_memory_info(session->cpu_memory);
     if (session->env) ort->release_env(session->env);
-    assay__arena_free(session->layer_arena);
+    assay__ort_layers_free(session);
     assay__arena_free(session->output_arena);
     assay__arena_free(session->arena);
     free(session);
@@ -491,6 +491,9 @@ const struct assay__engine_ops assay__engine_ort = {
     .facts = ort_facts,
     .outputs = ort_outputs,
     .layers = assay__ort_layers,
+    .layers_begin = assay__ort_layers_begin,
+    .layers_block = assay__ort_layers_block,
+    .layers_drop = assay__ort_layers_drop,
     .memory = ort_memory,
     .close = ort_close,
     .tokens = assay__ort_generation_tokens,

@@ -7,12 +7,11 @@
  * files, the saved model refers to them, and ONNX Runtime expects them in the model's folder: they
  * are linked into ours, or, where links cannot be made, our files are written beside the model and
  * removed afterwards. */
-#include "engine/ort/ort_layers.h"
+#include "engine/ort/ort_markers.h"
 
 #include "base/clock.h"
 #include "base/file.h"
 #include "engine/engine.h"
-#include "engine/ort/ort_instrument.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -131,11 +130,15 @@ static struct assay__layers no_layers(void)
 
 /* --- the result ------------------------------------------------------------------------------- */
 
+static bool runs_on_cpu(const struct assay__session *session)
+{
+    return !session->provider || strcmp(session->provider, CPU_PROVIDER) == 0;
+}
+
 static int run_method(struct assay__layer_work *work, enum assay_layer_method method,
                       struct assay_error *error)
 {
-    bool cpu = strcmp(work->session->provider ? work->session->provider : CPU_PROVIDER,
-                      CPU_PROVIDER) == 0;
+    bool cpu = runs_on_cpu(work->session);
     if (method == ASSAY_LAYERS_MARKERS && !cpu)
         return assay_error_set(
             error, ASSAY_EUNSUPPORTED,
@@ -167,13 +170,31 @@ static int run_method(struct assay__layer_work *work, enum assay_layer_method me
     return assay__layers_profile(work, error);
 }
 
-int assay__ort_layers(struct assay__session *session, const struct assay__layer_options *options,
-                      struct assay__layers *result, struct assay_error *error)
+static void work_free(struct assay__layer_work *work)
 {
-    struct assay_error own = {0};
-    *result = no_layers();
-    if (options->method == ASSAY_LAYERS_OFF) return 0;
+    if (!work) return;
+    assay__marking_free(work->marking);
+    assay__model_free(work->optimized);
+    assay__model_free(work->original);
+    assay__layers_unlink(work->optimized_path);
+    if (work->folder[0]) assay__folder_remove(work->folder);
+    assay__buf_free(&work->reason);
+    free(work);
+}
+
+void assay__ort_layers_free(struct assay__session *session)
+{
+    work_free(session->layer_work);
+    session->layer_work = NULL;
     assay__arena_free(session->layer_arena);
+    session->layer_arena = NULL;
+}
+
+/** Fresh storage, and the work in it. */
+static int begin_work(struct assay__session *session, const struct assay__layer_options *options,
+                      struct assay_error *error)
+{
+    assay__ort_layers_free(session);
     session->layer_arena = assay__arena_new();
     struct assay__layer_work *work = session->layer_arena ? calloc(1, sizeof *work) : NULL;
     if (!work) return assay__no_memory(error);
@@ -181,12 +202,59 @@ int assay__ort_layers(struct assay__session *session, const struct assay__layer_
     double budget_s = options->budget_s > 0 ? options->budget_s : latency_ns < 1e6 ? 2 : 10;
     work->session = session;
     work->arena = session->layer_arena;
-    work->result = result;
     work->latency_ns = latency_ns;
     work->counters = assay__layer_counters(options);
-    work->budget_s = budget_s * 0.9; /* the round that is under way when time is up is finished */
+    work->budget_s = budget_s * 0.9; /* the block that is under way when time is up is finished */
     work->start_ns = assay__now_ns();
-    int code = run_method(work, options->method, &own);
+    session->layer_work = work;
+    return 0;
+}
+
+int assay__ort_layers_begin(struct assay__session *session,
+                            const struct assay__layer_options *options, struct assay_error *error)
+{
+    bool markers = options->method == ASSAY_LAYERS_MARKERS || options->method == ASSAY_LAYERS_AUTO;
+    if (!markers || !runs_on_cpu(session) || session->stream_count > 1 || session->generation)
+        return assay_error_set(error, ASSAY_EUNSUPPORTED, "no markers alternate with this session");
+    int code = begin_work(session, options, error);
+    struct assay__layer_work *work = session->layer_work;
+    if (!code) code = prepare(work, error);
+    if (!code) code = assay__marking_open(work, &work->marking, error);
+    if (!code && work->marking->alone)
+        code = assay_error_set(error, ASSAY_EUNSUPPORTED,
+                               "a model that streams this much is timed with one session open");
+    if (code) assay__ort_layers_free(session);
+    return code;
+}
+
+int assay__ort_layers_block(struct assay__session *session, double seconds, double *total_ns,
+                            struct assay_error *error)
+{
+    int code = assay__marking_block(session->layer_work->marking, seconds, error);
+    *total_ns = assay__marking_total_ns(session->layer_work->marking);
+    return code;
+}
+
+void assay__ort_layers_drop(struct assay__session *session)
+{
+    assay__marking_drop(session->layer_work->marking);
+}
+
+int assay__ort_layers(struct assay__session *session, const struct assay__layer_options *options,
+                      struct assay__layers *result, struct assay_error *error)
+{
+    struct assay_error own = {0};
+    *result = no_layers();
+    if (options->method == ASSAY_LAYERS_OFF) return 0;
+    bool begun = session->layer_work != NULL; /* its blocks have been run */
+    int code = begun ? 0 : begin_work(session, options, error);
+    if (code) return code;
+    struct assay__layer_work *work = session->layer_work;
+    work->result = result;
+    work->counters = assay__layer_counters(options);
+    if (options->latency_ns > 0) work->latency_ns = options->latency_ns;
+    code = begun ? assay__marking_conclude(work->marking, &own)
+                 : run_method(work, options->method, &own);
     if (!code && work->counters && !result->counter_note)
         result->counter_note = "counters of layers are read by markers only, and these layers were "
                                "timed in another way";
@@ -203,11 +271,7 @@ int assay__ort_layers(struct assay__session *session, const struct assay__layer_
         *result = no_layers();
         if (error) *error = own;
     }
-    assay__model_free(work->optimized);
-    assay__model_free(work->original);
-    assay__layers_unlink(work->optimized_path);
-    if (work->folder[0]) assay__folder_remove(work->folder);
-    assay__buf_free(&work->reason);
-    free(work);
+    work_free(work);
+    session->layer_work = NULL;
     return code;
 }

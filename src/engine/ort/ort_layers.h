@@ -17,7 +17,9 @@
 
 #define ASSAY__LAYERS_PATH 4096
 
-/** One call of layers(). */
+struct assay__marking; /* ort_markers.h */
+
+/** One call of layers(), or all from layers_begin() to it. */
 struct assay__layer_work {
     struct assay__session *session;
     struct assay__arena *arena; /* the result's */
@@ -30,6 +32,7 @@ struct assay__layer_work {
     uint64_t start_ns;
     double latency_ns; /* the unprofiled median to judge passes by; NaN unknown */
     const struct assay__layer_counters *counters; /* wanted of each layer; NULL: none */
+    struct assay__marking *marking;               /* since layers_begin(); NULL otherwise */
     struct assay__buf reason;
 
     char folder[ASSAY__LAYERS_PATH]; /* private; removed at the end */

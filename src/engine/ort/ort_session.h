@@ -60,6 +60,7 @@ struct assay__session {
     double load_ns, compile_ns, create_ns;
     const char *load_reason;
 
+    struct assay__layer_work *layer_work;     /* since layers_begin(); NULL otherwise */
     struct assay__arena *layer_arena;         /* behind the last result of the layer timing */
     struct assay__ort_generation *generation; /* ort_generate.c; NULL: a step is one run */
 };
@@ -145,6 +146,12 @@ void assay__ort_generation_close(struct assay__session *session);
 
 int assay__ort_layers(struct assay__session *session, const struct assay__layer_options *options,
                       struct assay__layers *result, struct assay_error *error);
+int assay__ort_layers_begin(struct assay__session *session,
+                            const struct assay__layer_options *options, struct assay_error *error);
+int assay__ort_layers_block(struct assay__session *session, double seconds, double *total_ns,
+                            struct assay_error *error);
+void assay__ort_layers_drop(struct assay__session *session);
+void assay__ort_layers_free(struct assay__session *session);
 
 /** Which provider would get which node (ort_assignment.c). */
 int assay__ort_assignment(const struct assay__assignment_options *options,

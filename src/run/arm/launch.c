@@ -33,6 +33,17 @@
 #define REWARM_STEPS 2
 /* a step of 10 ms or more does not notice cooled caches, but would cost time */
 #define REWARM_BELOW_NS 1e7
+#define REWARM_NS 5e6 /* after a block of another session's runs */
+#define REWARM_MOST 20
+#define BLOCK_WINDOWS 1.5    /* length of a block of layers, in windows */
+#define DISTURBED 0.02       /* waiting for a CPU that others had, as a share of the time */
+#define DISTURBED_FIRST 5u   /* so many in a row from the start: that is how this machine is */
+#define LEFT_OUT_MOST 2.0    /* time of windows left out, over that of windows kept … */
+#define LEFT_OUT_LEAST_S 1.0 /* … and always allowed */
+#define DROPPED_MORE 2u      /* blocks of layers left out, beyond as many as were kept */
+#define BLOCKS_LEAST 3u      /* of layers … */
+#define LAYERS_AGREE 0.04    /* … whose sum is so close to the latency; else there are more … */
+#define WINDOWS_MORE 2       /* … windows, at most so many times those of the goal */
 #define LAYERS_MOST 1000000u
 #define PACE_SAMPLES 101u
 
@@ -53,10 +64,20 @@ struct conversation {
     const char *phase;
     char last_log[256]; /* the last "log" message */
     double pace_ns;
-    bool done;           /* the worker said so */
-    bool worker_leaves;  /* it reported an error and exits by itself */
-    int64_t next_window; /* the index we expect */
-    uint64_t window_ns;  /* when the current window was requested; 0: none is running */
+    bool done;                      /* the worker said so */
+    bool worker_leaves;             /* it reported an error and exits by itself */
+    int64_t next_window;            /* the index we expect */
+    uint64_t window_ns;             /* when the current window was requested; 0: none is running */
+    int64_t pid;                    /* of the worker */
+    bool alternates;                /* layers are timed in blocks between the windows */
+    bool drop_block;                /* the last block was disturbed */
+    uint64_t stretch_ns, waited_ns; /* begin of the window or block; how long it had waited then */
+    bool waited_known;
+    double layers_ns;       /* what layers and engine add up to so far; 0 unknown */
+    double window_s;        /* length of the last window that was planned */
+    size_t disturbed_first; /* windows left out before any was kept */
+    size_t blocks, dropped; /* of layers: kept, left out */
+    size_t goal_windows;    /* when the goal was met; 0: not yet */
     struct assay_error error;
 };
 
@@ -173,28 +194,83 @@ static void take_pace(struct conversation *talk)
         atomic_store_explicit(assay__ring_count(&talk->ring, s), 0, memory_order_release);
 }
 
-static void answer(struct conversation *talk, const struct assay__window_plan *plan)
+static void begin_stretch(struct conversation *talk)
 {
-    struct assay__message message;
-    struct assay__json_writer *out = assay__message_open(&message, plan ? "window" : "stop");
-    assay__json_object(out);
-    if (plan) {
-        bool first_forced = talk->next_window == 1 && talk->request->job.warmup >= 0;
-        assay__json_put_integer(out, "iterations", (int64_t)plan->iterations);
-        assay__json_put_number(out, "seconds", plan->seconds);
-        assay__json_put_integer(
-            out, "rewarm", first_forced || talk->pace_ns >= REWARM_BELOW_NS ? 0 : REWARM_STEPS);
-        assay__watch_window_begins(talk->request->watch, talk->request->launch);
-        talk->window_ns = assay__now_ns();
-    } else {
-        assay__json_put_number(out, "latency_ns", talk->outcome->summary.p50);
-    }
-    assay__json_object_end(out);
-    assay__json_object_end(out);
-    int code = assay__channel_send(&talk->channel, &message.text, ANSWER_TIMEOUT_MS);
-    assay__buf_free(&message.text);
+    talk->stretch_ns = assay__now_ns();
+    talk->waited_known = assay__process_waited_ns(talk->pid, &talk->waited_ns);
+}
+
+/* Whether others kept the worker from running during the window or block that just ended. */
+static bool was_disturbed(const struct conversation *talk)
+{
+    uint64_t waited_ns, now_ns = assay__now_ns();
+    if (!talk->waited_known || !assay__process_waited_ns(talk->pid, &waited_ns)) return false;
+    return (double)(waited_ns - talk->waited_ns) > DISTURBED * (double)(now_ns - talk->stretch_ns);
+}
+
+static int64_t rewarm_steps(const struct conversation *talk)
+{
+    if (talk->next_window == 1 && talk->request->job.warmup >= 0) return 0;
+    if (talk->alternates && talk->pace_ns > 0)
+        return (int64_t)fmin(fmax(REWARM_NS / talk->pace_ns, 1), REWARM_MOST);
+    return talk->pace_ns >= REWARM_BELOW_NS ? 0 : REWARM_STEPS;
+}
+
+static void send_answer(struct conversation *talk, struct assay__message *message)
+{
+    if (talk->drop_block) assay__json_put_bool(&message->writer, "drop", true);
+    talk->drop_block = false;
+    assay__json_object_end(&message->writer);
+    assay__json_object_end(&message->writer);
+    int code = assay__channel_send(&talk->channel, &message->text, ANSWER_TIMEOUT_MS);
+    assay__buf_free(&message->text);
     if (code && code != ASSAY_EIO) /* when it is gone, its last messages can still be read */
         assay_error_set(&talk->error, code, "worker does not read its answers");
+}
+
+static void ask_window(struct conversation *talk, const struct assay__window_plan *plan)
+{
+    struct assay__message message;
+    struct assay__json_writer *out = assay__message_open(&message, "window");
+    assay__json_object(out);
+    assay__json_put_integer(out, "iterations", (int64_t)plan->iterations);
+    assay__json_put_number(out, "seconds", plan->seconds);
+    assay__json_put_integer(out, "rewarm", rewarm_steps(talk));
+    assay__watch_window_begins(talk->request->watch, talk->request->launch);
+    talk->window_ns = assay__now_ns();
+    talk->window_s = plan->seconds;
+    begin_stretch(talk);
+    send_answer(talk, &message);
+}
+
+static void ask_block(struct conversation *talk)
+{
+    struct assay__message message;
+    struct assay__json_writer *out = assay__message_open(&message, "block");
+    assay__json_object(out);
+    assay__json_put_number(out, "seconds", talk->window_s * BLOCK_WINDOWS);
+    begin_stretch(talk);
+    send_answer(talk, &message);
+}
+
+static void ask_stop(struct conversation *talk)
+{
+    struct assay__message message;
+    struct assay__json_writer *out = assay__message_open(&message, "stop");
+    assay__json_object(out);
+    assay__json_put_number(out, "latency_ns", talk->outcome->summary.p50);
+    send_answer(talk, &message);
+}
+
+/* The goal is met: whether the layers need more windows and blocks to add up. */
+static bool wants_more_layers(struct conversation *talk)
+{
+    const struct assay__outcome *outcome = talk->outcome;
+    if (!talk->alternates) return false;
+    if (!talk->goal_windows) talk->goal_windows = outcome->window_count;
+    if (outcome->window_count >= (1 + WINDOWS_MORE) * talk->goal_windows) return false;
+    return talk->blocks < BLOCKS_LEAST ||
+           !(fabs(talk->layers_ns / outcome->summary.p50 - 1) <= LAYERS_AGREE);
 }
 
 static void decide(struct conversation *talk)
@@ -213,13 +289,35 @@ static void decide(struct conversation *talk)
         taken.summary = &outcome->summary;
         if (decision == ASSAY__GOAL_JUDGE) decision = assay__goal_next(goal, &taken, &plan);
     }
+    if (decision == ASSAY__GOAL_STOP && wants_more_layers(talk)) {
+        plan = (struct assay__window_plan){goal->capacity * (size_t)goal->streams, talk->window_s};
+        decision = ASSAY__GOAL_WINDOW;
+    }
     if (decision == ASSAY__GOAL_STOP) {
         assay__disturbance_read(&outcome->end);
-        answer(talk, NULL);
+        ask_stop(talk);
         return;
     }
     tell_progress(talk, "measuring", assay__goal_done(goal, &taken));
-    answer(talk, &plan);
+    ask_window(talk, &plan);
+}
+
+/* A window that others disturbed is taken again, while that leads anywhere. */
+static bool leave_out(struct conversation *talk)
+{
+    struct assay__outcome *outcome = talk->outcome;
+    if (talk->request->watch || talk->request->job.script || !was_disturbed(talk)) return false;
+    if (outcome->total == 0 && ++talk->disturbed_first > DISTURBED_FIRST) return false;
+    double spent_ns = (double)(assay__now_ns() - talk->window_ns);
+    if (outcome->left_out_ns + spent_ns >
+        fmax(LEFT_OUT_MOST * outcome->wall_ns, LEFT_OUT_LEAST_S * 1e9))
+        return false;
+    outcome->left_out_ns += spent_ns;
+    outcome->left_out++;
+    for (uint32_t s = 0; s < talk->ring.streams; s++)
+        atomic_store_explicit(assay__ring_count(&talk->ring, s), 0, memory_order_release);
+    talk->window_ns = 0;
+    return true;
 }
 
 static void hear_window(struct conversation *talk, const struct assay__json *window)
@@ -236,11 +334,30 @@ static void hear_window(struct conversation *talk, const struct assay__json *win
         talk->outcome->warm_known = true;
         take_pace(talk);
         talk->phase = PHASE_MEASURING;
-    } else {
-        take_window(talk);
+        talk->alternates = assay__json_get_bool(window, "alternates", false);
     }
     talk->next_window++;
-    if (talk->error.code == 0) decide(talk);
+    bool kept = index > 0 && !leave_out(talk);
+    if (kept) take_window(talk);
+    if (talk->error.code) return;
+    if (kept && talk->alternates)
+        ask_block(talk);
+    else
+        decide(talk);
+}
+
+static void hear_block(struct conversation *talk, const struct assay__json *block)
+{
+    if (!talk->alternates) {
+        bad(talk, "a block that was not requested");
+        return;
+    }
+    talk->drop_block = was_disturbed(talk) && talk->dropped < talk->blocks + DROPPED_MORE;
+    if (talk->drop_block)
+        talk->dropped++;
+    else
+        talk->blocks++, talk->layers_ns = assay__json_get_number(block, "layers_ns", 0);
+    decide(talk);
 }
 
 /* --- the rest --------------------------------------------------------------------------------- */
@@ -368,6 +485,7 @@ static void hear(struct conversation *talk, const char *line, size_t length)
                     {"log", hear_log},
                     {"facts", hear_facts},
                     {"window", hear_window},
+                    {"block", hear_block},
                     {"memory", hear_memory},
                     {"layers", hear_layers},
                     {"layer", hear_layer},
@@ -605,6 +723,7 @@ int assay__launch_run(const struct assay__request *request, struct assay__outcom
     if (talk.error.code) {
         explain(&talk);
     } else {
+        talk.pid = child.pid;
         assay__watch_started(request->watch, request->launch, child.pid);
         if (send_job(&talk) == 0) converse(&talk);
         assay__watch_ended(request->watch, request->launch);

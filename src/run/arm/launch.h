@@ -53,8 +53,10 @@ struct assay__outcome {
     bool borrowed; /* the streams' values are in the document now */
     struct assay__sample_window *windows;
     size_t window_count, window_capacity;
-    size_t prerun, total;          /* iterations before measuring; samples kept */
-    double wall_ns;                /* of the windows */
+    size_t prerun, total; /* iterations before measuring; samples kept */
+    double wall_ns;       /* of the windows */
+    size_t left_out;      /* windows that others disturbed */
+    double left_out_ns;
     struct assay__summary summary; /* of the samples kept */
     size_t summarised;             /* how many samples the summary covers */
     struct assay__worker_facts facts;

@@ -52,6 +52,20 @@ static double seconds_missing(const struct assay__goal *goal, const struct assay
     return fmax(fmax(by_time, by_count), fmax(by_precision, 0));
 }
 
+/* The windows of a brief launch have a fixed length, known from the first on. */
+static enum assay__decision next_brief(const struct assay__goal *goal,
+                                       const struct assay__taken *taken,
+                                       struct assay__window_plan *plan)
+{
+    double wanted_s = fmax(ASSAY__GOAL_BRIEF_SECONDS,
+                           ASSAY__GOAL_BRIEF_ITERATIONS * taken->pace_ns / 1e9);
+    double window_s = fmin(wanted_s, ASSAY__GOAL_BRIEF_CAP_S) / ASSAY__GOAL_BRIEF_WINDOWS;
+    if (taken->windows >= ASSAY__GOAL_BRIEF_WINDOWS && taken->samples >= goal->least)
+        return ASSAY__GOAL_STOP;
+    *plan = (struct assay__window_plan){goal->capacity * (size_t)goal->streams, window_s};
+    return ASSAY__GOAL_WINDOW;
+}
+
 static enum assay__decision next_default(const struct assay__goal *goal,
                                          const struct assay__taken *taken,
                                          struct assay__window_plan *plan)
@@ -84,7 +98,8 @@ enum assay__decision assay__goal_next(const struct assay__goal *goal,
                                       struct assay__window_plan *plan)
 {
     if (goal->iterations > 0) return next_count(goal, taken, plan);
-    if (!(goal->time_s > 0)) return next_default(goal, taken, plan);
+    if (!(goal->time_s > 0))
+        return goal->brief ? next_brief(goal, taken, plan) : next_default(goal, taken, plan);
     double left = goal->time_s - taken->wall_ns / 1e9;
     if (taken->windows && left <= 0) return ASSAY__GOAL_STOP;
     plan_time(goal, fmin(goal->time_s / ASSAY__GOAL_WINDOWS, WINDOW_LONGEST_S), left, plan);
@@ -107,6 +122,8 @@ double assay__goal_done(const struct assay__goal *goal, const struct assay__take
         done = (double)taken->samples / (double)goal->iterations;
     else if (goal->time_s > 0)
         done = taken->wall_ns / 1e9 / goal->time_s;
+    else if (goal->brief)
+        done = (double)taken->windows / ASSAY__GOAL_BRIEF_WINDOWS;
     else
         done = fmin(taken->wall_ns / 1e9 / fmax(window_seconds(taken) * ASSAY__GOAL_WINDOWS, 1e-9),
                     0.99);

@@ -1,11 +1,12 @@
 /* goal.h - when to measure on and when to stop: the rule of `assay run` as a pure function of what
  * was measured so far.
  *
- * Default: at least 1 s and 1,000 warm iterations in at least 10 windows, then until the half-width
- * of the autocorrelation-corrected 95 % interval of the median is within 1 %; at most 10 s of
- * measured time, which also holds below 1,000 iterations (but at least one sample). `iterations`:
- * exactly so many. `time_s`: so long. Both: whichever is first. All times are the loop's clock, so
- * a scripted clock gives the same decisions everywhere. */
+ * `brief`, of several launches that are judged together: 0.2 s and 200 warm iterations in at least
+ * 5 windows; at most 0.6 s of measured time. Default: at least 1 s and 1,000 warm iterations in at
+ * least 10 windows, then until the half-width of the autocorrelation-corrected 95 % interval of the
+ * median is within 1 %; at most 10 s of measured time, which also holds below 1,000 iterations (but
+ * at least one sample). `iterations`: exactly so many. `time_s`: so long. Both: whichever is first.
+ * All times are the loop's clock, so a scripted clock gives the same decisions everywhere. */
 #ifndef ASSAY_RUN_TRIAL_GOAL_H
 #define ASSAY_RUN_TRIAL_GOAL_H
 
@@ -18,6 +19,10 @@
 #define ASSAY__GOAL_SECONDS 1.0
 #define ASSAY__GOAL_CAP_S 10.0
 #define ASSAY__GOAL_PRECISION 0.01
+#define ASSAY__GOAL_BRIEF_ITERATIONS 200u
+#define ASSAY__GOAL_BRIEF_WINDOWS 5u
+#define ASSAY__GOAL_BRIEF_SECONDS 0.2
+#define ASSAY__GOAL_BRIEF_CAP_S 0.6
 
 struct assay__goal {
     int64_t iterations; /* 0: by time and precision */
@@ -26,6 +31,7 @@ struct assay__goal {
     int streams;
     size_t capacity; /* iterations a window holds, per stream */
     size_t least;    /* samples to take even beyond the default rule's time limit; 0: 1 */
+    bool brief;      /* one of several launches: what counts is how they differ */
 };
 
 struct assay__taken {

@@ -3,7 +3,9 @@
  *             else is wrong
  *   unstable  drift, two modes, many outliers, unequal last windows (perf_analyzer's rule), strong
  *             autocorrelation, launches that disagree
- *   stable    none of these */
+ *   stable    none of these
+ * Five launches or more are judged by how they differ and whether the layers add up: that is what
+ * another run will show. What is odd within a launch is then said, but decides nothing. */
 #include "run/sentences.h"
 #include "run/trial/trial.h"
 
@@ -21,6 +23,9 @@
 #define WINDOWS_LAST 3u
 #define EFFECTIVE_LEAST 50.0 /* independent samples that a launch should be worth */
 #define LAUNCH_SPREAD 0.03
+#define LAUNCHES_JUDGED 5u   /* so many are judged by how they differ … */
+#define LAUNCHES_SPREAD 0.06 /* … which is more, the more there are */
+#define UNATTRIBUTED 0.05
 #define JUDGED_LEAST 40u /* below it drift is not computed */
 
 static double window_median(const struct assay__outcome *outcome,
@@ -112,35 +117,54 @@ static size_t judge_count(const struct assay__outcome *outcome, double precision
     return 1;
 }
 
+static void judge_launches(const struct assay__outcome *const *used, size_t count,
+                           struct assay__sentences *said)
+{
+    double low = INFINITY, high = 0, middle = assay__trial_p50(used, count);
+    if (count < 2) return;
+    for (size_t i = 0; i < count; i++) {
+        low = fmin(low, used[i]->summary.p50);
+        high = fmax(high, used[i]->summary.p50);
+    }
+    if ((high - low) / middle > (count < LAUNCHES_JUDGED ? LAUNCH_SPREAD : LAUNCHES_SPREAD))
+        assay__sentences_add(
+            said, "the launches' medians differ by %.1f %% (max - min over their median)",
+            (high - low) / middle * 100);
+}
+
+static void judge_layers(const struct assay__trial *trial, double p50_ns,
+                         struct assay__sentences *said)
+{
+    double share = trial->layers.unattributed_ns / p50_ns;
+    bool markers = strcmp(trial->layers.method, "markers") == 0; /* other methods never add up */
+    if (markers && fabs(share) > UNATTRIBUTED)
+        assay__sentences_add(said, "the layers add up to %.0f %% of the latency",
+                             100 * (1 - share));
+}
+
 int assay__trial_stability(const struct assay__trial_input *input)
 {
     struct assay__stability *out = &input->trial->stability;
     const struct assay__outcome **used = calloc(input->outcome_count + 1, sizeof *used);
     if (!used) return ASSAY_ENOMEM;
     size_t count = assay__trial_used(input, used), few = 0;
+    bool judged = count >= LAUNCHES_JUDGED;
     struct assay__sentences said = {.arena = input->profile->arena};
     int64_t more = count ? 0 : -1;
     if (count == 0) {
         assay__sentences_add(&said, "no sample was taken");
         few = 1;
     }
-    for (size_t i = 0; i < count; i++) {
+    if (judged) judge_layers(input->trial, assay__trial_p50(used, count), &said);
+    judge_launches(used, count, &said);
+    for (size_t i = 0; i < count && (!judged || said.count); i++) {
         char who[32] = "";
         if (count > 1)
             snprintf(who, sizeof who, "launch %zu: ", (size_t)(used[i] - input->outcomes) + 1);
         judge_shape(&used[i]->summary, who, &said);
         judge_windows(used[i], who, &said);
-        few += judge_count(used[i], input->precision, who, &said, &more);
+        if (!judged) few += judge_count(used[i], input->precision, who, &said, &more);
     }
-    double low = INFINITY, high = 0, middle = assay__trial_p50(used, count);
-    for (size_t i = 0; i < count; i++) {
-        low = fmin(low, used[i]->summary.p50);
-        high = fmax(high, used[i]->summary.p50);
-    }
-    if (count > 1 && (high - low) / middle > LAUNCH_SPREAD)
-        assay__sentences_add(
-            &said, "the launches' medians differ by %.1f %% (max - min over their median)",
-            (high - low) / middle * 100);
     out->verdict = said.count > few ? "unstable" : few ? "too-few" : "stable";
     out->reasons = said.items;
     out->reason_count = said.count;

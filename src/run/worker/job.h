@@ -6,8 +6,10 @@
  *             {"facts": {…}}              struct assay__worker_facts
  *             {"window": {"index": 0, "prerun": 10240}}
  *                                         stands in the ring; 0 is the pre-run, which is not kept
+ *                                         ("alternates": true with it: blocks can be asked for)
  *   parent -> {"window": {"iterations": n, "seconds": s, "rewarm": 2}}
- *             or {"stop": {"latency_ns": x}}
+ *             or {"block": {"seconds": s}}, answered with {"block": {"layers_ns": x}}
+ *             or {"stop": {"latency_ns": x}}; "drop": true: the last block does not count
  *             before each "window" of a job that generates, after the pre-run's (which is not
  * sent):
  *             {"generation": {tokens, prompt, batch, generations, dropped, choose_ns, ids: [ … ]}}
@@ -40,6 +42,7 @@ struct assay__job {
     int threads, streams, spinning;
     int64_t warmup; /* -1: by time */
     enum assay_layer_method layers;
+    bool alternate; /* layers: in blocks between the windows, where the engine can */
     struct assay__input_plan *inputs;
     size_t input_count;
     const char *outputs; /* folder for the outputs of the first inference (outputs.h); NULL: none */

@@ -8,7 +8,8 @@
 #include <stdbool.h>
 
 #define PRERUN_ITERATIONS 10
-#define PRERUN_NS 200000000u /* clocks and caches settle; also gives the pace */
+#define PRERUN_SLOW_ITERATIONS 3 /* enough where they take longer than PRERUN_NS */
+#define PRERUN_NS 200000000u     /* clocks and caches settle; also gives the pace */
 #define PRERUN_LIMIT_NS 2000000000u
 #define COST_ROUNDS 9
 #define COST_ITERATIONS 4096
@@ -72,7 +73,9 @@ int assay__loop_prerun(const struct assay__loop *loop, int64_t forced, size_t *d
     int code = assay__loop_run(loop, 1, ASSAY__LOOP_NO_DEADLINE, done);
     uint64_t start = loop->stamps[0];
     if (code == 0 && loop->stamps[1] < start + PRERUN_LIMIT_NS)
-        code = assay__loop_run(loop, PRERUN_ITERATIONS, start + PRERUN_LIMIT_NS, done);
+        code = assay__loop_run(loop, PRERUN_SLOW_ITERATIONS, start + PRERUN_LIMIT_NS, done);
+    if (code == 0 && *done >= PRERUN_SLOW_ITERATIONS && loop->stamps[*done] < start + PRERUN_NS)
+        code = assay__loop_run(loop, PRERUN_ITERATIONS, start + PRERUN_NS, done);
     if (code == 0 && *done >= PRERUN_ITERATIONS && loop->stamps[*done] < start + PRERUN_NS)
         code = assay__loop_run(loop, loop->capacity, start + PRERUN_NS, done);
     return code;

@@ -77,6 +77,7 @@ static const struct assay__field job_fields[] = {
     F(assay__job, spinning, "spinning", .unknown = -1),
     F(assay__job, warmup, "warmup", .unknown = -1),
     SAME(assay__job, layers),
+    SAME(assay__job, alternate),
     SAME(assay__job, counters),
     SAME(assay__job, allocations),
     SAME(assay__job, strict),

@@ -42,6 +42,7 @@ struct worker {
     struct assay__memory baseline;
     uint64_t open_ns, first_ns, first_real_ns, layers_ns;
     double loop_ns, clock_ns, clock_step_ns;
+    bool alternates; /* layers are timed in blocks between the windows */
     struct assay_error error;
 };
 
@@ -226,6 +227,7 @@ static int send_window(struct worker *worker, int64_t index, size_t prerun)
     assay__json_object(out);
     assay__json_put_integer(out, "index", index);
     assay__json_put_integer(out, "prerun", (int64_t)prerun);
+    if (index == 0) assay__json_put_bool(out, "alternates", worker->alternates);
     assay__json_object_end(out);
     return message_send(worker, &message);
 }
@@ -270,7 +272,7 @@ static int send_tokens(struct worker *worker, size_t skip, bool tell)
 /* The parent's answer to a window: another one (*stop false) or the end with the launch's median.
  */
 struct answer {
-    bool stop;
+    bool stop, block, drop;
     int64_t iterations, rewarm;
     double seconds, latency_ns;
 };
@@ -286,49 +288,23 @@ static int read_answer(struct worker *worker, struct answer *answer)
     struct assay__json *root = NULL;
     if (!arena) return assay__no_memory(&worker->error);
     code = assay__json_parse(arena, line, length, &root, &worker->error);
-    const struct assay__json *window = assay__json_get(root, "window"),
-                             *stop = assay__json_get(root, "stop");
+    const struct assay__json *stop = assay__json_get(root, "stop"),
+                             *block = assay__json_get(root, "block"),
+                             *window = block ? block : assay__json_get(root, "window");
     if (code == 0 && !window && !stop)
         code = assay_error_set(&worker->error, ASSAY_EFORMAT,
-                               "the parent's answer is neither a window nor a stop");
+                               "the parent's answer is neither a window, a block nor a stop");
     if (code == 0)
         *answer = (struct answer){
             .stop = stop != NULL,
+            .block = block != NULL,
+            .drop = assay__json_get_bool(stop ? stop : window, "drop", false),
             .iterations = assay__json_get_integer(window, "iterations", 1),
             .rewarm = assay__json_get_integer(window, "rewarm", 0),
             .seconds = assay__json_get_number(window, "seconds", INFINITY),
             .latency_ns = assay__json_get_number(stop, "latency_ns", NAN),
         };
     assay__arena_free(arena);
-    return code;
-}
-
-static int measure(struct worker *worker, double *latency_ns)
-{
-    size_t prerun = 0;
-    int code = send_text(worker, "phase", "warming up");
-    if (code == 0)
-        code = assay__streams_start(worker->engine, worker->session, &worker->ring,
-                                    &worker->streams, &worker->error);
-    if (code) return code;
-    code = assay__streams_prerun(worker->streams, worker->job.warmup, &prerun);
-    if (code) return step_failed(worker, code);
-    if (worker->job.allocations) assay__allocations_warm(worker->session);
-    code = send_tokens(worker, 0, false); /* the record starts anew */
-    if (code == 0) code = send_window(worker, 0, prerun);
-    for (int64_t index = 1; code == 0; index++) {
-        struct answer answer = {0};
-        code = read_answer(worker, &answer);
-        if (code) return code;
-        *latency_ns = answer.latency_ns;
-        if (answer.stop) break;
-        code = assay__streams_window(worker->streams,
-                                     answer.iterations > 0 ? (size_t)answer.iterations : 1,
-                                     answer.seconds, (int)answer.rewarm);
-        if (code) return step_failed(worker, code);
-        code = send_tokens(worker, answer.rewarm > 0 ? (size_t)answer.rewarm : 0, true);
-        if (code == 0) code = send_window(worker, index, prerun);
-    }
     return code;
 }
 
@@ -352,6 +328,79 @@ static int send_memory(struct worker *worker)
     told.peak = now.peak_known ? (double)now.peak_rss_bytes : NAN;
     told.pss = now.pss_known ? (double)now.pss_bytes : NAN;
     return send_fields(worker, "memory", &assay__message_memory, &told);
+}
+
+/* Opens what alternating layers need. The peak of memory is read before: their sessions must not
+ * count. What cannot alternate is timed after the windows. */
+static int begin_layers(struct worker *worker)
+{
+    struct assay__layer_options options = {.size = sizeof options, .method = worker->job.layers};
+    struct assay_error ignored = {0};
+    if (worker->job.layers == ASSAY_LAYERS_OFF || !worker->job.alternate ||
+        !worker->engine->layers_begin)
+        return 0;
+    int code = send_memory(worker);
+    uint64_t start = assay__now_ns();
+    if (code == 0)
+        worker->alternates = worker->engine->layers_begin(worker->session, &options, &ignored) == 0;
+    worker->layers_ns += assay__now_ns() - start;
+    return code;
+}
+
+static int run_block(struct worker *worker, double seconds)
+{
+    double total_ns = NAN;
+    uint64_t start = assay__now_ns();
+    int code = worker->engine->layers_block(worker->session, seconds, &total_ns, &worker->error);
+    worker->layers_ns += assay__now_ns() - start;
+    if (code) return code;
+    struct assay__message message;
+    struct assay__json_writer *out = assay__message_open(&message, "block");
+    assay__json_object(out);
+    assay__json_put_number(out, "layers_ns", total_ns);
+    assay__json_object_end(out);
+    return message_send(worker, &message);
+}
+
+static int run_window(struct worker *worker, const struct answer *answer, int64_t index,
+                      size_t prerun)
+{
+    int code = assay__streams_window(worker->streams,
+                                     answer->iterations > 0 ? (size_t)answer->iterations : 1,
+                                     answer->seconds, (int)answer->rewarm);
+    if (code) return step_failed(worker, code);
+    code = send_tokens(worker, answer->rewarm > 0 ? (size_t)answer->rewarm : 0, true);
+    return code ? code : send_window(worker, index, prerun);
+}
+
+static int measure(struct worker *worker, double *latency_ns)
+{
+    size_t prerun = 0;
+    int64_t index = 1;
+    int code = send_text(worker, "phase", "warming up");
+    if (code == 0)
+        code = assay__streams_start(worker->engine, worker->session, &worker->ring,
+                                    &worker->streams, &worker->error);
+    if (code) return code;
+    code = assay__streams_prerun(worker->streams, worker->job.warmup, &prerun);
+    if (code) return step_failed(worker, code);
+    if (worker->job.allocations) assay__allocations_warm(worker->session);
+    code = send_tokens(worker, 0, false); /* the record starts anew */
+    if (code == 0) code = begin_layers(worker);
+    if (code == 0) code = send_window(worker, 0, prerun);
+    while (code == 0) {
+        struct answer answer = {0};
+        code = read_answer(worker, &answer);
+        if (code) return code;
+        *latency_ns = answer.latency_ns;
+        if (answer.drop && worker->alternates) worker->engine->layers_drop(worker->session);
+        if (answer.stop) break;
+        if (answer.block && worker->alternates)
+            code = run_block(worker, answer.seconds);
+        else
+            code = run_window(worker, &answer, index++, prerun);
+    }
+    return code;
 }
 
 static int send_allocations(struct worker *worker)
@@ -431,7 +480,7 @@ static int time_layers(struct worker *worker, double latency_ns)
                                worker->engine->name);
     else
         code = worker->engine->layers(worker->session, &options, &result, &error);
-    worker->layers_ns = assay__now_ns() - start;
+    worker->layers_ns += assay__now_ns() - start;
     if (code) {
         result = assay__layers_unknown();
         result.reason = error.message;
@@ -464,7 +513,7 @@ static int work(struct worker *worker)
                                     &worker->error);
     if (code == 0) code = send_facts(worker);
     if (code == 0) code = measure(worker, &latency_ns);
-    if (code == 0) code = send_memory(worker);
+    if (code == 0 && !worker->alternates) code = send_memory(worker);
     if (code == 0) code = send_allocations(worker);
     if (code == 0) code = count_inferences(worker, latency_ns);
     if (code == 0) code = time_layers(worker, latency_ns);
