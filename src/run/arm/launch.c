@@ -36,7 +36,7 @@
 #define REWARM_NS 5e6 /* after a block of another session's runs */
 #define REWARM_MOST 20
 #define BLOCK_WINDOWS 1.5    /* length of a block of layers, in windows */
-#define DISTURBED 0.02       /* waiting for a CPU that others had, as a share of the time */
+#define DISTURBED 0.05       /* waiting for a CPU that others had, as a share of the time */
 #define DISTURBED_FIRST 5u   /* so many in a row from the start: that is how this machine is */
 #define LEFT_OUT_MOST 2.0    /* time of windows left out, over that of windows kept … */
 #define LEFT_OUT_LEAST_S 1.0 /* … and always allowed */
