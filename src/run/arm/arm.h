@@ -28,7 +28,7 @@ struct assay__arm {
     struct assay__watch *shared;         /* of several arms, not owned; NULL: none */
     struct assay__outcome *outcomes;
     size_t outcome_count, outcome_capacity;
-    size_t adopted; /* of the outcomes: those of an earlier capture */
+    size_t adopted;            /* of the outcomes: those of an earlier capture */
     char model_path[PATH_MAX]; /* its file (a temporary one for a zoo model); "" for a script */
     /* folder for the outputs of the first inference of the first launch; "": they are not kept */
     char outputs[PATH_MAX];
@@ -59,6 +59,8 @@ int assay__arm_start_failed(struct assay_profile *profile, const struct assay__r
 int assay__arm_begin(struct assay__arm *arm, struct assay_error *error);
 /** One more launch. A failed one is an outcome, not an error: only running out of memory is. */
 int assay__arm_launch(struct assay__arm *arm, struct assay_error *error);
+/** Whether a launch has layers that belong to the latency over all launches (or none ever will). */
+bool assay__arm_layers_fit(const struct assay__arm *arm);
 /** Takes over a launch of an earlier capture as one more of this arm: what it holds is swapped with
  *  an empty one, its strings and samples stay borrowed, so the document it came from must live as
  *  long as this one. */

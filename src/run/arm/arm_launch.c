@@ -27,6 +27,12 @@ static bool wants_outputs(const struct assay__arm *arm)
     return arm->outputs[0] != '\0';
 }
 
+/* Of brief launches the first has layers, and those that are added for their sake. */
+static bool wants_layers(const struct assay__arm *arm, int id)
+{
+    return !arm->options.brief || id == 1 || id > arm->options.measuring.launches;
+}
+
 static void make_request(struct assay__arm *arm, int id, struct assay__request *request)
 {
     const struct assay__run_options *options = &arm->options;
@@ -42,7 +48,7 @@ static void make_request(struct assay__arm *arm, int id, struct assay__request *
                 .streams = options->target.streams,
                 .spinning = options->target.spinning_off ? 0 : -1,
                 .warmup = options->measuring.warmup_given ? options->measuring.warmup : -1,
-                .layers = options->brief && id > 1 ? ASSAY_LAYERS_OFF : options->measuring.layers,
+                .layers = wants_layers(arm, id) ? options->measuring.layers : ASSAY_LAYERS_OFF,
                 .alternate = !options->watching.counters && !arm->watch && !arm->shared,
                 .counters = options->watching.counters,
                 .inputs = arm->workload ? arm->workload->inputs : NULL,
@@ -166,6 +172,19 @@ int assay__arm_launch(struct assay__arm *arm, struct assay_error *error)
         return assay__no_memory(error);
     persist_launch(arm, launch);
     return 0;
+}
+
+bool assay__arm_layers_fit(const struct assay__arm *arm)
+{
+    double p50_ns = assay__outcomes_p50(arm->outcomes, arm->outcome_count);
+    bool timed = false;
+    for (size_t i = 0; i < arm->outcome_count; i++) {
+        const struct assay__outcome *outcome = &arm->outcomes[i];
+        if (outcome->layers.count == 0 || strcmp(outcome->layers.method, "markers") != 0) continue;
+        timed = true;
+        if (assay__layers_fit(outcome, p50_ns)) return true;
+    }
+    return !timed; /* another launch would have none either */
 }
 
 int assay__arm_adopt(struct assay__arm *arm, struct assay__launch *kept, struct assay_error *error)

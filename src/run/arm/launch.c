@@ -41,9 +41,10 @@
 #define LEFT_OUT_MOST 2.0    /* time of windows left out, over that of windows kept … */
 #define LEFT_OUT_LEAST_S 1.0 /* … and always allowed */
 #define DROPPED_MORE 2u      /* blocks of layers left out, beyond as many as were kept */
-#define BLOCKS_LEAST 3u      /* of layers … */
-#define LAYERS_AGREE 0.04    /* … whose sum is so close to the latency; else there are more … */
-#define WINDOWS_MORE 2       /* … windows, at most so many times those of the goal */
+#define BLOCKS_WANTED 5u     /* of layers, over all windows */
+#define BLOCKS_LEAST 3u      /* that count … */
+#define LAYERS_AGREE 0.04    /* … with a sum so close to the latency; else … */
+#define WINDOWS_MORE 5u      /* … there are more windows, at most so many */
 #define LAYERS_MOST 1000000u
 #define PACE_SAMPLES 101u
 
@@ -77,7 +78,7 @@ struct conversation {
     double window_s;        /* length of the last window that was planned */
     size_t disturbed_first; /* windows left out before any was kept */
     size_t blocks, dropped; /* of layers: kept, left out */
-    size_t goal_windows;    /* when the goal was met; 0: not yet */
+    size_t more_windows;    /* beyond the goal, for the layers */
     struct assay_error error;
 };
 
@@ -266,11 +267,21 @@ static void ask_stop(struct conversation *talk)
 static bool wants_more_layers(struct conversation *talk)
 {
     const struct assay__outcome *outcome = talk->outcome;
-    if (!talk->alternates) return false;
-    if (!talk->goal_windows) talk->goal_windows = outcome->window_count;
-    if (outcome->window_count >= (1 + WINDOWS_MORE) * talk->goal_windows) return false;
+    const struct assay__goal *goal = &talk->request->goal;
+    bool fixed = goal->iterations > 0 || goal->time_s > 0; /* so long and no longer */
+    if (!talk->alternates || fixed || talk->more_windows == WINDOWS_MORE) return false;
+    talk->more_windows++;
     return talk->blocks < BLOCKS_LEAST ||
            !(fabs(talk->layers_ns / outcome->summary.p50 - 1) <= LAYERS_AGREE);
+}
+
+/* Blocks are spread over the windows of the goal; those that are wanted beyond it have one each. */
+static bool wants_block(const struct conversation *talk)
+{
+    size_t every = talk->request->goal.brief ? 1 : ASSAY__GOAL_WINDOWS / BLOCKS_WANTED;
+    size_t done = talk->blocks + talk->dropped;
+    return talk->alternates && (talk->more_windows ||
+                                (done < BLOCKS_WANTED && talk->outcome->window_count % every == 0));
 }
 
 static void decide(struct conversation *talk)
@@ -340,7 +351,7 @@ static void hear_window(struct conversation *talk, const struct assay__json *win
     bool kept = index > 0 && !leave_out(talk);
     if (kept) take_window(talk);
     if (talk->error.code) return;
-    if (kept && talk->alternates)
+    if (kept && wants_block(talk))
         ask_block(talk);
     else
         decide(talk);

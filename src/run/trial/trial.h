@@ -15,6 +15,7 @@ struct assay__trial_input {
     const struct assay__workload *workload; /* NULL without a model */
     double precision;
     bool warmup_forced;
+    bool brief; /* short launches, not all of which timed the layers */
     int streams;
     double overhead_run_s; /* NaN unknown */
     int64_t generate;      /* tokens of a generation; 0: an inference is one run */
@@ -35,6 +36,10 @@ double assay__median_finite(double *values, size_t count);
 
 /** Median of the launches' medians, in ns; NaN. */
 double assay__trial_p50(const struct assay__outcome *const *used, size_t count);
+/** The same of all outcomes that the statistics rest on; NaN also when out of memory. */
+double assay__outcomes_p50(const struct assay__outcome *outcomes, size_t count);
+/** Whether the layers of a launch were timed at the speed of the median launch and add up to it. */
+bool assay__layers_fit(const struct assay__outcome *outcome, double p50_ns);
 int assay__trial_layers(const struct assay__trial_input *input, double p50_ns);
 /** where[i] = index in `other` of lead's layer i. 0; ASSAY_ENOTFOUND when the two are not the same
  *  layers; ASSAY_ENOMEM. */

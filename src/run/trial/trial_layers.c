@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FITS 0.04       /* how close layers and latency of a launch are to the median launch */
 #define FUSED_MOST 256u /* original nodes of one layer; beyond it FLOPs and bytes stay unknown */
 
 /* --- the same layer in two launches ----------------------------------------------------------- */
@@ -73,12 +74,44 @@ struct joined {
     int launch; /* its id */
 };
 
+double assay__outcomes_p50(const struct assay__outcome *outcomes, size_t count)
+{
+    const struct assay__outcome **used = calloc(count + 1, sizeof *used);
+    const struct assay__trial_input input = {.outcomes = outcomes, .outcome_count = count};
+    double p50_ns = used ? assay__trial_p50(used, assay__trial_used(&input, used)) : NAN;
+    free(used);
+    return p50_ns;
+}
+
+bool assay__layers_fit(const struct assay__outcome *outcome, double p50_ns)
+{
+    double own_ns = outcome->summary.p50, sum_ns = outcome->layers.engine_ns;
+    for (size_t i = 0; i < outcome->layers.count; i++)
+        if (isfinite(outcome->layers.items[i].time_ns)) sum_ns += outcome->layers.items[i].time_ns;
+    return outcome->code == 0 && fabs(own_ns / p50_ns - 1) <= FITS &&
+           fabs(sum_ns / p50_ns - 1) <= FITS;
+}
+
+/* Launches with layers; of those that were timed while the machine was in another state than at the
+ * median launch, none where others fit. */
+static bool counts(const struct assay__trial_input *input, size_t index, double p50_ns)
+{
+    const struct assay__outcome *outcome = &input->outcomes[index];
+    if (outcome->layers.count == 0 || outcome->code) return false;
+    if (!input->brief || assay__layers_fit(outcome, p50_ns)) return true;
+    for (size_t i = 0; i < input->outcome_count; i++)
+        if (input->outcomes[i].layers.count && assay__layers_fit(&input->outcomes[i], p50_ns))
+            return false;
+    return true;
+}
+
 /* The first launch with layers leads; those with the same layers join. */
-static int gather(const struct assay__trial_input *input, struct joined *out, size_t *count)
+static int gather(const struct assay__trial_input *input, double p50_ns, struct joined *out,
+                  size_t *count)
 {
     for (size_t i = 0; i < input->outcome_count; i++) {
         const struct assay__layers *layers = &input->outcomes[i].layers;
-        if (layers->count == 0 || input->outcomes[i].code) continue;
+        if (!counts(input, i, p50_ns)) continue;
         size_t *where = calloc(layers->count, sizeof *where);
         const struct assay__layers *lead = *count ? out[0].layers : layers;
         int code = where ? assay__layers_match(lead, layers, where) : ASSAY_ENOMEM;
@@ -94,14 +127,14 @@ static int gather(const struct assay__trial_input *input, struct joined *out, si
 }
 
 /* The remark on the layers: the first launch's that has one. */
-static const char *remark(const struct assay__trial_input *input, size_t joined)
+static const char *remark(const struct assay__trial_input *input, double p50_ns, size_t joined)
 {
     size_t with = 0;
     const char *first = "";
     struct assay__arena *arena = input->profile->arena;
     for (size_t i = 0; i < input->outcome_count; i++) {
         const struct assay__layers *layers = &input->outcomes[i].layers;
-        with += layers->count > 0 && input->outcomes[i].code == 0;
+        with += counts(input, i, p50_ns);
         if (!layers->reason[0] || first[0]) continue;
         first = input->outcome_count == 1
                     ? layers->reason
@@ -248,9 +281,9 @@ int assay__trial_layers(const struct assay__trial_input *input, double p50_ns)
     double *scratch = calloc(input->outcome_count + 1, sizeof *scratch);
     size_t count = 0;
     if (input->costs) input->trial->peak = input->costs->peak;
-    int code = lists && scratch ? gather(input, lists, &count) : ASSAY_ENOMEM;
+    int code = lists && scratch ? gather(input, p50_ns, lists, &count) : ASSAY_ENOMEM;
     if (code == 0 && count > 0) code = merge(input, lists, count, scratch, p50_ns);
-    const char *said = remark(input, count);
+    const char *said = remark(input, p50_ns, count);
     if (assay__arena_failed(input->profile->arena)) code = ASSAY_ENOMEM;
     if (code == 0 && !*said && !count && input->generate > 0)
         said = "layers of a generation are not timed: profile a single step, such as "
