@@ -33,12 +33,14 @@ struct assay_target_options {
 
 /** How long and how often. */
 struct assay_measuring_options {
-    int launches;      /* worker processes; 0: 1 */
+    /* worker processes; 0: five short ones, or one where iterations, time, a generation or
+     * something to watch is asked for */
+    int launches;
     bool warmup_given; /* drop exactly `warmup` iterations; false: found in the data */
     int64_t warmup;
-    int64_t iterations;             /* 0: decided by time and precision */
-    double time_s;                  /* 0: at least 1 s, until the median is known to 1 % */
-    double timeout_s;               /* a launch that is silent for longer is killed; 0: 300 */
+    int64_t iterations; /* 0: decided by time and precision */
+    double time_s;    /* 0: at least 1 s, until the median is known to 1 %; 0.2 to 0.6 s of five */
+    double timeout_s; /* a launch that is silent for longer is killed; 0: 300 */
     double launch_limit_s;          /* one that takes longer as a whole is; 0: none */
     enum assay_layer_method layers; /* 0: off */
 };

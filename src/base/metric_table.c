@@ -202,6 +202,8 @@ const struct assay_metric_info assay__metric_table[] = {
     {"disturbance.steal", "ratio",
      "CPU time the hypervisor gave to others, over CPU time, during the run."},
     {"disturbance.cpu_other", "ratio", "Share of CPU time used by other processes during the run."},
+    {"disturbance.left_out", "s",
+     "Measured time that was left out because other processes kept the worker from running."},
     {"disturbance.frequency", "Hz", "Mean clock of the CPUs during the run."},
     {"disturbance.frequency_change", "ratio", "Relative change of the CPU clock over the run."},
     {"disturbance.throttled", "s", "Time the control group was throttled during the run."},

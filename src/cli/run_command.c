@@ -40,13 +40,13 @@ const struct assay__option assay__run_rows[] = {
                        0, 1e9),
     ASSAY__INTEGER_ROW("iters", iters, "N", "Exactly N iterations per launch.", 1, 1e9),
     ASSAY__DURATION_ROW("time", time_s,
-                        "Measure for TIME per launch, such as 5s or 500ms (default: 1 s and 1,000 "
-                        "iterations, until the median is known to 1 %, at most 10 s).",
+                        "Measure for TIME per launch, such as 5s or 500ms (default: five launches "
+                        "of 0.2 to 0.6 s).",
                         1e-3, 86400),
     ASSAY__INTEGER_ROW(
         "launches", launches, "N",
-        "Worker processes, one after the other (default 1; 5 or more give an interval between "
-        "runs).",
+        "Worker processes, one after the other (default 5 short ones; 1 with --time, --iters, "
+        "--generate or anything to watch). From 5 on there is an interval between launches.",
         1, 1000),
     ASSAY__INTEGER_ROW("streams", streams, "N", "Requests in flight (default 1).", 1, 1024),
     ASSAY__INTEGER_ROW("threads", threads, "N", "Threads of the engine (default: the engine's).", 1,

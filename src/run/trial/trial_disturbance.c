@@ -21,6 +21,8 @@ struct totals {
     double throttles, frequency_hz, temperature_c;
     double frequency_change; /* the largest of a launch, signed */
     double switches, major, minor;
+    double left_out_s;
+    size_t left_out;
     size_t launches, frequencies;
 };
 
@@ -43,6 +45,8 @@ static void add(const struct assay__outcome *outcome, struct totals *sum)
     sum->launches++;
     sum->life_s += outcome->life_s;
     sum->ours_s += outcome->parent_cpu_s;
+    sum->left_out += outcome->left_out;
+    sum->left_out_s += outcome->left_out_ns / 1e9;
     if (a->cpu_known && b->cpu_known) {
         sum->cpu = true;
         sum->busy_s += b->cpu_busy_s - a->cpu_busy_s;
@@ -112,6 +116,10 @@ static void put_metrics(const struct totals *sum, double steal, double other,
         assay__metrics_put_known(
             metrics, rows[i].name, ASSAY_MEASURED, rows[i].known ? rows[i].value : (double)NAN,
             rows[i].source, rows[i].note, sum->launches ? rows[i].reason : "no launch was made");
+    if (sum->left_out)
+        assay_metrics_measured(metrics, "disturbance.left_out", sum->left_out_s, "clock",
+                               "windows in which the worker waited for a CPU that others had; "
+                               "they were measured again");
 }
 
 static void say_all(const struct totals *sum, double steal, double other,
@@ -122,6 +130,12 @@ static void say_all(const struct totals *sum, double steal, double other,
                              steal * 100);
     if (sum->cpu && sum->usage && other > OTHER_SHARE)
         assay__sentences_add(said, "other processes used %.1f %% of the CPU time", other * 100);
+    if (sum->left_out)
+        assay__sentences_add(
+            said,
+            "%zu window%s (%.2g s) were left out and measured again, because other "
+            "processes kept the worker from running",
+            sum->left_out, sum->left_out == 1 ? "" : "s", sum->left_out_s);
     if (sum->frequency && fabs(sum->frequency_change) > FREQUENCY_CHANGE) {
         assay__sentences_add(said, "the CPU clock changed by %+.1f %% while measuring",
                              sum->frequency_change * 100);
