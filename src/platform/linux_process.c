@@ -232,3 +232,10 @@ const char *assay__preload_variable(void)
 {
     return "LD_PRELOAD";
 }
+
+bool assay__memory_free(uint64_t *bytes)
+{
+    char text[4096];
+    return assay__fs_read(text, sizeof text, "/proc/meminfo") > 0 &&
+           read_kib(text, "MemAvailable", bytes);
+}

@@ -93,6 +93,8 @@ struct assay__memory {
     bool rss_known, peak_known, pss_known;
 };
 void assay__memory_read(struct assay__memory *memory);
+/** What the machine could still give to programs without swapping. False: unknown. */
+bool assay__memory_free(uint64_t *bytes);
 
 /* --- the machine ------------------------------------------------------------------------------ */
 

@@ -181,6 +181,26 @@ static void test_goal_slow(void)
     CHECK_INT(assay__goal_next(&plain, &taken, &plan), ASSAY__GOAL_STOP);
 }
 
+/* One of several short launches: five windows, of 0.2 s or 200 iterations together, at most 0.6 s.
+ */
+static void test_goal_brief(void)
+{
+    struct assay__goal brief = plain;
+    struct assay__window_plan plan;
+    struct assay__taken taken = {.pace_ns = 20000};
+    brief.brief = true;
+    CHECK_INT(assay__goal_next(&brief, &taken, &plan), ASSAY__GOAL_WINDOW);
+    CHECK_NEAR(plan.seconds, 0.04, 1e-12);
+    taken.pace_ns = 2e6;
+    CHECK_INT(assay__goal_next(&brief, &taken, &plan), ASSAY__GOAL_WINDOW);
+    CHECK_NEAR(plan.seconds, 0.08, 1e-12);
+    taken = (struct assay__taken){4, 16, 0.5e9, 40e6, NULL};
+    CHECK_INT(assay__goal_next(&brief, &taken, &plan), ASSAY__GOAL_WINDOW);
+    CHECK_NEAR(plan.seconds, 0.12, 1e-12);
+    taken.windows = 5;
+    CHECK_INT(assay__goal_next(&brief, &taken, &plan), ASSAY__GOAL_STOP);
+}
+
 static void test_goal_asked(void)
 {
     struct assay__window_plan plan;
@@ -410,6 +430,7 @@ int main(int argc, char **argv)
         {"loop_cost", test_loop_cost},
         {"goal_default", test_goal_default},
         {"goal_slow", test_goal_slow},
+        {"goal_brief", test_goal_brief},
         {"goal_asked", test_goal_asked},
         {"measure_exact", test_measure_exact},
         {"interval_step", test_interval_step},

@@ -35,7 +35,9 @@
 #define REWARM_BELOW_NS 1e7
 #define REWARM_NS 5e6 /* after a block of another session's runs */
 #define REWARM_MOST 20
-#define BLOCK_WINDOWS 1.5    /* length of a block of layers, in windows */
+#define BLOCK_WINDOWS 1.5  /* length of a block of layers, in windows … */
+#define BLOCK_LEAST_S 0.05 /* … but … */
+#define BLOCK_MOST_S 0.5
 #define DISTURBED 0.05       /* waiting for a CPU that others had, as a share of the time */
 #define DISTURBED_FIRST 5u   /* so many in a row from the start: that is how this machine is */
 #define LEFT_OUT_MOST 2.0    /* time of windows left out, over that of windows kept … */
@@ -72,6 +74,7 @@ struct conversation {
     int64_t pid;                    /* of the worker */
     bool alternates;                /* layers are timed in blocks between the windows */
     bool drop_block;                /* the last block was disturbed */
+    bool last_block;                /* there will be no other */
     uint64_t stretch_ns, waited_ns; /* begin of the window or block; how long it had waited then */
     bool waited_known;
     double layers_ns;       /* what layers and engine add up to so far; 0 unknown */
@@ -249,7 +252,10 @@ static void ask_block(struct conversation *talk)
     struct assay__message message;
     struct assay__json_writer *out = assay__message_open(&message, "block");
     assay__json_object(out);
-    assay__json_put_number(out, "seconds", talk->window_s * BLOCK_WINDOWS);
+    const struct assay__sample_window *last =
+        &talk->outcome->windows[talk->outcome->window_count - 1];
+    double seconds = last->wall_ns * 1e-9 * BLOCK_WINDOWS;
+    assay__json_put_number(out, "seconds", fmin(fmax(seconds, BLOCK_LEAST_S), BLOCK_MOST_S));
     begin_stretch(talk);
     send_answer(talk, &message);
 }
@@ -278,7 +284,7 @@ static bool wants_more_layers(struct conversation *talk)
 /* Blocks are spread over the windows of the goal; those that are wanted beyond it have one each. */
 static bool wants_block(const struct conversation *talk)
 {
-    size_t every = talk->request->goal.brief ? 1 : ASSAY__GOAL_WINDOWS / BLOCKS_WANTED;
+    size_t every = talk->request->goal.time_s > 0 ? ASSAY__GOAL_WINDOWS / BLOCKS_WANTED : 1;
     size_t done = talk->blocks + talk->dropped;
     return talk->alternates && (talk->more_windows ||
                                 (done < BLOCKS_WANTED && talk->outcome->window_count % every == 0));
@@ -303,6 +309,11 @@ static void decide(struct conversation *talk)
     if (decision == ASSAY__GOAL_STOP && wants_more_layers(talk)) {
         plan = (struct assay__window_plan){goal->capacity * (size_t)goal->streams, talk->window_s};
         decision = ASSAY__GOAL_WINDOW;
+    }
+    if (decision == ASSAY__GOAL_STOP && talk->alternates && talk->blocks == 0) {
+        talk->last_block = true; /* whatever happens to it, it counts */
+        ask_block(talk);
+        return;
     }
     if (decision == ASSAY__GOAL_STOP) {
         assay__disturbance_read(&outcome->end);
@@ -363,8 +374,11 @@ static void hear_block(struct conversation *talk, const struct assay__json *bloc
         bad(talk, "a block that was not requested");
         return;
     }
-    talk->drop_block = was_disturbed(talk) && talk->dropped < talk->blocks + DROPPED_MORE;
-    if (talk->drop_block)
+    talk->drop_block = was_disturbed(talk) && talk->dropped < talk->blocks + DROPPED_MORE &&
+                       !talk->last_block;
+    if (assay__json_get_bool(block, "failed", false))
+        talk->alternates = talk->drop_block = false; /* what there is must do */
+    else if (talk->drop_block)
         talk->dropped++;
     else
         talk->blocks++, talk->layers_ns = assay__json_get_number(block, "layers_ns", 0);

@@ -23,6 +23,7 @@
 
 #include <math.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +44,7 @@ struct worker {
     uint64_t open_ns, first_ns, first_real_ns, layers_ns;
     double loop_ns, clock_ns, clock_step_ns;
     bool alternates; /* layers are timed in blocks between the windows */
+    char apart[160]; /* why they are not; "" nothing to say */
     struct assay_error error;
 };
 
@@ -330,6 +332,20 @@ static int send_memory(struct worker *worker)
     return send_fields(worker, "memory", &assay__message_memory, &told);
 }
 
+/* Two more sessions like this one must not take more than half of what is free. */
+static bool fits_memory(struct worker *worker)
+{
+    struct assay__memory now;
+    uint64_t free_bytes;
+    read_own_memory(&now);
+    if (!now.rss_known || !assay__memory_free(&free_bytes)) return true;
+    if (2 * now.rss_bytes <= free_bytes / 2) return true;
+    snprintf(worker->apart, sizeof worker->apart,
+             "Three sessions of the model would take more than half of the free memory: the layers "
+             "were timed after the latency.");
+    return false;
+}
+
 /* Opens what alternating layers need. The peak of memory is read before: their sessions must not
  * count. What cannot alternate is timed after the windows. */
 static int begin_layers(struct worker *worker)
@@ -337,7 +353,7 @@ static int begin_layers(struct worker *worker)
     struct assay__layer_options options = {.size = sizeof options, .method = worker->job.layers};
     struct assay_error ignored = {0};
     if (worker->job.layers == ASSAY_LAYERS_OFF || !worker->job.alternate ||
-        !worker->engine->layers_begin)
+        !worker->engine->layers_begin || !fits_memory(worker))
         return 0;
     int code = send_memory(worker);
     uint64_t start = assay__now_ns();
@@ -351,13 +367,14 @@ static int run_block(struct worker *worker, double seconds)
 {
     double total_ns = NAN;
     uint64_t start = assay__now_ns();
-    int code = worker->engine->layers_block(worker->session, seconds, &total_ns, &worker->error);
+    struct assay_error ignored = {0}; /* a failed block does not fail the launch */
+    bool failed = worker->engine->layers_block(worker->session, seconds, &total_ns, &ignored) != 0;
     worker->layers_ns += assay__now_ns() - start;
-    if (code) return code;
     struct assay__message message;
     struct assay__json_writer *out = assay__message_open(&message, "block");
     assay__json_object(out);
     assay__json_put_number(out, "layers_ns", total_ns);
+    assay__json_put_bool(out, "failed", failed);
     assay__json_object_end(out);
     return message_send(worker, &message);
 }
@@ -485,6 +502,9 @@ static int time_layers(struct worker *worker, double latency_ns)
         result = assay__layers_unknown();
         result.reason = error.message;
     }
+    if (worker->apart[0])
+        result.reason = assay__arena_text(worker->arena, "%s%s%s", worker->apart,
+                                          *result.reason ? " " : "", result.reason);
     return send_layers(worker, &result);
 }
 

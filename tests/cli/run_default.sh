@@ -1,0 +1,31 @@
+# What a default run is: five short launches with an interval between them, layers of the first that add up, memory that
+# does not hold the sessions of the layers. With a time or a count it is one launch.
+# alone: it measures
+. "$ROOT/tests/cli/lib.sh"
+expect_exit 0 "$ASSAY" devices
+grep -q '^ *cpu .* yes ' out || skip "ONNX Runtime is not here"
+expect_exit 0 "$ASSAY" run cfc --json
+mv out default.json
+expect_exit 0 "$ASSAY" run cfc --layers=off --json
+mv out plain.json
+expect_exit 0 "$ASSAY" run cfc --iters 20 --json
+mv out one.json
+python3 - <<'PYTHON' || fail "the default run"
+import json
+trial = json.load(open("default.json"))["trials"][0]
+plain = json.load(open("plain.json"))["trials"][0]
+one = json.load(open("one.json"))["trials"][0]
+assert 5 <= len(trial["launches"]) <= 7 and len(plain["launches"]) == 5 and len(one["launches"]) == 1
+metrics = trial["metrics"]
+p50, low, high = (metrics[name]["value"] for name in ("latency.p50", "latency.between_low", "latency.between_high"))
+assert low <= p50 <= high, (low, p50, high)
+assert "layers.sum" in trial["launches"][0]["metrics"] and "layers.sum" not in trial["launches"][1]["metrics"]
+for run in (trial, one):
+    assert len(run["layers"]) >= 30, len(run["layers"])
+    total = sum(layer["time_us"] or 0 for layer in run["layers"]) + run["engine_us"] + run["unattributed_us"]
+    assert abs(total - run["metrics"]["latency.p50"]["value"] * 1e6) <= 1e-6 * total
+# Two more sessions would take several MB.
+peaks = [run["metrics"]["memory.peak.worker"]["value"] for run in (trial, plain)]
+assert abs(peaks[0] - peaks[1]) <= 3e6, peaks
+assert one["launches"][0]["samples"] == 20, one["launches"][0]["samples"]
+PYTHON
