@@ -119,8 +119,11 @@ int assay_measure(assay_step_fn *step, void *context, const struct assay_measure
                                "negative warm-up, iterations, time or precision");
     struct assay__session session = {step, context, options.clock, options.clock_context};
     struct measuring m = {
-        .goal = {options.iterations, options.time_s,
-                 options.precision > 0 ? options.precision : ASSAY__GOAL_PRECISION, 1, CAPACITY, 0},
+        .goal = {.iterations = options.iterations,
+                 .time_s = options.time_s,
+                 .precision = options.precision > 0 ? options.precision : ASSAY__GOAL_PRECISION,
+                 .streams = 1,
+                 .capacity = CAPACITY},
         .warmup = options.warmup_given ? options.warmup : -1,
     };
     m.loop = (struct assay__loop){
