@@ -756,7 +756,7 @@ int assay__outcome_restore(const struct assay__launch *launch, bool find_warmup,
                            struct assay__outcome *outcome)
 {
     assay__outcome_init(outcome);
-    outcome->borrowed = true;
+    outcome->borrowed = outcome->adopted = true;
     outcome->code = launch->state == ASSAY__TRIAL_OK ? 0 : ASSAY_ECRASH;
     outcome->reason = launch->reason ? launch->reason : "";
     outcome->log_tail = launch->log_tail ? launch->log_tail : "";

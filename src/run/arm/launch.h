@@ -51,6 +51,7 @@ struct assay__outcome {
     struct assay__samples *streams;
     int stream_count;
     bool borrowed; /* the streams' values are in the document now */
+    bool adopted;  /* of an earlier capture: nothing is known of the machine meanwhile */
     struct assay__sample_window *windows;
     size_t window_count, window_capacity;
     size_t prerun, total; /* iterations before measuring; samples kept */
