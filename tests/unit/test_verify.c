@@ -294,6 +294,21 @@ static void budget_tries_the_first_findings(void)
     end();
 }
 
+/* The first change sleeps for longer than the budget: no launch of the others is begun. */
+static void budget_ends_a_first_round(void)
+{
+    begin(3);
+    no_changes();
+    change(0, ASSAY__CHANGE_THREADS, 2);
+    change(1, ASSAY__CHANGE_OPTIMIZE, 0);
+    change(2, ASSAY__CHANGE_SPINNING_OFF, 0);
+    verify_within("steady=100us;when_threads=2:pace=100ms", NULL, 1.5);
+    CHECK(has(finding(0)->reason, "not tried: the budget was used up after 1 of 6 launches"));
+    CHECK_STR(finding(1)->reason, "not tried: the budget was used up");
+    CHECK_STR(finding(2)->reason, "not tried: the budget was used up");
+    end();
+}
+
 static void interrupted_at_once(void)
 {
     begin(2);
@@ -480,6 +495,7 @@ int main(int argc, char **argv)
         {"batch", batch_is_judged_by_samples},
         {"rewritten_copies", rewritten_copies_are_run},
         {"budget", budget_tries_the_first_findings},
+        {"budget_ends_a_first_round", budget_ends_a_first_round},
         {"interrupted", interrupted_at_once},
         {"baseline_that_fails", baseline_that_fails},
         {"nothing_to_try", nothing_to_try},
