@@ -74,6 +74,7 @@ struct assay__outcome {
     struct assay__disturbance before, warm, end, after;
     bool warm_known;
     uint64_t begin_ns; /* our clock: when the worker was started; 0 unknown */
+    uint64_t ready_ns; /* loaded and warm: when measuring could begin; 0: it never could */
     double parent_cpu_s, life_s;
     struct assay_error store_error; /* code 0: everything was persisted */
 };
