@@ -285,7 +285,8 @@ static void keep(struct assay__arena *arena, struct assay__ceilings *set, const 
     size_t known = 0;
     for (size_t i = 0; i < set->count; i++)
         known += set->rows[i].state != ASSAY_UNAVAILABLE;
-    bool device = set->device[0] != '\0', any = set->complete && !device ? set->count > 0 : known > 0;
+    bool device = set->device[0] != '\0',
+         any = set->complete && !device ? set->count > 0 : known > 0;
     if (!set->complete && (device || !any))
         assay__ceilings_note(arena, set, not_kept,
                              "the time was too short for it on a machine this busy");

@@ -130,8 +130,8 @@ static void test_no_reading(void)
     assay_profile_close(p);
 }
 
-/* 2 % where 1 % was wanted is a matter of seconds; 50 % is one of hours: too noisy, and no number of
- * iterations is proposed. */
+/* 2 % where 1 % was wanted is a matter of seconds; 50 % is one of hours: too noisy, and no number
+ * of iterations is proposed. */
 static void test_too_noisy(void)
 {
     static const struct {
@@ -167,10 +167,8 @@ static void test_too_noisy(void)
 int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
-        {"ceilings", test_ceilings},
-        {"watch", test_watch},
-        {"no_launch", test_no_launch},
-        {"no_reading", test_no_reading},
+        {"ceilings", test_ceilings},   {"watch", test_watch},
+        {"no_launch", test_no_launch}, {"no_reading", test_no_reading},
         {"too_noisy", test_too_noisy},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);

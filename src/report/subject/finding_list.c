@@ -85,7 +85,8 @@ static const char *outcome(struct assay__doc *doc, const struct assay__finding *
                                  *or_empty(f->reason) ? "; " : "", or_empty(f->reason));
     if (strcmp(state, "withdrawn") == 0)
         return assay__doc_printf(doc, " (withdrawn: %s)", or_empty(f->reason));
-    if (*or_empty(f->verified_of)) return assay__doc_printf(doc, " (open: %s)", or_empty(f->reason));
+    if (*or_empty(f->verified_of))
+        return assay__doc_printf(doc, " (open: %s)", or_empty(f->reason));
     if (!isfinite(f->expected_gain)) return " (not tried)";
     return assay__doc_printf(
         doc, " (not tried; at most %s%s × %s)", assay__state_mark(assay__finding_gain_state(f)),

@@ -100,7 +100,7 @@ static void put_metrics(const struct totals *sum, double steal, double other,
          sum->steal && sum->cpu && !counted ? too_short : "this system does not report steal time"},
         {"disturbance.cpu_other", sum->cpu && sum->usage, other, "system",
          "busy CPU time of other processes / all CPU time",
-         !sum->cpu    ? "this system does not report CPU time"
+         !sum->cpu     ? "this system does not report CPU time"
          : !sum->usage ? no_usage
                        : too_short},
         {"disturbance.frequency", sum->frequency, hz, "cpufreq", "mean of warm and end readings",
@@ -121,10 +121,12 @@ static void put_metrics(const struct totals *sum, double steal, double other,
          "hottest reading after a launch", "no temperature sensor can be read"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        assay__metrics_put_known(
-            metrics, rows[i].name, ASSAY_MEASURED, rows[i].known ? rows[i].value : (double)NAN,
-            rows[i].source, rows[i].note,
-            sum->launches ? rows[i].reason : none ? none : "no launch was made");
+        assay__metrics_put_known(metrics, rows[i].name, ASSAY_MEASURED,
+                                 rows[i].known ? rows[i].value : (double)NAN, rows[i].source,
+                                 rows[i].note,
+                                 sum->launches ? rows[i].reason
+                                 : none        ? none
+                                               : "no launch was made");
 }
 
 static void say_all(const struct totals *sum, double steal, double other,

@@ -26,7 +26,7 @@
 #define LAUNCHES_JUDGED 5u   /* so many are judged by how they differ … */
 #define LAUNCHES_SPREAD 0.06 /* … which is more, the more there are */
 #define UNATTRIBUTED 0.05
-#define LONGEST_NS 60e9 /* of further measuring that is proposed: beyond it, it is too noisy */
+#define LONGEST_NS 60e9  /* of further measuring that is proposed: beyond it, it is too noisy */
 #define JUDGED_LEAST 40u /* below it drift is not computed */
 
 static double window_median(const struct assay__outcome *outcome,
