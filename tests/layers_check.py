@@ -8,8 +8,9 @@ total = sum(layer["time_us"] for layer in trial["layers"] if layer["time_us"] is
 total += trial["engine_us"] + trial["unattributed_us"]
 assert abs(total - p50) <= 1e-9 * p50, (total, p50)
 for layer in trial["layers"]:
-    assert layer["method"] == "markers" and layer["state"] in ("measured", "unavailable"), layer
-    assert layer["state"] == "measured" or layer["note"], layer
+    assert layer["method"] == "markers" and layer["state"] in ("derived", "unavailable"), layer
+    factor = "%.4f" % trial["layer_timing"]["scale_factor"]
+    assert factor in layer["note"] if layer["state"] == "derived" else layer["note"], (layer, factor)
 for launch in trial["launches"]:
     metrics = launch["metrics"]
     parts = sum(metrics["layers." + name]["value"] for name in ("sum", "engine", "unattributed"))

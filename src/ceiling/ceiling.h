@@ -69,6 +69,8 @@ struct assay__ceiling_options {
     double budget_s;  /* 0: 17, and up to 51 on a busy machine. The rest is unavailable */
     bool remeasure;   /* do not read the file of an earlier measurement */
     const char *only; /* rows whose names begin so; NULL: all. Kept in a separate file */
+    /* what it measured is taken over: an incomplete set, which is gone on with; NULL none */
+    const struct assay__ceilings *earlier;
     /** Called before each row's measurement; true ends it with ASSAY_EINTERRUPTED. May be NULL. */
     bool (*progress)(void *context, const char *name);
     void *context;
@@ -83,8 +85,8 @@ int assay__ceilings_measure(struct assay__arena *arena, const struct assay__mach
                             const struct assay__ceiling_options *options,
                             struct assay__ceilings **out, struct assay_error *error);
 /** From this user's file when it holds for this machine, else measured and written there. A file
- *  that is damaged or cannot be written is no failure: the note says so. An incomplete set is not
- *  kept. options may be NULL. */
+ *  that is damaged or cannot be written is no failure: the note says so. An incomplete set is kept
+ *  too, and the next call measures what it lacks. options may be NULL. */
 int assay__ceilings_get(struct assay__arena *arena, const struct assay__machine *machine,
                         const struct assay__ceiling_options *options, struct assay__ceilings **out,
                         struct assay_error *error);
@@ -116,8 +118,8 @@ int assay__ceilings_load(struct assay__arena *arena, const char *path, const cha
                          struct assay__ceilings **out, struct assay_error *error);
 
 /** As rows of a profile, under the device's name; `rows` has room for set->count. The texts are
- *  borrowed from the set. */
-void assay__ceilings_describe(const struct assay__ceilings *set, const char *device,
-                              struct assay__ceiling_info *rows);
+ *  borrowed from the set, or in the arena: notes say how busy the machine was. */
+void assay__ceilings_describe(struct assay__arena *arena, const struct assay__ceilings *set,
+                              const char *device, struct assay__ceiling_info *rows);
 
 #endif

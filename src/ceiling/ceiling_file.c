@@ -4,7 +4,7 @@
  * invalid, and the caller measures again.
  *
  *   {"assay_ceilings": 1, "key": "…", "measured_at", "note", "device", "hardware", "duration_s",
- *     "steal_share", "other_share", "pinned",
+ *     "steal_share", "other_share", "pinned", "complete",
  *    "rows": [{"name", "kind", "value", "unit", "state", "source", "note", "low", "median", "high",
  *      "repeats",
  *              "threads", "type", "level", "pattern", "simd", "variant", "working_set_bytes",
@@ -33,6 +33,7 @@
 #define KERNELS 1 /* raised when a kernel or a definition changes: older files no longer hold */
 #define FILE_MOST ((size_t)1 << 20)
 #define ROWS_MOST 1024
+#define OTHER_SHARE 0.05 /* from which on a ceiling may be too low */
 
 /* --- key and path ----------------------------------------------------------------------------- */
 
@@ -137,6 +138,7 @@ int assay__ceilings_save(const struct assay__ceilings *set, const char *path,
     assay__json_put_number(w, "steal_share", set->steal_share);
     assay__json_put_number(w, "other_share", set->other_share);
     assay__json_put_bool(w, "pinned", set->pinned);
+    assay__json_put_bool(w, "complete", set->complete);
     assay__fields_json_list(w, "rows", &row_table, set->rows, set->count);
     assay__json_object_end(w);
     assay__buf_putc(&buf, '\n');
@@ -214,7 +216,8 @@ static int read_set(struct assay__arena *arena, const struct assay__json *root, 
     set->steal_share = assay__json_get_number(root, "steal_share", NAN);
     set->other_share = assay__json_get_number(root, "other_share", NAN);
     set->pinned = assay__json_get_bool(root, "pinned", false);
-    set->from_cache = set->complete = true; /* others are not written */
+    set->complete = assay__json_get_bool(root, "complete", true);
+    set->from_cache = true;
     if (!positive(set->duration_s) || !share_or_unknown(set->steal_share) ||
         !share_or_unknown(set->other_share))
         return assay_error_set(error, ASSAY_EFORMAT,
@@ -272,36 +275,58 @@ int assay__ceilings_kept(struct assay__arena *arena, const struct assay__machine
     return code ? code : assay__ceilings_load(arena, path, key, out, error);
 }
 
+/* Into the file, when there is something to keep; notes say what is missing and what went wrong. Of
+ * a device an incomplete set is not kept: which models worked depends on all of them. */
+static void keep(struct assay__arena *arena, struct assay__ceilings *set, const char *path,
+                 const char *no_path)
+{
+    static const char not_kept[] = "not kept for next time: ";
+    struct assay_error not_saved = {0};
+    size_t known = 0;
+    for (size_t i = 0; i < set->count; i++)
+        known += set->rows[i].state != ASSAY_UNAVAILABLE;
+    bool device = set->device[0] != '\0',
+         any = set->complete && !device ? set->count > 0 : known > 0;
+    if (!set->complete && (device || !any))
+        assay__ceilings_note(arena, set, not_kept,
+                             "the time was too short for it on a machine this busy");
+    else if (!path)
+        assay__ceilings_note(arena, set, not_kept, no_path);
+    else if (any && assay__ceilings_save(set, path, &not_saved))
+        assay__ceilings_note(arena, set, not_kept, not_saved.message);
+    else if (!set->complete)
+        assay__ceilings_note(arena, set, "not all were reached on a machine this busy: ",
+                             "these are kept, and measuring again adds the others");
+}
+
 int assay__ceilings_cached(struct assay__arena *arena, const char *key,
                            const struct assay__ceiling_options *options,
                            assay__ceilings_fn *measure, void *context, struct assay__ceilings **out,
                            struct assay_error *error)
 {
-    static const char not_kept[] = "not kept for next time: ";
-    struct assay_error no_path = {0}, not_loaded = {0}, not_saved = {0};
+    struct assay_error no_path = {0}, not_loaded = {0};
+    struct assay__ceilings *earlier = NULL;
     char path[4096];
     *out = NULL;
     if (!key) return assay__no_memory(error);
     bool kept = assay__ceilings_path(key, path, sizeof path, &no_path) == 0;
     int loaded = ASSAY_ENOTFOUND;
     if (kept && !(options && options->remeasure))
-        loaded = assay__ceilings_load(arena, path, key, out, &not_loaded);
-    if (loaded == 0) return 0;
-    int code = measure(context, out, error);
+        loaded = assay__ceilings_load(arena, path, key, &earlier, &not_loaded);
+    if (loaded == 0 && earlier->complete) {
+        *out = earlier;
+        return 0;
+    }
+    int code = measure(context, earlier, out, error);
     if (code) return code;
     struct assay__ceilings *set = *out;
     set->key = key;
-    bool any = !set->device[0] && set->count > 0; /* nothing worked on a device: not kept */
-    for (size_t i = 0; i < set->count; i++)
-        any = any || set->rows[i].state != ASSAY_UNAVAILABLE;
-    if (!set->complete)
-        assay__ceilings_note(arena, set, not_kept,
-                             "the time was too short for all of it on a machine this busy");
-    else if (!kept)
-        assay__ceilings_note(arena, set, not_kept, no_path.message);
-    else if (any && assay__ceilings_save(set, path, &not_saved))
-        assay__ceilings_note(arena, set, not_kept, not_saved.message);
-    if (loaded != ASSAY_ENOTFOUND)
+    if (earlier) { /* its rows were disturbed by what was then */
+        set->other_share = fmax(set->other_share, earlier->other_share);
+        if (!set->note[0]) set->note = earlier->note;
+    }
+    keep(arena, set, kept ? path : NULL, no_path.message);
+    if (loaded && loaded != ASSAY_ENOTFOUND)
         assay__ceilings_note(arena, set,
                              "the earlier measurement could not be used: ", not_loaded.message);
     return 0;
@@ -313,10 +338,14 @@ struct cpu {
     const struct assay__ceiling_options *options;
 };
 
-static int measure_cpu(void *context, struct assay__ceilings **out, struct assay_error *error)
+static int measure_cpu(void *context, const struct assay__ceilings *earlier,
+                       struct assay__ceilings **out, struct assay_error *error)
 {
     const struct cpu *cpu = context;
-    return assay__ceilings_measure(cpu->arena, cpu->machine, cpu->options, out, error);
+    struct assay__ceiling_options options = {0};
+    if (cpu->options) options = *cpu->options;
+    options.earlier = earlier;
+    return assay__ceilings_measure(cpu->arena, cpu->machine, &options, out, error);
 }
 
 int assay__ceilings_get(struct assay__arena *arena, const struct assay__machine *machine,
@@ -330,11 +359,16 @@ int assay__ceilings_get(struct assay__arena *arena, const struct assay__machine 
     return assay__ceilings_cached(arena, key, options, measure_cpu, &cpu, out, error);
 }
 
-void assay__ceilings_describe(const struct assay__ceilings *set, const char *device,
-                              struct assay__ceiling_info *rows)
+void assay__ceilings_describe(struct assay__arena *arena, const struct assay__ceilings *set,
+                              const char *device, struct assay__ceiling_info *rows)
 {
     for (size_t i = 0; i < set->count; i++) {
         const struct assay__ceiling *from = &set->rows[i];
+        const char *note = from->note;
+        if (set->other_share > OTHER_SHARE && from->state != ASSAY_UNAVAILABLE)
+            note = assay__arena_text(
+                arena, "%s%sother processes used %.0f %% of the CPU time: it may be too low", note,
+                note[0] ? "; " : "", set->other_share * 100);
         rows[i] = (struct assay__ceiling_info){.device = device,
                                                .name = from->name,
                                                .value = from->value,
@@ -342,7 +376,7 @@ void assay__ceilings_describe(const struct assay__ceilings *set, const char *dev
                                                .low = from->low,
                                                .high = from->high,
                                                .source = from->source,
-                                               .note = from->note,
+                                               .note = note,
                                                .measured_at = set->measured_at};
     }
 }

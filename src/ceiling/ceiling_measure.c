@@ -36,6 +36,12 @@ struct assay__ceiling *assay__ceiling_row(struct assay__ceiling_rows *rows,
         return NULL;
     *code = assay__vec_grow((void **)&rows->items, &rows->capacity, rows->count + 1,
                             sizeof *rows->items);
+    const struct assay__ceiling *had = assay__ceilings_find(options ? options->earlier : NULL,
+                                                            what->name);
+    if (!*code && had && had->state != ASSAY_UNAVAILABLE) {
+        rows->items[rows->count++] = *had;
+        return NULL;
+    }
     if (!*code && options && options->progress && options->progress(options->context, what->name))
         *code = ASSAY_EINTERRUPTED;
     if (*code) return NULL;

@@ -46,9 +46,9 @@ const char *assay__ceiling_unit(enum assay__ceiling_kind kind, const char *type)
  *  ASSAY_ENOMEM. */
 int assay__ceilings_take(struct assay__arena *arena, struct assay__ceiling_rows *rows, bool stopped,
                          struct assay__ceilings *set);
-/** Measures; *out may be set with ASSAY_EINTERRUPTED too. */
-typedef int assay__ceilings_fn(void *context, struct assay__ceilings **out,
-                               struct assay_error *error);
+/** Measures what `earlier` (NULL: nothing) lacks; *out may be set with ASSAY_EINTERRUPTED too. */
+typedef int assay__ceilings_fn(void *context, const struct assay__ceilings *earlier,
+                               struct assay__ceilings **out, struct assay_error *error);
 /** From the file of that key when it holds, else measured and kept. What goes wrong with the file
  * is a note. */
 int assay__ceilings_cached(struct assay__arena *arena, const char *key,

@@ -32,8 +32,11 @@ static const struct assay__option options[] = {
          "configuration matrix."),
     ASSAY__INTEGER_ROW("launches", run.launches, "N",
                        "Worker processes of each point, taking turns (default 3).", 1, 1000),
-    ASSAY__DURATION_ROW("time", run.time_s,
-                        "Measure for TIME per launch, such as 2s (default 500ms).", 1e-3, 86400),
+    ASSAY__DURATION_ROW(
+        "time", run.time_s,
+        "Measure for TIME per launch, such as 2s (default 500ms); without it, longer "
+        "where loading takes long.",
+        1e-3, 86400),
     ASSAY__CHOICE_ROW(
         "preset", 0, preset, "CHIP",
         "Batch size, and backbone units of the model 'cfc', from the requirement table of a chip.",
@@ -133,8 +136,9 @@ const struct assay__command assay__command_sweep = {
     .max_arguments = 1,
     .description = "Runs MODEL at every point of a grid and says which point is best for a goal, "
                    "which others are tied with it, and where a larger batch stops paying. "
-                   "Each point has three launches that measure for 0.5 s, alternating with those "
-                   "of the other points; a point that fails (out of memory, a provider that "
+                   "Each point has three launches that measure for 0.5 s, or longer than they "
+                   "took to load, alternating with those of the other points; a point that fails "
+                   "(out of memory, a provider that "
                    "refuses it) is a row with its reason, and the status is 3.\n\n"
                    "An interrupted sweep with --output goes on when the same command is given with "
                    "--resume: only the launches that are missing are measured.",

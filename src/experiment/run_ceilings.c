@@ -111,7 +111,7 @@ static int add_device(struct assay__arena *arena, const char *device,
     struct assay__ceiling_info *rows = assay__arena_array(arena, count, sizeof *rows);
     if (!rows) return assay__no_memory(error);
     if (have) memcpy(rows, options->ceilings, have * sizeof *rows);
-    assay__ceilings_describe(getting.set, device, rows + have);
+    assay__ceilings_describe(arena, getting.set, device, rows + have);
     options->ceilings = rows;
     options->ceiling_count = count;
     return 0;

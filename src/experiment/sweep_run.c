@@ -122,8 +122,9 @@ out:
 
 /* --- where the time went ---------------------------------------------------------------------- */
 
-/* Measuring: the windows. Loading: from the start of a worker to its first window (process, engine,
- * session, warm-up); all of a worker that never came so far. The rest is ours. */
+/* Measuring: the windows, those left out as disturbed included. Loading: from the start of a worker
+ * to its first window (process, engine, session, warm-up); all of a worker that never came so far.
+ * The rest is ours. */
 static int put_wall(struct assay__arms *arms, uint64_t start_ns, struct assay_error *error)
 {
     double measuring_s = 0, loading_s = 0, total_s = (double)(assay__now_ns() - start_ns) / 1e9;
@@ -134,21 +135,19 @@ static int put_wall(struct assay__arms *arms, uint64_t start_ns, struct assay_er
                                                : NULL;
         for (size_t k = 0; k < count; k++) {
             const struct assay__outcome *o = &all[k];
-            if (!o->begin_ns) continue; /* of an earlier capture */
-            uint64_t first_ns = o->window_count ? o->windows[0].begin_ns : 0;
+            if (o->adopted) continue;
+            measuring_s += o->left_out_ns / 1e9;
             for (size_t w = 0; w < o->window_count; w++)
                 if (o->windows[w].end_ns > o->windows[w].begin_ns)
                     measuring_s += (double)(o->windows[w].end_ns - o->windows[w].begin_ns) / 1e9;
-            loading_s += first_ns > o->begin_ns ? (double)(first_ns - o->begin_ns) / 1e9
-                         : !o->window_count     ? o->life_s
-                                                : 0;
+            loading_s += o->ready_ns ? (double)(o->ready_ns - o->begin_ns) / 1e9 : o->life_s;
         }
     }
     struct assay_metrics *metrics = assay__arms_trial(arms, 0)->metrics;
     assay_metrics_measured(metrics, "sweep.wall.total", total_s, "clock",
                            "from the start of the command until all metrics stood");
     assay_metrics_measured(metrics, "sweep.wall.measuring", measuring_s, "clock",
-                           "the windows of all launches, by the clock of this process");
+                           "the windows of all launches, those left out included, by our clock");
     assay_metrics_measured(
         metrics, "sweep.wall.loading", loading_s, "clock",
         "from the start of each worker to its first window: process, session, warm-up");

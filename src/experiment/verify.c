@@ -75,8 +75,8 @@ static double cost_s(const struct assay__attempt *attempt)
 }
 
 /* Rounds over the arms; active[0] is the run without changes. Launches that it had before count.
- * After each the last changes are left out for which the budget would not suffice; the first one
- * stays. */
+ * No launch is begun after the budget, but the first of the first change. After each round the last
+ * changes are left out for which the budget would not suffice; the first one stays. */
 static int rounds(struct assay__verifying *v, struct assay__attempt **active, size_t count,
                   struct assay_error *error)
 {
@@ -86,7 +86,7 @@ static int rounds(struct assay__verifying *v, struct assay__attempt **active, si
         int left = launches - round - 1;
         for (size_t i = 0; i < count && code == 0; i++) {
             struct assay__attempt *one = active[round % 2 ? count - 1 - i : i];
-            if (round > 0 && elapsed_s(v) > budget_s) break;
+            if ((round > 0 || i > 1) && elapsed_s(v) > budget_s) break;
             if (one->launches <= round) code = launch(v, one, error);
         }
         double remaining_s = budget_s - elapsed_s(v), need_s = 0;
@@ -136,7 +136,8 @@ static int try_each(struct assay__verifying *v, struct assay_error *error)
     }
     for (size_t i = 0; i < v->count && code == 0; i++) {
         struct assay__attempt *one = &v->attempts[i];
-        if (i >= admitted) {
+        if (i >= admitted ||
+            (i > 0 && elapsed_s(v) > v->options->budget_s)) { /* rewriting takes time */
             if (!fails && !v->out->interrupted) one->state = ASSAY__ATTEMPT_LEFT;
             continue;
         }

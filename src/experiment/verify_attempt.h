@@ -62,6 +62,12 @@ int assay__verify_open(struct assay__verifying *v, struct assay__attempt *attemp
 /** Fills in the judgement of an attempt whose arm is concluded, against the run without changes. */
 int assay__verify_judge(struct assay__verifying *v, const struct assay__attempt *baseline,
                         struct assay__attempt *attempt);
+/** What other processes' share of the CPU time during its launches does to "verified". Which
+ * threads are best beside others is not what is best without them: such a change is open again.
+ * What leaves the threads alone was compared fairly, launch by launch: the load is said beside it.
+ */
+void assay__verify_judge_load(struct assay__attempt *attempt, double load,
+                              struct assay__arena *arena);
 /** The severity once it was tried: by the measured gain where that verified it, "note" of what was
  *  withdrawn, else the rule's as it is. */
 const char *assay__verify_severity(const struct assay__finding *finding);

@@ -85,6 +85,31 @@ static void judge_gain(struct assay__attempt *attempt, struct assay__arena *aren
         conclude(attempt, "verified", "");
 }
 
+void assay__verify_judge_load(struct assay__attempt *attempt, double load,
+                              struct assay__arena *arena)
+{
+    static const struct assay__ratio unknown = ASSAY__RATIO_UNKNOWN;
+    bool threads = false;
+    if (!(load >= ASSAY__BUSY_SHARE) || strcmp(attempt->finding_state, "verified") != 0) return;
+    for (size_t i = 0; i < attempt->change_count; i++)
+        threads |= attempt->changes[i]->kind == ASSAY__CHANGE_THREADS ||
+                   attempt->changes[i]->kind == ASSAY__CHANGE_SPINNING_OFF;
+    if (!threads) {
+        attempt->judged.reason = assay__arena_text(
+            arena, "%s%sother processes used up to %.0f %% of the CPU time meanwhile",
+            attempt->judged.reason, *attempt->judged.reason ? "; " : "", load * 100);
+        return;
+    }
+    conclude(attempt, "open",
+             assay__arena_text(
+                 arena,
+                 "tried: %s × %s, but other processes used up to %.0f %% of the CPU time, which "
+                 "decides what is best for threads: try again when they are done",
+                 assay__digits(attempt->gain.ratio, 3).text, assay__gain_words(attempt->of),
+                 load * 100));
+    attempt->gain = attempt->energy = unknown;
+}
+
 /* The limit of several changes is that of the roughest; there is none where one of them changes the
  * inputs. */
 static void judge_drift(const struct assay__trial *trial, struct assay__arena *arena,
@@ -184,6 +209,8 @@ int assay__verify_judge(struct assay__verifying *v, const struct assay__attempt 
         attempt->energy = energy_ratio(without, with, v->arena);
         judge_drift(with, v->arena, attempt);
         judge_gain(attempt, v->arena);
+        assay__verify_judge_load(
+            attempt, fmax(assay__other_load(with, 1), assay__other_load(without, 1)), v->arena);
     }
     return assay__arena_failed(v->arena) ? ASSAY_ENOMEM : 0;
 }

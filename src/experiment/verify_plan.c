@@ -128,6 +128,14 @@ static int rewrite(struct assay__verifying *v, struct assay__attempt *attempt,
     return attempt->refusal && code != ASSAY_ENOMEM ? 0 : ASSAY_ENOMEM;
 }
 
+/* A change may be much slower. A launch that takes more of the budget than one of the fewest that a
+ * verdict needs is ended, unless launches without changes take about as long. */
+static double launch_limit(const struct assay__verifying *v)
+{
+    double own_s = v->baseline.launches ? v->baseline.spent_s / v->baseline.launches : 0;
+    return fmax(fmax(v->options->budget_s / ASSAY__COMPARISON_LAUNCHES, LIMIT_LEAST_S), 2 * own_s);
+}
+
 int assay__verify_open(struct assay__verifying *v, struct assay__attempt *attempt,
                        const char *label, struct assay_error *error)
 {
@@ -139,9 +147,8 @@ int assay__verify_open(struct assay__verifying *v, struct assay__attempt *attemp
         .software = v->advice->trial->target.software};
     options.measuring.layers = ASSAY_LAYERS_OFF;
     options.watching.memory = options.watching.counters = false;
-    if (attempt->change_count &&
-        !(options.measuring.launch_limit_s > 0)) /* a change may be much slower */
-        options.measuring.launch_limit_s = fmax(v->options->budget_s, LIMIT_LEAST_S);
+    if (attempt->change_count && !(options.measuring.launch_limit_s > 0))
+        options.measuring.launch_limit_s = launch_limit(v);
     attempt->state = ASSAY__ATTEMPT_RUNNING;
     attempt->refusal = "";
     bool copied = false;

@@ -391,6 +391,8 @@ static struct assay__recommendation recommend(const struct choice *c)
                                 lost ? " but is not recommended" : "is not recommended",
                                 rows[i].unadvised);
     }
+    if (chosen)
+        why = assay__arena_text(c->arena, "%s%s", why, assay__load_caveat(c->profile, c->arena));
     return (struct assay__recommendation){chosen ? best : SIZE_MAX, why};
 }
 

@@ -55,6 +55,25 @@ struct assay__ratio assay__launch_ratio(const struct assay__launch_values *a,
     return ratio;
 }
 
+double assay__other_load(const struct assay__trial *trials, size_t count)
+{
+    double most = NAN;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(trials[i].target.engine, "fake") != 0)
+            most = fmax(most, assay__trial_value(&trials[i], "disturbance.cpu_other"));
+    return most;
+}
+
+const char *assay__load_caveat(const struct assay_profile *profile, struct assay__arena *arena)
+{
+    double load = assay__other_load(profile->trials, profile->trial_count);
+    if (!(load >= ASSAY__BUSY_SHARE)) return "";
+    return assay__arena_text(arena,
+                             "; other processes used up to %.0f %% of the CPU time meanwhile: "
+                             "measure again when they are done",
+                             load * 100);
+}
+
 /* A trial that was stopped (two failures in a row, too slow) is not relied on, whatever it did
  * before. */
 bool assay__trial_went_on(const struct assay__trial *trial, size_t needed)

@@ -74,6 +74,17 @@ struct assay__judged {
 struct assay__judged assay__judged_read(const struct assay_profile *profile, size_t trial,
                                         struct assay__arena *arena);
 
+/* --- other load ------------------------------------------------------------------------------- */
+
+/** From this share of the machine's CPU time in other processes on, a verdict says so. */
+#define ASSAY__BUSY_SHARE 0.2
+/** The largest such share during one of the trials; NaN unknown. Scripted times do not notice it,
+ *  so those of the fake engine do not count. */
+double assay__other_load(const struct assay__trial *trials, size_t count);
+/** "; other processes used up to 84 % of the CPU time meanwhile: measure again when they are done",
+ *  behind a verdict on all trials of a profile; "" when it was quiet, or is not known. */
+const char *assay__load_caveat(const struct assay_profile *profile, struct assay__arena *arena);
+
 /* --- limits of a sweep or a tuning ------------------------------------------------------------ */
 
 /** Which limit of the plan (a latency percentile, memory) the trial breaks; "" it is within them.

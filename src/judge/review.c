@@ -81,7 +81,8 @@ static void review_layers(struct reviewing *r, double p50_ns)
 {
     static const char *const words[] = {[ASSAY__BOUND_COMPUTE] = "compute",
                                         [ASSAY__BOUND_MEMORY] = "memory",
-                                        [ASSAY__BOUND_OVERHEAD] = "overhead of small layers"};
+                                        [ASSAY__BOUND_OVERHEAD] = "overhead of small layers",
+                                        [ASSAY__BOUND_NEITHER] = "neither arithmetic nor memory"};
     const struct assay__require_evidence *e = &r->evidence;
     struct assay__sentence_list *list = &r->out->bottlenecks;
     size_t count;
@@ -89,11 +90,12 @@ static void review_layers(struct reviewing *r, double p50_ns)
     if (e->bound != ASSAY__BOUND_UNKNOWN)
         add(r, list,
             "most of the layers' time is limited by %s: %s (compute %s, memory %s, overhead %s, "
-            "unknown %s)",
+            "neither %s, unknown %s)",
             words[e->bound], percent(e->share[e->bound]).text,
             percent(e->share[ASSAY__BOUND_COMPUTE]).text,
             percent(e->share[ASSAY__BOUND_MEMORY]).text,
             percent(e->share[ASSAY__BOUND_OVERHEAD]).text,
+            percent(e->share[ASSAY__BOUND_NEITHER]).text,
             percent(e->share[ASSAY__BOUND_UNKNOWN]).text);
     for (size_t i = 0; i < count && i < LAYERS_NAMED && p50_ns > 0; i++) {
         const struct assay__roofline *roofline = &e->roofline;

@@ -91,6 +91,20 @@ static bool may_win(const struct assay__sweep_point *point)
     return point->within && !point->software;
 }
 
+/* The best or the next best has one launch of several that were planned: the sweep was interrupted,
+ * or the others failed. One launch does not say how launches differ. */
+static bool is_early(const struct assay__sweep *sweep, const struct assay_profile *profile)
+{
+    const size_t top[] = {sweep->best, sweep->next};
+    for (size_t i = 0; i < 2; i++) {
+        if (top[i] == SIZE_MAX) continue;
+        const struct assay__judged *judged = &sweep->points[top[i]].judged;
+        if (judged->medians.count < 2 && profile->trials[judged->trial].protocol.launches > 1)
+            return true;
+    }
+    return false;
+}
+
 static const char *say_best(const struct assay__sweep *sweep, const struct assay__plan *plan,
                             struct assay__arena *arena)
 {
@@ -385,13 +399,17 @@ void assay__sweep_judge(const struct assay_profile *profile, struct assay__arena
             sweep->next = i;
         }
     }
-    bool found = sweep->best != SIZE_MAX;
+    bool found = sweep->best != SIZE_MAX, early = is_early(sweep, profile);
+    if (early) sweep->best = sweep->next = SIZE_MAX, found = false;
     if (found) sweep->alike = assay__arena_array(arena, sweep->count, sizeof *sweep->alike);
     for (size_t i = 0; sweep->alike && i < sweep->count; i++)
         if (i != sweep->best && may_win(&sweep->points[i]) &&
             overlap(&sweep->points[sweep->best], &sweep->points[i]))
             sweep->alike[sweep->alike_count++] = i;
-    sweep->why = found ? say_best(sweep, &profile->plan, arena) : say_none(sweep, profile, arena);
+    sweep->why = early    ? "stopped early: one launch per point is too few to name a best"
+                 : !found ? say_none(sweep, profile, arena)
+                          : assay__arena_text(arena, "%s%s", say_best(sweep, &profile->plan, arena),
+                                              assay__load_caveat(profile, arena));
     find_pairs(sweep, goal, arena);
     sweep->knee_why = find_knee(sweep, arena);
     sweep->gain = find_gain(sweep, arena);

@@ -390,7 +390,8 @@ int assay__tune_result(const struct assay_profile *profile, struct assay__arena 
     if (out->best == SIZE_MAX) {
         out->why = why_none(profile, out, arena);
     } else {
-        out->why = say_best(out, arena);
+        out->why = assay__arena_text(arena, "%s%s", say_best(out, arena),
+                                     assay__load_caveat(profile, arena));
         out->unconfirmed = say_unconfirmed(out, arena);
     }
     return assay__arena_failed(arena) ? ASSAY_ENOMEM : 0;

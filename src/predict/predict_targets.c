@@ -40,7 +40,7 @@ int assay__predict_this(struct assay__arena *arena, const struct assay_callbacks
     if (!profile) return assay__no_memory(error);
     struct assay__ceiling_info *rows = assay__arena_array(arena, set->count, sizeof *rows);
     code = rows ? 0 : assay__no_memory(error);
-    if (rows) assay__ceilings_describe(set, "cpu", rows);
+    if (rows) assay__ceilings_describe(arena, set, "cpu", rows);
     if (!code) code = assay__describe_ceilings(profile, rows, set->count, error);
     if (!code) code = assay__describe_machine(profile, error);
     if (!code) code = assay__target_of_ceilings(profile, "cpu", "this", arena, target);

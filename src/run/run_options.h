@@ -26,6 +26,7 @@ struct assay__run_options {
     const char *command_line; /* recorded; NULL: none */
     const char *script;       /* of the fake engine */
     bool brief;               /* several short launches, judged together; the layers in the first */
+    bool amortise; /* time_s is the least: what took long to load is measured for longer */
     const struct assay__ceiling_info *ceilings; /* of the devices, kept in the profile; borrowed */
     size_t ceiling_count;
     assay__conclude_fn *conclude; /* NULL: none */

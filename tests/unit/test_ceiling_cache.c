@@ -349,6 +349,48 @@ static void test_get(void)
     assay__arena_free(arena);
 }
 
+/* An incomplete set is kept; the next call takes its rows over and measures the others. */
+static void test_goes_on(void)
+{
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__machine machine;
+    struct assay__ceilings *set, *again, *kept;
+    struct assay_error error = {0};
+    struct assay__ceiling_options options = {.only = "compute.float32", .budget_s = 6};
+    char path[512];
+    private_folder();
+    CHECK_INT(assay__machine_read(arena, &machine), 0);
+    CHECK_INT(assay__ceilings_get(arena, &machine, &options, &set, &error), 0);
+    CHECK_INT(set->count, 2);
+    CHECK_INT(assay__ceilings_path(set->key, path, sizeof path, &error), 0);
+    struct assay__ceiling rows[2] = {sample_rows[0], sample_rows[2]};
+    struct assay__ceilings partial = {.key = set->key,
+                                      .measured_at = "2026-01-01T00:00:00Z",
+                                      .note = "busy",
+                                      .device = "",
+                                      .hardware = "",
+                                      .duration_s = 1,
+                                      .steal_share = NAN,
+                                      .other_share = 0.84,
+                                      .rows = rows,
+                                      .count = 2};
+    CHECK_INT(assay__ceilings_save(&partial, path, &error), 0);
+    CHECK_INT(assay__ceilings_load(arena, path, set->key, &kept, &error), 0);
+    CHECK(!kept->complete && kept->count == 2);
+    struct assay__ceiling_info shown[2];
+    assay__ceilings_describe(arena, kept, "cpu", shown);
+    CHECK_HAS(shown[0].note, "84 %");
+    CHECK_INT(assay__ceilings_get(arena, &machine, &options, &again, &error), 0);
+    CHECK(!again->from_cache && again->complete && again->count == 2);
+    check_same(&again->rows[0], &sample_rows[0]);
+    CHECK_STR(again->rows[1].name, "compute.float32.all-cores");
+    CHECK(again->rows[1].state == ASSAY_MEASURED && again->other_share >= 0.84);
+    CHECK_INT(assay__ceilings_get(arena, &machine, &options, &again, &error), 0);
+    CHECK(again->from_cache);
+    clean();
+    assay__arena_free(arena);
+}
+
 static void test_not_kept(void)
 {
     struct assay__arena *arena = assay__arena_new();
@@ -443,6 +485,7 @@ int main(int argc, char **argv)
         {"hostile", test_hostile},
         {"odd_files", test_odd_files},
         {"get", test_get},
+        {"goes_on", test_goes_on},
         {"not_kept", test_not_kept},
         {"limits", test_limits},
         {"rows", test_rows},

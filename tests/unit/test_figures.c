@@ -169,7 +169,11 @@ static void test_roofline(void)
         {"cpu", "bandwidth.dram.triad.all-cores", 1e10, "B/s", NAN, NAN, "kernel", "", ""}};
     struct assay_profile *p = one(items, COUNT(items));
     CHECK_HAS(make(p, "roofline"), "no ceilings");
-    p->ceilings = ceilings, p->ceiling_count = COUNT(ceilings);
+    p->ceilings = ceilings;
+    for (p->ceiling_count = 1; p->ceiling_count < COUNT(ceilings); p->ceiling_count++) {
+        bool whole = p->ceiling_count > 1; /* one roof alone is no roofline */
+        CHECK((make(p, "roofline") == NULL) == whole);
+    }
     CHECK(make(p, "roofline") == NULL);
     const struct assay__figure_series *s = figures[0].series;
     CHECK_INT(s->count, 2);

@@ -283,6 +283,8 @@ static void test_every_layer(void)
         CHECK(result.scale_factor > 0);
         CHECK(result.sessions >= 1);
         check_result(&result, &opened);
+        for (size_t k = 0; k < result.count; k++) /* scaled by the factor: not measured */
+            CHECK(result.items[k].state != ASSAY_MEASURED);
         close_fixture(&opened);
     }
 }

@@ -420,9 +420,21 @@ static void test_channel(void)
     assay__channel_close(&channel);
 }
 
+/* What took long to load is measured for longer, up to a limit; never for less than was asked. */
+static void test_goal_amortised(void)
+{
+    struct assay__goal goal = {.time_s = 0.5, .streams = 1, .capacity = 100, .amortise = true};
+    CHECK_NEAR(assay__goal_amortised(&goal, 0.1).time_s, 0.5, 0);
+    CHECK_NEAR(assay__goal_amortised(&goal, 1).time_s, ASSAY__GOAL_AMORTISE, 1e-12);
+    CHECK_NEAR(assay__goal_amortised(&goal, 60).time_s, ASSAY__GOAL_AMORTISE_CAP_S, 0);
+    goal.amortise = false;
+    CHECK_NEAR(assay__goal_amortised(&goal, 60).time_s, 0.5, 0);
+}
+
 int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
+        {"goal_amortised", test_goal_amortised},
         {"stamps", test_stamps},
         {"deadline", test_deadline},
         {"failing_step", test_failing_step},

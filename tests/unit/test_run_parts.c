@@ -104,12 +104,72 @@ static void test_no_launch(void)
     assay_profile_close(p);
 }
 
+/* A launch whose counters did not move, and one of an earlier capture: neither says that this
+ * system does not report CPU times. */
+static void test_no_reading(void)
+{
+    struct assay_profile *p = assay__profile_new();
+    struct assay__outcome outcomes[] = {{.exit_known = true}, {.adopted = true}};
+    outcomes[0].before.cpu_known = outcomes[0].after.cpu_known = true;
+    outcomes[0].before.steal_known = outcomes[0].after.steal_known = true;
+    for (size_t i = 0; i < 2; i++) {
+        struct assay__trial_input input = {.profile = p,
+                                           .trial = assay__profile_trial(p),
+                                           .outcomes = &outcomes[i],
+                                           .outcome_count = 1};
+        CHECK_INT(assay__trial_disturbances(&input), 0);
+        static const char *const names[] = {"disturbance.steal", "disturbance.cpu_other"};
+        for (size_t k = 0; k < 2; k++) {
+            const struct assay_metric *m = assay_metrics_get(input.trial->metrics, names[k]);
+            CHECK(m && m->state == ASSAY_UNAVAILABLE);
+            CHECK(strstr(m->note, "does not report") == NULL);
+        }
+    }
+    for (size_t i = 0; i < p->environment.unknown_count; i++)
+        CHECK(strstr(p->environment.unknown[i], "steal") == NULL);
+    assay_profile_close(p);
+}
+
+/* 2 % where 1 % was wanted is a matter of seconds; 50 % is one of hours: too noisy, and no number
+ * of iterations is proposed. */
+static void test_too_noisy(void)
+{
+    static const struct {
+        double half_width;
+        const char *verdict;
+        long more;
+    } cases[] = {{0.02, "too-few", 300}, {0.5, "unstable", -1}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct assay_profile *p = assay__profile_new();
+        double value = 30e6;
+        struct assay__samples stream = {&value, 1, 1};
+        struct assay__outcome outcome = {.streams = &stream, .stream_count = 1, .total = 100};
+        outcome.summary = (struct assay__summary){.samples = 100,
+                                                  .mean = 30e6,
+                                                  .p50 = 30e6,
+                                                  .sum_ns = 3e9,
+                                                  .tau = 1,
+                                                  .drift = NAN,
+                                                  .half_width = cases[i].half_width};
+        struct assay__trial_input input = {.profile = p,
+                                           .trial = assay__profile_trial(p),
+                                           .outcomes = &outcome,
+                                           .outcome_count = 1,
+                                           .precision = 0.01};
+        CHECK_INT(assay__trial_stability(&input), 0);
+        CHECK_STR(input.trial->stability.verdict, cases[i].verdict);
+        CHECK_INT(input.trial->stability.more_iterations, cases[i].more);
+        CHECK_INT(input.trial->stability.reason_count, 1);
+        assay_profile_close(p);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
-        {"ceilings", test_ceilings},
-        {"watch", test_watch},
-        {"no_launch", test_no_launch},
+        {"ceilings", test_ceilings},   {"watch", test_watch},
+        {"no_launch", test_no_launch}, {"no_reading", test_no_reading},
+        {"too_noisy", test_too_noisy},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

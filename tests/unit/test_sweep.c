@@ -492,10 +492,59 @@ static void slo_words(void)
     CHECK_INT(assay__sweep_slo_check("p99.9=1.5us", NULL), 0);
 }
 
+/* Three launches were planned; the sweep was stopped after the first of each, or of the best. */
+static void one_launch_names_no_best(void)
+{
+    struct assay_profile *profile = profile_of(grid, COUNT);
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__sweep sweep;
+    for (size_t i = 0; i < COUNT; i++)
+        profile->trials[i].protocol.launches = 3;
+    profile->trials[3].launch_count = 1;
+    CHECK(assay__sweep(profile, arena, &sweep) == 0);
+    CHECK(sweep.best == SIZE_MAX && sweep.next == SIZE_MAX && sweep.alike_count == 0);
+    profile->trials[3].launch_count = 2;
+    CHECK(assay__sweep(profile, arena, &sweep) == 0);
+    CHECK(sweep.best == 3);
+    for (size_t i = 0; i < COUNT; i++) { /* one launch was all that was wanted */
+        profile->trials[i].protocol.launches = 1;
+        profile->trials[i].launch_count = 1;
+    }
+    CHECK(assay__sweep(profile, arena, &sweep) == 0);
+    CHECK(sweep.best == 3);
+    assay__arena_free(arena);
+    assay_profile_close(profile);
+}
+
+static void load_is_said_beside_the_best(void)
+{
+    struct assay_profile *profile = profile_of(grid, COUNT);
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__sweep sweep;
+    for (size_t i = 0; i < COUNT; i++) {
+        profile->trials[i].target.engine = "ort";
+        assay_metrics_measured(profile->trials[i].metrics, "disturbance.cpu_other", 0.01 * (int)i,
+                               "", "");
+    }
+    CHECK(assay__sweep(profile, arena, &sweep) == 0);
+    CHECK(sweep.best == 3 && strstr(sweep.why, "other processes") == NULL);
+    assay_metrics_measured(profile->trials[1].metrics, "disturbance.cpu_other", 0.84, "", "");
+    CHECK_NEAR(assay__other_load(profile->trials, COUNT), 0.84, 1e-12);
+    CHECK(assay__sweep(profile, arena, &sweep) == 0);
+    CHECK(sweep.best == 3);
+    CHECK_HAS(sweep.why, "84 %");
+    profile->trials[1].target.engine = "fake"; /* its times are scripted */
+    CHECK_NEAR(assay__other_load(profile->trials, COUNT), 0.04, 1e-12);
+    assay__arena_free(arena);
+    assay_profile_close(profile);
+}
+
 int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
         {"goals", goals},
+        {"one_launch_names_no_best", one_launch_names_no_best},
+        {"load_is_said_beside_the_best", load_is_said_beside_the_best},
         {"limits_hold", limits_hold},
         {"what_overlaps_is_said", what_overlaps_is_said},
         {"a_gain_is_told_by_launches", a_gain_is_told_by_launches},

@@ -3,7 +3,7 @@
  * changes are chosen here. Real workers are started; no test depends on how fast the machine is. */
 #include "advise_fixture.h"
 
-#include "experiment/verify.h"
+#include "experiment/verify_attempt.h"
 
 #define LAUNCHES 6
 
@@ -294,6 +294,21 @@ static void budget_tries_the_first_findings(void)
     end();
 }
 
+/* The first change sleeps for longer than the budget: no launch of the others is begun. */
+static void budget_ends_a_first_round(void)
+{
+    begin(3);
+    no_changes();
+    change(0, ASSAY__CHANGE_THREADS, 2);
+    change(1, ASSAY__CHANGE_OPTIMIZE, 0);
+    change(2, ASSAY__CHANGE_SPINNING_OFF, 0);
+    verify_within("steady=100us;when_threads=2:pace=100ms", NULL, 1.5);
+    CHECK(has(finding(0)->reason, "not tried: the budget was used up after 1 of 6 launches"));
+    CHECK_STR(finding(1)->reason, "not tried: the budget was used up");
+    CHECK_STR(finding(2)->reason, "not tried: the budget was used up");
+    end();
+}
+
 static void interrupted_at_once(void)
 {
     begin(2);
@@ -444,9 +459,34 @@ static void options_of_a_kept_trial(void)
     end();
 }
 
+/* Under load a change of threads is open again; another stays verified and says it. */
+static void load_decides_about_threads(void)
+{
+    static const enum assay__change_kind kinds[] = {
+        ASSAY__CHANGE_THREADS, ASSAY__CHANGE_SPINNING_OFF, ASSAY__CHANGE_OPTIMIZE};
+    struct assay__arena *arena = assay__arena_new();
+    for (size_t i = 0; i < 3; i++)
+        for (int busy = 0; busy < 2; busy++) {
+            struct assay__change one = {.kind = kinds[i]};
+            struct assay__attempt attempt = {.changes = {&one},
+                                             .change_count = 1,
+                                             .gain = {.ratio = 1.75, .ci = {1.6, 1.9, true}},
+                                             .of = "latency",
+                                             .judged = {.reason = ""},
+                                             .finding_state = "verified"};
+            assay__verify_judge_load(&attempt, busy ? 0.84 : 0.1, arena);
+            bool open = busy && kinds[i] != ASSAY__CHANGE_OPTIMIZE;
+            CHECK_STR(attempt.finding_state, open ? "open" : "verified");
+            CHECK(isfinite(attempt.gain.ratio) == !open);
+            CHECK((strstr(attempt.judged.reason, "84 %") != NULL) == (busy != 0));
+        }
+    assay__arena_free(arena);
+}
+
 int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
+        {"load_decides_about_threads", load_decides_about_threads},
         {"helps_hurts_and_nothing", helps_hurts_and_nothing},
         {"failing_and_drifting", failing_and_drifting},
         {"one_change_of_two_findings", one_change_of_two_findings_is_measured_once},
@@ -455,6 +495,7 @@ int main(int argc, char **argv)
         {"batch", batch_is_judged_by_samples},
         {"rewritten_copies", rewritten_copies_are_run},
         {"budget", budget_tries_the_first_findings},
+        {"budget_ends_a_first_round", budget_ends_a_first_round},
         {"interrupted", interrupted_at_once},
         {"baseline_that_fails", baseline_that_fails},
         {"nothing_to_try", nothing_to_try},

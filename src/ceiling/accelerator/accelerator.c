@@ -270,8 +270,11 @@ int assay__accelerator_time(struct assay__accelerator_survey *survey,
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-static int measure(void *context, struct assay__ceilings **out, struct assay_error *error)
+/* An incomplete set of a device is not kept, so there is no earlier one. */
+static int measure(void *context, const struct assay__ceilings *earlier,
+                   struct assay__ceilings **out, struct assay_error *error)
 {
+    (void)earlier;
     struct assay__accelerator_survey *survey = context;
     const struct assay__accelerator *accelerator = survey->accelerator;
     const char *hardware = accelerator->hardware;

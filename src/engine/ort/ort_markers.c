@@ -106,11 +106,13 @@ static int fill_layers(struct assay__marking *m)
 static void note_layers(struct assay__marking *m)
 {
     double factor = m->work->result->scale_factor;
+    bool scaled = isfinite(factor);
     for (size_t i = 0; i < m->node_count; i++) {
         struct assay__layer *layer = &m->work->layers[i];
         const struct assay__node *node = &m->work->optimized->graph.nodes[i];
-        layer->state = isnan(layer->time_ns) ? ASSAY_UNAVAILABLE : ASSAY_MEASURED;
-        if (isfinite(factor)) layer->time_ns *= factor;
+        bool known = !isnan(layer->time_ns);
+        layer->state = !known ? ASSAY_UNAVAILABLE : scaled ? ASSAY_DERIVED : ASSAY_MEASURED;
+        if (scaled) layer->time_ns *= factor;
         if (m->position[i] == SIZE_MAX)
             layer->note =
                 node->output_count

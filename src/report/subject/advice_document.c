@@ -53,7 +53,8 @@ static const struct part {
 } parts[] = {
     {"verified", "verified", "Verified",
      "tried here: launches with and without the change, alternating"},
-    {"open", "not-tried", "Not tried", "the verdict lists what it needs"},
+    {"open", "not-tried", "Open",
+     "not tried, or without a verdict: the verdict lists what it needs"},
     {"withdrawn", "withdrawn", "Tried and withdrawn", "tried here, not recommended"},
 };
 

@@ -267,6 +267,16 @@ static const char *remark_of(struct view *v, const struct assay__diff_layer *row
     return assay__doc_take(v->doc, &text);
 }
 
+/* Of a row's time: derived as soon as one of its layers' is. */
+static enum assay_state time_state(const struct assay__diff *diff,
+                                   const struct assay__diff_layer *row, size_t side)
+{
+    for (size_t i = row->starts[side]; i < row->starts[side + 1]; i++)
+        if (diff->sides[side].trial->layers.items[row->members[i]].state == ASSAY_DERIVED)
+            return ASSAY_DERIVED;
+    return ASSAY_MEASURED;
+}
+
 static void put_layer(struct view *v, size_t index)
 {
     const struct assay__diff_layer *row = &v->diff->layers[index];
@@ -275,7 +285,7 @@ static void put_layer(struct view *v, size_t index)
                      assay__doc_printf(v->doc, "row-%zu", index));
     assay__table_text(v->table, assay__diff_layer_title(v->diff, row));
     for (size_t s = 0; s < v->diff->count; s++)
-        assay__table_number(v->table, row->times_ns[s] / 1e3, ASSAY_MEASURED);
+        assay__table_number(v->table, row->times_ns[s] / 1e3, time_state(v->diff, row, s));
     for (size_t s = 1; s < v->diff->count; s++) {
         const struct assay__diff_delta *d = &row->deltas[s];
         double ns = d->difference;

@@ -78,12 +78,15 @@ static const char *outcome(struct assay__doc *doc, const struct assay__finding *
 {
     const char *state = assay__finding_state(f), *id = or_empty(f->id);
     if (strcmp(state, "verified") == 0 && isfinite(f->verified_gain))
-        return assay__doc_printf(doc, " (verified: %s × %s, 95 %%: %s)",
+        return assay__doc_printf(doc, " (verified: %s × %s, 95 %%: %s%s%s)",
                                  assay__digits(f->verified_gain, 3).text,
                                  assay__gain_words(f->verified_of),
-                                 assay__digits_range(f->verified_low, f->verified_high).text);
+                                 assay__digits_range(f->verified_low, f->verified_high).text,
+                                 *or_empty(f->reason) ? "; " : "", or_empty(f->reason));
     if (strcmp(state, "withdrawn") == 0)
         return assay__doc_printf(doc, " (withdrawn: %s)", or_empty(f->reason));
+    if (*or_empty(f->verified_of))
+        return assay__doc_printf(doc, " (open: %s)", or_empty(f->reason));
     if (!isfinite(f->expected_gain)) return " (not tried)";
     return assay__doc_printf(
         doc, " (not tried; at most %s%s × %s)", assay__state_mark(assay__finding_gain_state(f)),

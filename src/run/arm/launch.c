@@ -42,6 +42,7 @@
 #define DISTURBED_FIRST 5u   /* so many in a row from the start: that is how this machine is */
 #define LEFT_OUT_MOST 2.0    /* time of windows left out, over that of windows kept … */
 #define LEFT_OUT_LEAST_S 1.0 /* … and always allowed */
+#define LEFT_OUT_SHARE 0.25  /* of the time to measure, where that was chosen by the loading */
 #define DROPPED_MORE 2u      /* blocks of layers left out, beyond as many as were kept */
 #define BLOCKS_WANTED 5u     /* of layers, over all windows */
 #define BLOCKS_LEAST 3u      /* that count … */
@@ -67,6 +68,7 @@ struct conversation {
     const char *phase;
     char last_log[256]; /* the last "log" message */
     double pace_ns;
+    struct assay__goal goal;        /* the request's, by what getting ready took */
     bool done;                      /* the worker said so */
     bool worker_leaves;             /* it reported an error and exits by itself */
     int64_t next_window;            /* the index we expect */
@@ -293,7 +295,7 @@ static bool wants_block(const struct conversation *talk)
 static void decide(struct conversation *talk)
 {
     struct assay__outcome *outcome = talk->outcome;
-    const struct assay__goal *goal = &talk->request->goal;
+    const struct assay__goal *goal = &talk->goal;
     struct assay__window_plan plan;
     struct assay__taken taken = {outcome->window_count, outcome->total, outcome->wall_ns,
                                  talk->pace_ns, NULL};
@@ -331,9 +333,10 @@ static bool leave_out(struct conversation *talk)
     if (talk->request->watch || talk->request->job.script || !was_disturbed(talk)) return false;
     if (outcome->total == 0 && ++talk->disturbed_first > DISTURBED_FIRST) return false;
     double spent_ns = (double)(assay__now_ns() - talk->window_ns);
-    if (outcome->left_out_ns + spent_ns >
-        fmax(LEFT_OUT_MOST * outcome->wall_ns, LEFT_OUT_LEAST_S * 1e9))
-        return false;
+    double most_ns = talk->goal.amortise /* one of many launches, with a time of its own */
+                         ? LEFT_OUT_SHARE * talk->goal.time_s * 1e9
+                         : fmax(LEFT_OUT_MOST * outcome->wall_ns, LEFT_OUT_LEAST_S * 1e9);
+    if (outcome->left_out_ns + spent_ns > most_ns) return false;
     outcome->left_out_ns += spent_ns;
     outcome->left_out++;
     for (uint32_t s = 0; s < talk->ring.streams; s++)
@@ -355,6 +358,10 @@ static void hear_window(struct conversation *talk, const struct assay__json *win
         assay__disturbance_read(&talk->outcome->warm);
         talk->outcome->warm_known = true;
         take_pace(talk);
+        talk->outcome->ready_ns = assay__now_ns();
+        talk->goal = assay__goal_amortised(
+            &talk->request->goal,
+            (double)(talk->outcome->ready_ns - talk->outcome->begin_ns) / 1e9);
         talk->phase = PHASE_MEASURING;
         talk->alternates = assay__json_get_bool(window, "alternates", false);
     }
@@ -781,7 +788,7 @@ int assay__outcome_restore(const struct assay__launch *launch, bool find_warmup,
                            struct assay__outcome *outcome)
 {
     assay__outcome_init(outcome);
-    outcome->borrowed = true;
+    outcome->borrowed = outcome->adopted = true;
     outcome->code = launch->state == ASSAY__TRIAL_OK ? 0 : ASSAY_ECRASH;
     outcome->reason = launch->reason ? launch->reason : "";
     outcome->log_tail = launch->log_tail ? launch->log_tail : "";

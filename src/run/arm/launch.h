@@ -51,6 +51,7 @@ struct assay__outcome {
     struct assay__samples *streams;
     int stream_count;
     bool borrowed; /* the streams' values are in the document now */
+    bool adopted;  /* of an earlier capture: nothing is known of the machine meanwhile */
     struct assay__sample_window *windows;
     size_t window_count, window_capacity;
     size_t prerun, total; /* iterations before measuring; samples kept */
@@ -73,6 +74,7 @@ struct assay__outcome {
     struct assay__disturbance before, warm, end, after;
     bool warm_known;
     uint64_t begin_ns; /* our clock: when the worker was started; 0 unknown */
+    uint64_t ready_ns; /* loaded and warm: when measuring could begin; 0: it never could */
     double parent_cpu_s, life_s;
     struct assay_error store_error; /* code 0: everything was persisted */
 };

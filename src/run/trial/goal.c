@@ -93,6 +93,14 @@ static enum assay__decision next_default(const struct assay__goal *goal,
     return ASSAY__GOAL_WINDOW;
 }
 
+struct assay__goal assay__goal_amortised(const struct assay__goal *goal, double ready_s)
+{
+    struct assay__goal own = *goal;
+    double worth_s = fmin(ASSAY__GOAL_AMORTISE * ready_s, ASSAY__GOAL_AMORTISE_CAP_S);
+    if (own.amortise && worth_s > own.time_s) own.time_s = worth_s;
+    return own;
+}
+
 enum assay__decision assay__goal_next(const struct assay__goal *goal,
                                       const struct assay__taken *taken,
                                       struct assay__window_plan *plan)

@@ -23,6 +23,8 @@
 #define ASSAY__GOAL_BRIEF_WINDOWS 5u
 #define ASSAY__GOAL_BRIEF_SECONDS 0.2
 #define ASSAY__GOAL_BRIEF_CAP_S 0.6
+#define ASSAY__GOAL_AMORTISE 1.25 /* measuring, over loading and warming up … */
+#define ASSAY__GOAL_AMORTISE_CAP_S 3.0
 
 struct assay__goal {
     int64_t iterations; /* 0: by time and precision */
@@ -32,6 +34,7 @@ struct assay__goal {
     size_t capacity; /* iterations a window holds, per stream */
     size_t least;    /* samples to take even beyond the default rule's time limit; 0: 1 */
     bool brief;      /* one of several launches: what counts is how they differ */
+    bool amortise;   /* time_s is the least; ASSAY__GOAL_AMORTISE times what came before counts */
 };
 
 struct assay__taken {
@@ -48,6 +51,8 @@ struct assay__window_plan {
 
 enum assay__decision { ASSAY__GOAL_WINDOW, ASSAY__GOAL_JUDGE, ASSAY__GOAL_STOP };
 
+/** The goal of a launch that took so long to get ready, from the start of its process on. */
+struct assay__goal assay__goal_amortised(const struct assay__goal *goal, double ready_s);
 /** WINDOW: run *plan. JUDGE: compute the summary and ask again. STOP: enough. */
 enum assay__decision assay__goal_next(const struct assay__goal *goal,
                                       const struct assay__taken *taken,

@@ -23,7 +23,7 @@ struct totals {
     double switches, major, minor;
     double left_out_s;
     size_t left_out;
-    size_t launches, frequencies;
+    size_t launches, adopted, frequencies; /* adopted: of an earlier capture, without readings */
 };
 
 static void add_frequency(const struct assay__outcome *outcome, struct totals *sum)
@@ -42,6 +42,10 @@ static void add_frequency(const struct assay__outcome *outcome, struct totals *s
 static void add(const struct assay__outcome *outcome, struct totals *sum)
 {
     const struct assay__disturbance *a = &outcome->before, *b = &outcome->after;
+    if (outcome->adopted) {
+        sum->adopted++;
+        return;
+    }
     sum->launches++;
     sum->life_s += outcome->life_s;
     sum->ours_s += outcome->parent_cpu_s;
@@ -84,6 +88,10 @@ static void put_metrics(const struct totals *sum, double steal, double other,
     static const char *const no_clock =
         "no cpufreq on this host: the clock of the CPUs cannot be read";
     static const char *const no_usage = "no worker ended, so its usage is not known";
+    static const char *const too_short =
+        "the launches were too short for the system's CPU times, which are counted in ticks";
+    const char *none = sum->adopted ? "the launches are of an earlier capture" : NULL;
+    bool counted = isfinite(steal); /* some CPU time passed */
     double hz = sum->frequencies ? sum->frequency_hz / (double)sum->frequencies : NAN;
     const struct {
         const char *name;
@@ -92,9 +100,13 @@ static void put_metrics(const struct totals *sum, double steal, double other,
         const char *source, *note, *reason;
     } rows[] = {
         {"disturbance.steal", sum->steal && sum->cpu, steal, "system",
-         "of all CPU time while the launches ran", "this system does not report steal time"},
+         "of all CPU time while the launches ran",
+         sum->steal && sum->cpu && !counted ? too_short : "this system does not report steal time"},
         {"disturbance.cpu_other", sum->cpu && sum->usage, other, "system",
-         "busy CPU time of other processes / all CPU time", "this system does not report CPU time"},
+         "busy CPU time of other processes / all CPU time",
+         !sum->cpu     ? "this system does not report CPU time"
+         : !sum->usage ? no_usage
+                       : too_short},
         {"disturbance.frequency", sum->frequency, hz, "cpufreq", "mean of warm and end readings",
          no_clock},
         {"disturbance.frequency_change", sum->frequency, sum->frequency_change, "cpufreq",
@@ -113,9 +125,12 @@ static void put_metrics(const struct totals *sum, double steal, double other,
          "hottest reading after a launch", "no temperature sensor can be read"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        assay__metrics_put_known(
-            metrics, rows[i].name, ASSAY_MEASURED, rows[i].known ? rows[i].value : (double)NAN,
-            rows[i].source, rows[i].note, sum->launches ? rows[i].reason : "no launch was made");
+        assay__metrics_put_known(metrics, rows[i].name, ASSAY_MEASURED,
+                                 rows[i].known ? rows[i].value : (double)NAN, rows[i].source,
+                                 rows[i].note,
+                                 sum->launches ? rows[i].reason
+                                 : none        ? none
+                                               : "no launch was made");
     if (sum->left_out)
         assay_metrics_measured(metrics, "disturbance.left_out", sum->left_out_s, "clock",
                                "windows in which the worker waited for a CPU that others had; "
@@ -187,11 +202,13 @@ int assay__trial_disturbances(const struct assay__trial_input *input)
                             unknown = {.arena = input->profile->arena};
     say_all(&sum, steal, other, &disturbances);
     say_unknown(&sum, &unknown);
-    environment->disturbances = disturbances.items;
-    environment->disturbance_kinds = disturbances.kinds;
-    environment->disturbance_count = disturbances.count;
-    environment->unknown = unknown.items;
-    environment->unknown_count = unknown.count;
+    if (sum.launches) { /* a trial that was not reached leaves what the others saw */
+        environment->disturbances = disturbances.items;
+        environment->disturbance_kinds = disturbances.kinds;
+        environment->disturbance_count = disturbances.count;
+        environment->unknown = unknown.items;
+        environment->unknown_count = unknown.count;
+    }
     put_metrics(&sum, steal, other, input->trial->metrics);
     return disturbances.failed || unknown.failed ? ASSAY_ENOMEM : 0;
 }

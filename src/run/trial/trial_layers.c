@@ -246,6 +246,17 @@ static int merge_items(const struct assay__trial_input *input, const struct join
     return code;
 }
 
+/* What a layer's time was computed from: one text for all. */
+static void note_scaled(struct assay__layers *layers, size_t launches, struct assay__arena *arena)
+{
+    const char *note = assay__arena_text(
+        arena, "time between markers × %.4f, so that the layers meet the time of the whole run%s",
+        layers->scale_factor, launches > 1 ? " (median of the launches' factors)" : "");
+    for (size_t i = 0; i < layers->count; i++)
+        if (layers->items[i].state == ASSAY_DERIVED && !layers->items[i].note[0])
+            layers->items[i].note = note;
+}
+
 static int merge(const struct assay__trial_input *input, const struct joined *lists, size_t count,
                  double *scratch, double p50_ns)
 {
@@ -262,6 +273,7 @@ static int merge(const struct assay__trial_input *input, const struct joined *li
     }
     MERGE(out->engine_ns, engine_ns);
     MERGE(out->scale_factor, scale_factor);
+    if (isfinite(out->scale_factor)) note_scaled(out, count, input->profile->arena);
     MERGE(out->slowdown, slowdown);
     MERGE(out->spread, spread);
     MERGE(out->contention, contention);

@@ -26,6 +26,7 @@
 #define LAUNCHES_JUDGED 5u   /* so many are judged by how they differ … */
 #define LAUNCHES_SPREAD 0.06 /* … which is more, the more there are */
 #define UNATTRIBUTED 0.05
+#define LONGEST_NS 60e9  /* of further measuring that is proposed: beyond it, it is too noisy */
 #define JUDGED_LEAST 40u /* below it drift is not computed */
 
 static double window_median(const struct assay__outcome *outcome,
@@ -108,6 +109,13 @@ static size_t judge_count(const struct assay__outcome *outcome, double precision
         assay__sentences_add(said,
                              "%s%zu sample%s too few to judge drift and modes: %lld more would do",
                              who, summary->samples, are, (long long)missing);
+    } else if ((double)missing * summary->mean / fmax(outcome->stream_count, 1) > LONGEST_NS) {
+        assay__sentences_add(said,
+                             "%stoo noisy: the median is known to ±%.2g %%, and measuring for "
+                             "another minute would not make that ±%.2g %%",
+                             who, summary->half_width * 100, precision * 100);
+        *more = -1;
+        return 0;
     } else {
         assay__sentences_add(
             said, "%sthe median is known to ±%.2g %%, not ±%.2g %%: %lld more iterations would do",
