@@ -27,7 +27,7 @@ struct assay__unknown_op {
 struct assay__parameter_total {
     enum assay__dtype dtype;
     int64_t tensors, elements, bytes; /* bytes as stored (packed, sparse, palettised) */
-    const char *storage; /* "dense", "sparse", "quantised", "palettised"; with ", external" behind
+    const char *storage; /* "dense", "sparse", "quantised", "palettised"; with ", external" after
                             when it lies in another file. "constant": made by ConstantOfShape,
                             nothing is stored */
 };

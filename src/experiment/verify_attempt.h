@@ -67,7 +67,7 @@ int assay__verify_judge(struct assay__verifying *v, const struct assay__attempt 
 const char *assay__verify_severity(const struct assay__finding *finding);
 /** The judgement into a finding, its severity included. */
 void assay__verify_fill(const struct assay__attempt *attempt, struct assay__finding *finding);
-/** The finding of all changes together, behind the others. */
+/** The finding of all changes together, after the others. */
 int assay__verify_add_combined(struct assay__verifying *v);
 
 #endif

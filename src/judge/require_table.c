@@ -372,7 +372,7 @@ static int read_json(struct reading *r, size_t length)
             if (code == 0) code = set_other(r, other, word);
         }
     }
-    if (code == 0) code = next(r, reader, &token); /* nothing behind it */
+    if (code == 0) code = next(r, reader, &token); /* nothing after it */
     assay__json_reader_free(reader);
     return code;
 }

@@ -156,7 +156,7 @@ struct assay__axis_value {
 /** What the value means for a target: its precision, optimisation, threads or spinning. The value
  * is borrowed. */
 void assay__target_set_axis(struct assay__target *target, const struct assay__axis_value *value);
-/** The number behind a value; NaN: it is a word. */
+/** The number that a value stands for; NaN: it is a word. */
 double assay__axis_number(const char *value);
 
 /* --- what was asked of all trials together ---------------------------------------------------- */

@@ -50,7 +50,7 @@ static size_t measure_samples(struct assay__loader *loader, int64_t trial,
     return total;
 }
 
-/* Decodes the current row behind what is there. NULL, or what is wrong with it. */
+/* Decodes the current row and appends it. NULL, or what is wrong with it. */
 static const char *add_samples(struct assay__rows *rows, struct target *target)
 {
     struct assay__launch *launch = target->launch;
@@ -137,7 +137,7 @@ static size_t measure_series(struct assay__loader *loader, int64_t trial, int64_
     return total;
 }
 
-/* Decodes the current row behind what is there. NULL, or what is wrong with it. */
+/* Decodes the current row and appends it. NULL, or what is wrong with it. */
 static const char *add_readings(struct assay__rows *rows, struct assay__series_info *series,
                                 size_t capacity, int64_t expected)
 {

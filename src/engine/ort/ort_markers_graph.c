@@ -117,7 +117,7 @@ int assay__marking_make(struct assay__marking *m, struct assay_error *error)
         if (assay__arena_failed(arena)) return assay__no_memory(error);
         code = try_marked(m, error);
         if (!code && m->has_scalars) {
-            /* say so in the graph: shapes behind scalars then stay known */
+            /* say so in the graph: shapes computed from scalars then stay known */
             options.scalars = m->scalars;
             code = write_marked(m, &options, "marked.onnx", &m->marked, &m->plan, m->marked_path,
                                 error);

@@ -56,7 +56,7 @@ bool assay__svg_take(struct assay__svg *svg, double x, double y, double width, d
 /** `<a href="#…">`, when the page has links and this is one inside of it. True: close it with
  *  "</a>". */
 bool assay__svg_link(struct assay__svg *svg, const char *const *links, size_t index);
-/** `><title>…</title>` behind the start of an element. */
+/** `><title>…</title>` after the start of an element. */
 void assay__svg_title(struct assay__svg *svg, const char *title);
 /** Legend of the series that have names, from (x, y) on; returns its height. */
 double assay__svg_legend(struct assay__svg *svg, double x, double y);

@@ -81,7 +81,7 @@ static void add_units(struct assay__doc *doc, const struct assay_profile *profil
     assay__doc_end(doc);
 }
 
-/* The part of the chip's memory that it takes, behind the other items of that fact. */
+/* The part of the chip's memory that it takes, after the other items of that fact. */
 static void add_capacity(struct assay__doc *doc, const struct assay__trial *trial)
 {
     const struct assay_metric *share = assay_metrics_get(trial->metrics, "memory.capacity_share"),

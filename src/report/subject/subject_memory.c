@@ -13,7 +13,7 @@
 enum {
     TENSORS_SHOWN = 10,
     LAYERS_MOST = 100,  /* by their bytes; the table of layers has all of them */
-    LONG_ENOUGH = 1000, /* inferences behind which pools and caches have mostly filled */
+    LONG_ENOUGH = 1000, /* inferences after which pools and caches have mostly filled */
 };
 
 static const struct assay__series_info *series_of(const struct assay__trial *trial,

@@ -53,7 +53,7 @@ static int by_index(const void *left, const void *right)
 static bool collect(const struct assay__layers *layers, struct placement *all)
 {
     const struct assay__layer **sorted = calloc(layers->count + 1, sizeof *sorted);
-    struct crossing copies = {0}; /* since the layer before: they belong to the crossing behind */
+    struct crossing copies = {0}; /* since the layer before: they belong to the crossing after */
     size_t previous = SIZE_MAX;
     if (!sorted) return false;
     for (size_t i = 0; i < layers->count; i++)

@@ -68,7 +68,7 @@ struct assay__rails {
     const char *gpu; /* "gpu0"; "" when it is not known which */
 };
 
-/** Index behind the last window of the launch of window `first`. */
+/** Index after the last window of the launch of window `first`. */
 size_t assay__sensors_launch_end(const struct assay__sensors *sensors, size_t first);
 void assay__sensed_channel(const struct assay__sensors *sensors, size_t index,
                            struct assay__sensed *sensed);
