@@ -471,8 +471,9 @@ int assay__require_find(struct assay__arena *arena, const char *name,
     if (code) return code;
     if (length > ASSAY__REQUIRE_FILE_BYTES)
         code = assay_error_set(error, ASSAY_EINVAL,
-                               "requirement table '%s': longer than %d bytes, so it is none", name,
-                               ASSAY__REQUIRE_FILE_BYTES);
+                               "requirement table '%s': longer than %d bytes, so it is not a "
+                               "requirement table",
+                               name, ASSAY__REQUIRE_FILE_BYTES);
     else
         code = assay__require_parse(arena, text, length, name, table, error);
     free(text);

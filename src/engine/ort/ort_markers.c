@@ -136,9 +136,9 @@ static void describe(struct assay__marking *m)
         assay__layers_say(m->work, "The reloaded graph runs %.2f times as long as the model.",
                           bracket_run);
     if (result->contention > ASSAY__CONTENTION_LIMIT)
-        assay__layers_say(
-            m->work, "Mean runs are %.0f %% slower than the median run: other processes disturbed.",
-            100 * result->contention);
+        assay__layers_say(m->work,
+                          "The mean is %.0f %% above the median: other processes interfered.",
+                          100 * result->contention);
     if (m->copies)
         assay__layers_say(m->work, "Markers had to copy %llu times: layer times are too high.",
                           (unsigned long long)m->copies);
