@@ -61,7 +61,7 @@ struct assay__analysis {
 /** Plans the inputs. A model whose inputs cannot be planned (a sequence, an unknown rank) is still
  *  analysed, with the shapes of its file: *unplanned then says why, and *workload lies in the
  *  arena; it is NULL where the workload is the caller's to free. Where the options ask for sizes,
- *  a failure is one. */
+ *  a failure to plan is an error. */
 int assay__analysis_plan(const struct assay__model *model,
                          const struct assay__workload_options *options, struct assay__arena *arena,
                          struct assay__workload **workload, const char **unplanned,

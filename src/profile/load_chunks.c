@@ -307,7 +307,7 @@ void assay__load_layer_times(struct assay__loader *loader, struct assay__trial *
             continue;
         }
         for (size_t i = 0; i < layers->count; i++) {
-            bool sane = isfinite(column[i]) && column[i] >= 0; /* a time that cannot be is none */
+            bool sane = isfinite(column[i]) && column[i] >= 0; /* an impossible time is dropped */
             times_ns[i * found + kept] = sane ? column[i] : (double)NAN;
         }
         kept_ids[kept++] = ids[l];

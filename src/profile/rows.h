@@ -40,14 +40,14 @@ struct assay__rows assay__rows_of(struct assay__loader *loader,
                                   const struct assay__key *keys, size_t count,
                                   struct assay__trial *trial);
 /** The next row; false at the end, at the table's limit or on failure, and the statement is then
- *  gone. */
+ * finalised. */
 bool assay__rows_next(struct assay__rows *rows);
 /** Ends early. */
 void assay__rows_stop(struct assay__rows *rows);
 
 /** The fields of the current row; members without one stay as they are. */
 void assay__rows_fill(struct assay__rows *rows, void *element);
-/** The next row as a separate element, zero but for its fields. */
+/** The next row as a separate element, zero except for its fields. */
 bool assay__rows_read(struct assay__rows *rows, void *element);
 /** The next row after the `*count` elements of the array that `items` points to; NULL at the end
  *  or on failure. */

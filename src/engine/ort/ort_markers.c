@@ -34,7 +34,7 @@
 #include <string.h>
 
 #define CENTRAL_SHARE 0.2 /* of the runs, around the median … */
-#define CENTRAL_LEAST 5u  /* … and at least so many */
+#define CENTRAL_LEAST 5u  /* … and at least this many */
 
 /* --- the result ------------------------------------------------------------------------------- */
 

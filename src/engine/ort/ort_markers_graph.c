@@ -274,9 +274,9 @@ static int time_chain(struct assay__marking *m, size_t length, struct chain_time
     return code;
 }
 
-/* A marker costs a run more than its own time and the gap: the engine keeps books about one more
- * value. Two chains of different length give the whole, and the rest is what the bracket's own
- * markers must not be charged to the engine. */
+/* A marker costs a run more than its own time and the gap, because the engine manages one more
+ * value. Two chains of different length give the whole cost; what exceeds time and gap is deducted
+ * for the bracket's markers, so that the engine is not charged for them. */
 int assay__marking_chain(struct assay__marking *m, struct assay_error *error)
 {
     struct chain_times full = {0}, half = {0};

@@ -43,7 +43,7 @@ void assay__svg_put(struct assay__svg *svg, const char *form, const double *numb
 /** `<tag class="…"`, with the rest of the markup as above. */
 void assay__svg_shape(struct assay__svg *svg, const char *class_name, const char *form,
                       const double *numbers);
-/** Estimated width of a text in the font of the drawing, rather too wide than too narrow. */
+/** Estimated width of a text in the font of the drawing, erring on the wide side. */
 double assay__svg_width(const char *text);
 /** The text cut in its middle to that width; true: it was cut. */
 bool assay__svg_cut(struct assay__buf *out, const char *text, double width);

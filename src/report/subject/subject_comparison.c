@@ -1,5 +1,6 @@
 /* subject_comparison.c - trials against each other: the numbers of each, the ratios to the
- * reference with their intervals, whether the outputs agree, who ran the nodes, and what to choose.
+ * reference with their intervals, whether the outputs agree, which provider ran the nodes, and what
+ * to choose.
  */
 #include "report/subject/subject.h"
 

@@ -60,9 +60,9 @@ struct assay__sensed {
 struct assay__rails {
     const char *names[ASSAY__RAIL_PARTS];
     size_t count;
-    bool whole_machine;                    /* the last resort: more than the processor is in it */
-    const char *reason;                    /* why there are none; "" */
-    const char *remark;                    /* about the choice; "" */
+    bool whole_machine; /* the last resort: it includes more than the processor */
+    const char *reason; /* why there are none; "" */
+    const char *remark; /* about the choice; "" */
     enum assay__device_class device_class; /* of the workload's device */
     bool listed;     /* no sensor measures it: the reason lists every source */
     const char *gpu; /* "gpu0"; "" when it is not known which */
