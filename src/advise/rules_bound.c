@@ -46,7 +46,7 @@ static const char *whole_name(const struct assay__advice *a)
     return whole_ns(a) > a->p50_ns ? "the layers' summed time" : "the latency";
 }
 
-/* Said where it matters: more than rounding. */
+/* Says that the layers add up to more than the latency, where that exceeds rounding. */
 static void say_whole(struct assay__advice *a)
 {
     double part = whole_ns(a) / a->p50_ns;

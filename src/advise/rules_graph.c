@@ -42,8 +42,8 @@ static enum assay__rule_outcome by_share(struct assay__advice *a)
 
 /* --- nodes that could go ---------------------------------------------------------------------- */
 
-/* Nodes of some operators that do nothing, or (`before`) that only another such node reads: the two
- * are one. */
+/* Operators whose nodes can do nothing; or (`before`) whose output may be read only by another such
+ * node, so that the two can be merged. */
 struct removable {
     const char *ops;
     bool before;

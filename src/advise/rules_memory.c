@@ -97,8 +97,8 @@ const struct assay__rule assay__rules_memory[] = {
     {"allocations", "memory", "low", "small", TRACKED, allocations, NULL, NULL,
      "Warm inferences allocate",
      "allocations that take 2 % of the latency or more at an estimated 50 ns each",
-     "bind outputs to memory that stays (I/O binding), the engine's arena on, fixed shapes (memory "
-     "patterns)"},
+     "bind outputs to preallocated memory (I/O binding), turn the engine's arena on, and use fixed "
+     "shapes (memory patterns)"},
     {"fragmentation", "memory", "low", "small", ASSAY__NEED_ALLOCATIONS, fragmentation, NULL, NULL,
      "The heap is mostly unused", "50 % or more of a heap of 16 MiB or more",
      "release it after loading (malloc_trim), or use another allocator (jemalloc, mimalloc)"},

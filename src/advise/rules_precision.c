@@ -16,7 +16,7 @@
 #define MATRIX "MatMul|Gemm|FusedMatMul|FusedGemm"
 #define PRODUCTS MATRIX "|Conv|FusedConv"
 
-/* Ceiling of a format on the trial's device: "compute.float16.all-cores", or ".matmul" behind an
+/* Ceiling of a format on the trial's device: "compute.float16.all-cores", or ".matmul" after an
  * engine; NaN unknown. */
 static double ceiling_of(const struct assay__advice *a, const char *type)
 {

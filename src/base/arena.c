@@ -1,9 +1,9 @@
 /* arena.c - a chain of chunks; allocation bumps a pointer, freeing frees the chain.
  *
  * Chunks double from 4 KiB to 1 MiB, so a small document costs little and a large one few calls; a
- * request that is larger than the next chunk gets a separate chunk behind the current one, so the
+ * request that is larger than the next chunk gets a separate chunk after the current one, so the
  * current one is not wasted. Under AddressSanitizer the unused tail of each chunk and a red zone
- * behind each allocation are poisoned. Limits: one allocation is at most 2^40 bytes (anything
+ * after each allocation are poisoned. Limits: one allocation is at most 2^40 bytes (anything
  * larger is a lie in a file, not a need). Not thread-safe. */
 #include "base/arena.h"
 

@@ -17,7 +17,7 @@ void assay__arena_free(struct assay__arena *arena);
 void *assay__arena_alloc(struct assay__arena *arena, size_t size);
 /** count * size with overflow check. */
 void *assay__arena_array(struct assay__arena *arena, size_t count, size_t size);
-/** Room for one more element behind `count`: the array moves to twice its size whenever count is 0
+/** Room for one more element after `count`: the array moves to twice its size whenever count is 0
  * or a power of two, so that no capacity need be kept. */
 void *assay__arena_grow(struct assay__arena *arena, void *items, size_t count, size_t size);
 char *assay__arena_strdup(struct assay__arena *arena, const char *text);

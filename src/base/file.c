@@ -253,8 +253,8 @@ static bool left_by_dead(const char *name)
     return kill((pid_t)pid, 0) == -1 && errno == ESRCH;
 }
 
-/* What a killed process could not remove itself. One pass over the folder; failures are left to the
- * next time. */
+/* What a killed process could not remove itself. One pass over the folder; what fails is left
+ * for the next run. */
 static void remove_left_behind(const char *base)
 {
     DIR *entries = opendir(base);

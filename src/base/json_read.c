@@ -19,10 +19,10 @@
 
 enum expects {
     VALUE,        /* a value */
-    VALUE_OR_END, /* just behind '[' */
-    KEY,          /* behind a comma in an object */
-    KEY_OR_END,   /* just behind '{' */
-    COMMA_OR_END, /* behind a value */
+    VALUE_OR_END, /* just after '[' */
+    KEY,          /* after a comma in an object */
+    KEY_OR_END,   /* just after '{' */
+    COMMA_OR_END, /* after a value */
 };
 
 struct assay__json_reader {

@@ -32,7 +32,7 @@ static bool exact_integer(const struct assay__json_token *token, int64_t *value)
     return true;
 }
 
-/* Puts the node of a value behind its siblings; a container becomes the parent of what follows. */
+/* Puts the node of a value after its siblings; a container becomes the parent of what follows. */
 static void add_node(struct builder *builder, const struct assay__json_token *token)
 {
     struct assay__json *node = assay__arena_alloc(builder->arena, sizeof *node);

@@ -12,7 +12,7 @@ struct assay__names *assay__names_new(size_t count, size_t length)
 {
     size_t size, overhead;
     if (assay__mul_overflows(count, sizeof(uint32_t),
-                             &overhead) || /* in front of each its number */
+                             &overhead) || /* each name follows its number */
         assay__add_overflows(overhead, length, &size))
         return NULL;
     if (size > UINT32_MAX) size = UINT32_MAX;

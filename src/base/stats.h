@@ -70,7 +70,7 @@ enum assay__ratio_by {
 };
 
 struct assay__ratio {
-    /* median(b) / median(a) of per-launch medians; of the fast ends by the test's inversion */
+    /* median(b) / median(a) of per-launch medians; of the 5th percentiles, by inverting the test */
     double ratio;
     /* at least 95 %: the permutation test on ranks, inverted; excludes 1 exactly when p < 0.05 */
     struct assay__interval ci;
@@ -94,15 +94,15 @@ struct assay__launch_times {
  *  arm). */
 int assay__stats_compare(const double *a, size_t a_count, const double *b, size_t b_count,
                          struct assay__ratio *out);
-/** Of the fast ends: a and b sorted, ratios all b_j / a_i sorted. The interval covers 1 - level; it
- *  stays unknown when so few launches cannot claim anything. */
+/** Of the 5th percentiles: a and b sorted, ratios all b_j / a_i sorted. The interval covers 1 -
+ * level; it stays unknown when so few launches cannot claim anything. */
 void assay__ratio_of_fastest(const double *a, size_t a_count, const double *b, size_t b_count,
                              const double *ratios, double level, struct assay__ratio *out);
-/** The same question asked twice, of the medians and of the fast ends, at 2.5 % each: together they
- *  claim a difference that is not there in at most 5 % (Bonferroni), and the intervals of both hold
- *  together at 95 %. The medians' answer is given when they show a difference, else that of the
- *  fast ends when those do, else the one with the narrower interval. Opposite answers: none.
- *  Without 5th percentiles this is assay__stats_compare(). */
+/** The same question asked twice, of the medians and of the 5th percentiles, at 2.5 % each:
+ * together they claim a difference that is not there in at most 5 % (Bonferroni), and the intervals
+ * of both hold together at 95 %. The medians' answer is given when they show a difference, else
+ * that of the 5th percentiles when those do, else the one with the narrower interval. Opposite
+ * answers: none. Without 5th percentiles this is assay__stats_compare(). */
 int assay__stats_compare_launches(const struct assay__launch_times *a,
                                   const struct assay__launch_times *b, struct assay__ratio *out);
 /** Interval of the median of launch medians; known only with >= 5 launches (ranks 1 and n cover

@@ -220,7 +220,7 @@ static double p_faster(const struct arms *arms, double factor)
                 2 * (arms->exact ? arms->below[t] : approximate(arms, (double)t - mean_of(arms))));
 }
 
-/* What holds of small factors and no longer of large ones. */
+/* A claim holds for all factors below some limit, and for none above it. */
 enum claim { IS_SLOWER, IS_NOT_FASTER, SCORES_ABOVE_MEAN, SCORES_AT_LEAST_MEAN };
 
 static bool holds(const struct arms *arms, enum claim claim, double factor, double level)

@@ -101,9 +101,9 @@ static double block_median(const double *values, size_t count)
 /* MSER-5 (White 1997): with batches of five, drop the first d that minimise s^2(d) / (k - d), the
  * squared standard error of what remains; d at most half. The batches are medians, not means: one
  * page fault late in the first half would otherwise be taken for the end of warm-up. The sums run
- * from the back (Welford), so one pass suffices. MSER also cuts behind a burst of noise in mid-run;
- * a cut that drops no other level is refused, and the best cut within the first half of that range
- * is tried, then of that, so that a short slow beginning before a burst is still found. */
+ * from the back (Welford), so one pass suffices. MSER also cuts after a burst of noise in mid-run;
+ * a cut whose two sides have the same level is refused. The search then goes on within the first
+ * half of that range, and so on, so that a short slow start before a burst is still found. */
 size_t assay__stats_warmup_end(const double *values, size_t count)
 {
     size_t batches = count / 5, best[WARMUP_RANGES] = {0};

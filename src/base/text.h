@@ -17,7 +17,7 @@ void assay__text_put_scaled(struct assay__buf *out, double value, const char *un
 /** One unit for a whole axis or column whose max is `most`: its name into `out` ("ms",
  *  "GB/s", "%"; "" for counts), and what values are multiplied by. */
 double assay__text_axis_unit(char *out, size_t out_size, double most, const char *unit);
-/* A number as a sentence has it; use .text within the same expression. */
+/* A number formatted for a sentence; use .text within the same expression. */
 struct assay__digits {
     char text[48];
 };

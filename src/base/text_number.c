@@ -16,9 +16,9 @@
 
 struct family {
     const char *unit;
-    const char *behind; /* what follows the prefix */
-    int least, most;    /* powers of 1000 allowed: -3 nano … 5 peta */
-    int stored;         /* the power of 1000 that the unit itself is: TOPS/W is 1000^4 OPS/W */
+    const char *after; /* what follows the prefix */
+    int least, most;   /* powers of 1000 allowed: -3 nano … 5 peta */
+    int stored;        /* the power of 1000 that the unit itself is: TOPS/W is 1000^4 OPS/W */
 };
 
 static const struct family families[] = {
@@ -98,7 +98,7 @@ void assay__text_scaled(char *out, size_t out_size, double value, const char *un
     if (out_size == 0) return;
     if (!unit) unit = "";
     const struct family *family = family_of(unit);
-    const char *prefix = "", *behind = strcmp(unit, "points") == 0 ? "" : unit;
+    const char *prefix = "", *after = strcmp(unit, "points") == 0 ? "" : unit;
     bool whole = magnitude == floor(magnitude), counted = strcmp(unit, "count") == 0;
     if (!isfinite(value)) {
         snprintf(out, out_size, "—");
@@ -107,16 +107,16 @@ void assay__text_scaled(char *out, size_t out_size, double value, const char *un
     if (family) {
         int power = power_for(family, magnitude);
         prefix = prefixes[power + 3];
-        behind = family->behind;
+        after = family->after;
         whole = whole && power == 0 && magnitude < 1000 &&
                 assay__text_is_one_of(unit, "B FLOP MAC");
         /* One multiplication: no rounding piles up. */
         if (!whole) magnitude *= pow(1000, family->stored - power);
     } else if (strcmp(unit, "ratio") == 0) {
         magnitude *= 100;
-        behind = "%";
+        after = "%";
     } else if (counted) {
-        behind = "";
+        after = "";
     }
     if (magnitude == 0 || (family && whole))
         snprintf(digits, sizeof digits, "%.0f", magnitude);
@@ -124,8 +124,8 @@ void assay__text_scaled(char *out, size_t out_size, double value, const char *un
         group_thousands(digits, sizeof digits, magnitude);
     else
         three_digits(digits, sizeof digits, magnitude);
-    snprintf(out, out_size, "%s%s%s%s%s", value < 0 ? "-" : "", digits, *behind ? " " : "", prefix,
-             behind);
+    snprintf(out, out_size, "%s%s%s%s%s", value < 0 ? "-" : "", digits, *after ? " " : "", prefix,
+             after);
 }
 
 double assay__text_axis_unit(char *out, size_t out_size, double most, const char *unit)
@@ -134,7 +134,7 @@ double assay__text_axis_unit(char *out, size_t out_size, double most, const char
     const struct family *family = family_of(unit);
     if (family) {
         int power = power_for(family, isfinite(most) ? fabs(most) : 0);
-        snprintf(out, out_size, "%s%s", prefixes[power + 3], family->behind);
+        snprintf(out, out_size, "%s%s", prefixes[power + 3], family->after);
         return pow(1000, family->stored - power);
     }
     bool percent = strcmp(unit, "ratio") == 0,
@@ -224,7 +224,7 @@ int assay__text_int64(const char *text, int64_t *value)
     return 0;
 }
 
-/* A decimal number at the head of the text; *rest points behind it. Grammar first, then strtod. */
+/* A decimal number at the head of the text; *rest points past it. Grammar first, then strtod. */
 static int leading_number(const char *text, double *value, const char **rest)
 {
     char copy[64];

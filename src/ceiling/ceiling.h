@@ -66,7 +66,7 @@ struct assay__ceilings {
 };
 
 struct assay__ceiling_options {
-    double budget_s;  /* 0: 17, and up to 51 on a busy machine. The rest is unavailable */
+    double budget_s;  /* 0: 17 (up to 51 on a busy machine); rows beyond it stay unavailable */
     bool remeasure;   /* do not read the file of an earlier measurement */
     const char *only; /* rows whose names begin so; NULL: all. Kept in a separate file */
     /* what it measured is taken over: an incomplete set, which is gone on with; NULL none */

@@ -49,13 +49,13 @@ int assay__ceilings_take(struct assay__arena *arena, struct assay__ceiling_rows 
 /** Measures what `earlier` (NULL: nothing) lacks; *out may be set with ASSAY_EINTERRUPTED too. */
 typedef int assay__ceilings_fn(void *context, const struct assay__ceilings *earlier,
                                struct assay__ceilings **out, struct assay_error *error);
-/** From the file of that key when it holds, else measured and kept. What goes wrong with the file
- * is a note. */
+/** From the file of that key while it is valid, else measured and kept. Trouble with the file is
+ *  only noted. */
 int assay__ceilings_cached(struct assay__arena *arena, const char *key,
                            const struct assay__ceiling_options *options,
                            assay__ceilings_fn *measure, void *context, struct assay__ceilings **out,
                            struct assay_error *error);
-/** Adds to the note of the set: "what" and "why" behind it. */
+/** Appends to the note of the set: `what`, then `why`. */
 void assay__ceilings_note(struct assay__arena *arena, struct assay__ceilings *set, const char *what,
                           const char *why);
 /** Fails when $ASSAY_FSROOT replaces the machine. */

@@ -144,7 +144,7 @@ static int measure_level(struct assay__survey *survey, struct walk *walk, size_t
 }
 
 /* Memory for the team's largest level that is wanted, which is kept for the others too: gigabytes
- * to touch where the last-level cache is large. A reason instead when there is none. */
+ * to touch where the last-level cache is large. Where there is none, a reason. */
 static const char *provide(struct assay__survey *survey, struct assay__survey_team *team,
                            size_t *bytes)
 {

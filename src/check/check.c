@@ -1,8 +1,8 @@
-/* check.c - the frame of a check: the inputs are fixed, the model analysed, the rules asked, the
- * verdict drawn.
+/* check.c - the frame of a check: fixes the inputs, analyses the model, applies the rules and gives
+ * the verdict.
  *
- * Verdict: an error is a fail, a warning a warn. An engine that could not be asked leaves no
- * verdict, unless the rules found an error already. */
+ * Verdict: FAIL with an error, else WARN with a warning. An engine that could not be queried leaves
+ * no verdict, unless the rules have already found an error. */
 #include "check/check.h"
 
 #include "base/no_memory.h"

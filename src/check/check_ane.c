@@ -65,7 +65,7 @@ const struct assay__check_rule assay__ane_rules[] = {
      "Make the shape a constant; offer EnumeratedShapes for several sizes.",
      assay__ane_dynamic_reshape, false},
     {"data-shape", "A result whose size data decides", WARNING, SINGLE, OFF, COREMLTOOLS ", FAQ",
-     "Give it a fixed size, or move it behind the model.", assay__ane_data_shape, false},
+     "Give it a fixed size, or move it after the model.", assay__ane_data_shape, false},
     {"dynamic-input", "An input without a fixed shape", ERROR, VENDOR, ON, COREMLTOOLS ", FAQ",
      "Fix it, or list at most 128 shapes (EnumeratedShapes): with a range of shapes the model does "
      "not run on the engine.",

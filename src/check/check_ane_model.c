@@ -14,7 +14,7 @@
 #define GIB 1073741824.0
 #define HALF_MOST 65504.0
 #define CONSTANT_MOST 64      /* numbers of a constant that is looked at */
-#define SURFACE_BYTES 49152.0 /* "about 49 KB" */
+#define SURFACE_BYTES 49152.0 /* "about 49 KB" in the source */
 #define INT4_BITS 4
 
 void assay__ane_conflict(struct assay__check *check)
@@ -224,10 +224,11 @@ void assay__ane_surface(struct assay__check *check)
     size_t count = small_values(check, graph->inputs, graph->input_count, &added) +
                    small_values(check, graph->outputs, graph->output_count, &added);
     if (!count) return;
-    assay__check_add_bytes(
-        check, "", added,
-        "%zu of %zu inputs and outputs are below the minimum surface of about 49 KB: %s more",
-        count, graph->input_count + graph->output_count, assay__scaled(added, "B").text);
+    assay__check_add_bytes(check, "", added,
+                           "%zu of %zu inputs and outputs are below the minimum surface of about "
+                           "49 kB: padding adds %s",
+                           count, graph->input_count + graph->output_count,
+                           assay__scaled(added, "B").text);
 }
 
 void assay__ane_batch(struct assay__check *check)

@@ -118,7 +118,7 @@ void assay__ane_by_path(struct assay__check *check)
     }
 }
 
-/* A Resize that is no plain repetition of rows and columns samples. */
+/* A Resize samples unless it only repeats rows and columns. */
 static bool samples(const struct assay__check *check)
 {
     const struct assay__node *node = check->node;

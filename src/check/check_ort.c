@@ -90,7 +90,7 @@ struct search {
     const struct assay__check_options *options;
     const char *engine, *library, *device; /* what was found */
     bool found;
-    char reason[512]; /* why the best of those that are not usable is not */
+    char reason[512]; /* why the best of the unusable ones cannot be used */
     bool offered;
     struct assay_error *error;
 };

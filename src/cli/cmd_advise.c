@@ -52,7 +52,7 @@ static int usage(const char *what)
     return assay__refuse("advise: %s", what);
 }
 
-/* What only a run takes is refused beside a profile: it would be ignored without a word. */
+/* What only a run takes is refused beside a profile: it would be silently ignored. */
 static int check_profile(const struct assay__invocation *invocation)
 {
     static const char fits[] =

@@ -1,5 +1,5 @@
-/* cmd_counters.c - assay counters: what the processor counted: cycles, instructions, caches, per
- * layer class. */
+/* cmd_counters.c - assay counters: the processor's counts of cycles, instructions and cache misses,
+ * per layer class. */
 #include "cli/run_command.h"
 
 #define TIME_S 2.0

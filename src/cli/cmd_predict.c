@@ -166,7 +166,7 @@ static int calibrate(const struct assay__invocation *invocation, struct assay__a
     if (!code) code = assay__calibration_save(&made, path, &error);
     if (code) return assay__fail(code, &error);
     assay__say("predict: %zu models measured; error %.0f %% (median), %.0f %% (90th percentile) "
-               "leaving one family out; in sample %.0f %%",
+               "leaving one family out; %.0f %% in sample",
                made.count, made.fit.out.median * 100, made.fit.out.p90 * 100,
                made.fit.in.median * 100);
     if (made.disturbed)
@@ -191,7 +191,8 @@ static int check(const struct assay__invocation *invocation)
     int modes = o->validate + o->calibrate + o->chips;
     if (modes > 1) return misuse("--validate, --calibrate and --chips exclude each other");
     if (o->chips || o->validate) {
-        if (models) return misuse("this takes no MODEL");
+        if (models && o->chips) return misuse("--chips takes no MODEL");
+        if (models) return misuse("--validate takes no MODEL");
         if (o->validate && o->chip && strcmp(o->chip, "this") != 0 && !strstr(o->chip, ".json"))
             return misuse("--validate is of the published rows, of --chip this, or of --chip "
                           "FILE.json that --calibrate wrote");

@@ -147,7 +147,7 @@ static int on_row(void *context, int columns, const char *const *names, const ch
     return flush(r, FLUSH_BYTES);
 }
 
-/* Rows that came before an error are shown; of a wrong statement there is nothing. */
+/* Rows that came before an error are shown; a wrong statement gives none. */
 static int end_output(struct result *r, const struct assay__render_options *render, int code,
                       const struct assay_error *error)
 {

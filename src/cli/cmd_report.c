@@ -212,7 +212,7 @@ static int report_profile(struct assay__invocation *invocation)
     assay__render_top(invocation, &o->render);
     if (several && !o->require) return report_diff(invocation, o);
     if (several) return usage("--require judges one profile");
-    if (o->trials.count) return usage("--trial chooses what is compared of several profiles");
+    if (o->trials.count) return usage("--trial only applies when several profiles are compared");
     if (o->require) status = assay__require_option("report", o->require, &arena, &table);
     if (!status) status = show(invocation->arguments[0], o, table);
     assay__arena_free(arena);

@@ -147,7 +147,7 @@ const struct assay__command assay__command_tune = {
         "exact rank test.\n\n"
         "Prints the Pareto front, the configurations that are tied with the best one, what "
         "each setting contributes, and the best as Python, C and JSON. A precision or a device "
-        "whose outputs drift beyond 1 %, or are NaN or infinite, is not advised.",
+        "whose outputs drift beyond 1 %, or are NaN or infinite, is not recommended.",
     .examples = "  assay tune model.onnx --goal latency --budget 60s\n"
                 "  assay tune resnet50 --goal throughput --slo p99=50ms --budget 2m\n"
                 "  assay tune cfc --threads 1,2,4 --precision float32,float16 -o t.assay\n",

@@ -9,7 +9,7 @@
  *  the profile goes, or NULL. 0, or an exit status after one line on stderr. path NULL: nothing is
  *  asked, 0. */
 int assay__report_file_check(const char *command, const char *path, const char *kept);
-/** A file's name that ends in what names no format is refused: "page.pdf" would hold something
+/** Refuses a file name whose ending names no format: "page.pdf" would hold something
  *  else. 0, or ASSAY__EXIT_USAGE after one line on stderr; a name without an ending, and NULL:
  *  0. */
 int assay__report_file_ending(const char *command, const char *option, const char *path);

@@ -27,7 +27,7 @@ struct assay__unknown_op {
 struct assay__parameter_total {
     enum assay__dtype dtype;
     int64_t tensors, elements, bytes; /* bytes as stored (packed, sparse, palettised) */
-    const char *storage; /* "dense", "sparse", "quantised", "palettised"; with ", external" behind
+    const char *storage; /* "dense", "sparse", "quantised", "palettised"; with ", external" after
                             when it lies in another file. "constant": made by ConstantOfShape,
                             nothing is stored */
 };
@@ -61,7 +61,7 @@ struct assay__analysis {
 /** Plans the inputs. A model whose inputs cannot be planned (a sequence, an unknown rank) is still
  *  analysed, with the shapes of its file: *unplanned then says why, and *workload lies in the
  *  arena; it is NULL where the workload is the caller's to free. Where the options ask for sizes,
- *  a failure is one. */
+ *  a failure to plan is an error. */
 int assay__analysis_plan(const struct assay__model *model,
                          const struct assay__workload_options *options, struct assay__arena *arena,
                          struct assay__workload **workload, const char **unplanned,

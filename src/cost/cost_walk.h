@@ -20,7 +20,7 @@ int assay__cost_walk(const struct assay__model *model, const struct assay__shape
 
 /** Marks what does not change between runs: initializers, and what is made of nothing else, but not
  *  what is unpacked of stored weights: that is made at each run. The map's values: 0 changes (of
- *  bodies: hides an outer name), 1 is made, 2 + i is initializer i, the sparse ones behind the
+ *  bodies: hides an outer name), 1 is made, 2 + i is initializer i, the sparse ones after the
  *  dense. outer may be NULL. */
 struct assay__cost_index;
 struct assay__cost_names {

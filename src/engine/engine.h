@@ -144,10 +144,10 @@ struct assay__assignment_options {
     int (*about)(void *context, const char *target, const char *version);
 };
 
-/** A node and who would run it. Strings live until the callback returns. */
+/** A node and the provider that would run it. Strings live until the callback returns. */
 struct assay__assigned {
     const char *name, *op, *domain; /* name "": it has none */
-    const char *provider;           /* who runs it: the engine's name of the provider */
+    const char *provider;           /* that runs it, by the engine's name for it */
     size_t subgraph;                /* nodes of one number are one piece for the provider */
 };
 typedef int assay__assigned_fn(void *context, const struct assay__assigned *node);

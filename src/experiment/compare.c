@@ -124,6 +124,21 @@ static void plan_models(struct plan *plan, const struct assay_compare_options *o
             NULL);
 }
 
+/* Every device that can be used. */
+static void plan_found(struct plan *plan, const struct assay__found *found, const char *model)
+{
+    for (size_t i = 0; i < found->count; i++) {
+        const struct assay__found_device *item = &found->items[i];
+        enum assay__trial_role role = ASSAY__ROLE_NONE;
+        if (!item->device.available) continue;
+        if (item->device.software)
+            role = ASSAY__ROLE_SOFTWARE;
+        else if (strchr(item->name, '/') && strcmp(item->device.name, "cpu") == 0)
+            role = ASSAY__ROLE_CONTROL; /* the CPU of a further build */
+        add(plan, model, item->name, item->name, role, NULL);
+    }
+}
+
 static int make_plan(struct plan *plan, const struct assay__run_options *run,
                      const struct assay_compare_options *options, struct assay_error *error)
 {
@@ -139,22 +154,15 @@ static int make_plan(struct plan *plan, const struct assay__run_options *run,
     const struct assay__device_search search = {
         .engine = run->target.engine, .library = run->target.library, .callbacks = run->callbacks};
     int code = look ? assay__devices_find(&search, &found, error) : 0;
-    if (!code && several && look && !assay__found_named(&found, device))
+    if (code) goto out;
+    if (several && look && !assay__found_named(&found, device))
         code = assay__refuse_option(error, "device", "there is no device '%s' here", device);
-    else if (!code && several)
+    else if (several)
         plan_models(plan, options, device);
-    else if (!code && options->devices)
+    else if (options->devices)
         code = plan_devices(plan, options->devices, &found, run, error);
-    for (size_t i = 0; i < found.count && !code && !several && !options->devices; i++) {
-        const struct assay__found_device *item = &found.items[i];
-        bool further = strchr(item->name, '/') && strcmp(item->device.name, "cpu") == 0;
-        if (item->device.available)
-            add(plan, run->workload.model, item->name, item->name,
-                item->device.software ? ASSAY__ROLE_SOFTWARE
-                : further             ? ASSAY__ROLE_CONTROL
-                                      : ASSAY__ROLE_NONE,
-                NULL);
-    }
+    else
+        plan_found(plan, &found, run->workload.model);
     /* the reference is the default build's CPU, wherever it is in the list, else the first */
     for (size_t i = 0; i < plan->count && !several; i++)
         if (plan->items[i].device && strcmp(plan->items[i].device, "cpu") == 0) {
@@ -163,6 +171,7 @@ static int make_plan(struct plan *plan, const struct assay__run_options *run,
             plan->items[0] = kept;
         }
     if (plan->count) plan->items[0].role = ASSAY__ROLE_REFERENCE;
+out:
     assay__devices_free(&found);
     return code;
 }

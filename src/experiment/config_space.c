@@ -60,11 +60,10 @@ int assay__config_read(struct assay__config_space *space, enum assay__axis axis,
         if (!is_value(axis, word)) {
             const char *all = "";
             for (const char *const *c = words[axis]; c && *c; c++)
-                all = assay__arena_text(space->arena, "%s%s%s", all, *all ? ", " : ": ", *c);
+                all = assay__arena_text(space->arena, "%s%s%s", all, *all ? ", " : "; give ", *c);
             if (assay__axis_is_number(axis))
-                all = ": whole numbers from 1 to 999999999, such as 1,2,4";
-            return assay__refuse_option(error, option_of(axis), "'%s' is not one of its values%s",
-                                        word, all);
+                all = "; give whole numbers from 1 to 999999999, such as 1,2,4";
+            return assay__refuse_option(error, option_of(axis), "'%s' is not allowed%s", word, all);
         }
         while (known < values->count && strcmp(values->values[known], word) != 0)
             known++;

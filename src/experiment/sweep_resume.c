@@ -146,7 +146,10 @@ int assay__sweep_adopt(struct assay__arms *arms, struct assay_profile *kept, siz
         if (!old || !arms->items[i] || !old->launch_count) continue;
         bool failed = old->state == ASSAY__TRIAL_FAILED && !assay__trial_good_launches(old);
         if (failed || (old->state == ASSAY__TRIAL_OK && old->launch_count >= (size_t)launches)) {
-            *(failed ? &tally->points_failed : &tally->points_kept) += 1;
+            if (failed)
+                tally->points_failed++;
+            else
+                tally->points_kept++;
             tally->launches_kept += old->launch_count;
             code = adopt_trial(arms, i, old, error);
             continue;

@@ -129,7 +129,7 @@ static int check(struct work *work, struct assay_error *error)
     work->plan.budget_s = o->budget_s == 0 ? BUDGET_S : o->budget_s;
     if (!(work->plan.budget_s >= BUDGET_LEAST_S))
         return assay__refuse_option(error, "budget_s",
-                                    "%.3g s are too short for one launch; 30 s or more is sensible",
+                                    "%.3g s is too short for one launch; 30 s or more is sensible",
                                     work->plan.budget_s);
     if (o->grid.spinning && work->run.target.spinning_off)
         return assay__refuse_option(error, "spinning",

@@ -73,7 +73,7 @@ void assay__verify_judge_load(struct assay__attempt *attempt, double load,
 const char *assay__verify_severity(const struct assay__finding *finding);
 /** The judgement into a finding, its severity included. */
 void assay__verify_fill(const struct assay__attempt *attempt, struct assay__finding *finding);
-/** The finding of all changes together, behind the others. */
+/** The finding of all changes together, after the others. */
 int assay__verify_add_combined(struct assay__verifying *v);
 
 #endif

@@ -342,7 +342,10 @@ static const char *summarize(const struct assay__diff *diff, struct assay__arena
         if (each) summarize_side(&text, diff, p50, i);
         differs |= assay__diff_is_shown(d->verdict) || d->verdict == ASSAY__DIFF_UNJUDGED;
         if (!assay__diff_is_shown(d->verdict)) continue;
-        *(d->ratio < 1 ? &faster : &slower) += 1;
+        if (d->ratio < 1)
+            faster++;
+        else
+            slower++;
         if (!(fabs(log(d->ratio)) > largest)) continue;
         largest = fabs(log(d->ratio));
         most = i;

@@ -19,7 +19,7 @@
 
 #define GROUP_BYTES 64
 #define GROUPS_NAMED 8 /* of one layer */
-#define FLOOR_LAYERS 8 /* of fewer, the fastest is no floor */
+#define FLOOR_LAYERS 8 /* with fewer, the fastest is not a floor */
 
 const char *assay__part_kind_name(enum assay__part_kind kind)
 {

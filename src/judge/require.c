@@ -65,10 +65,11 @@ static void judge_reach(const struct assay__require_evidence *evidence,
     const double peaks[] = {chip ? assay__require_peak(chip, row->kind) : NAN,
                             row->kind == ASSAY__REQUIRE_TFLOPS ? evidence->ceiling : NAN};
     const char *names[2] = {"", ""};
+    row->minimum_unreachable = row->minimum > peaks[0];
+    row->minimum_beyond = row->minimum > peaks[1];
     for (int i = 0; i < 2; i++) {
         bool minimum = row->minimum > peaks[i];
         double required = minimum ? row->minimum : row->target;
-        *(i ? &row->minimum_beyond : &row->minimum_unreachable) = minimum;
         if (required > peaks[i])
             names[i] = assay__arena_text(arena, "the %s of %s", minimum ? "minimum" : "target",
                                          assay__scaled(required, unit).text);
@@ -86,6 +87,21 @@ static void judge_reach(const struct assay__require_evidence *evidence,
             evidence->trial->target.device, assay__scaled(peaks[1], unit).text);
 }
 
+/* How far the value is from what is required; a floor must be reached, a budget not exceeded. */
+static enum assay__require_level level_of(const struct assay__requirement *row)
+{
+    double minimum = row->minimum_ratio, target = row->target_ratio; /* NaN: nothing is required */
+    if (row->info->floor) {
+        if (minimum < ASSAY__REQUIRE_LOW) return ASSAY__REQUIRE_TO_MINIMUM;
+        if (target < ASSAY__REQUIRE_LOW) return ASSAY__REQUIRE_TO_TARGET;
+        return ASSAY__REQUIRE_FINE;
+    }
+    if (minimum > 1) return ASSAY__REQUIRE_TO_MINIMUM;
+    if (target > 1) return ASSAY__REQUIRE_TO_TARGET;
+    bool close = minimum > ASSAY__REQUIRE_LOW || target > ASSAY__REQUIRE_LOW;
+    return close ? ASSAY__REQUIRE_WARN : ASSAY__REQUIRE_FINE;
+}
+
 static struct assay__requirement judge_row(const struct assay__require_evidence *evidence,
                                            enum assay__require_kind kind,
                                            struct assay__arena *arena)
@@ -101,20 +117,11 @@ static struct assay__requirement judge_row(const struct assay__require_evidence 
                                      .advice_limit = ""};
     const struct assay_metric *m = row.measured;
     row.value = assay__metric_is_known(m) ? m->value : NAN;
-    double minimum = row.minimum_ratio = row.value / row.minimum;
-    double target = row.target_ratio = row.value / row.target;
-    row.minimum_state = state_of(&row, row.minimum, minimum);
-    row.target_state = state_of(&row, row.target, target);
-    if (row.info->floor)
-        row.level = minimum < ASSAY__REQUIRE_LOW  ? ASSAY__REQUIRE_TO_MINIMUM
-                    : target < ASSAY__REQUIRE_LOW ? ASSAY__REQUIRE_TO_TARGET
-                                                  : ASSAY__REQUIRE_FINE;
-    else
-        row.level = minimum > 1  ? ASSAY__REQUIRE_TO_MINIMUM
-                    : target > 1 ? ASSAY__REQUIRE_TO_TARGET
-                    : minimum > ASSAY__REQUIRE_LOW || target > ASSAY__REQUIRE_LOW
-                        ? ASSAY__REQUIRE_WARN
-                        : ASSAY__REQUIRE_FINE;
+    row.minimum_ratio = row.value / row.minimum;
+    row.target_ratio = row.value / row.target;
+    row.minimum_state = state_of(&row, row.minimum, row.minimum_ratio);
+    row.target_state = state_of(&row, row.target, row.target_ratio);
+    row.level = level_of(&row);
     judge_reach(evidence, &row, arena);
     bool near_minimum = too_close(evidence->trial, &row, row.minimum);
     if (!isfinite(row.value))

@@ -57,7 +57,7 @@ static void put_batch(struct assay__buf *out, const struct assay__require_eviden
     if (now > 0 || (wanted > 0 && wanted != now)) assay__buf_putc(out, ')');
 }
 
-/* Behind these: "raise the batch", and for some of them more. */
+/* After these: "raise the batch", and for some of them more. */
 static const char *const bounds[2][ASSAY__BOUND_COUNT] = {
     /* compute */
     {[ASSAY__BOUND_NEITHER] = "far below both roofs: try another number of threads, or ",
@@ -84,7 +84,7 @@ static const char *const no_bound = "; measured ceilings would show what limits 
 
 static void advise_compute(struct assay__buf *out, const struct assay__require_evidence *e)
 {
-    static const char *const behind[ASSAY__BOUND_COUNT] = {
+    static const char *const after[ASSAY__BOUND_COUNT] = {
         [ASSAY__BOUND_NEITHER] = "",
         [ASSAY__BOUND_OVERHEAD] = ", or fuse small nodes",
         [ASSAY__BOUND_MEMORY] =
@@ -104,7 +104,7 @@ static void advise_compute(struct assay__buf *out, const struct assay__require_e
     else if (e->bound == ASSAY__BOUND_COMPUTE)
         assay__buf_puts(out, ": ");
     put_batch(out, e);
-    assay__buf_puts(out, behind[e->bound]);
+    assay__buf_puts(out, after[e->bound]);
 }
 
 static void put_slowest(struct assay__buf *out, const struct assay__require_evidence *e)

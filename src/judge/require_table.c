@@ -372,7 +372,7 @@ static int read_json(struct reading *r, size_t length)
             if (code == 0) code = set_other(r, other, word);
         }
     }
-    if (code == 0) code = next(r, reader, &token); /* nothing behind it */
+    if (code == 0) code = next(r, reader, &token); /* nothing after it */
     assay__json_reader_free(reader);
     return code;
 }
@@ -471,8 +471,9 @@ int assay__require_find(struct assay__arena *arena, const char *name,
     if (code) return code;
     if (length > ASSAY__REQUIRE_FILE_BYTES)
         code = assay_error_set(error, ASSAY_EINVAL,
-                               "requirement table '%s': longer than %d bytes, so it is none", name,
-                               ASSAY__REQUIRE_FILE_BYTES);
+                               "requirement table '%s': longer than %d bytes, so it is not a "
+                               "requirement table",
+                               name, ASSAY__REQUIRE_FILE_BYTES);
     else
         code = assay__require_parse(arena, text, length, name, table, error);
     free(text);

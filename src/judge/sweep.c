@@ -104,6 +104,41 @@ static void judge_state(const struct assay__trial *trial, struct assay__arena *a
                                        : "interrupted in its first launch";
 }
 
+/* The range of the costs that the goal counts. */
+static void take_costs(const struct assay__trial *trial, enum assay__plan_goal goal,
+                       struct assay__arena *arena, struct assay__sweep_point *point)
+{
+    bool direct = false;
+    struct assay__launch_values costs = assay__sweep_launch_costs(trial, goal, arena, &direct);
+    double scale = scale_of(trial, &point->judged, direct);
+    if (!direct && goal == ASSAY__PLAN_ENERGY) costs.count = 0;
+    take_range(&costs, scale, arena, &point->cost_low, &point->cost_high);
+}
+
+/* The range of the seconds per sample, and the merits: samples per second over seconds of latency,
+ * launch by launch. A step of the batch that raises them raises throughput by a larger factor than
+ * latency. */
+static void take_samples(const struct assay__trial *trial, struct assay__arena *arena,
+                         struct assay__sweep_point *point)
+{
+    bool direct = false;
+    const struct assay__launch_values *latencies = &point->judged.medians;
+    struct assay__launch_values times = assay__sweep_launch_costs(trial, ASSAY__PLAN_THROUGHPUT,
+                                                                  arena, &direct);
+    double scale = scale_of(trial, &point->judged, direct);
+    if (latencies->count == times.count && scale > 0) {
+        struct assay__launch_values merits = {
+            assay__arena_array(arena, times.count + 1, sizeof *merits.items), times.count};
+        if (!merits.items) return; /* the arena has failed */
+        for (size_t i = 0; i < merits.count; i++)
+            merits.items[i] = 1 / (times.items[i] * scale * latencies->items[i]);
+        assay__stats_sort(merits.items, merits.count);
+        point->merits = merits;
+    }
+    if (!isfinite(scale)) times.count = 0;
+    take_range(&times, scale, arena, &point->sample_low_s, &point->sample_high_s);
+}
+
 static struct assay__sweep_point read_point(const struct assay_profile *profile, size_t index,
                                             struct assay__arena *arena)
 {
@@ -119,25 +154,11 @@ static struct assay__sweep_point read_point(const struct assay_profile *profile,
         .sequence = 1,
     };
     struct assay__judged *j = &point.judged;
-    bool direct = false;
-    struct assay__launch_values medians = assay__launch_sorted(&j->medians, arena);
+    const struct assay__launch_values medians = assay__launch_sorted(&j->medians, arena);
     j->latency.value = assay__stats_median(medians.items, medians.count);
     take_range(&medians, 1, arena, &point.low_s, &point.high_s);
-    struct assay__launch_values costs = assay__sweep_launch_costs(trial, plan->goal, arena,
-                                                                  &direct);
-    if (!direct && plan->goal == ASSAY__PLAN_ENERGY) costs.count = 0;
-    take_range(&costs, scale_of(trial, j, direct), arena, &point.cost_low, &point.cost_high);
-    /* Merits are samples per second over seconds of latency, launch by launch: a step of the batch
-     * that raises them raises throughput by a larger factor than latency. */
-    costs = assay__sweep_launch_costs(trial, ASSAY__PLAN_THROUGHPUT, arena, &direct);
-    double scale = scale_of(trial, j, direct);
-    point.merits = medians;
-    if (medians.count != costs.count || !(scale > 0)) point.merits.count = 0;
-    for (size_t i = 0; i < point.merits.count; i++)
-        point.merits.items[i] = 1 / (costs.items[i] * scale * j->medians.items[i]);
-    assay__stats_sort(point.merits.items, point.merits.count);
-    if (!isfinite(scale)) costs.count = 0;
-    take_range(&costs, scale, arena, &point.sample_low_s, &point.sample_high_s);
+    take_costs(trial, plan->goal, arena, &point);
+    take_samples(trial, arena, &point);
     judge_state(trial, arena, &point);
     point.sound = j->usable && !(j->own_nonfinite.value > 0) &&
                   !(j->drift.value > plan->drift_limit);

@@ -362,8 +362,8 @@ static const char *say_best(const struct assay__tune_result *out, struct assay__
     }
     return assay__arena_text(
         arena, "best %s%s%s%s%s", goals[out->plan->goal], say_gain(out, arena),
-        out->tested ? "" : "; it had too few launches for a test: a larger budget allows more",
-        names, *names ? " is tied with it" : "");
+        out->tested ? "" : " (too few launches for a test; a larger budget allows more)", names,
+        *names ? " is tied with it" : "");
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */

@@ -89,7 +89,7 @@ static void *copy_array(struct assay__arena *arena, const void *old, size_t coun
     return fresh;
 }
 
-/* Room for one more element behind `count`; false when there is none. */
+/* Room for one more element after `count`; false when there is none. */
 static bool grow(struct assay__model *model, void *items, size_t count, size_t *capacity,
                  size_t size)
 {

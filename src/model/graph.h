@@ -306,7 +306,7 @@ float assay__node_float(const struct assay__node *node, const char *name, float 
 int64_t assay__node_int(const struct assay__node *node, const char *name, int64_t otherwise);
 const struct assay__tensor *assay__graph_initializer(
     const struct assay__graph *graph, const char *name); /* linear; build a map for loops */
-/** Initializer i, the sparse ones behind the dense; NULL past the last. */
+/** Initializer i, the sparse ones after the dense; NULL past the last. */
 struct assay__tensor *assay__graph_tensor(const struct assay__graph *graph, size_t i);
 /** Execution order (Kahn, file order among the ready). order has node_count entries.
  *  ASSAY_EFORMAT on a cycle, naming a node on it. */

@@ -24,7 +24,7 @@ ASSAY__MODEL_FORMATS(ASSAY__MODEL_FORMAT_DECLARE)
 /** Reads `path`: an ONNX file, a Core ML package (.mlpackage folder) or a .mlmodel file. */
 int assay__model_load(const char *path, struct assay__model **model, struct assay_error *error);
 
-/** Has the name the ending of a model file in it? */
+/** Does the name contain the ending of a model file? */
 bool assay__model_file_named(const char *name);
 
 /** A .mlmodel file's bytes; weights: the bytes of weight.bin, NULL when there is none. Both outlive

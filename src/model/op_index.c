@@ -9,7 +9,9 @@ void assay__op_index_add(struct assay__op_index *index, const char *ops, const c
                          const void *row)
 {
     char op[ASSAY__WORD];
-    while (assay__next_word(&ops, op) && index->used++ < ASSAY__OP_SLOTS - 1) {
+    while (assay__next_word(&ops, op)) {
+        index->used++;
+        if (index->used >= ASSAY__OP_SLOTS) return; /* one slot stays empty: searches end there */
         size_t at = assay__text_hash(op) & MASK, length = strlen(op);
         while (index->slots[at].row)
             at = (at + 1) & MASK;

@@ -8,7 +8,7 @@
 
 #define ASSAY__WORD 64
 
-/** The next word of *at, which moves behind it; false at the end. */
+/** The next word of *at, which moves past it; false at the end. */
 static inline bool assay__next_word(const char **at, char out[ASSAY__WORD])
 {
     *at += strspn(*at, " ");

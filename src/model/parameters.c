@@ -284,7 +284,7 @@ static int study_open(struct study *study, const struct assay__model *model)
                             .uses = assay__map_over(model->names),
                             .at = assay__map_over(model->names)};
     int code = study->rows && study->uses && study->at ? 0 : ASSAY_ENOMEM;
-    /* untrained, and behind them fillers */
+    /* untrained, and after them fillers */
     for (size_t i = 0; i < UNTRAINED && !code; i++)
         code = assay__map_set(study->rows, untrained[i].op, i);
     for (size_t i = 0; i < FILLERS && !code; i++)

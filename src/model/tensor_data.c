@@ -16,7 +16,7 @@ static const char *label(const struct assay__model *model)
     return *model->path ? model->path : "model";
 }
 
-/* Does `path`, which is a real one, lie in `folder`? */
+/* Does `path`, which realpath has resolved, lie in `folder`? */
 static bool is_inside(const char *path, const char *folder)
 {
     char *root = realpath(folder, NULL);

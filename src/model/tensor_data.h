@@ -1,5 +1,5 @@
 /* tensor_data.h - the numbers of a tensor, wherever they lie: in memory, in the mapped file, in an
- * external file (mapped here), or behind a generator (made here). */
+ * external file (mapped here), or with a generator (made here). */
 #ifndef ASSAY_MODEL_TENSOR_DATA_H
 #define ASSAY_MODEL_TENSOR_DATA_H
 

@@ -1,5 +1,5 @@
 /* guard.h - work that may never come back (a driver that does not answer) on a separate thread,
- * with a limit of time. */
+ * with a time limit. */
 #ifndef ASSAY_PLATFORM_GUARD_H
 #define ASSAY_PLATFORM_GUARD_H
 

@@ -28,12 +28,12 @@ char *assay__fs_slurp(const char *path);
 bool assay__fs_u64(uint64_t *value, const char *format, ...) ASSAY_PRINTF(2, 3);
 bool assay__fs_exists(const char *format, ...) ASSAY_PRINTF(1, 2);
 
-/** Lines "key value", "key: value" and "key=value": the text behind the key and the separators, up
+/** Lines "key value", "key: value" and "key=value": the text after the key and the separators, up
  *  to the end of the whole text; NULL when no line starts with that key. */
 const char *assay__fs_field(const char *text, const char *key);
 /** The rest of that line into `out`; false when there is none, or an empty one. */
 bool assay__fs_field_text(const char *text, const char *key, char *out, size_t out_size);
-/** The number behind the key. */
+/** The number after the key. */
 bool assay__fs_field_u64(const char *text, const char *key, uint64_t *value);
 
 #endif

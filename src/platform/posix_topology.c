@@ -1,5 +1,5 @@
-/* posix_topology.c - the layout of the processors through hwloc, 2.4 or newer. Objects that are no
- * processors (devices, misc, groups) are filtered out, plug-ins are not looked for and the
+/* posix_topology.c - the layout of the processors through hwloc, 2.4 or newer. Objects that are
+ * not processors (devices, misc, groups) are filtered out, plug-ins are not looked for and the
  * processor itself is not asked (hwloc's x86 component would move this thread over every CPU), so
  * that a read takes about 1 ms and disturbs nothing.
  *

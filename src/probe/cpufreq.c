@@ -141,7 +141,7 @@ static int cpufreq_open(struct assay__arena *arena, struct assay__probe **probe,
     if (!assay__cpus_paths(arena, &cpus, "cpufreq/scaling_cur_freq") &&
         !assay__cpus_paths(arena, &cpus, "cpufreq/cpuinfo_max_freq"))
         return assay__files_end(probe,
-                                "no " FOLDER "/cpu*/cpufreq: the kernel does not steer the clock "
+                                "no " FOLDER "/cpu*/cpufreq: the kernel does not control the clock "
                                 "here (in a virtual machine the host does)",
                                 error);
     add_clocks(*probe, arena, &cpus);

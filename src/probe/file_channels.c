@@ -30,7 +30,7 @@ struct assay__probe *assay__files_new(struct assay__arena *arena)
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-/* The number behind the key at the start of a line ("throttled_usec 1200"); without a key the whole
+/* The number after the key at the start of a line ("throttled_usec 1200"); without a key the whole
  * file. */
 static bool compute_number(const struct assay__files_channel *channel, double *value,
                            const char **reason)

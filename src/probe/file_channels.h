@@ -40,7 +40,7 @@ struct assay__files_kind {
 struct assay__files_spec {
     const char *name, *rail;
     struct assay__files_kind as;
-    /* NULL: the number behind the key at the start of a line ("throttled_usec 1200"); without a key
+    /* NULL: the number after the key at the start of a line ("throttled_usec 1200"); without a key
      * the whole file is one integer */
     assay__files_compute *compute;
     const char *key;

@@ -39,7 +39,7 @@
 static const struct vendor {
     unsigned vendor;
     const char *name;
-    const char *display_only; /* in words; NULL: it can compute */
+    const char *display_only; /* why it cannot compute; NULL: it can */
 } vendors[] = {
     {0x10de, "NVIDIA", NULL},
     {0x1002, "AMD", NULL},

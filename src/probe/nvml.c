@@ -117,7 +117,7 @@ static void nvml_unload(struct nvml *nvml, bool started)
 }
 
 const char assay__nvml_no_library[] = "no NVIDIA driver is installed (there is no " LIBRARY
-                                      "); the one of another place: ASSAY_NVML_LIBRARY=PATH";
+                                      "); to use one elsewhere, set ASSAY_NVML_LIBRARY=PATH";
 
 /* NULL, or why there is nothing; then nothing stays loaded. */
 static const char *nvml_load(struct assay__arena *arena, struct nvml *nvml)

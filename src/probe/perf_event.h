@@ -1,4 +1,4 @@
-/* perf_event.h - whom the perf_event probe counts, and the calls it makes. */
+/* perf_event.h - which process the perf_event probe counts, and the calls it makes. */
 #ifndef ASSAY_PROBE_PERF_EVENT_H
 #define ASSAY_PROBE_PERF_EVENT_H
 

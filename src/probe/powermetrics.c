@@ -44,7 +44,7 @@
 #define ARGUMENTS "--samplers", "cpu_power,gpu_power,ane_power,thermal", "-i", "500", "-f", "plist"
 #define BY_HAND                                                                                    \
     "; or: sudo powermetrics --samplers cpu_power,gpu_power,ane_power,thermal -i 500 -f plist -o " \
-    "FILE, and ASSAY_POWERMETRICS=FILE"
+    "FILE, and set ASSAY_POWERMETRICS=FILE"
 
 enum energy { ENERGY_CPU, ENERGY_GPU, ENERGY_ANE, ENERGIES };
 
@@ -231,7 +231,8 @@ static const char *open_source(struct assay__arena *arena, struct assay__probe *
     if (refused) return refused;
     if (is_foreign())
         return "there is no " PROGRAM
-               ", which is macOS's; a file that it wrote elsewhere: ASSAY_POWERMETRICS=FILE";
+               ", which only macOS has; to read a file that it wrote elsewhere, set "
+               "ASSAY_POWERMETRICS=FILE";
     return start_child(arena, probe, geteuid() == 0 ? direct : by_sudo);
 }
 

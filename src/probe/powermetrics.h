@@ -48,7 +48,7 @@ enum assay__powermetrics_status {
     ASSAY__POWERMETRICS_BAD, /* a sample that cannot be read was passed over: *reason (static) */
 };
 
-/** The next sample of data[*offset … size), in either form; *offset moves behind it. at_end:
+/** The next sample of data[*offset … size), in either form; *offset moves past it. at_end:
  *  nothing will follow, so that the last sample of the text form, which only the next one ends,
  *  counts too. Allocates nothing. */
 enum assay__powermetrics_status assay__powermetrics_next(const char *data, size_t size,

@@ -258,7 +258,7 @@ static const char *pop(struct reader *reader, char kind)
     return NULL;
 }
 
-/* The text of <tag>text</tag>, the reader behind it. NULL at: it does not end. */
+/* The text of <tag>text</tag>, with the reader moved past it. NULL at: it does not end. */
 static struct text content(struct reader *reader, struct text tag)
 {
     const char *begin = reader->at;
@@ -325,7 +325,7 @@ static bool read_plist(const char *data, size_t size, struct assay__powermetrics
 
 /* --- text ------------------------------------------------------------------------------------- */
 
-/* The number behind the colon, times what its unit says; NaN: no number, or an unknown unit. */
+/* The number after the colon, times what its unit says; NaN: no number, or an unknown unit. */
 static double measure(struct text value)
 {
     static const struct {
@@ -346,7 +346,7 @@ static double measure(struct text value)
     return NAN;
 }
 
-/* " HW active frequency" and the like, behind the unit's name. */
+/* " HW active frequency" and the like, after the unit's name. */
 static void text_unit(struct assay__powermetrics_unit *unit, struct text what, double value)
 {
     if (begins(what, " HW")) what = rest(what, 3);

@@ -58,7 +58,7 @@ static bool stat_field(const struct assay__files_channel *channel, double *value
     *reason = "not the line of a process";
     if (!end || end[1] != ' ') return false;
     int field = (channel->key[0] - '0') * 10 + (channel->key[1] - '0');
-    return number_at(end + 2, field - 2, value, reason); /* field 3 is the first one behind it */
+    return number_at(end + 2, field - 2, value, reason); /* field 3 is the first one after it */
 }
 
 static bool proportional(const struct assay__files_channel *channel, double *value,

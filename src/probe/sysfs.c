@@ -132,7 +132,7 @@ bool assay__sysfs_refresh(struct assay__sysfs_file *file)
 
 /* --- texts ------------------------------------------------------------------------------------ */
 
-/* A decimal integer; behind it the end of the text (whole), or white space. */
+/* A decimal integer, followed by the end of the text (whole) or by white space. */
 static bool number_at(const char *text, bool whole, double *value, const char **reason)
 {
     const char *digits = *text == '-' || *text == '+' ? text + 1 : text;

@@ -56,7 +56,7 @@ const char *assay__sysfs_text(struct assay__arena *arena, const char *format, ..
     ASSAY_PRINTF(2, 3);
 /** A file that is one integer, once. */
 bool assay__sysfs_value(double *value, const char *format, ...) ASSAY_PRINTF(2, 3);
-/** What stands behind the key in its line (assay__fs_field); "" without such a line, or with text
+/** What follows the key in its line (assay__fs_field); "" without such a line, or with text
  *  NULL. Arena. */
 const char *assay__sysfs_line(struct assay__arena *arena, const char *text, const char *key);
 

@@ -13,7 +13,7 @@
             sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *) \
     }
 
-/* The value of a name; 0, which is what is not known, when there is none of that name. */
+/* The value of a name; 0 (not known) for any other name. */
 static unsigned value_of(const struct assay__enum_names *names, const char *name)
 {
     int found = assay__enum_value(names, name);

@@ -156,7 +156,7 @@ struct assay__axis_value {
 /** What the value means for a target: its precision, optimisation, threads or spinning. The value
  * is borrowed. */
 void assay__target_set_axis(struct assay__target *target, const struct assay__axis_value *value);
-/** The number behind a value; NaN: it is a word. */
+/** The number that a value stands for; NaN: it is a word. */
 double assay__axis_number(const char *value);
 
 /* --- what was asked of all trials together ---------------------------------------------------- */
@@ -180,7 +180,7 @@ struct assay__plan {
     double slo_s;           /* at most; NaN */
     const char *slo;        /* as it was asked for: "p99=20ms"; "" none */
     double memory_bytes;    /* budget of memory.peak.worker; NaN: none */
-    double drift_limit;     /* of the outputs, relative L2; INFINITY: all is allowed */
+    double drift_limit;     /* of the outputs, relative L2; INFINITY: any drift is allowed */
     double budget_s;        /* of a tuning; NaN */
     int64_t configurations; /* that a tuning chooses from; -1 unknown */
 };
@@ -250,7 +250,7 @@ struct assay__power_info {
     size_t warning_count;
 };
 
-/* --- who ran which node ----------------------------------------------------------------------- */
+/* --- which provider ran which node ------------------------------------------------------------ */
 
 struct assay__placed_node {
     const char *node, *op;

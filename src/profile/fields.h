@@ -106,7 +106,7 @@ struct assay__field_value {
     const char *text;
 };
 
-/** The fields of a table, those of its part behind its own. */
+/** The fields of a table, those of its part after its own. */
 size_t assay__fields_count(const struct assay__field_table *table);
 /** A field, and where it lies in an element of the table. */
 const struct assay__field *assay__fields_at(const struct assay__field_table *table, size_t index,

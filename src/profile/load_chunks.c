@@ -50,7 +50,7 @@ static size_t measure_samples(struct assay__loader *loader, int64_t trial,
     return total;
 }
 
-/* Decodes the current row behind what is there. NULL, or what is wrong with it. */
+/* Decodes the current row and appends it. NULL, or what is wrong with it. */
 static const char *add_samples(struct assay__rows *rows, struct target *target)
 {
     struct assay__launch *launch = target->launch;
@@ -137,7 +137,7 @@ static size_t measure_series(struct assay__loader *loader, int64_t trial, int64_
     return total;
 }
 
-/* Decodes the current row behind what is there. NULL, or what is wrong with it. */
+/* Decodes the current row and appends it. NULL, or what is wrong with it. */
 static const char *add_readings(struct assay__rows *rows, struct assay__series_info *series,
                                 size_t capacity, int64_t expected)
 {
@@ -307,7 +307,7 @@ void assay__load_layer_times(struct assay__loader *loader, struct assay__trial *
             continue;
         }
         for (size_t i = 0; i < layers->count; i++) {
-            bool sane = isfinite(column[i]) && column[i] >= 0; /* a time that cannot be is none */
+            bool sane = isfinite(column[i]) && column[i] >= 0; /* an impossible time is dropped */
             times_ns[i * found + kept] = sane ? column[i] : (double)NAN;
         }
         kept_ids[kept++] = ids[l];

@@ -65,7 +65,7 @@ int assay__previous_check(const char *path, struct assay_error *error)
         return assay__profile_system_error(error, path, "cannot create the profile", errno);
     }
     if (S_ISDIR(status.st_mode))
-        return assay_error_set(error, ASSAY_EINVAL, "%s: is a directory; give the name of a file",
+        return assay_error_set(error, ASSAY_EINVAL, "%s: is a folder; give the name of a file",
                                path);
     if (!S_ISREG(status.st_mode))
         return assay_error_set(error, ASSAY_EINVAL, "%s: is not a regular file", path);

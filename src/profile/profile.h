@@ -180,7 +180,7 @@ struct assay__peak_tensor {
 
 #define ASSAY__PEAK_TENSORS 200 /* kept at most, the largest */
 
-/** What is alive while the node runs at which most activations are, by liveness of the graph
+/** The tensors that are alive while activations take the most memory, by liveness of the graph
  *  (cost/liveness.h). */
 struct assay__peak {
     const char *reason;    /* why nothing is known; NULL: not looked for, "" known */
@@ -244,7 +244,7 @@ struct assay__allocation_class { /* of one phase, by size */
     double count, bytes;
 };
 
-struct assay__allocation_site { /* of one phase, by who asked */
+struct assay__allocation_site { /* of one phase, by call site */
     const char *phase;
     const char *site; /* "libonnxruntime.so.1+0x12ab34 < …": innermost first, allocators left out */
     double count, bytes, live_bytes; /* live: at the phase's end */
@@ -370,8 +370,8 @@ struct assay_profile {
     size_t ceiling_count;
 };
 
-/** Sets the option of that key, or appends it; both texts are borrowed. A value that is NULL is out
- *  of memory, which is what it returns then. */
+/** Sets the option of that key, or appends it; both texts are borrowed. A NULL value stands
+ *  for out of memory: ASSAY_ENOMEM. */
 int assay__trial_set_option(struct assay_profile *profile, struct assay__trial *trial,
                             const char *key, const char *value);
 /** Appends a warning about its power; both texts are copied. 0 or ASSAY_ENOMEM. */
@@ -396,7 +396,7 @@ struct assay__layers assay__layers_unknown(void);
 struct assay__layer assay__layer_unknown(void);
 /** Of its expected gain: derived, or estimated. */
 enum assay_state assay__finding_gain_state(const struct assay__finding *finding);
-/** The finding, with what trying it gave unknown where it was not tried. */
+/** The finding; the results of trying it are unknown where it was not tried. */
 struct assay__finding assay__finding_tried(const struct assay__finding *finding);
 
 /** An empty document with its arena (unknown numbers set to unknown). NULL when out of memory. */

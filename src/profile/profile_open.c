@@ -45,7 +45,7 @@ static int check_file(const char *path, uint64_t *bytes, struct assay_error *err
         return assay_error_set(error, code, "%s: %s", path, strerror(errno));
     }
     if (S_ISDIR(status.st_mode))
-        return assay_error_set(error, ASSAY_EINVAL, "%s: is a directory, not a profile", path);
+        return assay_error_set(error, ASSAY_EINVAL, "%s: is a folder, not a profile", path);
     if (!S_ISREG(status.st_mode))
         return assay_error_set(error, ASSAY_EINVAL, "%s: is not a regular file", path);
     if (status.st_size == 0)

@@ -97,7 +97,7 @@ void assay__put_findings(struct assay__writer *w, const struct assay_profile *p)
 
 /* --- layers and series ------------------------------------------------------------------------ */
 
-/* Writes `count` values of each column as chunks, behind two keys and the chunk's number, first
+/* Writes `count` values of each column as chunks, after two keys and the chunk's number, first
  * value and count. */
 static void put_chunks(struct assay__writer *w, sqlite3_stmt *statement, int64_t trial, int64_t key,
                        const double *const *columns, int column_count, size_t count)

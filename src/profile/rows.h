@@ -40,16 +40,16 @@ struct assay__rows assay__rows_of(struct assay__loader *loader,
                                   const struct assay__key *keys, size_t count,
                                   struct assay__trial *trial);
 /** The next row; false at the end, at the table's limit or on failure, and the statement is then
- *  gone. */
+ * finalised. */
 bool assay__rows_next(struct assay__rows *rows);
 /** Ends early. */
 void assay__rows_stop(struct assay__rows *rows);
 
 /** The fields of the current row; members without one stay as they are. */
 void assay__rows_fill(struct assay__rows *rows, void *element);
-/** The next row as a separate element, zero but for its fields. */
+/** The next row as a separate element, zero except for its fields. */
 bool assay__rows_read(struct assay__rows *rows, void *element);
-/** The next row behind the `*count` elements of the array that `items` points to; NULL at the end
+/** The next row after the `*count` elements of the array that `items` points to; NULL at the end
  *  or on failure. */
 void *assay__rows_append(struct assay__rows *rows, void *items, size_t *count);
 /** All rows of a parent as an array. */
@@ -70,7 +70,7 @@ int assay__rows_column(struct assay__rows *rows, const char *column);
 
 /** An array in the document's arena; NULL after a failure, which is noted. */
 void *assay__load_array(struct assay__loader *loader, size_t count, size_t size);
-/** Room for one more behind `count` elements in the document's arena; NULL (and the failure noted)
+/** Room for one more after `count` elements in the document's arena; NULL (and the failure noted)
  * when out of memory. */
 void *assay__rows_grow(struct assay__loader *loader, void *items, size_t count, size_t size);
 /** Counts bytes that were read against the size of the file; false, and the failure noted, when it

@@ -275,7 +275,7 @@ static void read_requirements(struct reading *r)
     r->trial->required = table;
 }
 
-/* --- who ran which node ----------------------------------------------------------------------- */
+/* --- which provider ran which node ------------------------------------------------------------ */
 
 /* "a (Softmax)", "b (Gather, indices)" */
 static struct assay__placed_node read_node(struct reading *r, const char *text, size_t length,

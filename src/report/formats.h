@@ -13,8 +13,8 @@
 typedef int assay__write_fn(struct assay__study *study, const struct assay_report_options *options,
                             struct assay__buf *out, struct assay_error *error);
 
-/* X(WALK or WRITE, name, function's name behind assay__walk_ or assay__write_, extensions separated
- * by blanks, what it is). An extension shared by two formats means the first. */
+/* X(WALK or WRITE, name, the function's name after assay__walk_ or assay__write_, extensions
+ * separated by blanks, what it is). An extension shared by two formats means the first. */
 #define ASSAY__FORMATS(X)                                                       \
     X(WALK, "text", text, "txt", "for the terminal")                            \
     X(WRITE, "json", json, "json", "everything, for programs")                  \

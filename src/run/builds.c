@@ -64,7 +64,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Reads the line at *at and moves behind it; false at the end of the text. */
+/* Reads the line at *at and moves past it; false at the end of the text. */
 static bool next_line(const char **at, const char *end, struct line *line)
 {
     if (*at >= end) return false;

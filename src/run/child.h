@@ -14,7 +14,7 @@ int assay__worker_locate(char *out, size_t out_size, struct assay_error *error);
 /** A descriptor for the worker's stdout and stderr: a nameless file, so that nothing is left behind
  *  whatever happens. *log NULL: /dev/null, and the caller closes it. */
 int assay__child_log_open(FILE **log);
-/** The end of what it wrote, without control characters but line feeds; "" nothing. */
+/** The end of what it wrote; of control characters only line feeds are kept. "" nothing. */
 void assay__child_log_tail(FILE *log, char *out, size_t size);
 /** Waits for the worker and kills it after `grace_ns`. *killed says so; code of the wait. */
 int assay__child_end(struct assay__child *child, uint64_t grace_ns, struct assay__exit *status,

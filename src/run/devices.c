@@ -80,7 +80,7 @@ static void write_job(void *context, struct assay__json_writer *out)
     put_names(out, "failed", list, false);
 }
 
-/* A device that takes its child with it gets a row that says so; a new child goes on behind it. */
+/* A device that takes its child with it gets a row that says so; a new child goes on after it. */
 static int run_children(struct listing *list, struct assay_error *error)
 {
     for (int n = 0; n < CHILDREN_MOST; n++) {

@@ -11,7 +11,7 @@
  *             {"error": {"code": -8, "message": "…"}}                instead
  *
  * When the child dies or is silent for too long the device it was trying gets a row that says so,
- * and a new child goes on behind it. Children run one after the other. */
+ * and a new child goes on after it. Children run one after the other. */
 #ifndef ASSAY_RUN_DEVICES_H
 #define ASSAY_RUN_DEVICES_H
 

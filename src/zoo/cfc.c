@@ -8,7 +8,7 @@
  * wiring masks the input columns of ff1 and ff2; recurrent columns and time_a, time_b are dense.
  * The state is [inter, command, motor]. Wired by Random or FullyConnected: one cell, masked by the
  * sensory synapses; its output is the first `outputs` units (ncps gives all of them).
- * Dense: one cell of `units` behind a backbone of linear layers and 1.7159 tanh(0.666 x). */
+ * Dense: one cell of `units` after a backbone of linear layers and 1.7159 tanh(0.666 x). */
 #include "zoo/ncp_net.h"
 
 #include "base/text.h"

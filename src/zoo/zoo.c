@@ -215,8 +215,8 @@ static int check_value(const struct assay__zoo_entry *entry, const struct assay_
     case ASSAY__ZOO_TEXT: break;
     }
     if (!good)
-        assay_error_set(error, ASSAY_EINVAL, "%s: %s=%.40s: %s", entry->name, param->key, value,
-                        assay__buf_text(&words));
+        assay_error_set(error, ASSAY_EINVAL, "%s: %s must be %s, not %.40s", entry->name,
+                        param->key, assay__buf_text(&words), *value ? value : "empty");
     assay__buf_free(&words);
     return good ? 0 : ASSAY_EINVAL;
 }

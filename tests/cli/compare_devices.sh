@@ -76,8 +76,8 @@ expect_not out "Placement of the nodes"
 # NaN, or numbers of another model: said where outputs are compared, and never recommended however fast
 ASSAY_FAKE_SCRIPTS='npu steady=50us;output=nan|gpu steady=25us;output=7' expect_exit 0 compare -o wrong.assay
 flat
-expect_has flat "npu is not advised: 4 "
-expect_has flat "gpu is not advised: "
+expect_has flat "npu is not recommended: 4 "
+expect_has flat "gpu is not recommended: "
 expect_has flat "latency cpu: the only candidate"
 expect_has flat "npu (50.0 µs) would have been faster but is not recommended: 4 of its values are NaN or infinite"
 expect_has flat "gpu (25.0 µs) would have been faster but is not recommended: its outputs differ from those of cpu (relative L2 6, the limit is 0.01)"

@@ -72,7 +72,7 @@ EOF
 
 # the label does not cover what is mostly the cost of any inference, nor what leaves the unit
 expect_exit 0 "$ASSAY" predict mlp --chip m1 --unit ane
-expect_has out "(median error 30 %, not for such models)"
+expect_has out "(median error 30 %; does not apply to models like this)"
 expect_has out "The error does not cover this model:"
 expect_exit 0 "$ASSAY" predict lstm:seq=8 --chip m1 --unit ane --json
 expect_has out "does not cover"

@@ -15,7 +15,7 @@ check wrong.html --sections comparison
 section wrong.html comparison >part
 expect_equal "$(grep -c '<bdi>npu</bdi>.*<td>NaN or infinite</td>' part)" 2
 expect_equal "$(grep -c '<bdi>gpu</bdi>.*<td>differ</td>' part)" 2
-expect_has part 'class="alert">npu is not advised: 4 '
+expect_has part 'class="alert">npu is not recommended: 4 '
 expect_has part '>NaN or infinite</th>'
 expect_has part 'data-v="4">4</td>'
 expect_has part '>=100 %<'

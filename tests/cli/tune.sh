@@ -124,7 +124,7 @@ expect_error 2 "has no unit: write p99=20ms" "$ASSAY" tune mlp --slo p99=20
 expect_error 2 "--slo is given twice, as 'p99=20ms' and as 'p50=1ms'" "$ASSAY" tune mlp --slo p99=20ms --slo p50=1ms
 expect_error 2 "--budget is given twice, as '10s' and as '20s'" "$ASSAY" tune mlp --budget 10s --budget 20s
 expect_error 2 "is not a size" "$ASSAY" tune mlp --memory-budget much
-expect_error 2 "is not one of its values" "$ASSAY" tune mlp --threads 0,1
+expect_error 2 "is not allowed" "$ASSAY" tune mlp --threads 0,1
 expect_error 2 "exclude each other" "$ASSAY" tune mlp --spinning on --no-spinning
 expect_error 2 "give --budget instead" "$ASSAY" tune mlp --launches 3
 # Ctrl-C: the best so far

@@ -490,7 +490,7 @@ static void test_refused(void)
     refused("cfc:wiring=ncp,inter=4,command=3,outputs=2,sensory_fanout=9", "sensory_fanout of 9");
     refused("cfc:wiring=ncp,inter=4,command=3,outputs=2,units=10", "units is not the sum");
     refused("cfc:wiring=ncp,inter=4090,command=30,outputs=2", "4122 units");
-    refused("ltc:unfolds=0", "unfolds=0");
+    refused("ltc:unfolds=0", "unfolds must be");
     refused("ltc:mode=pure", "no parameter 'mode'");
     refused("cfc:weights=/nonexistent.safetensors", "nonexistent");
     refused("ltc:weights=" ASSAY_TEST_ROOT "/tests/fixtures/ncp/real.safetensors", "no tensor");

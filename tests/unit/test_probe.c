@@ -202,7 +202,7 @@ static void test_cpufreq(void)
     open_tree("amd-server", "cpufreq");
     CHECK_STR(channels[find("governor")].states[6], "mixed");
     CHECK_ROWS(server);
-    check_none_in("container", "cpufreq", "the kernel does not steer the clock");
+    check_none_in("container", "cpufreq", "the kernel does not control the clock");
 }
 
 /* 80 CPUs at 2,000,000 + i·1,000 kHz: of every ten, three are asked. */

@@ -249,7 +249,7 @@ static void test_cpufreq_trees(void)
         check_reason("cpufreq", "no list of CPUs");
     }
     put("/sys/devices/system/cpu/online", "0-1\n");
-    check_reason("cpufreq", "does not steer the clock");
+    check_reason("cpufreq", "does not control the clock");
     put("/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "0\n");
     put("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "turbo\n");
     put("/sys/devices/system/cpu/cpu0/cpufreq/scaling_available_governors", "powersave \n");

@@ -477,7 +477,7 @@ static void test_create_refused(void)
     edit(other, "CREATE TABLE t(x)");
     CHECK_INT(assay__store_create(other, &store, &error), ASSAY_EDENIED);
     CHECK_INT(assay__store_create(folder, &store, &error), ASSAY_EINVAL);
-    CHECK_HAS(error.message, "is a directory");
+    CHECK_HAS(error.message, "is a folder");
     CHECK_INT(assay__store_create("/dev/null", &store, &error), ASSAY_EINVAL);
     CHECK_INT(assay__store_create("", &store, &error), ASSAY_EINVAL);
     CHECK_INT(assay__store_create(in_folder("no/such/p.assay"), &store, &error), ASSAY_EIO);

@@ -35,7 +35,7 @@ static void test_not_a_profile(void)
     CHECK_INT(open_code(in_folder("missing"), &error), ASSAY_ENOTFOUND);
     CHECK_HAS(error.message, "missing: No such file or directory");
     CHECK_INT(open_code(folder, &error), ASSAY_EINVAL);
-    CHECK_HAS(error.message, "is a directory");
+    CHECK_HAS(error.message, "is a folder");
     CHECK_INT(open_code("", &error), ASSAY_EINVAL);
     CHECK(!exists(in_folder("missing")));
 }

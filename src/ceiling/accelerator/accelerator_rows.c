@@ -27,7 +27,7 @@
 #define CHAIN_S 0.1     /* an inference's length that is aimed at */
 #define INFERENCE_S 0.4 /* a size whose two products would take longer is left out */
 #define CHAIN_MOST 60
-#define STEP_SHARE_LEAST 0.5 /* of the mean step: what a matmul's or a byte's own must take */
+#define STEP_SHARE_LEAST 0.5 /* of the mean step, for the matmul or copy itself */
 /* The same for copies: operators merged in groups of a few would pass a half. */
 #define PASS_SHARE_LEAST 0.75
 

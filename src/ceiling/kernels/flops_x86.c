@@ -13,8 +13,8 @@
 
 /* Matrix products of Intel AMX: tdpbusd (int8) and tdpbf16ps (bfloat16) on tiles of 16 rows of 64
  * bytes. Four accumulating tiles, two of each operand: the eight there are, and the arrangement of
- * a real matrix product. An instruction takes 16 cycles of the unit and about 52 until its result
- * is there, so four in flight keep it busy. */
+ * a real matrix product. An instruction occupies the unit for 16 cycles and has a latency of about
+ * 52, so four in flight keep it busy. */
 #if (defined(__clang__) && __clang_major__ >= 12) || (!defined(__clang__) && __GNUC__ >= 11)
 #define ROW_BYTES 64
 #define TILES 4

@@ -1,7 +1,7 @@
-/* fake_assignment.c - the fake engine's answer to "who runs which node". The model is read and
- * every node of its main graph goes to the device ("FakeExecutionProvider"), but for operators that
- * $ASSAY_FAKE_ASSIGNMENT lists ("Softmax,Gather"), which go to "CPUExecutionProvider". Neighbours
- * in the file's order that share a provider are one piece.
+/* fake_assignment.c - the fake engine's answer to "which provider runs which node". The model is
+ * read and every node of its main graph goes to the device ("FakeExecutionProvider"), except
+ * operators that $ASSAY_FAKE_ASSIGNMENT lists ("Softmax,Gather"), which go to
+ * "CPUExecutionProvider". Neighbours in the file's order that share a provider are one piece.
  *
  * Instead of a list: "old" (this build cannot say), "refuse" (no session can be made), "nothing"
  * (the record names no node), "crash" (SIGSEGV), "hang". */

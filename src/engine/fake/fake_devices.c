@@ -9,7 +9,7 @@
  * using a processor; each writes one line to stderr first. refused: tried, with a reason. missing:
  * the engine has no provider for it. software: works, on an adapter called "Fake adapter" that is
  * software. log: says an error in the log, then is refused. The class is the part of the name
- * before ':' or behind it that is cpu, gpu or npu, else gpu. "cpu" and every device of the script
+ * before ':' or after it that is cpu, gpu or npu, else gpu. "cpu" and every device of the script
  * run models. */
 #include "engine/fake/fake.h"
 
@@ -45,10 +45,10 @@ const char *assay__fake_device_kind(const char *name)
 {
     static const char *const classes[] = {"cpu", "gpu", "npu"};
     size_t length = strcspn(name, ":");
-    const char *behind = name[length] ? name + length + 1 : "";
+    const char *after = name[length] ? name + length + 1 : "";
     for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++)
         if ((strlen(classes[i]) == length && strncmp(name, classes[i], length) == 0) ||
-            strcmp(behind, classes[i]) == 0)
+            strcmp(after, classes[i]) == 0)
             return classes[i];
     return "gpu";
 }

@@ -1,4 +1,4 @@
-/* ort_counted.c - counters of each layer, from a separate pass over the graph with a marker behind
+/* ort_counted.c - counters of each layer, from a separate pass over the graph with a marker after
  * every node.
  *
  * Every marker reads all counters at its entry and at its exit. A node's growth is that from the

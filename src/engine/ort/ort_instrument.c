@@ -70,7 +70,7 @@ bool assay__graph_is_random(const struct assay__graph *graph)
     return graph_is_random(graph, 0);
 }
 
-/* --- who consumes what ------------------------------------------------------------------------ */
+/* --- which node consumes what ----------------------------------------------------------------- */
 
 static int note_consumed(struct insertion *work, const struct assay__graph *graph, int depth)
 {

@@ -16,7 +16,7 @@
 
 /** What a marker id refers to. */
 struct assay__mark {
-    bool input;   /* on a graph input; else behind a node */
+    bool input;   /* on a graph input; else after a node */
     size_t index; /* of that input or node, as numbered before markers were added */
 };
 
@@ -39,7 +39,7 @@ struct assay__mark_options {
 int assay__markers_insert(struct assay__model *model, const struct assay__mark_options *options,
                           struct assay__mark_plan *plan, struct assay_error *error);
 
-/** A separate model: `length` markers in a row behind a scalar float input "x", to measure what a
+/** A separate model: `length` markers in a row after a scalar float input "x", to measure what a
  * marker costs. */
 struct assay__model *assay__marker_chain(size_t length);
 

@@ -190,7 +190,7 @@ void assay__ort_layers_free(struct assay__session *session)
     session->layer_arena = NULL;
 }
 
-/** Fresh storage, and the work in it. */
+/** Drops the last result and allocates the arena and the work of a new one. */
 static int begin_work(struct assay__session *session, const struct assay__layer_options *options,
                       struct assay_error *error)
 {

@@ -153,7 +153,7 @@ double assay__values_difference(const struct assay__ort *ort, OrtAllocator *allo
 
 struct assay__chain {
     struct assay__timed timed;
-    float number; /* the input, behind `value` */
+    float number; /* the input, after `value` */
     OrtValue *value;
 };
 
@@ -173,7 +173,7 @@ void assay__layers_learn_order(struct assay__layer_work *work);
 int assay__layers_isolated(struct assay__layer_work *work, struct assay_error *error);
 int assay__layers_profile(struct assay__layer_work *work, struct assay_error *error);
 
-/** The graph with a marker behind every node, as the markers' pass has learnt it. */
+/** The graph with a marker after every node, as the markers' pass has learnt it. */
 struct assay__counted_graph {
     const char *path;
     size_t mark_count, node_count;

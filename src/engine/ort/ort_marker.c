@@ -7,7 +7,7 @@
  *
  * Two things decide how much it disturbs the graph around it:
  *  - It passes shapes on (shape inference). Otherwise the engine no longer knows the shapes
- *    behind a marker, plans memory differently, and the model itself changes speed. A dimension
+ *    after a marker, plans memory differently, and the model itself changes speed. A dimension
  *    that is neither known nor named gets a unique name: the engine refuses -1 there, and a
  *    shared name would claim that two sizes are equal.
  *  - It is light: where the shape cannot change between runs (attribute "fixed") it is kept from

@@ -1,13 +1,13 @@
 /* ort_markers.c - layer times from markers inside the real graph.
  *
- * The optimised graph gets a marker behind every node (ort_instrument.c) and runs in a session of
+ * The optimised graph gets a marker after every node (ort_instrument.c) and runs in a session of
  * its own. Then
  *   time of a node = entry of its first marker - exit of the marker before that in time - c,
  * c being the same gap between two markers with nothing in between, from a chain of markers. A node
  * ends with the first of its markers in time; gaps before its other markers and before markers of
  * graph inputs hold no node and are dropped.
  *
- * A second session, the bracket, has markers on the graph inputs and behind the last node only:
+ * A second session, the bracket, has markers on the graph inputs and after the last node only:
  * almost undisturbed, it gives the time of all nodes together and what a run costs before the first
  * and after the last node. The node times are scaled to the bracket's total; the factor is
  * reported. Nothing is scaled to the latency.
@@ -34,7 +34,7 @@
 #include <string.h>
 
 #define CENTRAL_SHARE 0.2 /* of the runs, around the median … */
-#define CENTRAL_LEAST 5u  /* … and at least so many */
+#define CENTRAL_LEAST 5u  /* … and at least this many */
 
 /* --- the result ------------------------------------------------------------------------------- */
 
@@ -138,9 +138,9 @@ static void describe(struct assay__marking *m)
         assay__layers_say(m->work, "The reloaded graph runs %.2f times as long as the model.",
                           bracket_run);
     if (result->contention > ASSAY__CONTENTION_LIMIT)
-        assay__layers_say(
-            m->work, "Mean runs are %.0f %% slower than the median run: other processes disturbed.",
-            100 * result->contention);
+        assay__layers_say(m->work,
+                          "The mean is %.0f %% above the median: other processes interfered.",
+                          100 * result->contention);
     if (m->copies)
         assay__layers_say(m->work, "Markers had to copy %llu times: layer times are too high.",
                           (unsigned long long)m->copies);

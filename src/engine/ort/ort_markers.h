@@ -63,10 +63,10 @@ static inline double assay__marking_iqm(double *values, size_t count)
 /** Measures gap_ns, own_ns and frame_ns. */
 int assay__marking_chain(struct assay__marking *m, struct assay_error *error);
 
-/** The graph with a marker behind every node: written, tried (it must load, run and give the same
+/** The graph with a marker after every node: written, tried (it must load, run and give the same
  *  outputs), its order learnt. Wants `plain`. */
 int assay__marking_make(struct assay__marking *m, struct assay_error *error);
-/** The graph with markers on its inputs and behind its last node only. */
+/** The graph with markers on its inputs and after its last node only. */
 int assay__marking_make_bracket(struct assay__marking *m, struct assay_error *error);
 /** The execution order into the work: by marker; a node without one comes before the first node
  * that uses it. */

@@ -117,7 +117,7 @@ int assay__marking_make(struct assay__marking *m, struct assay_error *error)
         if (assay__arena_failed(arena)) return assay__no_memory(error);
         code = try_marked(m, error);
         if (!code && m->has_scalars) {
-            /* say so in the graph: shapes behind scalars then stay known */
+            /* say so in the graph: shapes computed from scalars then stay known */
             options.scalars = m->scalars;
             code = write_marked(m, &options, "marked.onnx", &m->marked, &m->plan, m->marked_path,
                                 error);
@@ -274,9 +274,9 @@ static int time_chain(struct assay__marking *m, size_t length, struct chain_time
     return code;
 }
 
-/* A marker costs a run more than its own time and the gap: the engine keeps books about one more
- * value. Two chains of different length give the whole, and the rest is what the bracket's own
- * markers must not be charged to the engine. */
+/* A marker costs a run more than its own time and the gap, because the engine manages one more
+ * value. Two chains of different length give the whole cost; what exceeds time and gap is deducted
+ * for the bracket's markers, so that the engine is not charged for them. */
 int assay__marking_chain(struct assay__marking *m, struct assay_error *error)
 {
     struct chain_times full = {0}, half = {0};

@@ -6,7 +6,7 @@
  *
  * Where names were not kept:
  *  - the blocked layout (NCHWc): the node is called "<original value>_nchwc" (also _bn_nchwc,
- *    _mul_nchwc, with _token_<n> behind when the name was taken). A Conv there may have
+ *    _mul_nchwc, with _token_<n> after when the name was taken). A Conv there may have
  *    swallowed an addition (4th input) and an activation (attribute): the value it stands for is
  *    then found forward from the named one;
  *  - nodes moved into another layout keep their own name: a node with the name and operator of

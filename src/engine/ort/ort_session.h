@@ -61,7 +61,7 @@ struct assay__session {
     const char *load_reason;
 
     struct assay__layer_work *layer_work;     /* since layers_begin(); NULL otherwise */
-    struct assay__arena *layer_arena;         /* behind the last result of the layer timing */
+    struct assay__arena *layer_arena;         /* holds the last result of the layer timing */
     struct assay__ort_generation *generation; /* ort_generate.c; NULL: a step is one run */
 };
 

@@ -270,8 +270,9 @@ static void read_metadata(struct assay__coreml *coreml, const struct assay__wire
                                                              : NULL;
         if (key && field.size && field.size < 4096)
             assay__coreml_note(coreml, key, assay__reader_text(reader, &field));
-        if (field.number != METADATA_USER || field.type != ASSAY__WIRE_BYTES || entries++ >= 64)
-            continue;
+        if (field.number != METADATA_USER || field.type != ASSAY__WIRE_BYTES) continue;
+        if (entries == 64) continue;
+        entries++;
         key = assay__coreml_text(coreml, &field, 1, "metadata");
         const char *value = assay__coreml_text(coreml, &field, 2, "metadata");
         if (*key && field.size <= 4096)

@@ -319,7 +319,7 @@ static void map_loop(struct assay__nn_layer *layer)
     struct writes writes;
     const char *go = "";
     loop.has_body = assay__nn_message(&layer->params, LOOP_BODY, &loop.body);
-    /* an empty network is none: coremltools always writes the field */
+    /* an empty network does not count: coremltools always writes the field */
     loop.has_condition = assay__nn_message(&layer->params, LOOP_CONDITION, &loop.condition) &&
                          assay__nn_field(&loop.condition, NETWORK_LAYER, &field);
     if (layer->input_count > 1) assay__nn_fail(layer, "a loop with %zu inputs", layer->input_count);

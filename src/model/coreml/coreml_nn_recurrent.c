@@ -88,7 +88,7 @@ static void shape_inputs(struct assay__nn_layer *layer, const char *suffix, cons
     inputs[1] = assay__nn_int64s(layer, text, shape, rank);
 }
 
-/* x and the states, reshaped in old networks, to their places behind W, R, b. */
+/* x and the states, reshaped in old networks, to their places after W, R, b. */
 static void prepare(struct assay__nn_layer *layer, const struct gates *gates, const char **inputs)
 {
     static const char *const names[3] = {"x", "h", "c"};

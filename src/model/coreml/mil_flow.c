@@ -36,7 +36,7 @@ static struct assay__graph *new_graph(struct assay__mil_call *call, const char *
     return graph;
 }
 
-/* An error when a block of the operation makes another number of values. */
+/* An error when a block of the operation makes a different number of values. */
 static void check_count(struct assay__mil_call *call, const char *what, size_t count, size_t wanted)
 {
     if (count != wanted)

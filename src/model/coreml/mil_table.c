@@ -115,8 +115,8 @@ const struct assay__mil_row assay__mil_rows_plain[] = {
 #define TABLE(NAME) assay__mil_rows_##NAME,
 static const struct assay__mil_row *const tables[] = {ASSAY__MIL_TABLES(TABLE)};
 
-/* Behind `op` in the words of a row, at '>', a blank or the end; NULL: it is not there. */
-static const char *behind(const char *words, const char *op)
+/* What follows `op` in the words of a row: '>', a blank or the end; NULL: it is not there. */
+static const char *after(const char *words, const char *op)
 {
     size_t length = strlen(op);
     for (const char *at = words; (at = strstr(at, op)); at += length)
@@ -129,7 +129,7 @@ const struct assay__mil_row *assay__mil_row(const char *op, char onnx[ASSAY__WOR
     onnx[0] = 0;
     for (size_t i = 0; i < sizeof tables / sizeof tables[0] && *op; i++)
         for (const struct assay__mil_row *row = tables[i]; row->ops; row++) {
-            const char *rest = behind(row->ops, op);
+            const char *rest = after(row->ops, op);
             if (!rest) continue;
             rest += *rest == '>';
             if (rest[-1] == '>') assay__next_word(&rest, onnx);

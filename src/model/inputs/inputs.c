@@ -139,7 +139,7 @@ static int open_inputs(struct planner *planner)
     for (size_t i = 0; i < graph->input_count; i++)
         for (int k = 0; k < graph->inputs[i].rank; k++, dims++)
             if (assay__symbol_is_expression(graph->inputs[i].dims[k].symbol))
-                names += strlen(graph->inputs[i].dims[k].symbol); /* at most so many in it */
+                names += strlen(graph->inputs[i].dims[k].symbol); /* at most this many bytes */
     struct assay__arena *arena = workload->arena;
     planner->inputs = assay__arena_array(arena, graph->input_count, sizeof *planner->inputs);
     planner->symbols.capacity = dims + names;

@@ -211,43 +211,65 @@ void assay__input_to_json(const struct assay__input_plan *plan, struct assay__js
     assay__json_object_end(writer);
 }
 
+static bool read_dims(const struct assay__json *dims, struct assay__arena *arena,
+                      struct assay__input_plan *plan)
+{
+    if (!dims || dims->kind != ASSAY__JSON_ARRAY || dims->count > 64) return false;
+    plan->dims = assay__arena_array(arena, dims->count, sizeof *plan->dims);
+    if (!plan->dims) return false;
+    for (const struct assay__json *dim = dims->first; dim; dim = dim->next) {
+        if (!dim->is_integer || dim->integer < 0) return false;
+        plan->dims[plan->rank++] = dim->integer;
+    }
+    return true;
+}
+
+static bool read_fill(const char *name, enum assay__fill *fill)
+{
+    for (size_t i = 0; i < sizeof fill_names / sizeof fill_names[0]; i++) {
+        if (strcmp(name, fill_names[i]) != 0) continue;
+        *fill = (enum assay__fill)i;
+        return true;
+    }
+    return false;
+}
+
+static bool read_seed(const char *text, uint64_t *seed)
+{
+    char *end = NULL;
+    errno = 0;
+    *seed = strtoull(text, &end, 10);
+    return *text && !*end && !errno;
+}
+
+/* All members but the strings; false: one of them is malformed. */
+static bool read_plan(const struct assay__json *json, struct assay__arena *arena,
+                      struct assay__input_plan *plan)
+{
+    const double most = 9007199254740992.0; /* whole numbers that a double holds exactly */
+    int64_t dtype = assay__json_get_integer(json, "dtype", 0);
+    if (dtype <= 0 || dtype > ASSAY__INT2) return false;
+    plan->dtype = (enum assay__dtype)dtype;
+    if (!read_dims(assay__json_get(json, "dims"), arena, plan)) return false;
+    if (!read_fill(assay__json_get_string(json, "fill", ""), &plan->fill)) return false;
+    if (!read_seed(assay__json_get_string(json, "seed", ""), &plan->seed)) return false;
+    if (!(fabs(plan->low) <= most) || !(fabs(plan->high) <= most)) return false;
+    int64_t count = element_count(plan);
+    plan->bytes = count >= 0 ? assay__dtype_bytes(plan->dtype, count) : SIZE_MAX;
+    return plan->bytes != SIZE_MAX;
+}
+
 int assay__input_from_json(const struct assay__json *json, struct assay__arena *arena,
                            struct assay__input_plan *plan, struct assay_error *error)
 {
     *plan = (struct assay__input_plan){.low = assay__json_get_number(json, "low", 0),
                                        .high = assay__json_get_number(json, "high", 0)};
-    int64_t dtype = assay__json_get_integer(json, "dtype", 0);
     plan->name = assay__arena_strdup(arena, assay__json_get_string(json, "name", ""));
     plan->file = assay__arena_strdup(arena, assay__json_get_string(json, "file", ""));
     plan->why = assay__arena_strdup(arena, assay__json_get_string(json, "why", ""));
     if (!plan->name || !plan->file || !plan->why)
         return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-    const struct assay__json *dims = assay__json_get(json, "dims");
-    const char *fill = assay__json_get_string(json, "fill", "");
-    const char *seed = assay__json_get_string(json, "seed", "");
-    char *end = NULL;
-    bool good = dtype > 0 && dtype <= ASSAY__INT2 && dims && dims->kind == ASSAY__JSON_ARRAY &&
-                dims->count <= 64;
-    if (good) plan->dims = assay__arena_array(arena, dims->count, sizeof *plan->dims);
-    good = good && plan->dims;
-    for (const struct assay__json *dim = good ? dims->first : NULL; dim; dim = dim->next) {
-        good = good && dim->is_integer && dim->integer >= 0;
-        plan->dims[plan->rank++] = dim->integer;
-    }
-    size_t kind = 0, kinds = sizeof fill_names / sizeof fill_names[0];
-    while (kind < kinds && strcmp(fill, fill_names[kind]) != 0)
-        kind++;
-    plan->fill = (enum assay__fill)kind;
-    errno = 0;
-    plan->seed = strtoull(seed, &end, 10);
-    good = good && kind < kinds && *seed && !*end && !errno;
-    /* Whole numbers a double holds exactly; also keeps the conversions to integers defined. */
-    good = good && fabs(plan->low) <= 9007199254740992.0 && fabs(plan->high) <= 9007199254740992.0;
-    plan->dtype = good ? (enum assay__dtype)dtype : ASSAY__UNDEFINED;
-    int64_t count = good ? element_count(plan) : -1;
-    size_t bytes = count >= 0 ? assay__dtype_bytes(plan->dtype, count) : SIZE_MAX;
-    if (bytes == SIZE_MAX)
+    if (!read_plan(json, arena, plan))
         return assay_error_set(error, ASSAY_EFORMAT, "an input's plan is malformed");
-    plan->bytes = bytes;
     return 0;
 }

@@ -115,8 +115,9 @@ static int read_shape(struct header *header, struct assay__npy *npy, struct assa
     npy->rank = 0;
     while (!take(header, ')')) {
         if (npy->rank == ASSAY__NPY_RANK) return bad_file(error, "it has more than 32 dimensions");
-        if (!take_number(header, &npy->dims[npy->rank++]))
+        if (!take_number(header, &npy->dims[npy->rank]))
             return bad_file(error, "its shape is malformed");
+        npy->rank++;
         if (!take(header, ',')) {
             if (!take(header, ')')) return bad_file(error, "its shape is malformed");
             break;

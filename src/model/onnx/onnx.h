@@ -110,7 +110,7 @@ void assay__onnx_value(struct assay__reader *reader, const struct assay__wire_fi
 /** A SparseTensorProto: the dense shape, how much is stored, no data. */
 void assay__onnx_sparse(struct assay__reader *reader, const struct assay__wire_field *message,
                         struct assay__tensor *tensor);
-/** One field of dimensions, packed or not, behind the *rank that are in dims; `what` names whose.
+/** One field of dimensions, packed or not, after the *rank that are in dims; `what` names whose.
  */
 void assay__onnx_dims(struct assay__reader *reader, const struct assay__wire_field *field,
                       const char *what, int64_t dims[ASSAY__ONNX_RANK], int *rank);

@@ -78,7 +78,8 @@ static void typed_strings(struct assay__reader *reader, const struct assay__wire
         if (field.number != typed->number) continue;
         tensor->strings[i] = assay__arena_strndup(reader->arena, (const char *)field.data,
                                                   field.size);
-        if (!tensor->strings[i++]) assay__reader_no_memory(reader);
+        if (!tensor->strings[i]) assay__reader_no_memory(reader);
+        i++;
     }
     tensor->string_count = i;
 }
@@ -225,7 +226,10 @@ static void read_external_entry(struct assay__reader *reader, const struct assay
     if (!offset && strcmp(key, "length") != 0) return;
     if (assay__text_int64(value, &number) || number < 0)
         assay__reader_fail(reader, entry->start, "an external tensor's %s is '%.40s'", key, value);
-    *(offset ? &tensor->offset : &tensor->length) = (uint64_t)number;
+    else if (offset)
+        tensor->offset = (uint64_t)number;
+    else
+        tensor->length = (uint64_t)number;
 }
 
 void assay__onnx_dims(struct assay__reader *reader, const struct assay__wire_field *field,

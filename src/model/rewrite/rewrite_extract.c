@@ -245,8 +245,11 @@ static int cut_names(struct assay__arena *arena, const char *text, size_t length
         size_t end = at;
         while (end < length && text[end] != ',')
             end++;
-        if (end > at && !((*names)[(*count)++] = assay__arena_strndup(arena, text + at, end - at)))
-            return ASSAY_ENOMEM;
+        if (end > at) {
+            const char *name = assay__arena_strndup(arena, text + at, end - at);
+            if (!name) return ASSAY_ENOMEM;
+            (*names)[(*count)++] = name;
+        }
         at = end + 1;
     }
     return 0;

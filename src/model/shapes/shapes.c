@@ -509,8 +509,8 @@ static void state_free(struct assay__shape_state *state)
     free(state);
 }
 
-/* A window that does not fit the sizes that the caller chose (often 1, by default) is
- * no fault of the file: only those are kept that are there with the file's own shapes too. */
+/* Where a window does not fit the sizes that the caller chose (by default often 1), the file is not
+ * at fault: only conflicts that the file's own shapes have too are kept. */
 static int keep_own(struct assay__shape_state *state, struct assay_error *error)
 {
     struct assay__shapes *own = NULL;

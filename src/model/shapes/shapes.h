@@ -47,7 +47,7 @@ int assay__shapes_branch(const struct assay__shapes *shapes, const struct assay_
 
 /** Is the shape known, and its size in bytes more than can be counted (2^62 × 2^62)? */
 bool assay__shapes_overflows(const struct assay__shape_entry *entry);
-/** Is it so of an input or an output of the node? */
+/** The same question for the inputs and outputs of a node: true if any of them does. */
 bool assay__shapes_node_overflows(const struct assay__shapes *shapes,
                                   const struct assay__node *node);
 

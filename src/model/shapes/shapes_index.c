@@ -51,7 +51,7 @@ static int64_t slice_symbolic(struct assay__symbols *symbols, int64_t size, int6
     if (step < 1) return ASSAY__NUM_ANY;
     bool to_end = assay__num_known(end) && end >= INT32_MAX;
     bool from_end = assay__num_known(start) && start < 0 && start >= -INT32_MAX;
-    if (to_end && from_end) /* the last ones, or all of fewer */
+    if (to_end && from_end) /* the last ones; all if there are fewer */
         return assay__num_ceil_div(symbols, assay__num_min(symbols, size, -start), step);
     int64_t from = slice_bound(symbols, size, start), to = slice_bound(symbols, size, end);
     int64_t span = assay__num_sub(symbols, to, from);

@@ -51,7 +51,7 @@ static void infer_at(struct assay__shape_call *call)
                          call->in[0]->dims);
 }
 
-/* Along the axis the sizes of all elements add up to what is not known; new_axis counts them. */
+/* Along the axis the sizes of all elements add up to an unknown size; new_axis counts them. */
 static void infer_concat_from(struct assay__shape_call *call)
 {
     bool fresh = assay__node_int(call->node, "new_axis", 0) != 0;

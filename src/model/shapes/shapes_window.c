@@ -429,7 +429,7 @@ static void infer_affine_grid(struct assay__shape_call *call)
 
 /* --- the blocked layout ----------------------------------------------------------------------- */
 
-#define READERS_NEAR 4096 /* nodes looked at for who reads a value */
+#define READERS_NEAR 4096 /* nodes searched for readers of a value */
 
 /* Channels that a convolution of the blocked layout takes: those of its weights times the groups;
  * -1: the node is none, or they are not known. */
@@ -446,8 +446,8 @@ static int64_t blocked_channels(const struct assay__shape_call *call,
 }
 
 /* Channels are padded to the block of the machine's vector unit (8 or 16), which the node does not
- * say. Multiples of 16 stay; else who reads the result says: a convolution by its weights, and a
- * pooling is only moved into this layout where nothing is padded. */
+ * say. Multiples of 16 stay; else the reader of the result decides: a convolution by its weights,
+ * and a pooling is only moved into this layout where nothing is padded. */
 static int64_t padded_channels(const struct assay__shape_call *call, int64_t channels)
 {
     const struct assay__graph *graph = call->scope->graph;

@@ -180,7 +180,7 @@ void assay__sampler_tick(struct assay__sampler *sampler)
 static void wake(struct assay__sampler *sampler)
 {
     const char one = 1;
-    /* A full pipe wakes as well. */
+    /* A failed write is ignored: the pipe is full, so the thread wakes anyway. */
     if (sampler->wake[1] >= 0 && write(sampler->wake[1], &one, 1) < 0) return;
 }
 
@@ -241,7 +241,7 @@ static void sample(struct assay__sampler *sampler, unsigned generation)
         sampler->late += missed;
         pthread_mutex_unlock(&sampler->lock);
     }
-    /* The end of the last window: a sample that lies behind it. */
+    /* The end of the last window: a sample taken after it. */
     sweep(sampler, generation, KEEP_ALWAYS, true, &cpu_mark_ns);
 }
 

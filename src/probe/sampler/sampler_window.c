@@ -204,7 +204,7 @@ static void doubt_zero(const struct assay__track *track, bool load, struct assay
 }
 
 /* Standing still, as sampler.h has it. The stretch may have begun before the window and may go on
- * behind it. */
+ * after it. */
 static void doubt_still(const struct column *column, uint64_t begin_ns, uint64_t end_ns,
                         const struct assay__track *track, double period_s, bool is_bound,
                         struct assay__window *window)

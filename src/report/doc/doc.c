@@ -1,4 +1,4 @@
-/* doc.c - building documents: blocks, facts, lists and tables that grow, in one arena but for the
+/* doc.c - building documents: blocks, facts, lists and tables that grow, in one arena except the
  * arrays. */
 #include "report/doc/doc.h"
 

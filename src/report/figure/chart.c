@@ -125,7 +125,7 @@ static void find_scale(struct drawing *d)
     if (!(d->high > d->low)) d->high = d->low + range;
 }
 
-/* Eighths of that row which the column fills. */
+/* How many eighths of row `row` column `c` fills. */
 static int level_of(const struct drawing *d, size_t c, int row)
 {
     double value = d->values[c];

@@ -84,7 +84,7 @@ const char *assay__figure_category(const struct assay__figure *figure, size_t ro
 /** Appends one <svg>. No script, no outside reference. */
 void assay__figure_svg(struct assay__buf *out, const struct assay__figure *figure,
                        const struct assay__svg_options *options);
-/** Several figures below each other in a separate file, each with its title. */
+/** Several figures, one below the other, as a file of its own; each has its title. */
 void assay__figures_svg(struct assay__buf *out, const struct assay__figure *figures, size_t count);
 /** The style sheet that a page needs once for all its figures: classes that begin with "fig",
  *  colours as CSS variables that follow prefers-color-scheme and, where the page sets it, <html

@@ -21,7 +21,7 @@ void assay__canvas_dot(struct assay__canvas *canvas, int column, int row);
 /** A letter in its cell; where that is taken, in the nearest free one of the row, at most 4 columns
  *  away. False: no room. */
 bool assay__canvas_letter(struct assay__canvas *canvas, int column, int row, char letter);
-/** The x axis behind `margin` columns: a tick wherever `label` has a text for a column, and the
+/** The x axis after `margin` columns: a tick wherever `label` has a text for a column, and the
  *  texts below where there is room for them. head: text at the left of the second line. */
 typedef void assay__tick_fn(const void *plot, int column, char *label, size_t size);
 void assay__canvas_axis(const struct assay__canvas *canvas, size_t margin, const char *head,

@@ -85,7 +85,7 @@ void assay__svg_put(struct assay__svg *svg, const char *form, const double *numb
     put_numbers(svg->out, form, numbers);
 }
 
-/* The class goes behind the tag's name. */
+/* The class goes after the tag's name. */
 void assay__svg_shape(struct assay__svg *svg, const char *class_name, const char *form,
                       const double *numbers)
 {

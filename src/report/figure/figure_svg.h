@@ -43,7 +43,7 @@ void assay__svg_put(struct assay__svg *svg, const char *form, const double *numb
 /** `<tag class="…"`, with the rest of the markup as above. */
 void assay__svg_shape(struct assay__svg *svg, const char *class_name, const char *form,
                       const double *numbers);
-/** Estimated width of a text in the font of the drawing, rather too wide than too narrow. */
+/** Estimated width of a text in the font of the drawing, erring on the wide side. */
 double assay__svg_width(const char *text);
 /** The text cut in its middle to that width; true: it was cut. */
 bool assay__svg_cut(struct assay__buf *out, const char *text, double width);
@@ -56,7 +56,7 @@ bool assay__svg_take(struct assay__svg *svg, double x, double y, double width, d
 /** `<a href="#…">`, when the page has links and this is one inside of it. True: close it with
  *  "</a>". */
 bool assay__svg_link(struct assay__svg *svg, const char *const *links, size_t index);
-/** `><title>…</title>` behind the start of an element. */
+/** `><title>…</title>` after the start of an element. */
 void assay__svg_title(struct assay__svg *svg, const char *title);
 /** Legend of the series that have names, from (x, y) on; returns its height. */
 double assay__svg_legend(struct assay__svg *svg, double x, double y);

@@ -1,6 +1,6 @@
 /* figure_svg_bars.c - horizontal bars, one row per name, or one group of bars per category. Lengths
- * are proportional from 0 (a bar of a logarithm or of a cut scale would lie). A value that is not
- * known has its row and "—". Bars to the left of 0 are negative. */
+ * are proportional from 0 (a bar of a logarithm or of a cut scale would mislead). A value that is
+ * not known has its row and "—". Bars to the left of 0 are negative. */
 #include "report/figure/figure_svg.h"
 
 #include "base/text.h"

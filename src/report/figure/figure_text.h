@@ -20,8 +20,8 @@ bool assay__text_sparkline(struct assay__buf *out, const double *values, size_t 
                            size_t columns, bool ascii, double *low, double *high);
 /** Bars of a figure with its value column, without title and words. */
 void assay__text_bars(struct assay__page *page, const struct assay__figure *figure);
-/** Whether it is lines beside each other, over an axis that is not time: each has a number, '1' +
- *  index, at its end. */
+/** Whether it has several lines side by side, over an axis that is not time: each has a number, '1'
+ * + index, at its end. */
 bool assay__text_has_numbers(const struct assay__figure *figure);
 /** Whether assay__text_plot() and assay__text_roofline() name the points by letters. */
 bool assay__text_has_letters(const struct assay__figure *figure);

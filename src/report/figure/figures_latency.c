@@ -275,7 +275,7 @@ static void place(struct placed *p, double index, double sample_ns, bool warmup)
     points->y[at] = sample_ns * 1e-9;
 }
 
-/* Launches follow each other along the axis; streams of one launch lie over each other. */
+/* Launches follow each other along the axis; streams of one launch overlap. */
 static void place_all(struct assay__sketch *k, struct placed *p)
 {
     enum { MARKS_MOST = 12 };

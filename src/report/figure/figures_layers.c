@@ -149,7 +149,7 @@ static size_t find_kinds(const struct assay__layers *layers, struct kind *kinds,
         if (!assay__layer_is_timed(layer)) continue;
         while (k < count && strcmp(kinds[k].op, layer->op) != 0)
             k++;
-        if (k == most) continue; /* so many operators share the last colour */
+        if (k == most) continue; /* the remaining operators share the last colour */
         if (k == count) kinds[count++] = (struct kind){layer->op, 0, 0};
         kinds[k].time_ns += layer->time_ns;
         kinds[k].layers++;

@@ -1,4 +1,4 @@
-/* figures_trials.c - trials beside each other: latency, throughput and energy of a comparison; what
+/* figures_trials.c - trials side by side: latency, throughput and energy of a comparison; what
  * devices reach of what they can; a sweep along its axis; latency against throughput with the front
  * of the best points. Pure functions of the profile (judge/comparison.h, sweep.h). */
 #include "report/figure/figures.h"

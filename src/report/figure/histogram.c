@@ -37,7 +37,7 @@ static int level_of(const struct assay__page *page, const struct drawing *d, siz
 static void draw_row(struct assay__page *page, const struct drawing *d, int row)
 {
     static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-    size_t end = d->count; /* no blanks behind the last bar of the row */
+    size_t end = d->count; /* no blanks after the last bar of the row */
     while (end && level_of(page, d, end - 1, row) == 0)
         end--;
     assay__buf_puts(page->out, "  ");

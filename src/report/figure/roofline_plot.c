@@ -139,7 +139,7 @@ static bool free_for(const struct plot *p, int row, int column, int length, bool
     return true;
 }
 
-/* tight: a line may follow right behind it. */
+/* tight: a line may follow right after it. */
 static bool put_name(struct plot *p, const char *name, int row, int column, bool tight)
 {
     int length = (int)strlen(name);

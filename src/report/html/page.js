@@ -247,7 +247,7 @@
             this.rows[entry.id] = make('tr', {id: entry.id}, this.keys().map(function (key) { return self.cellOf(key, entry); }));
         return this.rows[entry.id];
     };
-    /* A long name may break behind a separator, rather than in a word. */
+    /* A long name may break after a separator, but not within a word. */
     function breaking(text) {
         var parts = text.length > 14 ? text.replace(/([^][/._:=])(?=[^/._:=])/g, '$1\u0000').split('\u0000') : [text], out = [];
         parts.forEach(function (part, i) { if (i) out.push(make('wbr')); out.push(part); });

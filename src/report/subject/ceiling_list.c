@@ -122,8 +122,12 @@ static void add_cpu(struct assay__doc *doc, const struct assay__ceilings *set)
         while (at < count && !same_line(lines[at].first, row))
             at++;
         if (at == count) lines[count++] = (struct line){.first = row};
-        *(is_all_cores(row) ? &lines[at].all : &lines[at].one) = row;
-        if (is_all_cores(row) && row->threads > threads) threads = row->threads;
+        if (!is_all_cores(row)) {
+            lines[at].one = row;
+            continue;
+        }
+        lines[at].all = row;
+        if (row->threads > threads) threads = row->threads;
     }
     const char *all = threads ? assay__doc_printf(doc, "all cores (%d)", threads) : "all cores";
     for (int kind = ASSAY__CEILING_COMPUTE; lines && kind <= ASSAY__CEILING_LATENCY; kind++)

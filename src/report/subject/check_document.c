@@ -33,6 +33,7 @@ static void put_share(struct assay__buf *out, const struct assay__check *check)
 {
     const struct assay__check_partitions *p = &check->partitions;
     size_t nodes = p->on + p->off + p->unknown;
+    const char *target = strcmp(check->target, "ane") == 0 ? "the Neural Engine" : check->target;
     double share = assay__check_share(p);
     if (!check->has_partitions) return;
     if (!nodes) {
@@ -41,17 +42,19 @@ static void put_share(struct assay__buf *out, const struct assay__check *check)
     }
     if (!p->off && !p->unknown && check->verdict == ASSAY__CHECK_FAIL) return;
     if (!p->off && !p->unknown)
-        assay__buf_puts(out, strcmp(p->method, "engine") == 0
-                                 ? "; every node runs on it"
-                                 : "; no rule prevents a node from running on it");
+        assay__buf_printf(out,
+                          strcmp(p->method, "engine") == 0
+                              ? "; every node runs on %s"
+                              : "; no rule prevents a node from running on %s",
+                          target);
     else if (isfinite(share))
-        assay__buf_printf(out, "; %.1f %% of the FLOPs %s it", 100 * share,
-                          p->unknown ? "are known to stay on" : "stay on");
+        assay__buf_printf(out, "; %.1f %% of the FLOPs %s %s", 100 * share,
+                          p->unknown ? "are known to stay on" : "stay on", target);
     else
-        assay__buf_printf(out, "; %zu of %zu nodes stay on it", p->on, nodes);
+        assay__buf_printf(out, "; %zu of %zu nodes stay on %s", p->on, nodes, target);
 }
 
-/* "WARN: 0 errors, 2 warnings, 5 notes; 98.8 % of the FLOPs stay on it." */
+/* "WARN: 0 errors, 2 warnings, 5 notes; 98.8 % of the FLOPs stay on cuda:0." */
 static void add_verdict(struct assay__doc *doc, const struct assay__check *check)
 {
     static const char *const words[] = {"PASS", "WARN", "FAIL", "NO VERDICT"};

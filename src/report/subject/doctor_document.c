@@ -104,7 +104,7 @@ int assay__doctor_document(const struct assay__checkup *checkup, struct assay__d
     struct assay__doc *doc = assay__doc_open(made, "doctor", "Measuring on this machine");
     if (!doc) return ASSAY_ENOMEM;
     assay__doc_section(doc, "checks", "Checks", NULL, ASSAY__SECTION_QUIET);
-    /* "2 missing, 3 warning, 8 unknown, 6 good." */
+    /* "2 missing, 3 warnings, 8 unknown, 6 good." */
     static const enum assay__health order[] = {ASSAY__HEALTH_MISSING, ASSAY__HEALTH_WARNING,
                                                ASSAY__HEALTH_UNKNOWN, ASSAY__HEALTH_GOOD};
     struct assay__buf text = {0};
@@ -113,8 +113,9 @@ int assay__doctor_document(const struct assay__checkup *checkup, struct assay__d
         for (size_t i = 0; i < checkup->check_count; i++)
             count += checkup->checks[i].health == order[k];
         if (count)
-            assay__buf_printf(&text, "%s%zu %s", text.length ? ", " : "", count,
-                              assay__health_name(order[k]));
+            assay__buf_printf(&text, "%s%zu %s%s", text.length ? ", " : "", count,
+                              assay__health_name(order[k]),
+                              order[k] == ASSAY__HEALTH_WARNING ? assay__plural(count) : "");
     }
     assay__doc_lead(doc, "%zu checks: %s.", checkup->check_count, assay__doc_take(doc, &text));
     struct assay__table *t = assay__doc_table(doc, "checks", "Checks", check_columns);

@@ -1,4 +1,4 @@
-/* inspect_diff_document.c - two models beside each other: the verdict, the totals with their ratio,
+/* inspect_diff_document.c - two models side by side: the verdict, the totals with their ratio,
  * the operators and parameters that differ, and the layers that changed, went or came. */
 #include "report/report_model.h"
 #include "report/subject/inspect_document.h"

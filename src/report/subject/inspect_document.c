@@ -135,7 +135,10 @@ static void count_source_ops(struct source_ops *ops, const struct assay__graph *
         while (k < ops->kinds && strcmp(ops->names[k], node->source_op) != 0)
             k++;
         if (k < SOURCE_KINDS && k == ops->kinds) ops->names[ops->kinds++] = node->source_op;
-        ++*(k < SOURCE_KINDS ? &ops->counts[k] : &ops->beyond);
+        if (k < SOURCE_KINDS)
+            ops->counts[k]++;
+        else
+            ops->beyond++;
     }
 }
 

@@ -1,6 +1,6 @@
 /* inspect_layers.c - the layers of a model in the order people ask for, and the memory that their
- * activations take in order of execution: a picture, who runs at the peak, and the tensors that
- * make it up. */
+ * activations take in order of execution: a picture, the layer that runs at the peak, and the
+ * tensors that make it up. */
 #include "report/subject/inspect_document.h"
 
 #include "report/figure/figures.h"

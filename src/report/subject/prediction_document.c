@@ -81,7 +81,7 @@ static void add_units(struct assay__doc *doc, const struct assay_profile *profil
     assay__doc_end(doc);
 }
 
-/* The part of the chip's memory that it takes, behind the other items of that fact. */
+/* The part of the chip's memory that it takes, after the other items of that fact. */
 static void add_capacity(struct assay__doc *doc, const struct assay__trial *trial)
 {
     const struct assay_metric *share = assay_metrics_get(trial->metrics, "memory.capacity_share"),
@@ -127,7 +127,7 @@ static void add_estimate(struct assay__doc *doc, const struct assay__trial *tria
     assay__doc_item_after(
         doc, NULL, assay__datum_metric(assay_metrics_get(trial->metrics, "latency.p50")),
         assay__doc_printf(doc, "(%s%s)", label,
-                          *trial->target.uncovered ? ", not for such models" : ""));
+                          *trial->target.uncovered ? "; does not apply to models like this" : ""));
     assay__doc_metrics(doc, trial, true, ASSAY__ARRAY(facts));
     add_capacity(doc, trial);
     assay__doc_metrics(doc, trial, true, ASSAY__ARRAY(power));
@@ -200,7 +200,7 @@ static void add_unit(struct assay__doc *doc, const struct assay__trial *trial,
     if (isfinite(fit->out.median))
         assay__doc_plain(doc,
                          "Half of the errors are within %.0f %%, 9 of 10 within %.0f %%: %s (%zu). "
-                         "In sample %.0f %%.",
+                         "The in-sample error is %.0f %%.",
                          fit->out.median * 100, fit->out.p90 * 100, fit->validation, fit->out.count,
                          fit->in.median * 100);
     else

@@ -1,5 +1,6 @@
 /* subject_comparison.c - trials against each other: the numbers of each, the ratios to the
- * reference with their intervals, whether the outputs agree, who ran the nodes, and what to choose.
+ * reference with their intervals, whether the outputs agree, which provider ran the nodes, and what
+ * to choose.
  */
 #include "report/subject/subject.h"
 
@@ -56,7 +57,7 @@ static const struct assay__column columns[] = {
     {"flops_share", "FLOPs on it", "ratio", .priority = 1, .part = NODES},
     {"recommended_for", "recommended for", .priority = 4, .part = RATIOS},
     {"reason", "remark", .flags = PROSE, .part = RATIOS},
-    {"not_advised", "not advised because", .flags = PROSE, .part = OUTPUTS},
+    {"not_advised", "not recommended because", .flags = PROSE, .part = OUTPUTS},
     {.title = "outputs", .part = NUMBERS}, /* wherever a wrong trial looks fast */
     {.title = "outputs", .part = RATIOS},
     {.key = "drift_reason"}, /* why there is no drift */
@@ -176,7 +177,7 @@ static void add_warnings(struct view *v)
         undisturbed |= isfinite(r->speed.ratio) && r->speed.by == ASSAY__BY_UNDISTURBED;
         by_launch |= isfinite(r->energy.ratio);
         if (*r->unadvised)
-            assay__doc_alert(v->doc, "%s is not advised: %s.", r->judged.label, r->unadvised);
+            assay__doc_alert(v->doc, "%s is not recommended: %s.", r->judged.label, r->unadvised);
         if (r->judged.own_nonfinite.value > 0 && i == v->all->reference)
             assay__doc_warn(v->doc, "%s: %.0f of its outputs are NaN or infinite.", r->judged.label,
                             r->judged.own_nonfinite.value);
@@ -206,7 +207,7 @@ static void add_placement(struct view *v)
         const struct assay__placement_summary *f = &v->all->rows[i].placement;
         struct assay__buf text = {0};
         if (*f->reason)
-            assay__doc_point(v->doc, "%s: which nodes ran on it is not known: %s",
+            assay__doc_point(v->doc, "%s: which nodes ran on it is not known (%s)",
                              v->all->rows[i].judged.label, f->reason);
         for (size_t k = 0; k < f->name_count && k < NAMED; k++)
             assay__buf_printf(&text, "%s%s", k ? ", " : "", f->names[k]);

@@ -109,7 +109,7 @@ static void add_data(struct assay__doc *doc, const struct assay__trial *trial)
     assay__table_text(t, note);
 }
 
-/* How people call a counter, and when its column gives way. */
+/* The name of a counter for people, and when its column is dropped first. */
 static const struct {
     const char *name, *title;
     unsigned priority;

@@ -13,7 +13,7 @@
 enum {
     TENSORS_SHOWN = 10,
     LAYERS_MOST = 100,  /* by their bytes; the table of layers has all of them */
-    LONG_ENOUGH = 1000, /* inferences behind which pools and caches have mostly filled */
+    LONG_ENOUGH = 1000, /* inferences after which pools and caches have mostly filled */
 };
 
 static const struct assay__series_info *series_of(const struct assay__trial *trial,
@@ -32,6 +32,28 @@ static double most_of(const struct assay__series_info *series)
     return most;
 }
 
+/* A leak never stops; a few inferences show only that memory grew meanwhile. */
+static void put_growth(struct assay__buf *text, const struct assay__allocations *a, double bytes)
+{
+    int64_t before = 0, seen = 0; /* inferences until warm, and warm ones */
+    for (size_t i = 0; i < a->phase_count; i++) {
+        if (strcmp(a->phases[i].name, "warm") == 0)
+            seen += a->phases[i].inferences;
+        else
+            before += a->phases[i].inferences;
+    }
+    const struct assay__digits size = assay__scaled(fabs(bytes), "B");
+    if (before + seen >= LONG_ENOUGH)
+        assay__buf_printf(text, "; it %s by %s with every inference",
+                          bytes > 0 ? "GROWS" : "shrinks", size.text);
+    else
+        assay__buf_printf(text,
+                          "; it %s by %s with each of inferences %lld to %lld: too few to tell "
+                          "whether this continues",
+                          bytes > 0 ? "grew" : "shrank", size.text, (long long)before + 1,
+                          (long long)(before + seen));
+}
+
 static void add_answer(struct assay__doc *doc, const struct assay__trial *trial)
 {
     const struct assay_metric *total = assay__trial_metric(trial, "memory.total"),
@@ -48,28 +70,10 @@ static void add_answer(struct assay__doc *doc, const struct assay__trial *trial)
         assay__buf_printf(&text, ", %s times its weights (%s)",
                           assay__digits(total->value / model->value, 3).text,
                           assay__scaled(model->value, "B").text);
-    if (growth && (a->growth_low > 0 || a->growth_high < 0)) {
-        /* A leak goes on for ever; a short look saw growth, and no more. */
-        int64_t before = 0, seen = 0;
-        for (size_t i = 0; i < a->phase_count; i++) {
-            bool warm = strcmp(a->phases[i].name, "warm") == 0;
-            *(warm ? &seen : &before) += a->phases[i].inferences;
-        }
-        bool lasting = before + seen >= LONG_ENOUGH;
-        const char *verb = lasting             ? growth->value > 0 ? "GROWS" : "shrinks"
-                           : growth->value > 0 ? "grew"
-                                               : "shrank";
-        assay__buf_printf(&text, "; it %s by %s with ", verb,
-                          assay__scaled(fabs(growth->value), "B").text);
-        if (lasting)
-            assay__buf_puts(&text, "every inference");
-        else
-            assay__buf_printf(
-                &text, "each of inferences %lld to %lld: too few to tell whether this continues",
-                (long long)before + 1, (long long)(before + seen));
-    } else if (growth) {
+    if (growth && (a->growth_low > 0 || a->growth_high < 0))
+        put_growth(&text, a, growth->value);
+    else if (growth)
         assay__buf_puts(&text, "; no growth per inference was detected");
-    }
     assay__doc_plain(doc, "%s.", assay__doc_take(doc, &text));
 }
 

@@ -1,5 +1,5 @@
-/* subject_placement.c - who ran the layers: time and energy by provider, where execution crosses
- * from one to another, and the time by the type that layers compute in.
+/* subject_placement.c - which provider ran each layer: time and energy by provider, where execution
+ * crosses from one to another, and the time by the type that layers compute in.
  *
  * From the layers' providers in execution order. The engine's copies between devices (MemcpyToHost,
  * MemcpyFromHost) are separate layers: they give the bytes and the time of a crossing; without them
@@ -53,7 +53,7 @@ static int by_index(const void *left, const void *right)
 static bool collect(const struct assay__layers *layers, struct placement *all)
 {
     const struct assay__layer **sorted = calloc(layers->count + 1, sizeof *sorted);
-    struct crossing copies = {0}; /* since the layer before: they belong to the crossing behind */
+    struct crossing copies = {0}; /* since the layer before: they belong to the crossing after */
     size_t previous = SIZE_MAX;
     if (!sorted) return false;
     for (size_t i = 0; i < layers->count; i++)
@@ -168,7 +168,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     struct placement all = {0};
     if (!trial->layers.count) return; /* the section of the layers says why */
     if (!collect(&trial->layers, &all)) doc->failed = true;
-    assay__doc_section(doc, "placement", "Placement", "who ran the layers",
+    assay__doc_section(doc, "placement", "Placement", "which provider ran each layer",
                        ASSAY__VIEW_LAYERS | (all.count < 2 ? ASSAY__SECTION_DETAIL : 0));
     static const char untimed[] = "some of its layers have no time, so the sum would be too low";
     double total_ns = assay__layer_total(trial);

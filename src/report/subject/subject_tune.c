@@ -18,7 +18,7 @@ static const struct assay__column columns[] = {
     {"memory_bytes", "memory", "B", .priority = 1},
     {"energy_j", "gross energy", "J", .priority = 1},
     {"drift_relative_l2", "drift", ASSAY__UNIT_PLAIN, .priority = 4},
-    {"ratio", "cost / best's", TIMES, .priority = 3},
+    {"ratio", "cost relative to best", TIMES, .priority = 3},
     {.key = "ratio_low"},
     {.key = "ratio_high"},
     {.key = "mark"},
@@ -63,7 +63,7 @@ static struct assay__datum ratio_of(struct assay__doc *doc, double ratio,
 
 static const char *state_of(const struct assay__tune_row *row)
 {
-    return row->fate == ASSAY__FATE_FAILED ? "failed" : row->allowed ? "ok" : "not advised";
+    return row->fate == ASSAY__FATE_FAILED ? "failed" : row->allowed ? "ok" : "not recommended";
 }
 
 static void put_row(struct view *v, size_t i, size_t axes)
@@ -140,7 +140,8 @@ static void add_drift(struct view *v)
     const struct assay__tune_row *best = best_of(v->result);
     if (!best || !isfinite(best->judged.drift.value)) return;
     assay__doc_fact(v->doc, "drift");
-    assay__doc_item_text(v->doc, "=%.2g relative L2 of the best's outputs against float32",
+    assay__doc_item_text(v->doc,
+                         "=%.2g relative L2 of the best candidate's outputs against float32",
                          best->judged.drift.value);
     if (isfinite(v->result->plan->drift_limit))
         assay__doc_item_text(v->doc, "the limit is %s",

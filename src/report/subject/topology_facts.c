@@ -116,10 +116,10 @@ void assay__add_topology(struct assay__doc *doc, const struct assay__topology *t
             const char *size = size_of(doc, c->size_bytes);
             if (c->count > 1) size = assay__doc_printf(doc, "%d × %s", c->count, size);
             assay__doc_item_text(doc, "%s", size);
-            if (c->threads > 0)
-                assay__doc_item_text(doc, "%s %d hardware thread%s",
-                                     c->threads > 1 ? "shared by" : "of", c->threads,
-                                     assay__plural(c->threads));
+            if (c->threads > 1)
+                assay__doc_item_text(doc, "shared by %d hardware threads", c->threads);
+            else if (c->threads == 1)
+                assay__doc_item_text(doc, "private to one hardware thread");
             if (c->ways > 0) assay__doc_item_text(doc, "%d-way", c->ways);
             if (c->ways < 0) assay__doc_item_text(doc, "fully associative");
             if (c->line_bytes) assay__doc_item_text(doc, "%u B lines", c->line_bytes);

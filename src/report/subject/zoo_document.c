@@ -10,7 +10,7 @@ static const struct assay__column columns[] = {
     {.title = "parameters", .flags = ASSAY__COLUMN_PROSE | ASSAY__COLUMN_AFTER},
 };
 
-/* "batch=1, classes=1000": lines may break behind a comma. */
+/* "batch=1, classes=1000": lines may break after a comma. */
 static const char *spaced(struct assay__doc *doc, const char *parameters)
 {
     struct assay__buf out = {0};

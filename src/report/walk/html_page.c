@@ -21,7 +21,7 @@ static void put(struct assay__buf *out, const char *before, const char *text, co
     assay__buf_puts(out, after);
 }
 
-/* Of the text of one element: the parts behind each other. */
+/* The hash of the text of one element, which is the three parts joined. */
 static void put_hash(struct assay__buf *out, const char *first, const char *second,
                      const char *third)
 {

@@ -49,7 +49,7 @@ static void put_escaped(struct assay__buf *out, const char *text, size_t length)
     assay__buf_add(out, text + from, length - from);
 }
 
-/* A long name may break behind a separator, rather than in a word; "batch=1" among other settings
+/* A long name may break after a separator, but not within a word; "batch=1" among other settings
  * stays whole. */
 static void put_breaking(struct assay__buf *out, const char *text, size_t length)
 {

@@ -13,7 +13,7 @@ enum { INDENT = 2 };
 static const struct language {
     const char *name;
     const char *comment; /* begins a line that is one */
-    const char *behind;  /* a line may end behind one of these … */
+    const char *after;   /* a line may end after one of these … */
     bool members;        /* … and before "." or "->" */
     bool backslash;      /* where it goes on it ends with one … */
     bool brackets;       /* … but not inside of brackets */
@@ -30,7 +30,7 @@ static bool may_break(const struct language *language, const char *line, size_t 
 {
     bool member = line[at] == '.' || strncmp(&line[at], "->", 2) == 0;
     return line[at] != ' ' &&
-           (strchr(language->behind, line[at - 1]) || (language->members && member));
+           (strchr(language->after, line[at - 1]) || (language->members && member));
 }
 
 /* Where a line that is too long may be broken; 0: nowhere within `room`. *open counts the brackets,

@@ -76,7 +76,7 @@ struct line {
     struct assay__page *page;
     size_t hang, used, room; /* columns */
     bool empty;
-    bool separator; /* a "·" that is printed only if the next word fits behind it */
+    bool separator; /* a "·" that is printed only if the next word fits after it */
 };
 
 static void line_break(struct line *line)

@@ -30,7 +30,7 @@ void assay__page_style(struct assay__page *page, enum assay__style style);
 /** The page's first line, a bold title with a dim text at the right end, and a rule. Both are made
  *  safe and cut. */
 void assay__page_title(struct assay__page *page, const char *title, const char *right);
-/** A blank line, then a bold title with a dim remark behind it, or wrapped below it where both do
+/** A blank line, then a bold title with a dim remark after it, or wrapped below it where both do
  *  not fit on one line. Both are made safe. */
 void assay__page_heading(struct assay__page *page, const char *title, const char *remark);
 /** Words wrapped to the page: `first` goes before the first line, later lines are indented as far.
@@ -54,7 +54,7 @@ void assay__page_right_fit(struct assay__page *page, const char *text, int colum
 void assay__page_fit(struct assay__page *page, const char *text, int columns, int keep_end);
 /** The same, but cut in the middle: names in a model often share their beginning and their end. */
 void assay__page_fit_middle(struct assay__page *page, const char *text, int columns);
-/** Safe text that is wider than `columns`, cut in its middle behind `head` columns. */
+/** Safe text that is wider than `columns`, cut in its middle after `head` columns. */
 void assay__page_cut_middle(struct assay__buf *out, const char *text, size_t columns, size_t head);
 struct assay__code;
 /** The code, indented; lines that are too long are broken where the language allows it, so that

@@ -583,7 +583,7 @@ static bool begin(struct layout *l)
     l->shared = assay__arena_array(l->arena, t->column_count + 1, sizeof *l->shared);
     if (!l->rows || !l->places || !l->widths || !l->shared) return false;
     l->row_count = assay__walk_rows(t, l->limit, l->rows, &body, &l->more);
-    if (l->more) { /* behind the rows, before the totals */
+    if (l->more) { /* after the rows, before the totals */
         memmove(&l->rows[body + 1], &l->rows[body], (l->row_count - body) * sizeof *l->rows);
         l->rows[body] = SIZE_MAX;
         l->row_count++;

@@ -69,7 +69,7 @@ static void put_rows(struct assay__buf *out, const struct assay__table *table)
     free(scratch);
 }
 
-/* The table of a block; NULL: it is none that has a name. */
+/* The table of a block; NULL: it is not a table with a name. */
 static const struct assay__table *table_at(const struct assay__doc *doc, size_t block)
 {
     const struct assay__table *table = doc->blocks[block].table;

@@ -1,6 +1,6 @@
 /* walk_html.c - a document as one page. Sections of the first level are what the navigation lists;
  * tables can be sorted; numbers that are metrics show where they come from when hovered or focused.
- * The page is complete without its script, but for rows beyond the first ROWS of a table. */
+ * The page is complete without its script, except rows beyond the first ROWS of a table. */
 #include "report/figure/figure.h"
 #include "report/walk/html_page.h"
 #include "report/walk/walk.h"
@@ -17,7 +17,7 @@ struct walk {
     struct assay__buf *body;
     const struct assay__doc *doc;
     int depth;             /* of sections and folds that are open … */
-    int folds;             /* … of which so many are folds, whose titles are not headings */
+    int folds;             /* … and how many of them are folds, whose titles are not headings */
     unsigned views[OPEN];  /* of the sections around */
     const char *open_list; /* "</dl>\n" of facts that are not ended yet; NULL */
 };

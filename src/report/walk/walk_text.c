@@ -67,8 +67,8 @@ static size_t label_width(const struct assay__doc *doc, size_t from)
     return width < LABEL_MOST ? width : LABEL_MOST;
 }
 
-/* Behind the end of the section or fold that begins there. */
-static size_t behind(const struct assay__doc *doc, size_t at)
+/* Index of the block after the end of the section or fold that begins at `at`. */
+static size_t past_end(const struct assay__doc *doc, size_t at)
 {
     int depth = 0;
     for (; at < doc->count; at++) {
@@ -164,7 +164,7 @@ static void put_blocks(struct walk *w)
             if (block->heading.remark) /* it says how much is left out */
                 assay__page_print(&w->page, ASSAY__STYLE_DIM, "  … ", "%s: %s",
                                   block->heading.title, block->heading.remark);
-            i = behind(doc, i);
+            i = past_end(doc, i);
             continue;
         }
         if (block->kind == ASSAY__BLOCK_FACT && (!i || doc->blocks[i - 1].kind != block->kind))

@@ -98,7 +98,7 @@ static int check_memory(const struct assay__arm *arm, struct assay_error *error)
     assay__text_scaled(needed, sizeof needed, bytes, "B");
     assay__text_scaled(present, sizeof present, memory, "B");
     return assay_error_set(error, ASSAY_ELIMIT,
-                           "its inputs alone take %s, this machine has %s of memory: not tried",
+                           "the model's inputs alone take %s but this machine has %s of memory",
                            needed, present);
 }
 

@@ -28,7 +28,7 @@ struct assay__model_costs {
     struct assay__map *constants; /* names of weights and other constants */
     /* of one inference; NULL: they change during it, or are not known */
     struct assay__shapes *shapes;
-    struct assay__arena *shapes_arena; /* behind them */
+    struct assay__arena *shapes_arena; /* holds them */
     struct assay__peak peak; /* of the activations; its texts live in the profile's arena */
 };
 

@@ -66,7 +66,10 @@ void assay__drift_compare(const double *reference, const double *candidate, int 
         if (!isfinite(r) || !isfinite(c)) {
             bad_candidate += !isfinite(c);
             bool same = (isnan(r) && isnan(c)) || (isinf(r) && r == c);
-            *(same ? &out->nonfinite : &out->broken) += 1;
+            if (same)
+                out->nonfinite++;
+            else
+                out->broken++;
             continue;
         }
         difference += (c - r) * (c - r);

@@ -126,7 +126,8 @@ static int gather(const struct assay__trial_input *input, double p50_ns, struct 
     return 0;
 }
 
-/* The remark on the layers: the first launch's that has one. */
+/* The remark on the layers: the first launch's that has one. Without layers it is the reason, which
+ * goes into other sentences. */
 static const char *remark(const struct assay__trial_input *input, double p50_ns, size_t joined)
 {
     size_t with = 0;
@@ -136,9 +137,10 @@ static const char *remark(const struct assay__trial_input *input, double p50_ns,
         const struct assay__layers *layers = &input->outcomes[i].layers;
         with += counts(input, i, p50_ns);
         if (!layers->reason[0] || first[0]) continue;
-        first = input->outcome_count == 1
-                    ? layers->reason
-                    : assay__arena_text(arena, "Launch %zu: %s", i + 1, layers->reason);
+        first = input->outcome_count == 1 ? layers->reason
+                : layers->count
+                    ? assay__arena_text(arena, "Launch %zu: %s", i + 1, layers->reason)
+                    : assay__arena_text(arena, "%s (launch %zu)", layers->reason, i + 1);
     }
     if (with > 0 && input->streams > 1) /* layers are timed alone, the latency is not */
         first = assay__arena_text(

@@ -61,7 +61,8 @@ static void widen(const int64_t *live_bytes, size_t count, double *scratch,
     growth->high = fmax(growth->high, growth->bytes + reach);
 }
 
-/* Does the growth continue, and what would have shown? `thirds`: their slopes, in order. */
+/* Does the growth continue, and how large a growth would have been detected? `thirds`: their
+ * slopes, in order. */
 static void decide_settled(const double thirds[3], struct assay__growth *growth)
 {
     double sign = growth->bytes < 0 ? -1 : 1;

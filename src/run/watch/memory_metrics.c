@@ -41,10 +41,10 @@ static const char *cost_note(struct assay__arena *arena, struct assay__sampler *
                              count == 1 ? "" : " each", share);
 }
 
-/* Behind the last window come the sessions of the layer pass, which are not the model's memory, and
+/* After the last window come the sessions of the layer pass, which are not the model's memory, and
  * the end of the process, which leaves readings without a value: neither is part of the series. The
- * proportional set size is read between windows: the reading right behind the last one is its last.
- * A device is read so seldom that a short run may have no other reading than the one behind it. */
+ * proportional set size is read between windows: the reading right after the last one is its last.
+ * A device is read so seldom that a short run may have no other reading than the one after it. */
 static size_t without_tail(const struct assay__series *series, uint64_t window_end_ns)
 {
     size_t count = series->count, after = strcmp(series->ops->name, "process-pss") == 0 ? 1 : 0;

@@ -31,7 +31,7 @@
 
 static int bad(struct assay_error *error)
 {
-    return assay_error_set(error, ASSAY_EFORMAT, "worker sent allocations that cannot be");
+    return assay_error_set(error, ASSAY_EFORMAT, "worker sent impossible values for allocations");
 }
 
 static bool is_count(double value)

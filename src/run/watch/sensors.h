@@ -60,15 +60,15 @@ struct assay__sensed {
 struct assay__rails {
     const char *names[ASSAY__RAIL_PARTS];
     size_t count;
-    bool whole_machine;                    /* the last resort: more than the processor is in it */
-    const char *reason;                    /* why there are none; "" */
-    const char *remark;                    /* about the choice; "" */
+    bool whole_machine; /* the last resort: it includes more than the processor */
+    const char *reason; /* why there are none; "" */
+    const char *remark; /* about the choice; "" */
     enum assay__device_class device_class; /* of the workload's device */
     bool listed;     /* no sensor measures it: the reason lists every source */
     const char *gpu; /* "gpu0"; "" when it is not known which */
 };
 
-/** Index behind the last window of the launch of window `first`. */
+/** Index after the last window of the launch of window `first`. */
 size_t assay__sensors_launch_end(const struct assay__sensors *sensors, size_t first);
 void assay__sensed_channel(const struct assay__sensors *sensors, size_t index,
                            struct assay__sensed *sensed);

@@ -27,7 +27,7 @@
 
 static int bad(struct assay_error *error)
 {
-    return assay_error_set(error, ASSAY_EFORMAT, "worker sent counters that cannot be");
+    return assay_error_set(error, ASSAY_EFORMAT, "worker sent impossible values for counters");
 }
 
 int assay__counted_hear(const struct assay__json *json, struct assay__arena *arena,

@@ -247,7 +247,10 @@ static int run_slices(struct assay__worker_counters *c, struct slices *s)
         bool counted = pattern[i % 4] == '1';
         if (i > 0 && s->latency_ns >= FAST_NS) code = s->alive(s->context);
         if (code == 0) code = run_slice(c, s, counted, &median);
-        *(counted ? &on : &off) += median;
+        if (counted)
+            on += median;
+        else
+            off += median;
     }
     c->on_ns = on / (2 * rounds);
     c->off_ns = off / (2 * rounds);
