@@ -65,63 +65,6 @@ const char **assay__advice_shapes(const struct assay__trial *trial, struct assay
     return shapes;
 }
 
-/* --- producers and readers -------------------------------------------------------------------- */
-
-static void read_by(struct assay__advice *advice, const char *value, size_t reader)
-{
-    size_t made = assay__advice_producer(advice, value);
-    if (made == ASSAY__MAP_NONE) return;
-    advice->readers[made]++;
-    advice->reader[made] = reader;
-}
-
-/* The inputs of the node, and what its bodies read. */
-static void read_by_node(struct assay__advice *advice, const struct assay__node *node,
-                         size_t reader);
-
-static void read_by_graph(struct assay__advice *advice, const struct assay__graph *graph,
-                          size_t reader)
-{
-    for (size_t i = 0; i < graph->node_count; i++)
-        read_by_node(advice, &graph->nodes[i], reader);
-    for (size_t i = 0; i < graph->output_count; i++)
-        read_by(advice, graph->outputs[i].name, reader);
-}
-
-static void read_by_node(struct assay__advice *advice, const struct assay__node *node,
-                         size_t reader)
-{
-    for (size_t k = 0; k < node->input_count; k++)
-        read_by(advice, node->inputs[k], reader);
-    for (size_t a = 0; a < node->attr_count; a++) {
-        const struct assay__attr *attr = &node->attrs[a];
-        if (attr->g) read_by_graph(advice, attr->g, reader);
-        for (size_t g = 0; attr->graphs && g < attr->count; g++)
-            read_by_graph(advice, attr->graphs[g], reader);
-    }
-}
-
-static int index_graph(struct assay__advice *advice)
-{
-    const struct assay__graph *graph = &advice->model->graph;
-    advice->producer = assay__map_new();
-    advice->readers = assay__arena_array(advice->arena, graph->node_count + 1, sizeof(size_t));
-    advice->reader = assay__arena_array(advice->arena, graph->node_count + 1, sizeof(size_t));
-    if (!advice->producer || !advice->readers || !advice->reader) return ASSAY_ENOMEM;
-    int code = 0;
-    for (size_t i = 0; i < graph->node_count; i++) {
-        advice->reader[i] = SIZE_MAX;
-        for (size_t k = 0; k < graph->nodes[i].output_count && code == 0; k++)
-            if (graph->nodes[i].outputs[k] && *graph->nodes[i].outputs[k])
-                code = assay__map_set(advice->producer, graph->nodes[i].outputs[k], i);
-    }
-    for (size_t i = 0; i < graph->node_count && code == 0; i++)
-        read_by_node(advice, &graph->nodes[i], i);
-    for (size_t i = 0; i < graph->output_count && code == 0; i++)
-        read_by(advice, graph->outputs[i].name, SIZE_MAX);
-    return code;
-}
-
 /* Layers name the nodes they came from by their name, or by the value they make. */
 static int index_layers(struct assay__advice *advice)
 {
@@ -161,14 +104,14 @@ int assay__advice_open_model(struct assay__advice *advice, const char *path)
     if (code)
         advice->shapes_reason = assay__arena_text(
             advice->profile->arena, "the graph's shapes are unknown: %s", error.message);
-    code = index_graph(advice);
+    code = assay__fold_open(&advice->fold, &advice->model->graph);
     if (code == 0) code = index_layers(advice);
     return code;
 }
 
 void assay__advice_close_model(struct assay__advice *advice)
 {
-    assay__map_free(advice->producer);
+    assay__fold_close(&advice->fold);
     assay__analysis_free(advice->analysis);
     assay__workload_free(advice->workload);
     assay__model_free(advice->model);

@@ -13,6 +13,8 @@
 
 #define PRECISION(KIND, precision, rewrite, argument, change, words, limit) \
     [ASSAY__CHANGE_##KIND] = {change, words, limit},
+#define SIMPLIFICATION(KIND, rewrite, change, words, limit) \
+    [ASSAY__CHANGE_##KIND] = {change, words, limit},
 static const struct {
     const char *name, *words;
     double drift;
@@ -22,10 +24,22 @@ static const struct {
     [ASSAY__CHANGE_THREADS] = {"threads", "threads", 1e-4},
     [ASSAY__CHANGE_SPINNING_OFF] = {"spinning-off", "spinning off", 1e-4},
     [ASSAY__CHANGE_OPTIMIZE] = {"optimize", "opt=all", 1e-3},
+    [ASSAY__CHANGE_LAYOUT_OFF] = {"layout-off", "opt=extended", 1e-4},
     [ASSAY__CHANGE_ITERATIONS] = {"iterations", "iterations", NAN},
     [ASSAY__CHANGE_FIX_DIMS] = {"fix-dims", "dimensions fixed", 1e-4},
     [ASSAY__CHANGE_ZOO] = {"zoo", "model", 1e-4},
-    ASSAY__PRECISIONS(PRECISION)};
+    ASSAY__SIMPLIFICATIONS(SIMPLIFICATION) ASSAY__PRECISIONS(PRECISION)};
+
+/* The rewrite that makes a simplification; NULL: it is none. */
+static const struct assay__rewriter *simplification_of(enum assay__change_kind kind)
+{
+    switch (kind) {
+#define REWRITE_OF(KIND, rewrite, ...) \
+    case ASSAY__CHANGE_##KIND: return assay__rewriter_at(ASSAY__REWRITE_AT_##rewrite);
+        ASSAY__SIMPLIFICATIONS(REWRITE_OF)
+    default: return NULL;
+    }
+}
 
 /* The place of a change's precision in the list of rewrites.h; SIZE_MAX: it is none. */
 static size_t precision_of(enum assay__change_kind kind)
@@ -75,7 +89,8 @@ bool assay__change_is_precision(enum assay__change_kind kind)
 
 bool assay__change_is_rewrite(const struct assay__change *change)
 {
-    return change->kind == ASSAY__CHANGE_FIX_DIMS || assay__change_is_precision(change->kind);
+    return change->kind == ASSAY__CHANGE_FIX_DIMS || simplification_of(change->kind) ||
+           assay__change_is_precision(change->kind);
 }
 
 bool assay__change_options(const struct assay__change *change, struct assay__run_options *options)
@@ -85,6 +100,7 @@ bool assay__change_options(const struct assay__change *change, struct assay__run
     case ASSAY__CHANGE_THREADS: options->target.threads = (int)change->value; return true;
     case ASSAY__CHANGE_SPINNING_OFF: options->target.spinning_off = 1; return true;
     case ASSAY__CHANGE_OPTIMIZE: options->target.optimization = "all"; return true;
+    case ASSAY__CHANGE_LAYOUT_OFF: options->target.optimization = "extended"; return true;
     case ASSAY__CHANGE_ITERATIONS: options->measuring.iterations = change->value; return true;
     case ASSAY__CHANGE_ZOO:
         if (change->name_count) options->workload.model = change->names[0];
@@ -96,6 +112,9 @@ bool assay__change_options(const struct assay__change *change, struct assay__run
 int assay__change_rewrite(const struct assay__change *change, struct assay__model *model,
                           struct assay__rewrite_notes *notes, struct assay_error *error)
 {
+    const struct assay__rewriter *simplification = simplification_of(change->kind);
+    if (simplification)
+        return simplification->apply(model, &(struct assay__rewrite_request){0}, notes, error);
     if (change->kind == ASSAY__CHANGE_FIX_DIMS)
         return assay__rewrite_fix_dims(model, change->names, change->name_count, 0, notes, error);
     if (!assay__change_is_precision(change->kind))

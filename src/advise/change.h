@@ -15,12 +15,15 @@ enum assay__change_kind {
     ASSAY__CHANGE_THREADS,      /* value */
     ASSAY__CHANGE_SPINNING_OFF, /* the engine's idle threads sleep */
     ASSAY__CHANGE_OPTIMIZE,     /* graph optimisation: all */
+    ASSAY__CHANGE_LAYOUT_OFF,   /* graph optimisation: extended, which changes no layout */
     ASSAY__CHANGE_ITERATIONS,   /* value: iterations */
     ASSAY__CHANGE_FIX_DIMS,     /* a rewrite: symbolic dimensions become those of the workload */
     ASSAY__CHANGE_ZOO,          /* names[0]: the same model in another form, by its zoo name */
-/* rewrites to another precision: FLOAT16, … */
-#define ASSAY__CHANGE_PRECISION(KIND, ...) ASSAY__CHANGE_##KIND,
-    ASSAY__PRECISIONS(ASSAY__CHANGE_PRECISION) ASSAY__CHANGE_COUNT
+/* rewrites that keep the precision (FUSE_HARDSWISH, …), then those to another (FLOAT16, …): several
+ * of them are made in this order */
+#define ASSAY__CHANGE_KIND(KIND, ...) ASSAY__CHANGE_##KIND,
+    ASSAY__SIMPLIFICATIONS(ASSAY__CHANGE_KIND) ASSAY__PRECISIONS(ASSAY__CHANGE_KIND)
+        ASSAY__CHANGE_COUNT
 };
 
 struct assay__change {

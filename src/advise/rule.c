@@ -95,12 +95,12 @@ enum assay__rule_outcome assay__rule_without(struct assay__advice *advice, const
 
 size_t assay__advice_producer(const struct assay__advice *advice, const char *value)
 {
-    return value && *value ? assay__map_get(advice->producer, value) : ASSAY__MAP_NONE;
+    return assay__fold_producer(&advice->fold, value);
 }
 
 size_t assay__advice_only_reader(const struct assay__advice *advice, size_t node)
 {
-    return node != SIZE_MAX && advice->readers[node] == 1 ? advice->reader[node] : SIZE_MAX;
+    return assay__fold_only_reader(&advice->fold, node);
 }
 
 const char *assay__advice_node_name(const struct assay__node *node)
@@ -117,6 +117,22 @@ void assay__try_optimization(const struct assay__advice *advice, struct assay__c
 {
     enum assay__optimization level = advice->trial->target.optimization;
     if (level && level != ASSAY__OPTIMIZATION_ALL) change->kind = ASSAY__CHANGE_OPTIMIZE;
+}
+
+void assay__try_layout_off(const struct assay__advice *advice, struct assay__change *change)
+{
+    enum assay__optimization level = advice->trial->target.optimization;
+    if (!level || level > ASSAY__OPTIMIZATION_EXTENDED) change->kind = ASSAY__CHANGE_LAYOUT_OFF;
+}
+
+void assay__try_fuse_hardswish(const struct assay__advice *advice, struct assay__change *change)
+{
+    if (assay__model_is_onnx(advice->model)) change->kind = ASSAY__CHANGE_FUSE_HARDSWISH;
+}
+
+void assay__try_fold_affine(const struct assay__advice *advice, struct assay__change *change)
+{
+    if (assay__model_is_onnx(advice->model)) change->kind = ASSAY__CHANGE_FOLD_AFFINE;
 }
 
 void assay__try_batch(const struct assay__advice *advice, struct assay__change *change)

@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "cost/analysis.h"
 #include "cost/roofline.h"
+#include "model/rewrite/fold.h"
 #include "profile/trial_values.h"
 
 /* A comparison of ten launches a side shows differences of one to two percent: a smaller potential
@@ -74,10 +75,8 @@ struct assay__advice {
     struct assay__workload *workload;
     struct assay__analysis *analysis;
     const char *model_reason, *shapes_reason;
-    struct assay__map *producer; /* value -> node that makes it */
-    size_t *readers;  /* by node: how often its outputs are read, graph outputs included … */
-    size_t *reader;   /* … and the node that read them last; SIZE_MAX none */
-    size_t *layer_of; /* by node: the layer it went into; SIZE_MAX unknown */
+    struct assay__fold_graph fold;      /* who makes and who reads each value */
+    size_t *layer_of;                   /* by node: the layer it went into; SIZE_MAX unknown */
     struct assay__rule_result *results; /* in the order of the tables */
     struct assay__rule_result *result;  /* of the rule that is evaluated now */
     size_t result_count, found, nothing, missing;
@@ -140,6 +139,9 @@ const char *assay__advice_node_name(const struct assay__node *node);
 
 /* Changes that several rules propose. Each stays NONE where it is made already or cannot be. */
 void assay__try_optimization(const struct assay__advice *advice, struct assay__change *change);
+void assay__try_layout_off(const struct assay__advice *advice, struct assay__change *change);
+void assay__try_fuse_hardswish(const struct assay__advice *advice, struct assay__change *change);
+void assay__try_fold_affine(const struct assay__advice *advice, struct assay__change *change);
 void assay__try_batch(const struct assay__advice *advice, struct assay__change *change);
 void assay__try_weights_int8(const struct assay__advice *advice, struct assay__change *change);
 void assay__try_spinning_off(const struct assay__advice *advice, struct assay__change *change);

@@ -1,19 +1,14 @@
 /* rules_fusion.c - rules about groups of nodes that engines can run as one, and did not. A group is
  * found in the graph; it was missed when its nodes ran as several layers. One fused pass takes at
- * least as long as the longest of them, so that the rest of the group's time is the potential. */
+ * least as long as the longest of them (what goes into the weights of a convolution leaves that
+ * convolution's time), so that the rest of the group's time is the potential. */
 #include "advise/rules.h"
 
 #include <math.h>
 #include <string.h>
 
-#define GROUP_MOST 12
 #define ACTIVATIONS "Relu|LeakyRelu|Clip|Sigmoid|HardSigmoid|HardSwish|Tanh|Elu|PRelu"
 #define BEFORE_ACTIVATION "Conv|ConvTranspose|Gemm|BatchNormalization"
-
-struct group {
-    size_t nodes[GROUP_MOST];
-    size_t count;
-};
 
 static const struct assay__node *at(const struct assay__advice *a, size_t i)
 {
@@ -26,9 +21,9 @@ static bool is(const struct assay__advice *a, size_t i, const char *ops)
     return node && assay__op_among(node->op, ops);
 }
 
-static bool add(struct group *group, size_t node)
+static bool add(struct assay__fold_group *group, size_t node)
 {
-    if (node == SIZE_MAX || group->count == GROUP_MOST) return false;
+    if (node == SIZE_MAX || group->count == ASSAY__FOLD_MOST) return false;
     for (size_t i = 0; i < group->count; i++)
         if (group->nodes[i] == node) return true;
     group->nodes[group->count++] = node;
@@ -52,10 +47,10 @@ static size_t made_by_op(const struct assay__advice *a, size_t node, const char 
 
 /* --- groups; each is found from one of its nodes ---------------------------------------------- */
 
-typedef bool group_fn(const struct assay__advice *a, size_t node, struct group *group);
+typedef bool group_fn(const struct assay__advice *a, size_t node, struct assay__fold_group *group);
 
 /* Conv, BatchNormalization */
-static bool conv_norm(const struct assay__advice *a, size_t node, struct group *group)
+static bool conv_norm(const struct assay__advice *a, size_t node, struct assay__fold_group *group)
 {
     size_t next = assay__advice_only_reader(a, node);
     return is(a, node, "Conv|ConvTranspose") && is(a, next, "BatchNormalization") &&
@@ -63,7 +58,7 @@ static bool conv_norm(const struct assay__advice *a, size_t node, struct group *
 }
 
 /* Conv, Gemm or BatchNormalization, then an activation */
-static bool activation(const struct assay__advice *a, size_t node, struct group *group)
+static bool activation(const struct assay__advice *a, size_t node, struct assay__fold_group *group)
 {
     size_t next = assay__advice_only_reader(a, node);
     return is(a, node, BEFORE_ACTIVATION) && is(a, next, ACTIVATIONS) && add(group, node) &&
@@ -71,7 +66,7 @@ static bool activation(const struct assay__advice *a, size_t node, struct group 
 }
 
 /* x - mean(x), divided by sqrt(mean of its square + epsilon): found from the Div */
-static bool layer_norm(const struct assay__advice *a, size_t node, struct group *group)
+static bool layer_norm(const struct assay__advice *a, size_t node, struct assay__fold_group *group)
 {
     if (!is(a, node, "Div")) return false;
     size_t centred = made_by(a, node, 0), root = made_by(a, node, 1);
@@ -89,7 +84,7 @@ static bool layer_norm(const struct assay__advice *a, size_t node, struct group 
 }
 
 /* x (1 + erf(x / sqrt 2)) / 2: found from the Erf */
-static bool gelu(const struct assay__advice *a, size_t node, struct group *group)
+static bool gelu(const struct assay__advice *a, size_t node, struct assay__fold_group *group)
 {
     size_t scaled = made_by_op(a, node, "Div|Mul"), sum = assay__advice_only_reader(a, node),
            product = assay__advice_only_reader(a, sum),
@@ -102,11 +97,11 @@ static bool gelu(const struct assay__advice *a, size_t node, struct group *group
 }
 
 /* MatMul, scale and mask, Softmax, MatMul: found from the Softmax */
-static bool attention(const struct assay__advice *a, size_t node, struct group *group)
+static bool attention(const struct assay__advice *a, size_t node, struct assay__fold_group *group)
 {
     size_t after = assay__advice_only_reader(a, node), before = made_by(a, node, 0);
     if (!is(a, node, "Softmax") || !is(a, after, "MatMul")) return false;
-    struct group between = {.count = 0};
+    struct assay__fold_group between = {.count = 0};
     for (int i = 0; i < 4 && is(a, before, "Div|Mul|Add|Where|Cast"); i++) {
         size_t from = made_by_op(a, before, "MatMul|Div|Mul|Add|Where|Cast");
         if (!add(&between, before)) return false;
@@ -119,35 +114,59 @@ static bool attention(const struct assay__advice *a, size_t node, struct group *
     return all;
 }
 
+/* Add, Clip, Mul, Div: found from the Clip */
+static bool hardswish(const struct assay__advice *a, size_t node, struct assay__fold_group *group)
+{
+    struct assay__fold_hard hard;
+    bool found = assay__fold_find_hard(&a->fold, node, &hard);
+    if (found) *group = hard.group;
+    return found;
+}
+
+/* a convolution, with Mul and Add by constants before and after it */
+static bool affine(const struct assay__advice *a, size_t node, struct assay__fold_group *group)
+{
+    struct assay__fold_affine found;
+    bool any = assay__fold_find_affine(&a->fold, node, &found);
+    if (any) *group = found.group;
+    return any;
+}
+
 /* --- were they fused? ------------------------------------------------------------------------- */
 
-/* Layers that hold nodes of the group; what their times are together, and the longest. A layer that
- * was counted before is not counted again. */
-static size_t layers_of(const struct assay__advice *a, const struct group *group, bool *taken,
-                        double *sum, double *longest)
+struct pattern {
+    group_fn *find;
+    const char *what;
+    const char *stays; /* operators whose layers stay; NULL: the longest one does */
+};
+
+/* Layers that hold nodes of the group; what their times are together, and of what stays. A layer
+ * that was counted before is not counted again. */
+static size_t layers_of(const struct assay__advice *a, const struct pattern *pattern,
+                        const struct assay__fold_group *group, bool *taken, double *sum,
+                        double *stays)
 {
-    size_t seen[GROUP_MOST], count = 0;
-    *sum = *longest = 0;
+    size_t seen[ASSAY__FOLD_MOST], count = 0;
+    *sum = *stays = 0;
     for (size_t i = 0; i < group->count; i++) {
         size_t layer = a->layer_of[group->nodes[i]];
         bool known = layer == ASSAY__MAP_NONE || taken[layer];
         for (size_t k = 0; k < count && !known; k++)
             known = seen[k] == layer;
         if (known) continue;
-        double time = assay__advice_time(&a->trial->layers.items[layer]);
+        const struct assay__layer *own = &a->trial->layers.items[layer];
+        double time = assay__advice_time(own);
         seen[count++] = layer;
         *sum += time;
-        if (time > *longest) *longest = time;
+        if (pattern->stays)
+            *stays += assay__op_among(own->op, pattern->stays) ? time : 0;
+        else
+            *stays = fmax(*stays, time);
     }
     for (size_t k = 0; k < count && count > 1; k++)
         taken[seen[k]] = true;
     return count;
 }
-
-struct pattern {
-    group_fn *find;
-    const char *what;
-};
 
 static enum assay__rule_outcome missed(struct assay__advice *a)
 {
@@ -156,33 +175,36 @@ static enum assay__rule_outcome missed(struct assay__advice *a)
     size_t groups = 0, missed_count = 0, layers = 0, first = SIZE_MAX;
     double saved = 0, spent = 0;
     for (size_t i = 0; taken && i < a->model->graph.node_count; i++) {
-        struct group group = {.count = 0};
-        double sum, longest;
+        struct assay__fold_group group = {.count = 0};
+        double sum, stays;
         if (!pattern->find(a, i, &group)) continue;
         groups++;
-        size_t own = layers_of(a, &group, taken, &sum, &longest);
+        size_t own = layers_of(a, pattern, &group, taken, &sum, &stays);
         if (own < 2) continue;
         if (missed_count++ == 0) first = i;
         layers += own;
         spent += sum;
-        saved += sum - longest;
+        saved += sum - stays;
     }
     if (!missed_count) return ASSAY__RULE_NOTHING;
     double share = fmin(saved / a->p50_ns, 1);
     assay__rule_evidence(a, "%zu of %zu groups %s ran as %zu layers, such as at '%s'", missed_count,
                          groups, pattern->what, layers, assay__advice_node_name(at(a, first)));
-    assay__rule_evidence(a,
-                         "they take %s %% of the latency; all but the longest layer of each: %s %%",
-                         assay__percent(spent / a->p50_ns).text, assay__percent(share).text);
+    assay__rule_evidence(a, "they take %s %% of the latency; all but the %s of each: %s %%",
+                         assay__percent(spent / a->p50_ns).text,
+                         pattern->stays ? "convolution" : "longest layer",
+                         assay__percent(share).text);
     return assay__rule_found(a, assay__amdahl(share, (double)INFINITY));
 }
 
-static const struct pattern norm_pattern = {conv_norm, "of Conv and BatchNormalization"},
-                            activation_pattern = {activation, "of a product and its activation"},
-                            layer_norm_pattern = {layer_norm,
-                                                  "of the nodes of a layer normalisation"},
-                            gelu_pattern = {gelu, "of the nodes of a Gelu"},
-                            attention_pattern = {attention, "of MatMul, Softmax, MatMul"};
+static const struct pattern
+    norm_pattern = {conv_norm, "of Conv and BatchNormalization", NULL},
+    activation_pattern = {activation, "of a product and its activation", NULL},
+    layer_norm_pattern = {layer_norm, "of the nodes of a layer normalisation", NULL},
+    gelu_pattern = {gelu, "of the nodes of a Gelu", NULL},
+    attention_pattern = {attention, "of MatMul, Softmax, MatMul", NULL},
+    hardswish_pattern = {hardswish, "of the nodes of a HardSwish or HardSigmoid", NULL},
+    affine_pattern = {affine, "of a convolution and Mul or Add by constants", "Conv|ConvTranspose"};
 
 #define NEEDED (ASSAY__NEED_LATENCY | ASSAY__NEED_LAYERS | ASSAY__NEED_MODEL)
 
@@ -210,5 +232,15 @@ const struct assay__rule assay__rules_fusion[] = {
      "Attention runs node by node", "MatMul, scale and mask, Softmax, MatMul, as several layers",
      "use the fused operator: ONNX Runtime's transformers optimizer turns them into Attention or "
      "MultiHeadAttention, and opset 23 has Attention"},
+    {"fusion-hardswish", "fusion", "medium", "medium", NEEDED, missed, assay__try_fuse_hardswish,
+     &hardswish_pattern, "A HardSwish runs node by node",
+     "Add, Clip from 0 on, Mul, Div by the upper bound, as several layers",
+     "replace them by HardSwish (opset 14 or newer) or by HardSigmoid and a Mul: the rewrite "
+     "fuse-hardswish does it"},
+    {"fusion-affine", "fusion", "medium", "medium", NEEDED, missed, assay__try_fold_affine,
+     &affine_pattern, "Scales and shifts run beside convolutions",
+     "Mul, Add, Sub or Div by one number, or one per channel, before or after a convolution with "
+     "constant weights, as several layers",
+     "put them into the weights and the bias of the convolution: the rewrite fold-affine does it"},
     {0},
 };

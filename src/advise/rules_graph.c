@@ -12,6 +12,7 @@
 #define TRANSPOSE_SHARE 0.05
 #define CAST_SHARE 0.03
 #define MOVE_SHARE 0.10
+#define REORDER_SHARE 0.05
 #define UNUSED_BYTES 1024.0    /* smaller left-overs cost nothing */
 #define CONSTANT_BYTES 65536.0 /* an output below that is copied in no time */
 #define MOVES "Concat|Split|Slice|Pad|Tile|Expand|DepthToSpace|SpaceToDepth"
@@ -26,7 +27,9 @@ struct share {
 static const struct share transpose_share = {"Transpose", "Transpose", TRANSPOSE_SHARE},
                           cast_share = {"Cast", "Cast", CAST_SHARE},
                           move_share = {MOVES, "Concat, Split, Slice, Pad, Tile or Expand",
-                                        MOVE_SHARE};
+                                        MOVE_SHARE},
+                          reorder_share = {"ReorderInput|ReorderOutput",
+                                           "ReorderInput or ReorderOutput", REORDER_SHARE};
 
 static enum assay__rule_outcome by_share(struct assay__advice *a)
 {
@@ -174,6 +177,12 @@ const struct assay__rule assay__rules_graph[] = {
      "more",
      "produce tensors joined (one wider product instead of several and a Concat), and slice "
      "weights instead of activations"},
+    {"layout-reorders", "graph", "medium", "medium", TIMED, by_share, assay__try_layout_off,
+     &reorder_share, "Time goes into changing the layout of tensors",
+     "layers that the engine added to change a tensor's layout (ReorderInput, ReorderOutput) with "
+     "5 % of the latency or more",
+     "fewer operators between convolutions that know only the plain layout (fuse activations, fold "
+     "scales and shifts into weights), or optimisation level extended, which keeps that layout"},
     {"cast-chain", "graph", "low", "medium", ASSAY__NEED_MODEL, removable, assay__try_optimization,
      &cast_chain, "Casts of casts", "a Cast that only another Cast reads, and that the engine runs",
      "one Cast to the last type instead of several, or none"},

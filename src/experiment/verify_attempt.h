@@ -26,7 +26,8 @@ struct assay__attempt {
     struct assay__judged judged;
     struct assay__ratio gain;   /* per sample: above 1 is faster */
     struct assay__ratio energy; /* of one sample, with over without: below 1 is less */
-    double limit;               /* of the drift; NaN unknown */
+    double limit;               /* of the drift; NaN unknown … */
+    bool drifts;                /* … and whether it is exceeded */
     const char *of, *drift_note, *finding_state;
 };
 

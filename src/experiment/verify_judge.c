@@ -5,9 +5,9 @@
  *
  * so that a change of the batch is judged by samples per second (of one stream), every other one by
  * latency. It helps when the 95 % interval lies above 1 and the outputs are within the limit of its
- * kind (change.c); otherwise the finding is withdrawn. Energy is reported, with an interval where
- * every launch has a number; only threads that sleep instead of spinning may be verified by it
- * alone. */
+ * kind (change.c), by relative L2 or, where they lie within 1, by the largest difference; otherwise
+ * the finding is withdrawn. Energy is reported, with an interval where every launch has a number;
+ * only threads that sleep instead of spinning may be verified by it alone. */
 #include "experiment/verify_attempt.h"
 
 #include "judge/comparison.h"
@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define WITHIN_ONE "Sigmoid|Softmax|Tanh|HardSigmoid"
+#define MOVES "Identity|Reshape|Flatten|Squeeze|Unsqueeze|Transpose"
 #define LEAST ASSAY__COMPARISON_LAUNCHES
 
 static double batch_of(const struct assay__trial *trial)
@@ -62,7 +64,7 @@ static void judge_gain(struct assay__attempt *attempt, struct assay__arena *aren
     /* threads that sleep are to save energy: that is enough, if nothing becomes slower */
     bool saves = attempt->change_count == 1 &&
                  attempt->changes[0]->kind == ASSAY__CHANGE_SPINNING_OFF &&
-                 attempt->energy.ci.high < 1 && !(drift > attempt->limit);
+                 attempt->energy.ci.high < 1 && !attempt->drifts;
     if (g->ci.high < 1)
         conclude(attempt, "withdrawn", assay__arena_text(arena, "%s, slower", tried));
     else if (!(g->ci.low > 1) && saves)
@@ -72,7 +74,7 @@ static void judge_gain(struct assay__attempt *attempt, struct assay__arena *aren
     else if (!(g->ci.low > 1))
         conclude(attempt, "withdrawn",
                  assay__arena_text(arena, "%s; no difference shown, %s", tried, noise));
-    else if (drift > attempt->limit)
+    else if (attempt->drifts)
         conclude(attempt, "withdrawn",
                  assay__arena_text(arena,
                                    "%s, but the outputs drift: relative L2 %.2g, the limit is %g",
@@ -110,11 +112,29 @@ void assay__verify_judge_load(struct assay__attempt *attempt, double load,
     attempt->gain = attempt->energy = unknown;
 }
 
+/* Are all outputs made by operators whose results lie within 1? A number near 0 among them has no
+ * more digits than one near 1, so that errors are judged against 1, not against its own size. */
+static bool within_one(const struct assay__advice *advice)
+{
+    const struct assay__graph *graph = advice->model ? &advice->model->graph : NULL;
+    bool all = graph && graph->output_count;
+    for (size_t i = 0; all && i < graph->output_count; i++) {
+        size_t made = assay__advice_producer(advice, graph->outputs[i].name);
+        for (int hops = 0; made != SIZE_MAX && hops < 8; hops++) { /* what moves numbers only */
+            if (!assay__op_among(graph->nodes[made].op, MOVES)) break;
+            made = assay__advice_producer(advice, graph->nodes[made].inputs[0]);
+        }
+        all = made != SIZE_MAX && assay__op_among(graph->nodes[made].op, WITHIN_ONE);
+    }
+    return all;
+}
+
 /* The limit of several changes is that of the roughest; there is none where one of them changes the
  * inputs. */
-static void judge_drift(const struct assay__trial *trial, struct assay__arena *arena,
+static void judge_drift(const struct assay__verifying *v, const struct assay__trial *trial,
                         struct assay__attempt *attempt)
 {
+    struct assay__arena *arena = v->arena;
     struct assay__number *drift = &attempt->judged.drift;
     const struct assay_metric *m = drift->metric;
     double most = assay__trial_value(trial, "drift.max_absolute");
@@ -128,7 +148,12 @@ static void judge_drift(const struct assay__trial *trial, struct assay__arena *a
     if (!compared) {
         attempt->limit = drift->value = NAN;
         attempt->drift_note = "not compared: another batch has other inputs";
+    } else if (isfinite(drift->value) && most <= attempt->limit && within_one(v->advice)) {
+        attempt->drift_note = assay__arena_text(
+            arena, "outputs lie within 1 and differ by at most %.2g, the limit is %g", most,
+            attempt->limit);
     } else if (isfinite(drift->value)) {
+        attempt->drifts = drift->value > attempt->limit;
         attempt->drift_note = assay__arena_text(arena, "limit for this change %g", attempt->limit);
     } else {
         if (most == 0) drift->value = 0; /* all 0, and so is the reference */
@@ -182,6 +207,7 @@ int assay__verify_judge(struct assay__verifying *v, const struct assay__attempt 
     attempt->judged = (struct assay__judged){.drift = {.value = NAN}};
     attempt->gain = attempt->energy = unknown;
     attempt->limit = NAN;
+    attempt->drifts = false;
     attempt->of = attempt->drift_note = "";
     if (attempt->arm == SIZE_MAX || baseline->arm == SIZE_MAX) {
         judge_short(v, attempt, 0, baseline);
@@ -207,7 +233,7 @@ int assay__verify_judge(struct assay__verifying *v, const struct assay__attempt 
         attempt->gain = assay__launch_ratio(&y, &x, v->arena);
         attempt->of = with->batch != without->batch ? "samples per second" : "latency";
         attempt->energy = energy_ratio(without, with, v->arena);
-        judge_drift(with, v->arena, attempt);
+        judge_drift(v, with, attempt);
         judge_gain(attempt, v->arena);
         assay__verify_judge_load(
             attempt, fmax(assay__other_load(with, 1), assay__other_load(without, 1)), v->arena);

@@ -56,14 +56,16 @@ int assay__verify_collect(struct assay__verifying *v)
 
 /* --- all that helped -------------------------------------------------------------------------- */
 
-/* Two of a kind, two precisions, and sizes that are fixed beside a batch that grows cannot be had
- * at once. */
+/* Two of a kind, two precisions, two levels of optimisation, and sizes that are fixed beside a
+ * batch that grows cannot be had at once. */
 static bool exclude(enum assay__change_kind a, enum assay__change_kind b)
 {
     bool sized = a == ASSAY__CHANGE_FIX_DIMS || b == ASSAY__CHANGE_FIX_DIMS,
          batched = a == ASSAY__CHANGE_BATCH || b == ASSAY__CHANGE_BATCH;
+    bool levels = (a == ASSAY__CHANGE_OPTIMIZE || a == ASSAY__CHANGE_LAYOUT_OFF) &&
+                  (b == ASSAY__CHANGE_OPTIMIZE || b == ASSAY__CHANGE_LAYOUT_OFF);
     return a == b || (assay__change_is_precision(a) && assay__change_is_precision(b)) ||
-           (sized && batched);
+           (sized && batched) || levels;
 }
 
 bool assay__verify_combine(struct assay__verifying *v)
@@ -106,11 +108,13 @@ static int rewrite(struct assay__verifying *v, struct assay__attempt *attempt,
     const char *kind = "";
     int code = assay__model_open(options->workload.model, &model, NULL, &error);
     notes.arena = model ? model->arena : NULL;
-    for (size_t i = 0; i < attempt->change_count && code == 0; i++) {
-        if (!assay__change_is_rewrite(attempt->changes[i])) continue;
-        kind = assay__change_name(attempt->changes[i]->kind);
-        code = assay__change_rewrite(attempt->changes[i], model, &notes, &error);
-    }
+    for (int k = 0; k < ASSAY__CHANGE_COUNT && code == 0; k++) /* in the order of their kinds */
+        for (size_t i = 0; i < attempt->change_count && code == 0; i++) {
+            const struct assay__change *change = attempt->changes[i];
+            if ((int)change->kind != k || !assay__change_is_rewrite(change)) continue;
+            kind = assay__change_name(change->kind);
+            code = assay__change_rewrite(change, model, &notes, &error);
+        }
     snprintf(name, sizeof name, "tried-%zu-%s.onnx", v->arms->count,
              attempt->change_count > 1 ? "all" : kind);
     if (code == 0 && !v->arms->recording.folder[0])

@@ -371,15 +371,18 @@ static const char *summarize(const struct assay__diff *diff, struct assay__arena
     return kept;
 }
 
+void assay__diff_between(struct assay__diff *diff, struct assay__arena *arena)
+{
+    diff->layers_reason = diff->layers_rule = diff->layers_interval_reason = diff->summary = "";
+    diff->layers_spread = NAN;
+    assay__diff_metrics(diff, arena);
+    assay__diff_layers(diff, arena);
+}
+
 int assay__diff(const struct assay__diff_input *inputs, size_t count, struct assay__arena *arena,
                 struct assay__diff *out, struct assay_error *error)
 {
-    *out = (struct assay__diff){.count = count,
-                                .layers_reason = "",
-                                .layers_rule = "",
-                                .layers_interval_reason = "",
-                                .summary = "",
-                                .layers_spread = NAN};
+    *out = (struct assay__diff){.count = count};
     if (count < 2 || count > ASSAY__DIFF_MOST)
         return assay_error_set(error, ASSAY_EINVAL, "2 to %d profiles can be compared, not %zu",
                                ASSAY__DIFF_MOST, count);
@@ -390,8 +393,7 @@ int assay__diff(const struct assay__diff_input *inputs, size_t count, struct ass
     }
     if (out->sides) {
         name_sides(inputs, out, arena);
-        assay__diff_metrics(out, arena);
-        assay__diff_layers(out, arena);
+        assay__diff_between(out, arena);
         assay__diff_causes(out, arena);
         make_notes(out, arena);
         out->summary = summarize(out, arena);

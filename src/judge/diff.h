@@ -198,6 +198,8 @@ int assay__diff_digits(const struct assay__diff_delta *delta);
 struct assay__diff_delta assay__diff_no_delta(const char *reason);
 
 /* Running out of memory sticks to the arena. */
+/** Metrics and layers of sides that are chosen and named already; no sentences, no causes. */
+void assay__diff_between(struct assay__diff *diff, struct assay__arena *arena);
 void assay__diff_metrics(struct assay__diff *diff, struct assay__arena *arena);
 void assay__diff_layers(struct assay__diff *diff, struct assay__arena *arena);
 void assay__diff_causes(struct assay__diff *diff, struct assay__arena *arena);

@@ -55,10 +55,15 @@ static bool names_agree(const struct assay__layers *a, const struct assay__layer
     return alike >= count - count / 4;
 }
 
+/* Of the model that the side's trial ran. */
+static const char *fingerprint_of(const struct assay__diff_side *side)
+{
+    return side->trial ? side->trial->model->fingerprint : side->profile->models[0]->fingerprint;
+}
+
 static bool same_fingerprint(const struct assay__diff *diff, size_t side)
 {
-    const char *a = diff->sides[0].profile->models[0]->fingerprint;
-    const char *b = diff->sides[side].profile->models[0]->fingerprint;
+    const char *a = fingerprint_of(&diff->sides[0]), *b = fingerprint_of(&diff->sides[side]);
     return a && b && *a && strcmp(a, b) == 0;
 }
 
@@ -289,7 +294,7 @@ void assay__diff_layers(struct assay__diff *diff, struct assay__arena *arena)
     const char *interval = "each side needs the layers of at least 5 launches";
     diff->same_model = diff->model_known = true;
     for (size_t s = 0; s < diff->count; s++) {
-        const char *fingerprint = diff->sides[s].profile->models[0]->fingerprint;
+        const char *fingerprint = fingerprint_of(&diff->sides[s]);
         const struct assay__layers *layers = layers_of(diff, s);
         if (!fingerprint || !*fingerprint) diff->model_known = false;
         if (s && !same_fingerprint(diff, s)) diff->same_model = false;

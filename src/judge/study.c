@@ -41,6 +41,15 @@ const struct assay__comparison *assay__study_comparison(struct assay__study *stu
     return &study->comparison;
 }
 
+const struct assay__layer_changes *assay__study_changes(struct assay__study *study)
+{
+    if (!study->has_changes)
+        study->failed |= assay__layer_changes(study->profile, assay__study_comparison(study),
+                                              study->arena, &study->changes) != 0;
+    study->has_changes = true;
+    return &study->changes;
+}
+
 const struct assay__sweep *assay__study_sweep(struct assay__study *study)
 {
     if (!study->has_sweep)

@@ -8,6 +8,7 @@
 
 #include "cost/roofline.h"
 #include "judge/comparison.h"
+#include "judge/layer_changes.h"
 #include "judge/ncp_groups.h"
 #include "judge/review.h"
 #include "judge/sweep.h"
@@ -19,8 +20,9 @@ struct assay__study {
     const struct assay_profile *profile;
     struct assay__arena *arena;
     bool failed;
-    bool has_comparison, has_sweep, has_tune; /* computed */
+    bool has_comparison, has_changes, has_sweep, has_tune; /* computed */
     struct assay__comparison comparison;
+    struct assay__layer_changes changes;
     struct assay__sweep sweep;
     struct assay__tune_result tune;
     struct assay__study_trial *trials; /* by trial */
@@ -31,6 +33,8 @@ int assay__study_new(const struct assay_profile *profile, struct assay__study **
 void assay__study_free(struct assay__study *study); /* NULL legal */
 
 const struct assay__comparison *assay__study_comparison(struct assay__study *study);
+/** Why the trials of a comparison differ. */
+const struct assay__layer_changes *assay__study_changes(struct assay__study *study);
 const struct assay__sweep *assay__study_sweep(struct assay__study *study);
 const struct assay__tune_result *assay__study_tune(struct assay__study *study);
 const struct assay__roofline *assay__study_roofline(struct assay__study *study,

@@ -22,6 +22,28 @@ assert set(d["comparison"]["recommendation"]) == {"latency", "throughput", "ener
 # alternating: the launches of the two arms do not stand in blocks
 assert len(d["trials"]) == 2 and all(len(t["launches"]) == 6 for t in d["trials"])
 PYTHON
+# why they differ: unknown while no layer was timed; then the operators, with a change for each (here two equal models)
+expect_equal "$(json_get out .comparison.changes)" null
+expect_exit 0 "$ASSAY" compare "$model" "$model" --launches 5 --iters 20 --no-power --layers --json -o why.assay
+python3 - out <<'PYTHON'
+import json, sys
+d = json.load(open(sys.argv[1]))
+changes = d["comparison"]["changes"]
+assert changes["trials"] == [1, 2], changes["trials"]
+for s, trial in enumerate(d["trials"]):
+    count = {}
+    for layer in trial["layers"]:
+        count[layer["op"]] = count.get(layer["op"], 0) + 1
+    assert count == {o["op"]: o["layers"][s] for o in changes["operators"] if o["layers"][s]}, count
+change = [abs(o["deltas"][0]["difference_us"]) for o in changes["operators"]]
+assert change == sorted(change, reverse=True), change
+for layer in changes["layers"]: # each has its counterpart, at the same place
+    if layer["kind"] == "layer":
+        first, second = layer["members"]
+        assert [m["index"] for m in first] == [m["index"] for m in second], layer
+PYTHON
+expect_exit 0 "$ASSAY" report why.assay --format csv --table operator-changes
+[ "$(wc -l <out)" -gt 3 ] || fail "no operators"
 expect_exit 0 "$ASSAY" report c.assay
 expect_has out "Comparison"
 expect_has out "reference"

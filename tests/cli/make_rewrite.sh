@@ -23,6 +23,17 @@ for output in drift["outputs"]:
 PYTHON
 }
 
+# fewer operators, the same numbers but for roundings: 4 + 3 of 25 nodes become 2 + 1 (1 + 1 with HardSwish), 9 go into
+# 4 convolutions
+for opset in 12 14; do
+    fold=$ROOT/tests/fixtures/models/fold/opset$opset.onnx
+    drift "$fold" 0.9999999 --fuse-hardswish
+    expect_equal "$(json_get out .model.nodes)" $((25 - 4 - (opset == 14)))
+    drift "$fold" 0.9999999 --fold-affine
+    drift "$fold" 0.9999999 --fuse-hardswish --fold-affine
+    expect_equal "$(json_get out .model.nodes)" $((25 - 4 - (opset == 14) - 9))
+done
+
 net=squeezenet:image=64 # small images: quick
 for model in $net mlp lstm cfc cfc:form=scan,seq=4 ltc:form=scan,seq=3 \
     bert:layers=1,width=64,heads=2,ffn=128,vocab=300 \

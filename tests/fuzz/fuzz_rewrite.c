@@ -6,7 +6,7 @@
  * most 8 copies of a node, dimensions of at most 16; inputs beyond 64 KiB are not looked at. */
 #include "fuzz_model.h"
 
-#include "model/rewrite/rewrite.h"
+#include "model/rewrite/rewrites.h"
 #include "model/shapes/shapes.h"
 
 #define MOST_BYTES 65536u
@@ -91,9 +91,21 @@ static int repeat(struct job *job)
     return assay__rewrite_repeat(job->model, name, 1 + job->number % 8, &job->notes, &job->error);
 }
 
+static int fuse(struct job *job)
+{
+    return assay__rewriter_hardswish.apply(job->model, &(struct assay__rewrite_request){0},
+                                           &job->notes, &job->error);
+}
+
+static int fold(struct job *job)
+{
+    return assay__rewriter_affine.apply(job->model, &(struct assay__rewrite_request){0},
+                                        &job->notes, &job->error);
+}
+
 static int (*const rewrites[16])(struct job *job) = {
     none,    inlined, float16, weights_int8, dynamic_int8, strip, fix_dims, batch,
-    extract, repeat,  none,    none,         none,         none,  none,     none,
+    extract, repeat,  fuse,    fold,         none,         none,  none,     none,
 };
 
 /* Only extract gives a model other outputs: a copy of the list, to be compared with. */

@@ -32,6 +32,10 @@ CASE(moves)
 {
     one_op(p, "Concat", near ? 99 : 200);
 }
+CASE(reorders)
+{
+    one_op(p, "ReorderInput", near ? 49 : 80);
+}
 
 /* Two nodes in a row, of which the first takes 50 us; near: the engine ran neither as a layer. */
 static void two_nodes(struct assay_profile *p, bool near, const char *op, const char *attribute,
@@ -149,6 +153,28 @@ CASE(fusion_attention)
     const struct weight_spec weights[] = {{"k", ASSAY__FLOAT32, 2, {64, 64}},
                                           {"c", ASSAY__FLOAT32, 1, {1}}};
     group(p, near, nodes, (double[]){100, 50, 50, 100}, 4, weights, 2);
+}
+/* 4 x 50 us: 150 us could go */
+CASE(fusion_hardswish)
+{
+    const struct node_spec nodes[] = {{"Add", "s", {"x", "3"}, "a", NULL, 0},
+                                      {"Clip", "c", {"a", "0", "6"}, "b", NULL, 0},
+                                      {"Mul", "m", {"x", "b"}, "d", NULL, 0},
+                                      {"Div", "h", {"d", "6"}, "y", NULL, 0}};
+    const struct weight_spec weights[] = {{"0", ASSAY__FLOAT32, 0, {0}},
+                                          {"3", ASSAY__FLOAT32, 0, {0}},
+                                          {"6", ASSAY__FLOAT32, 0, {0}}};
+    group(p, near, nodes, (double[]){50, 50, 50, 50}, 4, weights, 3);
+}
+/* the convolution's 50 us stay, the longer ones of Mul and Add could go */
+CASE(fusion_affine)
+{
+    const struct node_spec nodes[] = {{"Conv", "c", {"x", "w"}, "a", NULL, 0},
+                                      {"Mul", "m", {"a", "2"}, "b", NULL, 0},
+                                      {"Add", "t", {"b", "2"}, "y", NULL, 0}};
+    const struct weight_spec weights[] = {{"w", ASSAY__FLOAT32, 4, {64, 64, 1, 1}},
+                                          {"2", ASSAY__FLOAT32, 1, {1}}};
+    group(p, near, nodes, (double[]){50, 100, 100}, 3, weights, 2);
 }
 
 #endif

@@ -249,6 +249,46 @@ static void batch_is_judged_by_samples(void)
     end();
 }
 
+/* Numbers near 0 that a Sigmoid makes have no more digits than those near 1. */
+static void outputs_within_one(void)
+{
+    static const struct node_spec nodes[] = {{"MatMul", "a", {"x", "w"}, "h", NULL, 0},
+                                             {"Sigmoid", "s", {"h"}, "p", NULL, 0},
+                                             {"Flatten", "f", {"p"}, "y", NULL, 0}};
+    static const struct weight_spec weights[] = {{"w", ASSAY__FLOAT32, 2, {64, 64}}};
+    for (int bounded = 0; bounded < 2; bounded++) {
+        begin(1);
+        if (bounded) {
+            set_model(profile, nodes, COUNT(nodes), weights, COUNT(weights), NULL);
+            assay__advice_free(advice);
+            advice = advise(profile);
+        }
+        no_changes();
+        change(0, ASSAY__CHANGE_THREADS, 2);
+        verify_within("steady=100us;output=0.00001;when_threads=2:steady=50us;"
+                      "when_threads=2:output=0.000015",
+                      NULL, 600);
+        check_gain(finding(0), bounded ? "verified" : "withdrawn", 2);
+        CHECK_NEAR(finding(0)->verified_drift, 0.5, 1e-3);
+        end();
+    }
+}
+
+static void simplified_copies_are_run(void)
+{
+    begin(2);
+    no_changes();
+    change(0, ASSAY__CHANGE_FOLD_AFFINE, 0);
+    change(1, ASSAY__CHANGE_FUSE_HARDSWISH, 0);
+    verify_within("steady=100us;when_model=fold-affine:steady=25us;"
+                  "when_model=fuse-hardswish:steady=50us;when_model=fuse-hardswish:output=1.001",
+                  "mlp:width=4,inputs=4,outputs=2", 600);
+    check_gain(finding(0), "verified", 4);
+    check_gain(finding(1), "withdrawn", 2); /* beyond 1e-4 */
+    CHECK_NEAR(finding(1)->verified_drift, 1e-3, 1e-6);
+    end();
+}
+
 static void rewritten_copies_are_run(void)
 {
     begin(4);
@@ -493,6 +533,8 @@ int main(int argc, char **argv)
         {"combined", combined_is_measured_and_not_multiplied},
         {"combination_that_is_worse", combination_that_is_worse_says_so},
         {"batch", batch_is_judged_by_samples},
+        {"outputs_within_one", outputs_within_one},
+        {"simplified_copies", simplified_copies_are_run},
         {"rewritten_copies", rewritten_copies_are_run},
         {"budget", budget_tries_the_first_findings},
         {"budget_ends_a_first_round", budget_ends_a_first_round},

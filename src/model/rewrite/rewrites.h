@@ -17,6 +17,11 @@
       "model's inputs or outputs).")                                                            \
     X(repeat, LIST, "repeat", "NODE=N", NULL, NULL,                                             \
       "Run one node N times, on the same values; may be given again.")                          \
+    X(hardswish, FLAG, "fuse-hardswish", NULL, NULL, NULL,                                      \
+      "HardSwish and HardSigmoid written as Add, Clip, Mul and Div become those operators.")    \
+    X(affine, FLAG, "fold-affine", NULL, NULL, NULL,                                            \
+      "Put Mul and Add by one number or one per channel into the weights and bias of the "      \
+      "convolution beside them.")                                                               \
     X(int8, CHOICE, "int8", "HOW", "weights|dynamic", NULL,                                     \
       "Weights as int8, dequantised when used (weights), or integer products with activations " \
       "quantised while running (dynamic).")                                                     \
@@ -34,6 +39,12 @@
     X(FLOAT16, "float16", float16, NULL, "float16", "float16", 1e-2)                          \
     X(WEIGHTS_INT8, "int8-weights", int8, "weights", "weights-int8", "weights as int8", 5e-2) \
     X(DYNAMIC_INT8, "int8-dynamic", int8, "dynamic", "dynamic-int8", "int8 products", 1e-1)
+
+/* X(KIND, rewrite, change, words, limit): rewrites that keep the precision and may be faster;
+ * `advise` can try them. The columns are those above; they order sums differently, no more. */
+#define ASSAY__SIMPLIFICATIONS(X)                                           \
+    X(FUSE_HARDSWISH, hardswish, "fuse-hardswish", "HardSwish fused", 1e-4) \
+    X(FOLD_AFFINE, affine, "fold-affine", "affine folded into convolutions", 1e-4)
 
 #define ASSAY__REWRITE_AT(NAME, ...) ASSAY__REWRITE_AT_##NAME,
 enum { ASSAY__REWRITES(ASSAY__REWRITE_AT) ASSAY__REWRITE_COUNT };

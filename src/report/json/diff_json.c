@@ -64,8 +64,31 @@ static void put_metric(struct assay__json_writer *w, const struct assay__diff *d
     assay__json_object_end(w);
 }
 
-static void put_layer(struct assay__json_writer *w, const struct assay__diff *diff,
-                      const struct assay__diff_layer *row)
+void assay__json_diff_deltas(struct assay__json_writer *w, const struct assay__diff *diff,
+                             const struct assay__diff_delta *deltas, bool of_layers)
+{
+    /* There may be 100,000 of them: unknown values are left out, and the reason why single layers
+     * have no interval is given once for all. */
+    bool said_once = of_layers && *diff->layers_interval_reason;
+    for (ASSAY__JSON_EACH(i, w, "deltas", diff->count - 1)) {
+        const struct assay__diff_delta *d = &deltas[i + 1];
+        assay__json_object(w);
+        assay__json_members(w, json_number("ratio", d->ratio),
+                            json_number("difference_us", d->difference / 1e3));
+        if (d->ci.known) {
+            assay__json_members(w, json_number("low", d->ci.low), json_number("high", d->ci.high),
+                                json_number("p_value", d->p_value));
+        }
+        assay__json_put_string(w, "verdict",
+                               assay__diff_verdict_name(d->verdict, ASSAY__DIFF_TIME));
+        if (*d->reason && !(said_once && d->verdict == ASSAY__DIFF_UNJUDGED))
+            assay__json_put_string(w, "reason", d->reason);
+        assay__json_object_end(w);
+    }
+}
+
+void assay__json_diff_layer(struct assay__json_writer *w, const struct assay__diff *diff,
+                            const struct assay__diff_layer *row)
 {
     static const char *const kinds[] = {"layer", "engine", "unattributed", "sum"};
     assay__json_object(w);
@@ -89,24 +112,7 @@ static void put_layer(struct assay__json_writer *w, const struct assay__diff *di
     }
     for (ASSAY__JSON_EACH(s, w, "times_us", diff->count))
         assay__json_number(w, row->times_ns[s] / 1e3);
-    /* There may be 100,000 of them: unknown values are left out, and the reason why single layers
-     * have no interval is given once for all. */
-    bool said_once = row->kind == ASSAY__DIFF_LAYER && *diff->layers_interval_reason;
-    for (ASSAY__JSON_EACH(i, w, "deltas", diff->count - 1)) {
-        const struct assay__diff_delta *d = &row->deltas[i + 1];
-        assay__json_object(w);
-        assay__json_members(w, json_number("ratio", d->ratio),
-                            json_number("difference_us", d->difference / 1e3));
-        if (d->ci.known) {
-            assay__json_members(w, json_number("low", d->ci.low), json_number("high", d->ci.high),
-                                json_number("p_value", d->p_value));
-        }
-        assay__json_put_string(w, "verdict",
-                               assay__diff_verdict_name(d->verdict, ASSAY__DIFF_TIME));
-        if (*d->reason && !(said_once && d->verdict == ASSAY__DIFF_UNJUDGED))
-            assay__json_put_string(w, "reason", d->reason);
-        assay__json_object_end(w);
-    }
+    assay__json_diff_deltas(w, diff, row->deltas, row->kind == ASSAY__DIFF_LAYER);
     assay__json_put_bool(w, "folded", !row->shown);
     assay__json_object_end(w);
 }
@@ -126,7 +132,7 @@ int assay__diff_json(const struct assay__diff *diff, const struct assay_report_o
     for (ASSAY__JSON_EACH(i, w, "metrics", diff->metric_count))
         put_metric(w, diff, &diff->metrics[i]);
     for (ASSAY__JSON_EACH(i, w, "layers", diff->layer_count))
-        put_layer(w, diff, &diff->layers[i]);
+        assay__json_diff_layer(w, diff, &diff->layers[i]);
     assay__json_members(w, json_text("layers_reason", diff->layers_reason),
                         json_text("layers_rule", diff->layers_rule),
                         json_text("layers_interval_reason", diff->layers_interval_reason),

@@ -92,6 +92,38 @@ static void put_row(struct assay__json_writer *w, const struct assay_profile *pr
     assay__json_object_end(w);
 }
 
+/* Why they differ: operators and layers, the reference first; null with the reason where layers
+ * were not timed. */
+static void put_changes(struct assay__json_writer *w, struct assay__study *study)
+{
+    const struct assay__layer_changes *all = assay__study_changes(study);
+    const struct assay__diff *diff = &all->diff;
+    assay__json_put_text(w, "changes_reason", all->reason);
+    if (*all->reason || study->failed) {
+        assay__json_put_null(w, "changes");
+        return;
+    }
+    assay__json_put_object(w, "changes");
+    for (ASSAY__JSON_EACH(s, w, "trials", diff->count))
+        assay__json_integer(w, study->profile->trials[all->trials[s]].id);
+    for (ASSAY__JSON_EACH(o, w, "operators", all->operator_count)) {
+        const struct assay__operator_change *op = &all->operators[o];
+        assay__json_object(w);
+        assay__json_members(w, json_string("op", op->op), json_bool("by_launch", op->by_launch));
+        for (ASSAY__JSON_EACH(s, w, "layers", diff->count))
+            assay__json_integer(w, (int64_t)op->layers[s]);
+        for (ASSAY__JSON_EACH(s, w, "times_us", diff->count))
+            assay__json_number(w, op->times_ns[s] / 1e3);
+        assay__json_diff_deltas(w, diff, op->deltas, true);
+        assay__json_object_end(w);
+    }
+    for (ASSAY__JSON_EACH(i, w, "layers", diff->layer_count))
+        assay__json_diff_layer(w, diff, &diff->layers[i]);
+    assay__json_members(w, json_text("layers_rule", diff->layers_rule),
+                        json_text("layers_interval_reason", diff->layers_interval_reason));
+    assay__json_object_end(w);
+}
+
 void assay__json_comparison(struct assay__json_writer *w, struct assay__study *study)
 {
     const struct assay_profile *profile = study->profile;
@@ -112,5 +144,6 @@ void assay__json_comparison(struct assay__json_writer *w, struct assay__study *s
                                all->recommendations[i].why);
     assay__json_object_end(w);
     assay__json_object_end(w);
+    put_changes(w, study);
     assay__json_object_end(w);
 }

@@ -28,6 +28,12 @@ void assay__json_ceilings(struct assay__json_writer *w, const struct assay_profi
 void assay__json_findings(struct assay__json_writer *w, const struct assay_profile *profile);
 /** Member of the profile of several trials: "comparison". */
 void assay__json_comparison(struct assay__json_writer *w, struct assay__study *study);
+/** An object for a row of layers, and "deltas" of each side but the base (of layers: why they have
+ *  no interval is said elsewhere). */
+void assay__json_diff_layer(struct assay__json_writer *w, const struct assay__diff *diff,
+                            const struct assay__diff_layer *row);
+void assay__json_diff_deltas(struct assay__json_writer *w, const struct assay__diff *diff,
+                             const struct assay__diff_delta *deltas, bool of_layers);
 /** Member of a swept profile: "sweep". */
 void assay__json_sweep(struct assay__json_writer *w, struct assay__study *study);
 /** Member of a tuned profile: "tune". */

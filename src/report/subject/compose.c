@@ -34,7 +34,7 @@ static const struct {
     enum assay__profile_kind kind;
     const char *subjects[6];
 } focus[] = {
-    {ASSAY__PROFILE_COMPARE, {"summary", "findings", "comparison", "environment"}},
+    {ASSAY__PROFILE_COMPARE, {"summary", "findings", "comparison", "changes", "environment"}},
     {ASSAY__PROFILE_SWEEP, {"summary", "findings", "sweep", "environment"}},
     {ASSAY__PROFILE_TUNE, {"summary", "findings", "tune", "environment"}},
     {ASSAY__PROFILE_POWER, {"summary", "power", "stability", "unavailable", "environment"}},

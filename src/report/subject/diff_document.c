@@ -3,6 +3,7 @@
 #include "report/report_diff.h"
 
 #include "report/figure/figures.h"
+#include "report/subject/diff_cells.h"
 
 #include <math.h>
 #include <string.h>
@@ -52,29 +53,6 @@ static struct assay__column *make_columns(struct view *v, const char *key, const
     return columns;
 }
 
-/* "0.553 × (0.52 to 0.58)" */
-static void put_ratio(struct view *v, const struct assay__diff_delta *d)
-{
-    int digits = assay__diff_digits(d);
-    struct assay__datum value = assay__measured(d->ratio, NULL);
-    value.note = d->reason;
-    if (!isfinite(d->ratio)) {
-        /* the cell of the missing value has the reason */
-        bool missing = d->verdict == ASSAY__DIFF_NOT_COMPARABLE;
-        value = assay__datum_unknown(missing ? NULL : d->reason);
-    } else if (d->ci.known) {
-        value.text = assay__doc_printf(
-            v->doc, "%s × (%s to %s)", assay__digits(d->ratio, digits).text,
-            assay__digits(d->ci.low, digits).text, assay__digits(d->ci.high, digits).text);
-        value.note = assay__doc_printf(
-            v->doc,
-            "ratio of this run's median over launches to the base's; 95 %% interval by the exact "
-            "rank test, p = %s; too noisy to detect changes below %s %%",
-            assay__digits(d->p_value, 2).text, assay__digits(d->smallest * 100, 2).text);
-    }
-    assay__table_cell(v->table, value);
-}
-
 static void put_delta(struct view *v, const struct assay__diff_delta *d,
                       enum assay__diff_sense sense)
 {
@@ -83,7 +61,7 @@ static void put_delta(struct view *v, const struct assay__diff_delta *d,
     enum assay__badge badge = !claimed || sense == ASSAY__DIFF_NEUTRAL ? ASSAY__BADGE_NONE
                               : good                                   ? ASSAY__BADGE_PASS
                                                                        : ASSAY__BADGE_FAIL;
-    put_ratio(v, d);
+    assay__table_cell(v->table, assay__diff_ratio_cell(v->doc, d));
     assay__table_cell(v->table,
                       assay__datum_badge(assay__diff_verdict_name(d->verdict, sense), badge));
 }
@@ -240,33 +218,6 @@ static void add_metric_rows(struct view *v, enum assay__diff_fold fold,
 
 /* --- layers ----------------------------------------------------------------------------------- */
 
-/* "only in a.assay", "3 → 1 layers, matched by position: Conv + Relu → FusedConv". */
-static const char *remark_of(struct view *v, const struct assay__diff_layer *row)
-{
-    struct assay__buf text = {0}, base = {0}, ops = {0};
-    if (row->kind == ASSAY__DIFF_LAYER) {
-        assay__diff_layer_remark(&text, v->diff, row);
-        assay__diff_layer_ops(&base, v->diff, row, 0);
-        const char *first = assay__buf_text(&base);
-        if (text.length && base.length) assay__buf_puts(&text, ": ");
-        assay__buf_puts(&text, first);
-        for (size_t s = 1; s < v->diff->count; s++) {
-            assay__buf_clear(&ops);
-            assay__diff_layer_ops(&ops, v->diff, row, s);
-            if (ops.length && strcmp(ops.data, first) != 0)
-                assay__buf_printf(&text, "%s%s",
-                                  base.length   ? " → "
-                                  : text.length ? ": "
-                                                : "",
-                                  ops.data);
-        }
-    }
-    if (base.failed || ops.failed) v->doc->failed = true;
-    assay__buf_free(&base);
-    assay__buf_free(&ops);
-    return assay__doc_take(v->doc, &text);
-}
-
 /* Of a row's time: derived as soon as one of its layers' is. */
 static enum assay_state time_state(const struct assay__diff *diff,
                                    const struct assay__diff_layer *row, size_t side)
@@ -290,14 +241,7 @@ static void put_layer(struct view *v, size_t index)
         const struct assay__diff_delta *d = &row->deltas[s];
         double ns = d->difference;
         if (!isfinite(ns)) ns = isfinite(row->times_ns[s]) ? row->times_ns[s] : -row->times_ns[0];
-        struct assay__datum change = assay__measured(ns / 1e3, NULL);
-        if (isfinite(ns))
-            change.text = assay__doc_printf(v->doc, "%s%s",
-                                            ns < 0   ? "−"
-                                            : ns > 0 ? "+"
-                                                     : "",
-                                            assay__scaled(fabs(ns) / 1e9, "s").text);
-        assay__table_cell(v->table, isfinite(ns) ? change : assay__datum_none());
+        assay__table_cell(v->table, assay__diff_change_cell(v->doc, ns));
         if (extra || d->ci.known) {
             put_delta(v, d, ASSAY__DIFF_TIME);
             continue;
@@ -306,7 +250,7 @@ static void put_layer(struct view *v, size_t index)
         assay__table_cell(v->table, isfinite(d->ratio) ? ratio : assay__datum_none());
         assay__table_skip(v->table, 1);
     }
-    assay__table_text(v->table, remark_of(v, row));
+    assay__table_text(v->table, assay__diff_layer_words(v->doc, v->diff, row));
 }
 
 /* Rows that are not layers always follow those that changed. */

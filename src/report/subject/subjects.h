@@ -7,28 +7,29 @@
 #include "report/subject/subject.h"
 
 /* X(name, tables: "layers|layer-times" or "") */
-#define ASSAY__SUBJECTS(X)           \
-    X(summary, "")                   \
-    X(findings, "|findings")         \
-    X(comparison, "|comparison")     \
-    X(sweep, "|sweep")               \
-    X(tune, "|tune")                 \
-    X(requirements, "|requirements") \
-    X(latency, "|launches|samples")  \
-    X(generation, "")                \
-    X(metrics, "|metrics")           \
-    X(layers, "|layers|layer-times") \
-    X(ncp_groups, "|groups|steps")   \
-    X(roofline, "")                  \
-    X(placement, "")                 \
-    X(power, "")                     \
-    X(memory, "|peak")               \
-    X(allocations, "|allocations")   \
-    X(counters, "|counters")         \
-    X(series, "|series|spans")       \
-    X(stability, "")                 \
-    X(unavailable, "")               \
-    X(ceilings, "|ceilings")         \
+#define ASSAY__SUBJECTS(X)                        \
+    X(summary, "")                                \
+    X(findings, "|findings")                      \
+    X(comparison, "|comparison")                  \
+    X(changes, "|operator-changes|layer-changes") \
+    X(sweep, "|sweep")                            \
+    X(tune, "|tune")                              \
+    X(requirements, "|requirements")              \
+    X(latency, "|launches|samples")               \
+    X(generation, "")                             \
+    X(metrics, "|metrics")                        \
+    X(layers, "|layers|layer-times")              \
+    X(ncp_groups, "|groups|steps")                \
+    X(roofline, "")                               \
+    X(placement, "")                              \
+    X(power, "")                                  \
+    X(memory, "|peak")                            \
+    X(allocations, "|allocations")                \
+    X(counters, "|counters")                      \
+    X(series, "|series|spans")                    \
+    X(stability, "")                              \
+    X(unavailable, "")                            \
+    X(ceilings, "|ceilings")                      \
     X(environment, "")
 
 #define ASSAY__SUBJECT_DECLARE(name, tables) \
