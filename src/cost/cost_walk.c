@@ -423,12 +423,17 @@ static int visit_scope(const struct scope *scope, double times, const char *why,
     const struct body *body = scope->bodies;
     int code = 0;
     for (size_t i = 0; i < graph->node_count && !code; i++) {
-        struct assay__cost own = scope->own[i];
+        struct assay__cost_visited visited = {.node = &graph->nodes[i],
+                                              .shapes = scope->shapes,
+                                              .own = scope->own[i],
+                                              .times = times,
+                                              .why = why,
+                                              .inside = scope->names.outer != NULL};
         if (body && body->node == i && isnan(body->times) && unknown(&scope->whole[i])) {
             /* how often its bodies run is unknown */
-            own = (struct assay__cost){NAN, NAN, NAN, NAN, NAN, body->why, false};
+            visited.own = (struct assay__cost){NAN, NAN, NAN, NAN, NAN, body->why, false};
         }
-        code = visit(context, &graph->nodes[i], &own, times, why);
+        code = visit(context, &visited);
         for (; body && body->node == i && !code; body = body->next) {
             bool never = times == 0 || body->times == 0; /* 0 × unknown: it does not run */
             code = visit_scope(body->scope, never ? 0 : times * body->times,
