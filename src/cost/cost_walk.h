@@ -4,6 +4,8 @@
 
 #include "cost/cost.h"
 
+#define ASSAY__COST_DEPTH 32 /* bodies nested deeper are unknown */
+
 /** One node of the main graph or of a body. */
 struct assay__cost_visited {
     const struct assay__node *node;
@@ -13,7 +15,7 @@ struct assay__cost_visited {
     double times;    /* how often it runs in one run of the model (a branch not taken: 0); NaN not
                         known */
     const char *why; /* then */
-    bool inside;     /* a body */
+    size_t depth;    /* of the bodies it is in; 0: the main graph */
 };
 /** Returns 0 to go on. */
 typedef int assay__cost_visit(void *context, const struct assay__cost_visited *visited);

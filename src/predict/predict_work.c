@@ -203,8 +203,7 @@ static bool item_of(const struct assay__cost_visited *visited, struct assay__wor
                     struct assay__work_item *item)
 {
     const struct assay__cost *cost = &visited->own;
-    if (visited->inside && isnan(visited->times))
-        return false; /* counted with the node around it */
+    if (visited->depth && isnan(visited->times)) return false; /* counted with the node around it */
     if (isnan(cost->flops) || isnan(cost->bytes_read) || isnan(cost->bytes_written)) {
         work->unknown++;
         return false;

@@ -188,7 +188,7 @@ static void test_chosen_values(void)
     CHECK_INT(op(a, "Relu")->skipped, 0);
     CHECK_INT(a->node_count, 2); /* the If and what it runs */
     CHECK_STR(a->nodes[1].node->op, "Relu");
-    CHECK(a->nodes[1].inside);
+    CHECK_INT(a->nodes[1].depth, 1);
     drop(a, model);
     assay__workload_free(workload);
 
