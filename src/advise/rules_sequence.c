@@ -2,6 +2,7 @@
  * generation. */
 #include "advise/rules.h"
 
+#include "cost/ncp.h"
 #include "judge/comparison.h"
 #include "zoo/zoo.h"
 
@@ -38,11 +39,27 @@ static enum assay__rule_outcome unrolled(struct assay__advice *a)
     return assay__rule_found(a, assay__amdahl(share, (double)INFINITY));
 }
 
+/* Of the latency: the Scan's own row and those of its body. */
+static double scan_share(const struct assay__advice *a, size_t *count)
+{
+    const struct assay__layers *layers = &a->trial->layers;
+    double share = assay__advice_share(a, "Scan|Loop", count);
+    for (size_t i = 0; i < layers->count; i++) {
+        const struct assay__layer *layer = &layers->items[i];
+        int64_t step = 0;
+        char group[64];
+        if (layer->from_count && assay__ncp_place(layer->from[0], &step, group, sizeof group) &&
+            step < 0)
+            share += assay__advice_time(layer) / a->p50_ns;
+    }
+    return share < 1 ? share : 1;
+}
+
 static enum assay__rule_outcome scanned(struct assay__advice *a)
 {
     const struct assay__cell_info *cell = &a->trial->model->cell;
     size_t count = 0;
-    double share = assay__advice_share(a, "Scan|Loop", &count);
+    double share = scan_share(a, &count);
     if (!cell->kind || !*cell->kind || strcmp(cell->form, "scan") != 0 ||
         cell->steps < STEPS_LEAST || !count || share < SCAN_SHARE)
         return ASSAY__RULE_NOTHING;

@@ -52,7 +52,8 @@ static struct assay__op_total *op_total(struct tally *tally, const struct assay_
     all->ops = assay__arena_grow(all->arena, all->ops, at, sizeof *all->ops);
     if (!all->ops || (plain && assay__map_set(tally->plain, node->op, at))) return NULL;
     all->op_count++;
-    all->ops[at] = (struct assay__op_total){node->op, node->domain, 0, 0, NAN, NAN, NAN};
+    all->ops[at] = (struct assay__op_total){
+        .op = node->op, .domain = node->domain, .flops = NAN, .macs = NAN, .bytes = NAN};
     return &all->ops[at];
 }
 
@@ -68,14 +69,40 @@ static double scaled(double times, double value)
     return value == 0 ? 0 : times * value;
 }
 
-static int visit(void *context, const struct assay__node *node, const struct assay__cost *own,
-                 double times, const char *why)
+static int keep_node(struct assay__analysis *all, const struct assay__cost_visited *visited)
+{
+    all->nodes = assay__arena_grow(all->arena, all->nodes, all->node_count, sizeof *all->nodes);
+    if (!all->nodes) return ASSAY_ENOMEM;
+    all->nodes[all->node_count++] = *visited;
+    return 0;
+}
+
+static int note_unknown(struct assay__analysis *analysis, struct assay__op_total *total,
+                        const struct assay__cost_visited *visited, bool flops, bool bytes)
+{
+    const char *why = visited->own.why ? visited->own.why : visited->why;
+    struct assay__unknown_op *unknown = unknown_op(analysis, visited->node,
+                                                   why ? why : "shape unknown");
+    if (!unknown) return ASSAY_ENOMEM;
+    total->unknown++;
+    total->without_flops += flops;
+    total->without_bytes += bytes;
+    unknown->count++;
+    unknown->without_flops += flops;
+    unknown->without_bytes += bytes;
+    return 0;
+}
+
+static int visit(void *context, const struct assay__cost_visited *visited)
 {
     struct tally *tally = context;
     struct assay__analysis *analysis = tally->analysis;
-    struct assay__op_total *total = op_total(tally, node);
+    const struct assay__cost *own = &visited->own;
+    double times = visited->times;
+    struct assay__op_total *total = op_total(tally, visited->node);
     if (!total) return ASSAY_ENOMEM;
     total->count++;
+    total->skipped += times == 0;
     analysis->constant_nodes += own->constant;
     if (times == 0 || own->constant) { /* it does not run: known to be nothing */
         add_known(&total->flops, 0);
@@ -83,6 +110,7 @@ static int visit(void *context, const struct assay__node *node, const struct ass
         add_known(&total->bytes, 0);
         return 0;
     }
+    if (keep_node(analysis, visited)) return ASSAY_ENOMEM;
     double flops = scaled(times, own->flops), macs = scaled(times, own->macs);
     double bytes = scaled(times, own->bytes_read + own->bytes_written);
     add_known(&total->flops, flops);
@@ -100,14 +128,15 @@ static int visit(void *context, const struct assay__node *node, const struct ass
     analysis->unknown_flops += isnan(flops);
     analysis->unknown_bytes += isnan(bytes);
     if (!isnan(flops + bytes)) return 0;
-    total->unknown++;
-    if (own->why) why = own->why;
-    struct assay__unknown_op *unknown = unknown_op(analysis, node, why ? why : "shape unknown");
-    if (!unknown) return ASSAY_ENOMEM;
-    unknown->count++;
-    unknown->without_flops += isnan(flops);
-    unknown->without_bytes += isnan(bytes);
-    return 0;
+    return note_unknown(analysis, total, visited, isnan(flops), isnan(bytes));
+}
+
+/* Nothing is known of an operator when the known part of it is nothing. */
+static void drop_false_zeros(struct assay__op_total *total)
+{
+    if (total->without_flops && total->flops == 0) total->flops = NAN;
+    if (total->without_flops && total->macs == 0) total->macs = NAN;
+    if (total->without_bytes && total->bytes == 0) total->bytes = NAN;
 }
 
 /* Unknown last. */
@@ -143,6 +172,8 @@ static int total_operators(struct assay__analysis *analysis, struct assay_error 
     if (!code)
         code = assay__cost_walk(analysis->model, analysis->shapes, analysis->costs, visit, &tally,
                                 error);
+    for (size_t i = 0; i < analysis->op_count && !code; i++)
+        drop_false_zeros(&analysis->ops[i]);
     if (!code && analysis->op_count)
         qsort(analysis->ops, analysis->op_count, sizeof *analysis->ops, by_flops);
     if (!code && analysis->unknown_count)
@@ -275,6 +306,11 @@ static int add_parameters(struct parameters *all, const struct assay__graph *gra
                                               : NULL;
         if (value && value->t)
             code = add_parameter(all, value->t, node->output_count ? node->outputs[0] : "");
+        struct assay__tensor list;
+        int64_t trained;
+        for (size_t k = 0; !code && assay__node_learned(node, k, &list, &trained); k++)
+            code = add_stored(all, &list, "attribute",
+                              assay__dtype_bytes(list.dtype, list.elements));
         for (size_t k = 0; k < node->attr_count && depth < DEPTH && !code; k++)
             if (node->attrs[k].g) code = add_parameters(all, node->attrs[k].g, depth + 1);
     }

@@ -3,7 +3,7 @@
 #ifndef ASSAY_COST_ANALYSIS_H
 #define ASSAY_COST_ANALYSIS_H
 
-#include "cost/cost.h"
+#include "cost/cost_walk.h"
 #include "cost/liveness.h"
 #include "model/inputs/inputs.h"
 
@@ -13,8 +13,12 @@ struct assay__op_total {
     const char *op, *domain;
     size_t count;   /* nodes, those of subgraphs and inlined functions included (each once, however
                        often it runs) */
+    size_t skipped; /* of these, in a branch that is not taken, or a loop that does not run */
     size_t unknown; /* of these, without a known cost (FLOPs or bytes) */
-    double flops, macs, bytes; /* sums over nodes whose cost is known; NaN when none is */
+    /* Sums over nodes whose cost is known; NaN when none is, and where what is known is nothing
+       while others are unknown. */
+    double flops, macs, bytes;
+    size_t without_flops, without_bytes; /* of the unknown ones; one may lack both */
 };
 
 struct assay__unknown_op {
@@ -29,7 +33,7 @@ struct assay__parameter_total {
     int64_t tensors, elements, bytes; /* bytes as stored (packed, sparse, palettised) */
     const char *storage; /* "dense", "sparse", "quantised", "palettised"; with ", external" after
                             when it lies in another file. "constant": made by ConstantOfShape,
-                            nothing is stored */
+                            nothing is stored. "attribute": held by an operator of ai.onnx.ml */
 };
 
 struct assay__analysis {
@@ -44,7 +48,11 @@ struct assay__analysis {
        it leaves out */
     double flops, macs, bytes_read, bytes_written, bytes_weights;
     size_t unknown_flops, unknown_bytes;
-    size_t constant_nodes;       /* that are made once, when the model is loaded */
+    size_t constant_nodes; /* that are made once, when the model is loaded */
+    /* every node that runs or may run, bodies' included, in file order; what is made when the model
+       is loaded is left out */
+    struct assay__cost_visited *nodes;
+    size_t node_count;
     struct assay__op_total *ops; /* by flops, then bytes, then name */
     size_t op_count;
     struct assay__unknown_op *unknown; /* by count, then name */

@@ -22,7 +22,7 @@
  * unknown dimension, an unknown branch or trip count.
  *
  * Scopes form a tree, one per graph: the costs are summed from the leaves up, and the nodes visited
- * from the root down, each once. Bodies nested deeper than DEPTH are unknown. */
+ * from the root down, each once. Bodies nested deeper than ASSAY__COST_DEPTH are unknown. */
 #include "cost/cost_walk.h"
 
 #include "cost/cost_table.h"
@@ -32,7 +32,6 @@
 #include <string.h>
 #include <strings.h>
 
-#define DEPTH 32
 #define MANY_INPUTS 64
 
 static const char no_row[] = "no cost row", no_shape[] = "shape unknown",
@@ -392,7 +391,7 @@ static int cost_scope(struct walk *walk, const struct assay__graph *graph,
     for (size_t i = 0; i < graph->node_count && !code; i++) {
         struct body **first = end;
         size_t bodies = 0;
-        if (depth < DEPTH) code = enter_bodies(walk, scope, i, depth, &end, &bodies);
+        if (depth < ASSAY__COST_DEPTH) code = enter_bodies(walk, scope, i, depth, &end, &bodies);
         if (code) break;
         if (bodies) { /* by itself it does nothing */
             cost_bodies(scope, &graph->nodes[i], *first, bodies, &scope->whole[i]);
@@ -416,22 +415,27 @@ static void free_scope(struct scope *scope)
 
 /* --- visiting --------------------------------------------------------------------------------- */
 
-static int visit_scope(const struct scope *scope, double times, const char *why,
+static int visit_scope(const struct scope *scope, size_t depth, double times, const char *why,
                        assay__cost_visit *visit, void *context)
 {
     const struct assay__graph *graph = scope->names.graph;
     const struct body *body = scope->bodies;
     int code = 0;
     for (size_t i = 0; i < graph->node_count && !code; i++) {
-        struct assay__cost own = scope->own[i];
+        struct assay__cost_visited visited = {.node = &graph->nodes[i],
+                                              .shapes = scope->shapes,
+                                              .own = scope->own[i],
+                                              .times = times,
+                                              .why = why,
+                                              .depth = depth};
         if (body && body->node == i && isnan(body->times) && unknown(&scope->whole[i])) {
             /* how often its bodies run is unknown */
-            own = (struct assay__cost){NAN, NAN, NAN, NAN, NAN, body->why, false};
+            visited.own = (struct assay__cost){NAN, NAN, NAN, NAN, NAN, body->why, false};
         }
-        code = visit(context, &graph->nodes[i], &own, times, why);
+        code = visit(context, &visited);
         for (; body && body->node == i && !code; body = body->next) {
             bool never = times == 0 || body->times == 0; /* 0 × unknown: it does not run */
-            code = visit_scope(body->scope, never ? 0 : times * body->times,
+            code = visit_scope(body->scope, depth + 1, never ? 0 : times * body->times,
                                isnan(times) ? why : body->why, visit, context);
         }
     }
@@ -448,7 +452,7 @@ int assay__cost_walk(const struct assay__model *model, const struct assay__shape
     if (walk.index && walk.arena) code = cost_scope(&walk, &model->graph, shapes, NULL, 0, &scope);
     for (size_t i = 0; i < model->graph.node_count && !code; i++)
         costs[i] = scope->whole[i];
-    if (!code && visit) code = visit_scope(scope, 1, NULL, visit, context);
+    if (!code && visit) code = visit_scope(scope, 0, 1, NULL, visit, context);
     if (code == ASSAY_ENOMEM) assay_error_set(error, code, "out of memory");
     free_scope(scope);
     assay__arena_free(walk.arena);

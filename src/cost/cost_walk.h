@@ -4,12 +4,21 @@
 
 #include "cost/cost.h"
 
-/** One node of the main graph or of a body. own: what the node does by itself when it runs once (a
- *  Loop by itself does nothing: its body's nodes do). times: how often it runs in one run of the
- *  model (a branch not taken: 0), NaN when that is not known; why then says the reason. Returns 0
- *  to go on. */
-typedef int assay__cost_visit(void *context, const struct assay__node *node,
-                              const struct assay__cost *own, double times, const char *why);
+#define ASSAY__COST_DEPTH 32 /* bodies nested deeper are unknown */
+
+/** One node of the main graph or of a body. */
+struct assay__cost_visited {
+    const struct assay__node *node;
+    const struct assay__shapes *shapes; /* of its graph; NULL: the body was not entered */
+    struct assay__cost own; /* what it does by itself when it runs once (a Loop by itself does
+                               nothing: its body's nodes do) */
+    double times;    /* how often it runs in one run of the model (a branch not taken: 0); NaN not
+                        known */
+    const char *why; /* then */
+    size_t depth;    /* of the bodies it is in; 0: the main graph */
+};
+/** Returns 0 to go on. */
+typedef int assay__cost_visit(void *context, const struct assay__cost_visited *visited);
 
 /** Costs as in assay__cost_graph; visit (may be NULL) is then called for every node. Of two
  *  branches of which the taken one is not known but which cost the same, the first counts as

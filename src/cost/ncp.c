@@ -162,15 +162,16 @@ static double needed_flops(struct tally *tally, const struct assay__node *node, 
     return own->flops - missing_flops(tally, node, scope, own);
 }
 
-static int visit(void *context, const struct assay__node *node, const struct assay__cost *own,
-                 double times, const char *why)
+static int visit(void *context, const struct assay__cost_visited *visited)
 {
     struct tally *tally = context;
+    const struct assay__node *node = visited->node;
+    const struct assay__cost *own = &visited->own;
+    double times = visited->times;
     char scope[64];
     int64_t step = -1;
     double flops = own->flops * times, bytes = (own->bytes_read + own->bytes_written) * times;
     struct part *part = NULL;
-    (void)why;
     if (own->constant) return 0;
     if (assay__ncp_place(node->name, &step, scope, sizeof scope) && step < tally->ncp->steps)
         part = part_of(tally, scope);

@@ -69,17 +69,20 @@ static void add_group(const struct assay__cell_info *cell, struct place *place, 
 static void find_place(const struct assay__cell_info *cell, const struct assay__layer *layer,
                        struct place *place)
 {
-    bool several = false, scan = strcmp(cell->form, "scan") == 0 && strcmp(layer->op, "Scan") == 0;
+    bool form = strcmp(cell->form, "scan") == 0, scan = form && strcmp(layer->op, "Scan") == 0;
+    bool several = false, inside = false; /* the Scan's body: of every step */
     *place = (struct place){.step = -1};
     for (size_t i = 0; i < layer->from_count; i++) {
         char group[GROUP_BYTES] = "";
         int64_t step = -1;
-        if (!assay__ncp_place(layer->from[i], &step, group, sizeof group) || step < 0 ||
-            step >= cell->steps) {
+        bool placed = assay__ncp_place(layer->from[i], &step, group, sizeof group);
+        bool body = placed && form && step < 0;
+        if (!placed || (step < 0 && !body) || step >= cell->steps) {
             place->outside = true;
             continue;
         }
         add_group(cell, place, group);
+        inside |= body;
         several |= place->step >= 0 && place->step != step;
         place->step = step;
     }
@@ -90,6 +93,7 @@ static void find_place(const struct assay__cell_info *cell, const struct assay__
                         : place->group_count == 1 && !place->outside ? ASSAY__PART_GROUP
                                                                      : ASSAY__PART_SHARED;
     place->step_kind = place->group_count == 0     ? none
+                       : inside                    ? ASSAY__PART_SCAN
                        : several || place->outside ? ASSAY__PART_SHARED
                                                    : ASSAY__PART_GROUP;
     if (place->step_kind != ASSAY__PART_GROUP) place->step = -1;
@@ -198,7 +202,7 @@ static void close_list(struct assay__ncp_groups *out, const struct assay__layers
 static void describe_group(const struct assay__ncp_groups *out, const struct list *list,
                            const struct assay__cell_group *group, struct assay__part *row)
 {
-    bool shared = false, joint = group->state == ASSAY_ESTIMATED;
+    bool shared = false, timed = false, joint = group->state == ASSAY_ESTIMATED;
     row->neurons = group->neurons > 0 ? group->neurons : -1;
     row->flops_needed = group->flops_needed;
     if (row->layers) {
@@ -210,10 +214,12 @@ static void describe_group(const struct assay__ncp_groups *out, const struct lis
     row->state = ASSAY_UNAVAILABLE;
     row->flops = group->flops;
     row->flops_state = isfinite(group->flops) ? group->state : ASSAY_UNAVAILABLE;
-    for (size_t i = 0; i < list->count; i++)
+    for (size_t i = 0; i < list->count; i++) {
         shared |= list->rows[i].kind == ASSAY__PART_SHARED &&
                   strstr(list->rows[i].name, group->name) != NULL;
-    row->note = strcmp(out->cell->form, "scan") == 0
+        timed |= list->rows[i].kind == ASSAY__PART_GROUP && list->rows[i].layers > 0;
+    }
+    row->note = strcmp(out->cell->form, "scan") == 0 && !timed && !shared
                     ? "inside the Scan's body; the unrolled form shows it"
                 : out->layers == 0 ? "layers were not timed"
                 : joint  ? "computed with all neurons at once, in the row \"neurons\"; its "
@@ -276,7 +282,7 @@ static void sum_steps(struct assay__ncp_groups *out)
 static void find_floor(struct assay__ncp_groups *out, const struct assay__layers *layers)
 {
     double scan_ns = NAN;
-    bool shared = false;
+    bool shared = false, grouped = false;
     for (size_t i = 0; i < layers->count; i++) {
         const struct assay__layer *layer = &layers->items[i];
         if (layer->state == ASSAY_UNAVAILABLE || !isfinite(layer->time_ns)) continue;
@@ -284,14 +290,16 @@ static void find_floor(struct assay__ncp_groups *out, const struct assay__layers
         if (!(layer->time_ns >= out->floor_ns)) out->floor_ns = layer->time_ns;
     }
     for (size_t i = 0; i < out->group_count; i++) {
-        if (out->groups[i].kind == ASSAY__PART_SCAN) scan_ns = out->groups[i].time_ns;
+        grouped |= out->groups[i].kind == ASSAY__PART_GROUP && out->groups[i].layers > 0;
         shared |= out->groups[i].kind == ASSAY__PART_SHARED;
     }
+    for (size_t i = 0; i < out->step_count; i++)
+        if (out->steps[i].kind == ASSAY__PART_SCAN) scan_ns = out->steps[i].time_ns;
     out->scan_step_ns = scan_ns / (double)out->cell->steps;
-    /* A Scan's own dispatch of its body's nodes is inside its one layer: no floor can be seen. */
+    /* What a Scan's trips cost is in its own row: no floor can be seen. */
     if (isfinite(scan_ns) || !(out->floor_ns > 0) || out->timed < FLOOR_LAYERS) out->floor_ns = NAN;
     out->floor_share = ((double)out->timed * out->floor_ns + layers->engine_ns) / out->p50_ns;
-    if (strcmp(out->cell->form, "scan") == 0)
+    if (strcmp(out->cell->form, "scan") == 0 && !grouped && !shared)
         out->note = "The engine runs all steps inside one Scan, where neuron groups cannot be "
                     "separated. The unrolled form of the same network shows them.";
     else if (out->layers == 0)

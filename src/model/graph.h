@@ -79,6 +79,10 @@ struct assay__value {
        it; NULL when built */
     const uint8_t *raw;
     size_t raw_size;
+    /* what a caller of shape inference will feed: all elements of a list of integers or booleans;
+       NULL not known */
+    const int64_t *contents;
+    size_t content_count;
 };
 
 /* Weights that a builder describes instead of holding: float32, element i a pure function of
@@ -311,6 +315,11 @@ struct assay__tensor *assay__graph_tensor(const struct assay__graph *graph, size
 /** Execution order (Kahn, file order among the ready). order has node_count entries.
  *  ASSAY_EFORMAT on a cycle, naming a node on it. */
 int assay__graph_order(const struct assay__graph *graph, size_t *order, struct assay_error *error);
+/** List i of numbers that an operator of ai.onnx.ml holds in its attributes, as a tensor without
+ *  dims, and how many of them were trained (a tree's thresholds and leaves, not the indices of its
+ *  nodes). false: there is no list i. */
+bool assay__node_learned(const struct assay__node *node, size_t i, struct assay__tensor *tensor,
+                         int64_t *trained);
 /** elements: trainable parameters as the initializers and Constant nodes (of more than one number)
  *  of all graphs have them, but not scalars, int64, bool and string tensors (constants, shapes,
  *  indices) and not tensors used only as BatchNormalization's running mean and variance or as a
@@ -318,8 +327,10 @@ int assay__graph_order(const struct assay__graph *graph, size_t *order, struct a
  *  one for each number, also where several share a byte; a sparse tensor counts its dense elements,
  *  and what ConstantOfShape makes of a constant shape in the place of a weight counts like that
  *  weight (parameters.c has the rule). bytes: what all of them take as stored, trainable or not (a
- *  sparse one: its values and indices; one made by ConstantOfShape: none). Local functions are not
- *  entered: inline them first. false when a size overflows. */
+ *  sparse one: its values and indices; one made by ConstantOfShape: none). What operators of
+ *  ai.onnx.ml hold in their attributes counts too: coefficients, support vectors, thresholds and
+ *  leaves of trees. Local functions are not entered: inline them first. false when a size
+ *  overflows. */
 bool assay__model_parameters(const struct assay__model *model, int64_t *elements, int64_t *bytes);
 /** Calls visit for each tensor that ConstantOfShape makes in the place of a weight, in all graphs,
  *  trainable or not: name, dtype, rank and elements are set, dims and data are not. Those whose

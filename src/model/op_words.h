@@ -24,7 +24,7 @@ static inline bool assay__next_word(const char **at, char out[ASSAY__WORD])
 static inline bool assay__has_word(const char *words, const char *word)
 {
     size_t length = strlen(word);
-    for (const char *at = words; (at = strstr(at, word)); at += length)
+    for (const char *at = words; length && (at = strstr(at, word)); at += length)
         if ((at == words || at[-1] == ' ') && (!at[length] || at[length] == ' ')) return true;
     return false;
 }

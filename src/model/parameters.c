@@ -9,6 +9,7 @@
 #include "base/vec.h"
 #include "model/graph.h"
 #include "model/onnx/onnx.h"
+#include "model/op_words.h"
 #include "model/tensor_data.h"
 
 #include <math.h>
@@ -209,6 +210,63 @@ static bool filled_weight(const struct study *study, const struct assay__node *n
     return true;
 }
 
+/* --- attributes of ai.onnx.ml ----------------------------------------------------------------- */
+
+/* What training set. The doubles of an attribute are in NAME_as_tensor. Scalers and imputers hold
+ * statistics, encoders tables: not trained. */
+static const struct {
+    const char *ops, *attributes;
+} learners[] = {
+    {"TreeEnsembleClassifier", "nodes_values class_weights base_values"},
+    {"TreeEnsembleRegressor", "nodes_values target_weights base_values"},
+    {"TreeEnsemble", "nodes_splits leaf_weights"},
+    {"LinearClassifier LinearRegressor", "coefficients intercepts"},
+    {"SVMClassifier SVMRegressor", "coefficients support_vectors rho prob_a prob_b"},
+};
+
+/* A leaf has a place among a tree's thresholds, but no threshold. */
+static int64_t count_leaves(const struct assay__node *node)
+{
+    const struct assay__attr *modes = assay__node_attr(node, "nodes_modes");
+    int64_t leaves = 0;
+    for (size_t i = 0; modes && modes->strings && i < modes->count; i++)
+        leaves += strcmp(modes->strings[i], "LEAF") == 0;
+    return leaves;
+}
+
+static int64_t count_trained(const struct assay__node *node, const char *name, int64_t count)
+{
+    char base[64];
+    size_t length = strlen(name), suffix = strlen("_as_tensor");
+    if (length > suffix && strcmp(name + length - suffix, "_as_tensor") == 0) length -= suffix;
+    if (length >= sizeof base) return 0;
+    memcpy(base, name, length);
+    base[length] = 0;
+    for (size_t i = 0; i < sizeof learners / sizeof learners[0]; i++) {
+        if (!assay__has_word(learners[i].ops, node->op)) continue;
+        if (!assay__has_word(learners[i].attributes, base)) return 0;
+        int64_t leaves = strcmp(base, "nodes_values") == 0 ? count_leaves(node) : 0;
+        return leaves < count ? count - leaves : 0;
+    }
+    return 0;
+}
+
+bool assay__node_learned(const struct assay__node *node, size_t i, struct assay__tensor *tensor,
+                         int64_t *trained)
+{
+    if (strcmp(node->domain, "ai.onnx.ml") != 0) return false;
+    for (size_t k = 0; k < node->attr_count; k++) {
+        const struct assay__attr *attr = &node->attrs[k];
+        if ((!attr->floats && !attr->ints && !attr->t) || i-- > 0) continue;
+        *tensor = (struct assay__tensor){.name = attr->name, .rank = 1, .nonzeros = -1};
+        tensor->dtype = attr->t ? attr->t->dtype : attr->floats ? ASSAY__FLOAT32 : ASSAY__INT64;
+        tensor->elements = attr->t ? attr->t->elements : (int64_t)attr->count;
+        *trained = count_trained(node, attr->name, tensor->elements);
+        return true;
+    }
+    return false;
+}
+
 /* --- adding up -------------------------------------------------------------------------------- */
 
 struct tally {
@@ -254,6 +312,17 @@ static bool count_constant(const struct assay__node *node, struct tally *tally)
     return count_tensor(value->t, each, tally);
 }
 
+static bool count_learned(const struct assay__node *node, struct tally *tally)
+{
+    struct assay__tensor tensor;
+    int64_t trained = 0;
+    for (size_t i = 0; assay__node_learned(node, i, &tensor, &trained); i++)
+        if (!count_tensor(&tensor, 0, tally) ||
+            assay__add_i64_overflows(tally->elements, trained, &tally->elements))
+            return false;
+    return true;
+}
+
 static bool count_graph(const struct assay__graph *graph, struct tally *tally, int depth)
 {
     const struct assay__map *uses = tally->study->uses;
@@ -264,7 +333,7 @@ static bool count_graph(const struct assay__graph *graph, struct tally *tally, i
         const struct assay__graph *body;
         struct assay__tensor tensor;
         bool weight = false;
-        if (!count_constant(&graph->nodes[i], tally) ||
+        if (!count_constant(&graph->nodes[i], tally) || !count_learned(&graph->nodes[i], tally) ||
             !filled_weight(tally->study, &graph->nodes[i], &weight, &tensor))
             return false;
         int64_t stored = tally->bytes;

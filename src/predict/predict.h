@@ -48,8 +48,8 @@ struct assay__work_item {
     /* products per output of a convolution (channels x kernel), rows of a matrix product, how many
      * numbers a function makes; 0: no such number */
     double depth;
-    size_t node;    /* file order; of the first of several */
-    size_t repeats; /* equal ones */
+    const struct assay__node *node; /* the first of several; NULL: of no model */
+    size_t repeats;                 /* equal ones, and how often each runs in a loop */
 };
 
 struct assay__work {

@@ -49,8 +49,7 @@ static void missing(struct metric_writer *w, const char *name, const char *reaso
 
 /* Why the validated error does not apply: the fitted networks ran on the unit alone, and most of
  * them spent their time in operators. NULL: out of memory. */
-static const char *uncovered_of(struct assay__arena *arena, const struct assay__analysis *analysis,
-                                const struct assay__work *work,
+static const char *uncovered_of(struct assay__arena *arena, const struct assay__work *work,
                                 const struct assay__predict_target *target,
                                 const struct assay__fit *fit, const struct assay__prediction *p)
 {
@@ -59,7 +58,7 @@ static const char *uncovered_of(struct assay__arena *arena, const struct assay__
     /* Operators without a known path onto the Neural Engine of any chip (check_ane_ops.c). Those
        that only ask for sizes are folded when the model is loaded. */
     for (size_t i = 0; i < work->count && target->unit == ASSAY__UNIT_ANE; i++) {
-        const struct assay__node *node = &analysis->model->graph.nodes[work->items[i].node];
+        const struct assay__node *node = work->items[i].node;
         enum assay__ane_path path = assay__ane_path_of(node);
         off += work->items[i].class != ASSAY__WORK_VIEW &&
                (path == ASSAY__ANE_NO_PATH || path == ASSAY__ANE_RECURRENT ||
@@ -149,7 +148,8 @@ static void put_power(struct metric_writer *w)
                ASSAY_ESTIMATED, "model", note);
 }
 
-static void put_rates(struct metric_writer *w, const struct assay__workload *workload)
+static void put_rates(struct metric_writer *w, const struct assay__work *work,
+                      const struct assay__workload *workload)
 {
     const struct assay__prediction *p = w->p;
     double rate = 1 / p->latency_s, bandwidth = p->bytes / p->latency_s;
@@ -163,11 +163,18 @@ static void put_rates(struct metric_writer *w, const struct assay__workload *wor
             estimate(w, "throughput.tokens",
                      rate * (double)workload->batch * (double)workload->sequence);
     }
-    put_metric(w, "compute.flops", p->flops, ASSAY_DERIVED, "graph",
-               "of operators whose cost is known");
-    estimate(w, "compute.rate", p->flops / p->latency_s);
-    estimate(w, "compute.utilization", p->flops / p->latency_s / p->peak_flops);
-    if (p->bytes > 0) estimate(w, "compute.intensity", p->flops / p->bytes);
+    if (p->flops > 0 || !work->unknown) {
+        put_metric(w, "compute.flops", p->flops, ASSAY_DERIVED, "graph",
+                   "of operators whose cost is known");
+        estimate(w, "compute.rate", p->flops / p->latency_s);
+        estimate(w, "compute.utilization", p->flops / p->latency_s / p->peak_flops);
+        if (p->bytes > 0) estimate(w, "compute.intensity", p->flops / p->bytes);
+    } else {
+        static const char *const names[] = {"compute.flops", "compute.rate", "compute.utilization",
+                                            "compute.intensity"};
+        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+            missing(w, names[i], "no operator that computes has a known cost");
+    }
     estimate(w, "memory.bandwidth", bandwidth);
     if (roof > 0 && bandwidth <= roof)
         estimate(w, "memory.bandwidth_utilization", bandwidth / roof);
@@ -177,8 +184,8 @@ static void put_rates(struct metric_writer *w, const struct assay__workload *wor
 
 /* --- layers ----------------------------------------------------------------------------------- */
 
-static void put_layers(struct metric_writer *w, const struct assay__analysis *analysis,
-                       const struct assay__work *work, const struct assay__predicted_item *items)
+static void put_layers(struct metric_writer *w, const struct assay__work *work,
+                       const struct assay__predicted_item *items)
 {
     struct assay__layers *layers = &w->trial->layers;
     struct assay__arena *arena = w->profile->arena;
@@ -186,7 +193,8 @@ static void put_layers(struct metric_writer *w, const struct assay__analysis *an
     const char **names = assay__arena_array(arena, work->count + 1, sizeof *names);
     for (size_t i = 0; i < work->count && layers->items && names; i++) {
         const struct assay__work_item *item = &work->items[i];
-        const struct assay__node *node = &analysis->model->graph.nodes[item->node];
+        const struct assay__node *node = item->node;
+        double times = (double)item->repeats;
         names[i] = assay__arena_text(arena, "%s", assay__check_node_name(node));
         layers->items[i] = (struct assay__layer){
             .index = (int)i,
@@ -198,9 +206,9 @@ static void put_layers(struct metric_writer *w, const struct assay__analysis *an
             .time_ns = items[i].time_s * 1e9,
             .host_enqueue_ns = (double)NAN,
             .share = items[i].time_s / w->p->latency_s,
-            .flops = item->flops,
-            .bytes = item->weight_bytes + item->read_bytes + item->written_bytes,
-            .weight_bytes = item->weight_bytes,
+            .flops = times * item->flops,
+            .bytes = times * (item->weight_bytes + item->read_bytes + item->written_bytes),
+            .weight_bytes = times * item->weight_bytes,
             .live_bytes = (double)NAN,
             .bound = assay__bound_name(items[i].bound),
             .state = ASSAY_ESTIMATED,
@@ -252,7 +260,7 @@ int assay__predict_trial(struct assay_profile *profile, const struct assay__anal
     w.trial = assay__profile_trial(profile);
     if (!w.trial) return ASSAY_ENOMEM;
     if (!w.trial->metrics) w.trial->metrics = assay_metrics_new();
-    const char *uncovered = uncovered_of(profile->arena, analysis, work, target, fit, prediction);
+    const char *uncovered = uncovered_of(profile->arena, work, target, fit, prediction);
     if (!uncovered) return ASSAY_ENOMEM;
     w.note = note_of(profile->arena, fit, uncovered);
     struct assay__target *to = &w.trial->target;
@@ -288,9 +296,9 @@ int assay__predict_trial(struct assay_profile *profile, const struct assay__anal
     }
     w.trial->state = ASSAY__TRIAL_OK;
     w.trial->reason = "";
-    put_rates(&w, analysis->workload);
+    put_rates(&w, work, analysis->workload);
     put_memory(&w);
     put_power(&w);
-    put_layers(&w, analysis, work, items);
+    put_layers(&w, work, items);
     return w.code ? w.code : assay_metrics_failed(w.trial->metrics);
 }

@@ -57,12 +57,12 @@ static double dimension(const struct assay__shape_entry *entry, int axis)
 
 /* Weights of a convolution are [out, in / groups, kernel …], of a transposed one [in, out / groups,
  * kernel …]. */
-static void convolution(const struct assay__analysis *a, const struct assay__node *node,
+static void convolution(const struct assay__shapes *shapes, const struct assay__node *node,
                         struct assay__work_item *item)
 {
     size_t weights = strcmp(node->op, "QLinearConv") == 0 ? 3 : 1;
     const struct assay__shape_entry *w = NULL;
-    if (weights < node->input_count) w = assay__shapes_get(a->shapes, node->inputs[weights]);
+    if (weights < node->input_count) w = assay__shapes_get(shapes, node->inputs[weights]);
     double groups = (double)assay__node_int(node, "group", 1);
     bool transposed = assay__text_is_one_of(node->op, "ConvTranspose conv_transpose");
     double channels = transposed ? dimension(w, 0) / (groups > 0 ? groups : 1) : dimension(w, 1);
@@ -76,18 +76,18 @@ static void convolution(const struct assay__analysis *a, const struct assay__nod
  * normalisation raises each to a power with the scalar library: about 40 vectorised functions. */
 #define LRN_FUNCTIONS 40
 
-static void classify(const struct assay__analysis *a, const struct assay__node *node,
+static void classify(const struct assay__shapes *shapes, const struct assay__node *node,
                      struct assay__work_item *item)
 {
     const struct assay__shape_entry *y = NULL;
-    if (node->output_count) y = assay__shapes_get(a->shapes, node->outputs[0]);
+    if (node->output_count) y = assay__shapes_get(shapes, node->outputs[0]);
     item->class = ASSAY__WORK_ELEMENTWISE;
     for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
         if (!assay__text_is_one_of(node->op, classes[i].ops)) continue;
         item->class = classes[i].class;
         break;
     }
-    if (item->class == ASSAY__WORK_CONV) convolution(a, node, item);
+    if (item->class == ASSAY__WORK_CONV) convolution(shapes, node, item);
     if (item->class == ASSAY__WORK_FUNCTION) {
         item->depth = strcmp(node->op, "LRN") == 0 ? LRN_FUNCTIONS : 1;
         for (int i = 0; y && i < y->rank; i++)
@@ -106,23 +106,24 @@ static void classify(const struct assay__analysis *a, const struct assay__node *
 enum fusion { NOT_FUSED, BEHIND_PRODUCT, IN_FUNCTION };
 
 struct fusing {
-    const struct assay__graph *graph;
+    const struct assay__cost_visited *nodes;
     struct assay__map *producer, *uses, *reader; /* of values; reader: one of its readers */
     enum fusion *fused;                          /* by node */
 };
 
-static int fusing_start(struct fusing *f, const struct assay__graph *graph,
+static int fusing_start(struct fusing *f, const struct assay__analysis *a,
                         struct assay__arena *arena)
 {
+    const struct assay__graph *graph = &a->model->graph;
     int code = 0;
-    f->graph = graph;
+    f->nodes = a->nodes;
     f->producer = assay__map_over(graph->names);
     f->uses = assay__map_over(graph->names);
     f->reader = assay__map_over(graph->names);
-    f->fused = assay__arena_array(arena, graph->node_count + 1, sizeof *f->fused);
+    f->fused = assay__arena_array(arena, a->node_count + 1, sizeof *f->fused);
     if (!f->producer || !f->uses || !f->reader || !f->fused) return ASSAY_ENOMEM;
-    for (size_t i = 0; i < graph->node_count && !code; i++) {
-        const struct assay__node *node = &graph->nodes[i];
+    for (size_t i = 0; i < a->node_count && !code; i++) {
+        const struct assay__node *node = a->nodes[i].node;
         for (size_t k = 0; k < node->output_count && !code; k++)
             code = assay__map_set(f->producer, node->outputs[k], i);
         for (size_t k = 0; k < node->input_count && !code; k++) {
@@ -154,7 +155,7 @@ static bool follows_product(const struct fusing *f, const struct assay__node *no
     for (size_t k = 0; k < node->input_count; k++) {
         size_t p = sole_producer(f, node->inputs[k]);
         if (p == SIZE_MAX) continue;
-        const char *op = f->graph->nodes[p].op;
+        const char *op = f->nodes[p].node->op;
         if (assay__text_is_one_of(op, CONVOLUTIONS " Gemm") || f->fused[p] == BEHIND_PRODUCT)
             return true;
         if (strcmp(op, "MatMul") == 0 && strcmp(node->op, "Add") == 0 && weight_bytes > 0)
@@ -171,7 +172,7 @@ static bool part_of_function(const struct fusing *f, const struct assay__node *n
     for (size_t k = 0; (product || sum) && k < node->input_count; k++) {
         size_t p = sole_producer(f, node->inputs[k]);
         if (p == SIZE_MAX) continue;
-        const char *op = f->graph->nodes[p].op;
+        const char *op = f->nodes[p].node->op;
         if (f->fused[p] == IN_FUNCTION || (sum && strcmp(op, "Erf") == 0)) return true;
         if (product && strcmp(op, "Sigmoid") == 0) return true;
     }
@@ -179,7 +180,7 @@ static bool part_of_function(const struct fusing *f, const struct assay__node *n
     size_t reader = node->output_count && assay__map_get(f->uses, node->outputs[0]) == 1
                         ? assay__map_get(f->reader, node->outputs[0])
                         : ASSAY__MAP_NONE;
-    return reader != ASSAY__MAP_NONE && strcmp(f->graph->nodes[reader].op, "Erf") == 0;
+    return reader != ASSAY__MAP_NONE && strcmp(f->nodes[reader].node->op, "Erf") == 0;
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
@@ -197,40 +198,48 @@ static bool same(const struct assay__work_item *a, const struct assay__work_item
            a->channels == b->channels;
 }
 
+/* One node that runs: false when it does nothing, or what it does is not known. */
+static bool item_of(const struct assay__cost_visited *visited, struct assay__work *work,
+                    struct assay__work_item *item)
+{
+    const struct assay__cost *cost = &visited->own;
+    if (visited->depth && isnan(visited->times)) return false; /* counted with the node around it */
+    if (isnan(cost->flops) || isnan(cost->bytes_read) || isnan(cost->bytes_written)) {
+        work->unknown++;
+        return false;
+    }
+    double weights = known(cost->bytes_weights);
+    *item = (struct assay__work_item){.flops = cost->flops,
+                                      .weight_bytes = weights,
+                                      .read_bytes = cost->bytes_read - weights,
+                                      .written_bytes = cost->bytes_written,
+                                      .node = visited->node,
+                                      .repeats = (size_t)fmin(visited->times, 1e15)};
+    return item->flops != 0 || cost->bytes_read != 0 || cost->bytes_written != 0;
+}
+
 static int fill(const struct assay__analysis *a, bool merge, struct assay__arena *arena,
                 struct assay__work *work)
 {
-    const struct assay__graph *g = &a->model->graph;
     struct fusing fusing = {0};
-    int code = fusing_start(&fusing, g, arena);
-    work->items = assay__arena_array(arena, g->node_count + 1, sizeof *work->items);
+    int code = fusing_start(&fusing, a, arena);
+    work->items = assay__arena_array(arena, a->node_count + 1, sizeof *work->items);
     if (!work->items) code = ASSAY_ENOMEM;
-    for (size_t i = 0; i < g->node_count && !code; i++) {
-        size_t n = a->order[i];
-        const struct assay__cost *cost = &a->costs[n];
-        if (cost->constant) continue;
-        if (isnan(cost->flops) || isnan(cost->bytes_read) || isnan(cost->bytes_written)) {
-            work->unknown++;
-            continue;
-        }
-        double weights = known(cost->bytes_weights);
-        struct assay__work_item item = {.flops = cost->flops,
-                                        .weight_bytes = weights,
-                                        .read_bytes = cost->bytes_read - weights,
-                                        .written_bytes = cost->bytes_written,
-                                        .node = n,
-                                        .repeats = 1};
-        if (item.flops == 0 && cost->bytes_read == 0 && cost->bytes_written == 0) continue;
-        classify(a, &g->nodes[n], &item);
-        fusing.fused[n] = follows_product(&fusing, &g->nodes[n], weights) ? BEHIND_PRODUCT
-                          : part_of_function(&fusing, &g->nodes[n])       ? IN_FUNCTION
-                                                                          : NOT_FUSED;
+    for (size_t n = 0; n < a->node_count && !code; n++) {
+        const struct assay__cost_visited *visited = &a->nodes[n];
+        struct assay__work_item item;
+        if (!item_of(visited, work, &item)) continue;
+        classify(visited->shapes, visited->node, &item);
+        fusing.fused[n] = follows_product(&fusing, visited->node, item.weight_bytes)
+                              ? BEHIND_PRODUCT
+                          : part_of_function(&fusing, visited->node) ? IN_FUNCTION
+                                                                     : NOT_FUSED;
         item.fused = fusing.fused[n] != NOT_FUSED;
         size_t at = merge ? work->count : 0;
         while (at > 0 && !same(&work->items[at - 1], &item))
             at--;
         if (at > 0)
-            work->items[at - 1].repeats++;
+            work->items[at - 1].repeats += item.repeats;
         else
             work->items[work->count++] = item;
     }

@@ -10,3 +10,15 @@ for model in "${models[@]}"; do
     expect_exit 0 "$ASSAY" run "$model" --layers=markers --time 0.2s --threads 1 --launches $launches --json
     python3 "$ROOT/tests/layers_check.py" out || fail "$model does not add up"
 done
+# inside If, Loop and Scan: as many rows as nodes run, and their FLOPs are the model's
+for model in if:7 loop:8 scan:5; do
+    expect_exit 0 "$ASSAY" run "$ROOT/tests/fixtures/models/layers/${model%:*}.onnx" --layers=markers --time 0.1s --threads 1 --json
+    python3 "$ROOT/tests/layers_check.py" out || fail "$model does not add up"
+    python3 - "${model#*:}" <<'EOF_PY' || fail "$model: rows or FLOPs"
+import json, sys
+trial = json.load(open("out"))["trials"][0]
+assert len(trial["layers"]) == int(sys.argv[1]), [layer["name"] for layer in trial["layers"]]
+flops = [layer["flops"] for layer in trial["layers"]]
+assert sum(flops) == trial["metrics"]["compute.flops"]["value"] > 0, flops
+EOF_PY
+done

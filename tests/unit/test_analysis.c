@@ -164,6 +164,114 @@ static void test_bodies(void)
     drop(a, model);
 }
 
+/* With the inputs that a workload would feed: a condition is true, a number of trips 1, and what is
+ * compared with a constant is that constant. */
+static struct assay__analysis *analyse_fed(struct assay__model *model,
+                                           struct assay__workload **workload)
+{
+    const struct assay__workload_options options = {.shapes_only = true};
+    struct assay_error error = {.code = 0};
+    struct assay__analysis *analysis = NULL;
+    CHECK_INT(assay__workload_plan(model, &options, workload, &error), 0);
+    CHECK_INT(assay__analyse(model, *workload, &analysis, &error), 0);
+    return analysis;
+}
+
+static void test_chosen_values(void)
+{
+    struct assay__workload *workload = NULL;
+    struct assay__model *model = flow_if("Relu", "Sigmoid", -1);
+    struct assay__analysis *a = analyse_fed(model, &workload);
+    check_sums(a);
+    CHECK_NEAR(a->flops, 10, 0);
+    CHECK_INT(op(a, "Sigmoid")->skipped, 1);
+    CHECK_INT(op(a, "Relu")->skipped, 0);
+    CHECK_INT(a->node_count, 2); /* the If and what it runs */
+    CHECK_STR(a->nodes[1].node->op, "Relu");
+    CHECK_INT(a->nodes[1].depth, 1);
+    drop(a, model);
+    assay__workload_free(workload);
+
+    model = flow_loop(-1);
+    a = analyse_fed(model, &workload);
+    CHECK_NEAR(op(a, "MatMul")->flops, 64, 0);
+    CHECK_INT(a->unknown_count, 0);
+    drop(a, model);
+    assay__workload_free(workload);
+
+    const int64_t rate = 16000;
+    model = fixture_model(17);
+    fixture_input(model, "x", ASSAY__FLOAT32, "10");
+    fixture_input(model, "sr", ASSAY__INT64, "");
+    fixture_scalar(model, "rate", ASSAY__INT64, &rate);
+    fixture_node(model, "Equal sr,rate -> c");
+    fixture_node(model, "Not c -> other");
+    struct assay__node *node = fixture_node(model, "If other -> y");
+    flow_attach(model, node, "then_branch", flow_branch(model, "Relu", "t"));
+    flow_attach(model, node, "else_branch", flow_branch(model, "Sigmoid", "e"));
+    fixture_output(model, "y");
+    a = analyse_fed(model, &workload);
+    CHECK_NEAR(a->flops, 40, 0);
+    CHECK_INT(op(a, "Relu")->skipped, 1);
+    drop(a, model);
+    assay__workload_free(workload);
+}
+
+/* One Relu does not run, of another it is not known: together they are not nothing. */
+static void test_no_false_zero(void)
+{
+    const uint8_t no = 0;
+    struct assay__model *model = flow_if("Relu", "Sigmoid", -1);
+    fixture_scalar(model, "d", ASSAY__BOOL, &no);
+    struct assay__node *node = fixture_node(model, "If d -> z");
+    flow_attach(model, node, "then_branch", flow_branch(model, "Relu", "t2"));
+    flow_attach(model, node, "else_branch", flow_branch(model, "Tanh", "e2"));
+    fixture_output(model, "z");
+    struct assay__analysis *a = analyse(model);
+    check_sums(a);
+    CHECK_INT(op(a, "Relu")->count, 2);
+    CHECK_INT(op(a, "Relu")->skipped, 1);
+    CHECK_INT(op(a, "Relu")->unknown, 1);
+    CHECK(isnan(op(a, "Relu")->flops));
+    CHECK(isnan(op(a, "Relu")->bytes));
+    CHECK(isnan(op(a, "If")->flops));
+    CHECK(op(a, "Tanh")->flops > 0);
+    drop(a, model);
+}
+
+/* Two trees of one split each: two thresholds and four leaves, not the leaves' places among the
+ * thresholds; what they take is all of it. */
+static void test_trees(void)
+{
+    static const char *const modes[] = {"BRANCH_LEQ", "LEAF", "LEAF", "BRANCH_LEQ", "LEAF", "LEAF"};
+    const float values[6] = {0.5f, 0, 0, 0.25f, 0, 0}, leaves[4] = {1, 2, 3, 4};
+    const int64_t features[6] = {0, 0, 0, 1, 0, 0};
+    struct assay__model *model = fixture_model(17);
+    struct assay__node *node = cost_node(model, "ai.onnx.ml", "TreeEnsembleRegressor x[5,2] -> y",
+                                         "");
+    CHECK_INT(assay__node_set_floats(model, node, "nodes_values", values, 6), 0);
+    CHECK_INT(assay__node_set_floats(model, node, "target_weights", leaves, 4), 0);
+    CHECK_INT(assay__node_set_ints(model, node, "nodes_featureids", features, 6), 0);
+    struct assay__attr *attrs = assay__arena_array(model->arena, node->attr_count + 1,
+                                                   sizeof *attrs);
+    memcpy(attrs, node->attrs, node->attr_count * sizeof *attrs);
+    attrs[node->attr_count++] = (struct assay__attr){.name = "nodes_modes",
+                                                     .type = ASSAY__ATTR_STRINGS,
+                                                     .strings = (const char **)modes,
+                                                     .count = 6,
+                                                     .reference = "",
+                                                     .s = ""};
+    node->attrs = attrs;
+    struct assay__analysis *a = analyse(model);
+    check_sums(a);
+    CHECK_INT(a->parameters, 2 + 4);
+    CHECK_INT(a->parameter_bytes, 10 * 4 + 6 * 8);
+    CHECK_INT(a->parameter_type_count, 2);
+    CHECK_STR(a->parameters_by_type[0].storage, "attribute");
+    CHECK(isnan(op(a, "TreeEnsembleRegressor")->flops));
+    drop(a, model);
+}
+
 static void test_parameters(void)
 {
     struct assay__model *model = fixture_model(21);
@@ -406,6 +514,9 @@ int main(int argc, char **argv)
         {"light_parameters", test_light_parameters},
         {"stripped", test_stripped},
         {"bodies", test_bodies},
+        {"chosen_values", test_chosen_values},
+        {"no_false_zero", test_no_false_zero},
+        {"trees", test_trees},
         {"parameters", test_parameters},
         {"workload", test_workload},
         {"cycle", test_cycle},

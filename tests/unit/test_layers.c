@@ -228,6 +228,9 @@ static void test_difference_says_no(void)
 /* What must hold for any result over node list of the optimised graph. */
 static void check_result(const struct assay__layers *result, struct opened *opened)
 {
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__flat flat;
+    CHECK_INT(assay__flat_make(&opened->model->graph, true, arena, &flat), 0);
     CHECK(result->count > 0);
     for (size_t i = 0; i < result->count; i++) {
         const struct assay__layer *layer = &result->items[i];
@@ -243,9 +246,8 @@ static void check_result(const struct assay__layers *result, struct opened *open
         for (size_t f = 0; f < layer->from_count; f++) {
             size_t owners = 0;
             bool known = false;
-            for (size_t n = 0; n < opened->model->graph.node_count; n++)
-                known |= strcmp(assay__layers_node_name(&opened->model->graph.nodes[n]),
-                                layer->from[f]) == 0;
+            for (size_t n = 0; n < flat.graph.node_count; n++)
+                known |= strcmp(assay__layers_node_name(&flat.graph.nodes[n]), layer->from[f]) == 0;
             CHECK(known);
             for (size_t k = 0; k < result->count; k++)
                 for (size_t g = 0; g < result->items[k].from_count; g++)
@@ -253,6 +255,7 @@ static void check_result(const struct assay__layers *result, struct opened *open
             CHECK_INT(owners, 1);
         }
     }
+    assay__arena_free(arena);
 }
 
 /* Layers stand in execution order: nothing before what it reads. Checked through the origins'
@@ -298,16 +301,27 @@ static void test_control_flow_layers(void)
     check_order(&result, "hidden_only_in_branch", "choose");
     check_order(&result, "side_only_in_other_branch", "choose");
     check_order(&result, "choose", "last");
+    /* the branch that is taken has rows, the other has none */
+    CHECK_STR(layer_named(&result, "t0")->op, "MatMul");
+    CHECK(layer_named(&result, "t0")->time_ns > 0);
+    check_order(&result, "t0", "t");
+    check_order(&result, "t", "choose");
+    CHECK_INT(result.count, 7);
     close_fixture(&opened);
     opened = open_fixture("loop");
     result = measure(&opened, ASSAY_LAYERS_MARKERS, 0.15);
     check_order(&result, "scale_only_in_body", "repeat");
     CHECK_STR(layer_named(&result, "repeat")->op, "Loop");
+    CHECK_STR(layer_named(&result, "next")->op, "Add");
+    CHECK_HAS(layer_named(&result, "next")->note, "5"); /* trips */
+    CHECK_STR(layer_named(&result, "last")->note, "");
+    CHECK_INT(result.count, 8);
     close_fixture(&opened);
     opened = open_fixture("scan");
     result = measure(&opened, ASSAY_LAYERS_MARKERS, 0.15);
     check_order(&result, "recur", "last");
     CHECK(layer_named(&result, "recur")->time_ns > 0);
+    CHECK_HAS(layer_named(&result, "out")->note, "6");
     close_fixture(&opened);
 }
 
@@ -454,7 +468,9 @@ static void test_origins_unoptimised(void)
     struct assay__layer *layers = calloc(opened.model->graph.node_count, sizeof *layers);
     struct assay__arena *arena = assay__arena_new();
     CHECK(layers && arena);
-    CHECK_INT(assay__layers_origin(opened.model, opened.model, arena, layers), 0);
+    struct assay__flat flat;
+    CHECK_INT(assay__flat_make(&opened.model->graph, false, arena, &flat), 0);
+    CHECK_INT(assay__layers_origin(&flat, &flat, arena, layers), 0);
     for (size_t i = 0; i < opened.model->graph.node_count; i++) {
         CHECK_INT(layers[i].from_count, 1);
         CHECK_STR(layers[i].from[0], opened.model->graph.nodes[i].name);

@@ -223,6 +223,18 @@ static void test_a_scan_has_a_time_per_step_and_no_groups(void)
     CHECK_STR(GROUP(g, "inter")->note, "inside the Scan's body; the unrolled form shows it");
     CHECK(sum_of(g->groups, g->group_count) == 6560 && isnan(g->floor_share));
     assay_profile_close(p);
+    /* with layers inside its body, groups have theirs and all steps are the Scan */
+    layers[1] = layer("Scan", 1400, 0, FROM("/scan/Scan"));
+    layers[2] = layer("Gemm", 3000, 6000, FROM("/step/inter/ff1/Gemm"));
+    layers[3] = layer("Tanh", 2000, 4000, FROM("/step/motor/Tanh"));
+    p = make("scan", 16, layers, 4, 60, 6560);
+    g = groups_of(p);
+    CHECK(g->scan_step_ns == 400 && g->per_step_ns == 410);
+    CHECK(GROUP(g, "inter")->time_ns == 3000 && GROUP(g, "inter")->flops == 6000);
+    CHECK(GROUP(g, "motor")->time_ns == 2000 && GROUP(g, "Scan")->time_ns == 1400);
+    CHECK(STEP(g, "Scan")->time_ns == 6400 && STEP(g, "Scan")->layers == 3);
+    CHECK(sum_of(g->groups, g->group_count) == 6560);
+    assay_profile_close(p);
 }
 
 static void test_neurons_computed_at_once_are_not_shared_out(void)

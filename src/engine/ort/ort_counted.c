@@ -89,13 +89,15 @@ static bool collect(struct counting *c, const struct assay__marker_log *log)
     if (log->count != c->graph->mark_count) return false;
     for (size_t p = 0; p < log->count; p++)
         if (log->events[p].id != c->graph->sequence[p]) return false;
+    for (size_t k = 0; k < c->graph->node_count * c->counters; k++)
+        c->nodes[k * c->runs_most + c->runs] = 0;
     for (size_t p = 1; p < log->count; p++) {
         const double *entry = log->counts + 2 * p * c->counters, *before = entry - c->counters;
         size_t node = c->graph->first_of[p];
         for (size_t i = 0; node != SIZE_MAX && i < c->counters; i++) {
             double grown = entry[i] - before[i];
             c->skipped += !isfinite(grown);
-            c->nodes[(node * c->counters + i) * c->runs_most + c->runs] = grown;
+            c->nodes[(node * c->counters + i) * c->runs_most + c->runs] += grown;
         }
     }
     double marker_ns = 0;
@@ -114,7 +116,7 @@ static int run_graph(struct counting *c, struct assay_error *error)
     struct assay__timed timed = {0};
     struct assay__timed_options options = {.path = c->graph->path,
                                            .optimization = ASSAY__ORT_OPT_NONE,
-                                           .mark_count = c->graph->mark_count + 1,
+                                           .mark_count = c->graph->room,
                                            .counters = work->counters};
     int code = assay__timed_open(work->session, &options, &timed, error);
     work->counters->begin(work->counters->context);
@@ -172,11 +174,15 @@ static int reduce(struct counting *c)
     for (size_t p = 1; p < c->graph->mark_count; p++) { /* the first has nothing in front of it */
         size_t node = c->graph->first_of[p];
         if (node == SIZE_MAX) continue;
-        double *values = assay__arena_array(c->work->arena, c->counters, sizeof *values);
+        double *values = c->work->layers[node].counters; /* there already: another trip of a loop */
+        bool first = !values;
+        if (first) values = assay__arena_array(c->work->arena, c->counters, sizeof *values);
         if (!values) return ASSAY_ENOMEM;
-        for (size_t i = 0; i < c->counters; i++)
-            values[i] = typical(&c->nodes[(node * c->counters + i) * c->runs_most], c->runs) -
-                        c->correction[i];
+        for (size_t i = 0; i < c->counters; i++) {
+            if (first)
+                values[i] = typical(&c->nodes[(node * c->counters + i) * c->runs_most], c->runs);
+            values[i] -= c->correction[i];
+        }
         c->work->layers[node].counters = values;
     }
     return 0;

@@ -12,7 +12,10 @@
  * sequences and the like, bodies declare their outputs, Identity passes its input on. `strict`
  * leaves out what this does not settle (unknown domains, elements of optionals).
  *
- * Limits: markers are put on the main graph only; control flow is timed as one node. */
+ * Bodies are graphs of their own: each is marked and its names are replaced in it and below it. An
+ * If has no inputs: what it costs to enter a branch is in the branch's first node. A trip of a Loop
+ * or Scan begins with markers on the body's inputs. Shapes may change from trip to trip: there a
+ * marker asks for them each time. */
 #include "engine/ort/ort_instrument.h"
 
 #include "base/checked.h"
@@ -35,10 +38,12 @@ struct insertion {
     struct assay__map *renamed; /* value name -> marker id */
     const char **outputs;       /* marker id -> name of its output */
     struct assay__mark_plan *plan;
-    struct assay__node *nodes; /* the new list */
+    struct assay__node *nodes; /* the new list of the graph that is being marked */
     size_t node_count, node_capacity;
     size_t mark_capacity;
+    size_t next; /* number of the next node */
     bool random;
+    bool repeats; /* inside a Loop or Scan */
 };
 
 /* --- random operators ------------------------------------------------------------------------- */
@@ -91,17 +96,27 @@ static int note_consumed(struct insertion *work, const struct assay__graph *grap
     return 0;
 }
 
-static int note_types(struct insertion *work)
+static size_t count_values(const struct assay__graph *graph, int depth)
 {
-    struct assay__graph *graph = &work->model->graph;
+    const struct assay__graph *body;
+    size_t count = graph->value_count + graph->output_count + graph->input_count;
+    for (size_t i = 0; i < graph->node_count && depth < BODY_DEPTH; i++)
+        for (size_t k = 0; (body = assay__node_body(&graph->nodes[i], k)); k++)
+            count += count_values(body, depth + 1);
+    return count;
+}
+
+static int note_types(struct insertion *work, const struct assay__graph *graph, int depth)
+{
     const struct {
         const struct assay__value *list;
         size_t count;
     } lists[] = {{graph->values, graph->value_count},
                  {graph->outputs, graph->output_count},
                  {graph->inputs, graph->input_count}};
-    size_t total = graph->value_count + graph->output_count + graph->input_count;
-    work->known = assay__arena_array(work->model->arena, total + 1, sizeof *work->known);
+    if (!work->known)
+        work->known = assay__arena_array(work->model->arena, count_values(graph, 0) + 1,
+                                         sizeof *work->known);
     if (!work->known) return ASSAY_ENOMEM;
     for (size_t l = 0; l < 3; l++)
         for (size_t i = 0; i < lists[l].count; i++) {
@@ -111,7 +126,12 @@ static int note_types(struct insertion *work)
         }
     for (size_t i = 0; i < graph->initializer_count; i++)
         if (assay__map_set(work->initializers, graph->initializers[i].name, 1)) return ASSAY_ENOMEM;
-    return 0;
+    const struct assay__graph *body;
+    int code = 0;
+    for (size_t i = 0; i < graph->node_count && depth < BODY_DEPTH; i++)
+        for (size_t k = 0; !code && (body = assay__node_body(&graph->nodes[i], k)); k++)
+            code = note_types(work, body, depth + 1);
+    return code;
 }
 
 /* --- which values can carry a marker ---------------------------------------------------------- */
@@ -136,17 +156,19 @@ static enum assay__value_kind kind_of(const struct insertion *work, const char *
     return at == ASSAY__MAP_NONE ? ASSAY__KIND_UNKNOWN : (enum assay__value_kind)at;
 }
 
-/** Kinds of all values of the main graph, in file order, which is topological. */
-static int note_kinds(struct insertion *work)
+/** Kinds of all values of a graph and its bodies, in file order, which is topological. */
+static int note_kinds(struct insertion *work, const struct assay__graph *graph, int depth)
 {
-    const struct assay__graph *graph = &work->model->graph;
     int code = 0;
-    for (size_t i = 0; i < work->known_count && !code; i++)
+    for (size_t i = 0; depth == 0 && i < work->known_count && !code; i++)
         code = assay__map_set(work->kinds, work->known[i]->name, (size_t)work->known[i]->kind);
     for (size_t i = 0; i < graph->initializer_count && !code; i++)
         code = assay__map_set(work->kinds, graph->initializers[i].name, (size_t)ASSAY__KIND_TENSOR);
     for (size_t i = 0; i < graph->node_count; i++) {
         const struct assay__node *node = &graph->nodes[i];
+        const struct assay__graph *inner;
+        for (size_t k = 0; depth < BODY_DEPTH && !code && (inner = assay__node_body(node, k)); k++)
+            code = note_kinds(work, inner, depth + 1);
         bool loop = strcmp(node->op, "Loop") == 0, branch = strcmp(node->op, "If") == 0;
         const struct assay__attr *body = loop || branch
                                              ? assay__node_attr(node, loop ? "body" : "then_branch")
@@ -211,7 +233,7 @@ static int add_marker(struct insertion *work, const char *value, bool input, siz
     node->inputs[0] = value;
     node->outputs[0] = output;
     /* Inputs do not change between runs, so a graph without random operators repeats its shapes. */
-    bool fixed = !work->random || is_static(type);
+    bool fixed = (!work->random && !work->repeats) || is_static(type);
     if (assay__node_set_int(work->model, node, "id", (int64_t)id) ||
         assay__node_set_int(work->model, node, "fixed", fixed))
         return ASSAY_ENOMEM;
@@ -221,33 +243,71 @@ static int add_marker(struct insertion *work, const char *value, bool input, siz
     return rename ? assay__map_set(work->renamed, value, id) : 0;
 }
 
-static int add_all(struct insertion *work)
+/** Markers on the inputs of a graph: of the model (parent SIZE_MAX), or of a body of that node. */
+static int mark_inputs(struct insertion *work, const struct assay__graph *graph, size_t parent)
 {
-    const struct assay__graph *graph = &work->model->graph;
     int code = 0;
     for (size_t i = 0; i < graph->input_count && !code; i++) {
         const char *name = graph->inputs[i].name;
-        if (assay__map_get(work->consumed, name) != ASSAY__MAP_NONE &&
-            assay__map_get(work->initializers, name) == ASSAY__MAP_NONE && can_carry(work, name))
-            code = add_marker(work, name, true, i, true);
+        if (assay__map_get(work->consumed, name) == ASSAY__MAP_NONE ||
+            assay__map_get(work->initializers, name) != ASSAY__MAP_NONE || !can_carry(work, name))
+            continue;
+        size_t id = work->plan->mark_count;
+        bool model = parent == SIZE_MAX;
+        code = add_marker(work, name, model, model ? i : parent, true);
+        if (!code) work->plan->marks[id].enters = !model;
     }
-    for (size_t i = 0; i < graph->node_count && !code; i++) {
-        const struct assay__node *node = &graph->nodes[i];
-        if (work->node_count >= work->node_capacity) return ASSAY_ELIMIT;
-        work->nodes[work->node_count++] = *node;
-        if (work->options->nodes && !work->options->nodes[i]) continue;
-        const char *dangling = NULL;
-        bool any = false;
-        for (size_t k = 0; k < node->output_count && !code; k++) {
-            if (!can_carry(work, node->outputs[k])) continue;
-            if (!dangling) dangling = node->outputs[k];
-            if (assay__map_get(work->consumed, node->outputs[k]) == ASSAY__MAP_NONE) continue;
-            code = add_marker(work, node->outputs[k], false, i, true);
-            any = true;
+    return code;
+}
+
+/** Markers behind node `index`, which is the last of the new list. */
+static int mark_outputs(struct insertion *work, const struct assay__node *node, size_t index)
+{
+    const char *dangling = NULL;
+    bool any = false;
+    int code = 0;
+    if (work->options->nodes && !work->options->nodes[index]) return 0;
+    for (size_t k = 0; k < node->output_count && !code; k++) {
+        if (!can_carry(work, node->outputs[k])) continue;
+        if (!dangling) dangling = node->outputs[k];
+        if (assay__map_get(work->consumed, node->outputs[k]) == ASSAY__MAP_NONE) continue;
+        code = add_marker(work, node->outputs[k], false, index, true);
+        any = true;
+    }
+    if (!code && !any && dangling) code = add_marker(work, dangling, false, index, false);
+    work->plan->node_marked[index] = dangling != NULL;
+    return code;
+}
+
+static int mark_graph(struct insertion *work, struct assay__graph *graph, size_t parent, int depth);
+
+/** The bodies of a node, each as a graph of its own; numbers them where they are not marked. */
+static int mark_bodies(struct insertion *work, struct assay__node *node, int depth)
+{
+    size_t inner = work->options->flat ? assay__flat_bodies(node, depth) : 0;
+    size_t own = work->next + inner;
+    if (!work->options->bodies || !inner) {
+        work->next = own;
+        return 0;
+    }
+    const struct insertion outer = *work;
+    bool loop = assay__text_is_one_of(node->op, "Loop Scan");
+    struct assay__graph *body;
+    int code = 0;
+    work->repeats = outer.repeats || loop;
+    work->plan->loops |= loop;
+    for (size_t k = 0; !code && (body = assay__node_body(node, k)); k++)
+        code = mark_graph(work, body, own, depth + 1);
+    for (size_t a = 0; a < node->attr_count; a++) /* the bytes from the file are stale */
+        if (node->attrs[a].g || node->attrs[a].graphs) {
+            node->attrs[a].raw = NULL;
+            node->attrs[a].raw_size = 0;
         }
-        if (!code && !any && dangling) code = add_marker(work, dangling, false, i, false);
-        work->plan->node_marked[i] = dangling != NULL;
-    }
+    work->nodes = outer.nodes;
+    work->node_count = outer.node_count;
+    work->node_capacity = outer.node_capacity;
+    work->renamed = outer.renamed;
+    work->repeats = outer.repeats;
     return code;
 }
 
@@ -320,25 +380,73 @@ static int rename_body(struct insertion *work, struct assay__graph *graph, int d
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
+/** Most markers that a graph and its bodies can get. */
+static int count_room(const struct assay__graph *graph, size_t *sum, int depth)
+{
+    const struct assay__graph *body;
+    int code = assay__add_overflows(*sum, graph->input_count, sum) ? ASSAY_ELIMIT : 0;
+    for (size_t i = 0; i < graph->node_count && !code; i++) {
+        if (assay__add_overflows(*sum, graph->nodes[i].output_count + 1, sum)) code = ASSAY_ELIMIT;
+        for (size_t k = 0; depth >= 0 && depth < BODY_DEPTH && !code &&
+                           (body = assay__node_body(&graph->nodes[i], k));
+             k++)
+            code = count_room(body, sum, depth + 1);
+    }
+    return code;
+}
+
 static int make_room(struct insertion *work)
 {
     const struct assay__graph *graph = &work->model->graph;
     struct assay__arena *arena = work->model->arena;
-    size_t outputs = graph->input_count;
-    for (size_t i = 0; i < graph->node_count; i++)
-        if (assay__add_overflows(outputs, graph->nodes[i].output_count + 1, &outputs))
-            return ASSAY_ELIMIT;
+    size_t outputs = 0, nodes = graph->node_count;
+    int code = count_room(graph, &outputs, 0);
+    if (code) return code;
+    for (size_t i = 0; work->options->flat && i < graph->node_count; i++)
+        nodes += assay__flat_bodies(&graph->nodes[i], 0);
     work->mark_capacity = outputs;
-    work->node_capacity = outputs + graph->node_count;
-    work->nodes = assay__arena_array(arena, work->node_capacity + 1, sizeof *work->nodes);
     work->outputs = assay__arena_array(arena, outputs + 1, sizeof *work->outputs);
     work->plan->marks = assay__arena_array(arena, outputs + 1, sizeof *work->plan->marks);
-    work->plan->node_marked = assay__arena_array(arena, graph->node_count + 1,
-                                                 sizeof *work->plan->node_marked);
-    work->plan->node_count = graph->node_count;
-    return work->nodes && work->outputs && work->plan->marks && work->plan->node_marked
-               ? 0
-               : ASSAY_ENOMEM;
+    work->plan->node_marked = assay__arena_array(arena, nodes + 1, sizeof *work->plan->node_marked);
+    work->plan->node_count = nodes;
+    return work->outputs && work->plan->marks && work->plan->node_marked ? 0 : ASSAY_ENOMEM;
+}
+
+/** Marks a graph (of the model, or a body of node `parent`) and the bodies in it; consumers in it
+ * and below read the markers' outputs. */
+static int mark_graph(struct insertion *work, struct assay__graph *graph, size_t parent, int depth)
+{
+    size_t room = 0;
+    if (depth > BODY_DEPTH) return ASSAY_ELIMIT;
+    int code = count_room(graph, &room, -1);
+    if (code) return code;
+    work->node_count = 0;
+    work->node_capacity = room + graph->node_count;
+    work->nodes = assay__arena_array(work->model->arena, work->node_capacity + 1,
+                                     sizeof *work->nodes);
+    work->renamed = assay__map_new();
+    if (!work->nodes || !work->renamed) code = ASSAY_ENOMEM;
+    if (!code) code = mark_inputs(work, graph, parent);
+    for (size_t i = 0; i < graph->node_count && !code; i++) {
+        code = mark_bodies(work, &graph->nodes[i], depth);
+        if (code) break;
+        if (work->node_count >= work->node_capacity) code = ASSAY_ELIMIT;
+        if (!code) work->nodes[work->node_count++] = graph->nodes[i];
+        if (!code) code = mark_outputs(work, &graph->nodes[i], work->next++);
+    }
+    for (size_t i = 0; !code && i < work->node_count; i++) {
+        bool changed = false; /* markers themselves read the real value */
+        if (strcmp(work->nodes[i].domain, ASSAY__MARKER_DOMAIN) != 0)
+            code = rename_node(work, NULL, &work->nodes[i], depth, &changed);
+    }
+    if (!code) {
+        graph->nodes = work->nodes;
+        graph->node_count = work->node_count;
+        graph->node_capacity = work->node_capacity;
+    }
+    assay__map_free(work->renamed);
+    work->renamed = NULL;
+    return code;
 }
 
 int assay__markers_insert(struct assay__model *model, const struct assay__mark_options *options,
@@ -348,22 +456,16 @@ int assay__markers_insert(struct assay__model *model, const struct assay__mark_o
     memset(plan, 0, sizeof *plan);
     struct insertion work = {
         .model = model, .options = options ? options : &defaults, .plan = plan};
-    struct assay__map **maps[] = {&work.consumed, &work.types, &work.kinds, &work.initializers,
-                                  &work.renamed};
+    struct assay__map **maps[] = {&work.consumed, &work.types, &work.kinds, &work.initializers};
     int code = 0;
     for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
         if (!(*maps[i] = assay__map_new())) code = ASSAY_ENOMEM;
     work.random = assay__graph_is_random(&model->graph);
     if (!code) code = make_room(&work);
     if (!code) code = note_consumed(&work, &model->graph, 0);
-    if (!code) code = note_types(&work);
-    if (!code) code = note_kinds(&work);
-    if (!code) code = add_all(&work);
-    for (size_t i = 0; !code && i < work.node_count; i++) {
-        bool changed = false; /* markers themselves read the real value */
-        if (strcmp(work.nodes[i].domain, ASSAY__MARKER_DOMAIN) != 0)
-            code = rename_node(&work, NULL, &work.nodes[i], 0, &changed);
-    }
+    if (!code) code = note_types(&work, &model->graph, 0);
+    if (!code) code = note_kinds(&work, &model->graph, 0);
+    if (!code) code = mark_graph(&work, &model->graph, SIZE_MAX, 0);
     struct assay__opset *opsets = assay__arena_array(model->arena, model->opset_count + 1,
                                                      sizeof *opsets);
     if (!code && !opsets) code = ASSAY_ENOMEM;
@@ -372,9 +474,6 @@ int assay__markers_insert(struct assay__model *model, const struct assay__mark_o
         opsets[model->opset_count++] = (struct assay__opset){.domain = ASSAY__MARKER_DOMAIN,
                                                              .version = 1};
         model->opsets = opsets;
-        model->graph.nodes = work.nodes;
-        model->graph.node_count = work.node_count;
-        model->graph.node_capacity = work.node_capacity;
     }
     for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
         assay__map_free(*maps[i]);

@@ -14,28 +14,46 @@
 #define ASSAY__MARKER_OP_SCALAR \
     "MarkerScalar" /* its value is known to be a scalar (ort_marker.c) */
 
+/** A graph and the bodies of its nodes as one list (ort_flat.c). */
+struct assay__flat {
+    struct assay__graph graph; /* its nodes and their bodies' */
+    size_t *parent;            /* by node: the node whose body it is in; SIZE_MAX: none */
+    size_t *body;              /* by node: which body, counted from 1; 0: the graph itself */
+    size_t body_count;
+};
+/** bodies false: the graph alone. Everything in the arena; nodes share what the graph's hold. */
+int assay__flat_make(const struct assay__graph *graph, bool bodies, struct assay__arena *arena,
+                     struct assay__flat *flat);
+/** How many nodes the bodies of a node have, at the given depth of nesting. */
+size_t assay__flat_bodies(const struct assay__node *node, int depth);
+
 /** What a marker id refers to. */
 struct assay__mark {
     bool input;   /* on a graph input; else after a node */
-    size_t index; /* of that input or node, as numbered before markers were added */
+    bool enters;  /* on an input of that node's body: a trip of a Loop or Scan begins */
+    size_t index; /* of that input or node, as assay__flat numbers them */
 };
 
 struct assay__mark_plan {
     struct assay__mark *marks; /* by marker id */
     size_t mark_count;
     bool *node_marked; /* by node: false where no output can carry a marker */
-    size_t node_count;
+    size_t node_count; /* of the flat list */
+    bool loops;        /* a marker may run several times */
 };
 
 struct assay__mark_options {
     const bool *nodes;   /* which nodes get markers, by node index; NULL: all of them */
     const bool *scalars; /* by marker id: its value is a scalar; NULL: not known */
+    bool flat;           /* nodes of bodies are numbered too, as in the flat list with bodies */
+    bool bodies;         /* and get markers */
     bool strict;         /* leave out values of which it is not certain that they are tensors */
 };
 
 /** Adds markers to `model` (edited in place; everything new lies in its arena, and so does the
  * plan). Each marked node gets one marker per consumed tensor output, or a dangling one when
- * nothing consumes it; each consumed graph input gets one. Graph outputs keep their names. */
+ * nothing consumes it; each consumed input of the graph, and of the body of a Loop or Scan that is
+ * marked, gets one. Graph outputs keep their names. */
 int assay__markers_insert(struct assay__model *model, const struct assay__mark_options *options,
                           struct assay__mark_plan *plan, struct assay_error *error);
 

@@ -89,7 +89,34 @@ static int place_files(struct assay__layer_work *work, struct assay_error *error
                            "its folder is not writable");
 }
 
-static int prepare(struct assay__layer_work *work, struct assay_error *error)
+/** The layers of the optimised graph, with those of its bodies or without them. */
+static int list_layers(struct assay__layer_work *work, bool bodies, struct assay_error *error)
+{
+    struct assay__flat original;
+    /* what a body draws decides how often it runs: one layer */
+    bodies = bodies && !work->random;
+    int code = assay__flat_make(&work->optimized->graph, bodies, work->arena, &work->flat);
+    if (!code) code = assay__flat_make(&work->original->graph, bodies, work->arena, &original);
+    if (code) return assay__no_memory(error);
+    const struct assay__graph *graph = &work->flat.graph;
+    work->layer_count = graph->node_count;
+    work->layers = assay__arena_array(work->arena, graph->node_count + 1, sizeof *work->layers);
+    if (!work->layers) return assay__no_memory(error);
+    for (size_t i = 0; i < graph->node_count; i++) {
+        struct assay__layer *layer = &work->layers[i];
+        *layer = assay__layer_unknown();
+        layer->name = assay__arena_strdup(work->arena, assay__layers_node_name(&graph->nodes[i]));
+        layer->op = assay__arena_strdup(work->arena, graph->nodes[i].op);
+        layer->provider = CPU_PROVIDER;
+    }
+    work->order = NULL;
+    work->ran = NULL;
+    code = assay__layers_origin(&original, &work->flat, work->arena, work->layers);
+    return code || assay__arena_failed(work->arena) ? assay__no_memory(error) : 0;
+}
+
+/** bodies: layers inside of If, Loop and Scan too, which markers can time. */
+static int prepare(struct assay__layer_work *work, bool bodies, struct assay_error *error)
 {
     struct assay__timed timed = {0};
     struct assay__timed_options options = {.path = work->session->model_path,
@@ -106,19 +133,7 @@ static int prepare(struct assay__layer_work *work, struct assay_error *error)
     if (!code) code = assay__model_read(work->optimized_path, &work->optimized, error);
     if (code) return code;
     work->random = assay__graph_is_random(&work->optimized->graph);
-    const struct assay__graph *graph = &work->optimized->graph;
-    work->layer_count = graph->node_count;
-    work->layers = assay__arena_array(work->arena, graph->node_count + 1, sizeof *work->layers);
-    if (!work->layers) return assay__no_memory(error);
-    for (size_t i = 0; i < graph->node_count; i++) {
-        struct assay__layer *layer = &work->layers[i];
-        *layer = assay__layer_unknown();
-        layer->name = assay__arena_strdup(work->arena, assay__layers_node_name(&graph->nodes[i]));
-        layer->op = assay__arena_strdup(work->arena, graph->nodes[i].op);
-        layer->provider = CPU_PROVIDER;
-    }
-    code = assay__layers_origin(work->original, work->optimized, work->arena, work->layers);
-    return code || assay__arena_failed(work->arena) ? assay__no_memory(error) : 0;
+    return list_layers(work, bodies, error);
 }
 
 static struct assay__layers no_layers(void)
@@ -147,24 +162,18 @@ static int run_method(struct assay__layer_work *work, enum assay_layer_method me
     if (method == ASSAY_LAYERS_ENGINE || (method == ASSAY_LAYERS_AUTO && !cpu)) {
         /* The profile works without the optimised model; only the origins are lost. */
         struct assay_error ignored = {0};
-        if (prepare(work, &ignored))
+        if (prepare(work, false, &ignored))
             assay__layers_say(work, "The origin of fused layers is not known: %s.",
                               ignored.message);
         return assay__layers_profile(work, error);
     }
-    int code = prepare(work, error);
+    int code = prepare(work, method != ASSAY_LAYERS_ISOLATED, error);
     if (method == ASSAY_LAYERS_ISOLATED) return code ? code : assay__layers_isolated(work, error);
     if (!code) code = assay__layers_markers(work, error);
     if (!code || method == ASSAY_LAYERS_MARKERS) return code;
     struct assay_error why = error ? *error : (struct assay_error){0};
     /* Undoes what a method that failed half-way has put into the layers. */
-    for (size_t i = 0; i < work->layer_count; i++) {
-        work->layers[i].time_ns = NAN;
-        work->layers[i].counters = NULL;
-        work->layers[i].state = ASSAY_UNAVAILABLE;
-        work->layers[i].note = "";
-    }
-    work->order = NULL;
+    if (work->optimized && list_layers(work, false, error)) return ASSAY_ENOMEM;
     *work->result = no_layers();
     assay__layers_say(work, "Markers could not be used: %s.", why.message);
     return assay__layers_profile(work, error);
@@ -218,7 +227,7 @@ int assay__ort_layers_begin(struct assay__session *session,
         return assay_error_set(error, ASSAY_EUNSUPPORTED, "no markers alternate with this session");
     int code = begin_work(session, options, error);
     struct assay__layer_work *work = session->layer_work;
-    if (!code) code = prepare(work, error);
+    if (!code) code = prepare(work, true, error);
     if (!code) code = assay__marking_open(work, &work->marking, error);
     if (!code && work->marking->alone)
         code = assay_error_set(error, ASSAY_EUNSUPPORTED,
@@ -260,10 +269,12 @@ int assay__ort_layers(struct assay__session *session, const struct assay__layer_
                                "timed in another way";
     struct assay__layer *ordered = assay__arena_array(work->arena, work->layer_count + 1,
                                                       sizeof *ordered);
-    for (size_t i = 0; !code && ordered && i < work->layer_count; i++)
-        ordered[i] = work->layers[work->order ? work->order[i] : i];
+    result->count = 0;
+    for (size_t i = 0; !code && ordered && i < work->layer_count; i++) {
+        size_t at = work->order ? work->order[i] : i;
+        if (!work->ran || work->ran[at]) ordered[result->count++] = work->layers[at];
+    }
     result->items = ordered;
-    result->count = work->layer_count;
     result->reason = assay__arena_text(work->arena, "%s", assay__buf_text(&work->reason));
     if (!code && (assay__arena_failed(work->arena) || work->reason.failed))
         code = assay__no_memory(&own);

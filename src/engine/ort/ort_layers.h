@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "engine/ort/ort_instrument.h"
 #include "engine/ort/ort_session.h"
 #include "model/graph.h"
 
@@ -24,10 +25,11 @@ struct assay__layer_work {
     struct assay__session *session;
     struct assay__arena *arena; /* the result's */
     struct assay__layers *result;
-    /* one per node of the optimised graph once that is known, by node index */
+    /* one per node of `flat` once that is known, by node index */
     struct assay__layer *layers;
     size_t layer_count;
     size_t *order; /* execution order of the nodes; NULL: as in the file */
+    bool *ran;     /* by node: false where it stands in a body that did not run; NULL: all did */
     double budget_s;
     uint64_t start_ns;
     double latency_ns; /* the unprofiled median to judge passes by; NaN unknown */
@@ -41,7 +43,8 @@ struct assay__layer_work {
     char optimized_path[ASSAY__LAYERS_PATH];
     struct assay__model *optimized; /* what the engine really runs; NULL not known */
     struct assay__model *original;
-    bool random; /* it draws random numbers: outputs cannot be compared */
+    struct assay__flat flat; /* the optimised graph, with the bodies where they are timed too */
+    bool random;             /* it draws random numbers: outputs cannot be compared */
 };
 
 /** Adds a sentence to the result's reason. */
@@ -176,7 +179,9 @@ int assay__layers_profile(struct assay__layer_work *work, struct assay_error *er
 /** The graph with a marker after every node, as the markers' pass has learnt it. */
 struct assay__counted_graph {
     const char *path;
-    size_t mark_count, node_count;
+    size_t mark_count; /* markers that run in one run, each as often as it does */
+    size_t room;       /* for them, and for the number of every marker */
+    size_t node_count;
     const uint32_t *sequence; /* marker ids in the order of time */
     const size_t *first_of;   /* by position: the node whose first marker this is, or SIZE_MAX */
     double plain_ns;          /* an unprofiled run */
@@ -189,7 +194,7 @@ void assay__layers_counted(struct assay__layer_work *work,
 /* --- origin ----------------------------------------------------------------------------------- */
 
 /** Fills from/from_count of layers[i] for node i of `optimized`. Strings go into `arena`. */
-int assay__layers_origin(const struct assay__model *original, const struct assay__model *optimized,
+int assay__layers_origin(const struct assay__flat *original, const struct assay__flat *optimized,
                          struct assay__arena *arena, struct assay__layer *layers);
 
 #endif

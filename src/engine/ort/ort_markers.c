@@ -103,13 +103,27 @@ static int fill_layers(struct assay__marking *m)
     return code;
 }
 
+/* Of a node in a loop: its time is that of all trips. */
+static void note_trips(struct assay__marking *m)
+{
+    size_t *times = calloc(m->node_count + 1, sizeof *times);
+    for (size_t p = 0; times && p < m->event_count; p++)
+        if (m->first_of[p] != SIZE_MAX && !m->plan.marks[m->sequence[p]].enters)
+            times[m->first_of[p]]++;
+    for (size_t i = 0; times && i < m->node_count; i++)
+        if (times[i] > 1)
+            m->work->layers[i].note = assay__arena_text(
+                m->work->arena, "all %zu trips of a loop together", times[i]);
+    free(times);
+}
+
 static void note_layers(struct assay__marking *m)
 {
     double factor = m->work->result->scale_factor;
     bool scaled = isfinite(factor);
     for (size_t i = 0; i < m->node_count; i++) {
         struct assay__layer *layer = &m->work->layers[i];
-        const struct assay__node *node = &m->work->optimized->graph.nodes[i];
+        const struct assay__node *node = &m->work->flat.graph.nodes[i];
         bool known = !isnan(layer->time_ns);
         layer->state = !known ? ASSAY_UNAVAILABLE : scaled ? ASSAY_DERIVED : ASSAY_MEASURED;
         if (scaled) layer->time_ns *= factor;
@@ -121,6 +135,7 @@ static void note_layers(struct assay__marking *m)
         else if (m->position[i] == 0)
             layer->note = "runs before the first marker: its time is in the engine row";
     }
+    if (m->plan.loops) note_trips(m);
 }
 
 static void describe(struct assay__marking *m)
@@ -172,7 +187,7 @@ static struct assay__marking *marking_new(struct assay__layer_work *work)
     struct assay__marking *m = calloc(1, sizeof *m);
     if (!m) return NULL;
     m->work = work;
-    m->node_count = work->optimized->graph.node_count;
+    m->node_count = work->flat.graph.node_count;
     return m;
 }
 
@@ -210,8 +225,9 @@ int assay__marking_conclude(struct assay__marking *m, struct assay_error *error)
     note_layers(m);
     describe(m);
     if (!m->work->counters) return 0;
-    struct assay__counted_graph graph = {m->marked_path, m->plan.mark_count, m->node_count,
-                                         m->sequence,    m->first_of,        m->plain_ns};
+    struct assay__counted_graph graph = {m->marked_path, m->event_count, assay__marking_room(m),
+                                         m->node_count,  m->sequence,    m->first_of,
+                                         m->plain_ns};
     if (m->alone) assay__marking_put_plain_away(m);
     assay__layers_counted(m->work, &graph);
     return 0;

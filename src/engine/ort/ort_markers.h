@@ -24,6 +24,7 @@ struct assay__marking {
     char marked_path[ASSAY__LAYERS_PATH], bracket_path[ASSAY__LAYERS_PATH];
     struct assay__mark_plan plan, bracket_plan; /* in the arenas of the models below */
     struct assay__model *marked, *bracket;
+    size_t event_count;         /* markers that run in one run, each as often as it does */
     uint32_t *sequence;         /* marker ids in the order of time */
     size_t *first_of;           /* by position: the node whose first marker this is, or SIZE_MAX */
     size_t *position;           /* by node: position of its first marker, or SIZE_MAX */
@@ -52,6 +53,12 @@ int assay__marking_open(struct assay__layer_work *work, struct assay__marking **
 /** The layers and the result, of the blocks that were kept. */
 int assay__marking_conclude(struct assay__marking *m, struct assay_error *error);
 void assay__marking_free(struct assay__marking *m);
+
+/** Room for the events of a run, and for the number of every marker. */
+static inline size_t assay__marking_room(const struct assay__marking *m)
+{
+    return (m->event_count > m->plan.mark_count ? m->event_count : m->plan.mark_count) + 1;
+}
 
 /** Puts the values in order; their inter-quartile mean. */
 static inline double assay__marking_iqm(double *values, size_t count)

@@ -83,15 +83,16 @@ static int open_warm(struct assay__marking *m, const char *path, size_t mark_cou
 static bool collect(struct assay__marking *m, const struct assay__marker_log *log)
 {
     double *row = &m->rows[m->runs.marked * m->node_count], sum_ns = 0;
-    if (log->count != m->plan.mark_count) return false;
+    if (log->count != m->event_count) return false;
     for (size_t i = 0; i < m->node_count; i++)
         row[i] = NAN;
     for (size_t p = 0; p < log->count; p++) {
         if (log->events[p].id != m->sequence[p]) return false;
         size_t node = m->first_of[p];
         if (node == SIZE_MAX || p == 0) continue; /* nothing in front of the first to start from */
-        row[node] = (double)(log->events[p].entry_ns - log->events[p - 1].exit_ns) - m->gap_ns;
-        sum_ns += row[node];
+        double own_ns = (double)(log->events[p].entry_ns - log->events[p - 1].exit_ns) - m->gap_ns;
+        row[node] = isnan(row[node]) ? own_ns : row[node] + own_ns; /* a loop: all its trips */
+        sum_ns += own_ns;
     }
     m->sums[m->runs.marked] = sum_ns;
     return true;
@@ -100,7 +101,7 @@ static bool collect(struct assay__marking *m, const struct assay__marker_log *lo
 static int run_marked(struct assay__marking *m, double seconds, struct assay_error *error)
 {
     struct assay__timed *timed = &m->marked_session;
-    int code = open_warm(m, m->marked_path, m->plan.mark_count, timed, error);
+    int code = open_warm(m, m->marked_path, assay__marking_room(m), timed, error);
     uint64_t end_ns = assay__now_ns() + (uint64_t)(seconds * 1e9);
     size_t failed = 0;
     for (size_t done = 0; !code && m->runs.marked < m->runs_most;) {
@@ -134,7 +135,7 @@ static double bracket_total(const struct assay__marking *m, const struct assay__
         size_t b = full_position(m, log->events[e].id);
         size_t low = a < b ? a : b, high = a < b ? b : a;
         bool holds_node = false;
-        for (size_t p = low + 1; p <= high && p < m->plan.mark_count; p++)
+        for (size_t p = low + 1; p <= high && p < m->event_count; p++)
             holds_node |= m->first_of[p] != SIZE_MAX;
         if (holds_node)
             total_ns += (double)(log->events[e].entry_ns - log->events[e - 1].exit_ns) - m->gap_ns;

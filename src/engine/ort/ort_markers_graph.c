@@ -12,6 +12,7 @@
 
 #define CHAIN_LENGTH 20
 #define CHAIN_RUNS 400
+#define EVENTS_MOST ((size_t)1 << 18) /* of a graph with loops, in one run */
 /* usual: 20 to 50; beyond it the machine changed between the two chains */
 #define FRAME_MOST_NS 80
 
@@ -23,21 +24,69 @@ static int write_marked(struct assay__marking *m, const struct assay__mark_optio
 {
     assay__model_free(*model);
     *model = NULL;
+    struct assay__mark_options own = *options;
+    own.flat = m->work->flat.body_count > 0;
     int code = assay__layers_path(m->work, name, path, ASSAY__LAYERS_PATH, error);
     if (!code) code = assay__model_read(m->work->optimized_path, model, error);
-    if (!code) code = assay__markers_insert(*model, options, plan, error);
+    if (!code) code = assay__markers_insert(*model, &own, plan, error);
     if (!code) code = assay__model_write(*model, path, error);
     return code;
 }
 
-/** The order in which the markers ran, and from it the order of the nodes. */
+/** Does the marker at position p end what ran before it? A node ends with the first of its markers
+ * in time, and again with that one at every trip of a loop; a trip's first marker ends what the
+ * loop itself does between two trips. */
+static size_t ends_at(const struct assay__marking *m, size_t p)
+{
+    const struct assay__mark *mark = &m->plan.marks[m->sequence[p]];
+    if (mark->input) return SIZE_MAX;
+    if (mark->enters) {
+        const struct assay__mark *before = p ? &m->plan.marks[m->sequence[p - 1]] : NULL;
+        return before && before->enters && before->index == mark->index ? SIZE_MAX : mark->index;
+    }
+    return m->sequence[m->position[mark->index]] == m->sequence[p] ? mark->index : SIZE_MAX;
+}
+
+static int make_room(struct assay__marking *m, size_t events, struct assay_error *error)
+{
+    struct assay__arena *arena = m->work->arena;
+    m->event_count = events;
+    m->sequence = assay__arena_array(arena, events + 1, sizeof *m->sequence);
+    m->first_of = assay__arena_array(arena, events + 1, sizeof *m->first_of);
+    m->position = assay__arena_array(arena, m->node_count + 1, sizeof *m->position);
+    m->input_position = assay__arena_array(arena, m->work->optimized->graph.input_count + 1,
+                                           sizeof *m->input_position);
+    m->work->ran = assay__arena_array(arena, m->node_count + 1, sizeof *m->work->ran);
+    return assay__arena_failed(arena) ? assay__no_memory(error) : 0;
+}
+
+/** Nodes of bodies of which nothing ran are no layers. */
+static int note_ran(struct assay__marking *m, struct assay_error *error)
+{
+    const struct assay__flat *flat = &m->work->flat;
+    bool *bodies = calloc(flat->body_count + 1, sizeof *bodies);
+    if (!bodies) return assay__no_memory(error);
+    bodies[0] = true;
+    for (size_t i = 0; i < m->node_count; i++)
+        bodies[flat->body[i]] |= m->position[i] != SIZE_MAX;
+    for (size_t i = 0; i < m->node_count; i++)
+        m->work->ran[i] = bodies[flat->body[i]];
+    free(bodies);
+    return 0;
+}
+
+/** The order in which the markers ran, and from it the order of the nodes. Without bodies each runs
+ * once. */
 static int learn_order(struct assay__marking *m, const struct assay__timed *timed,
                        struct assay_error *error)
 {
     const struct assay__marker_log *log = &timed->log;
-    if (log->dropped || log->count != m->plan.mark_count)
+    bool bodies = m->work->flat.body_count > 0;
+    if (log->dropped || (!bodies && log->count != m->plan.mark_count))
         return assay_error_set(error, ASSAY_EENGINE, "%zu of %zu markers ran in one run",
                                log->count, m->plan.mark_count);
+    int code = make_room(m, log->count, error);
+    if (code) return code;
     for (size_t i = 0; i < m->node_count; i++)
         m->position[i] = SIZE_MAX;
     for (size_t p = 0; p < log->count; p++) {
@@ -46,15 +95,14 @@ static int learn_order(struct assay__marking *m, const struct assay__timed *time
             return assay_error_set(error, ASSAY_EENGINE, "an unknown marker ran");
         const struct assay__mark *mark = &m->plan.marks[id];
         m->sequence[p] = id;
-        m->first_of[p] = SIZE_MAX;
         if (mark->input)
             m->input_position[mark->index] = p;
-        else if (m->position[mark->index] == SIZE_MAX) {
+        else if (!mark->enters && m->position[mark->index] == SIZE_MAX)
             m->position[mark->index] = p;
-            m->first_of[p] = mark->index;
-        }
     }
-    return 0;
+    for (size_t p = 0; p < log->count; p++)
+        m->first_of[p] = ends_at(m, p);
+    return note_ran(m, error);
 }
 
 static int check_outputs(struct assay__marking *m, struct assay__timed *timed,
@@ -85,6 +133,7 @@ static int try_marked(struct assay__marking *m, struct assay_error *error)
     struct assay__timed_options options = {.path = m->marked_path,
                                            .optimization = ASSAY__ORT_OPT_NONE,
                                            .mark_count = m->plan.mark_count + 1};
+    if (m->plan.loops && options.mark_count < EVENTS_MOST) options.mark_count = EVENTS_MOST;
     int code = assay__timed_open(m->work->session, &options, &timed, error);
     for (int i = 0; !code && i < 2; i++)
         code = assay__timed_run(&timed, NULL, error);
@@ -100,36 +149,33 @@ static int try_marked(struct assay__marking *m, struct assay_error *error)
     return code;
 }
 
-int assay__marking_make(struct assay__marking *m, struct assay_error *error)
+/** Writes and tries the marked graph with these options, and once more when it has scalars: shapes
+ * behind them are known once the graph says so. */
+static int make_with(struct assay__marking *m, struct assay__mark_options options,
+                     struct assay_error *error)
 {
-    struct assay__mark_options options = {0};
     int code = write_marked(m, &options, "marked.onnx", &m->marked, &m->plan, m->marked_path,
                             error);
-    size_t inputs = m->work->optimized->graph.input_count;
-    for (int attempt = 0; !code && attempt < 2; attempt++) {
-        struct assay__arena *arena = m->work->arena;
-        size_t marks = m->plan.mark_count;
-        m->sequence = assay__arena_array(arena, marks + 1, sizeof *m->sequence);
-        m->first_of = assay__arena_array(arena, marks + 1, sizeof *m->first_of);
-        m->position = assay__arena_array(arena, m->node_count + 1, sizeof *m->position);
-        m->input_position = assay__arena_array(arena, inputs + 1, sizeof *m->input_position);
-        m->scalars = assay__arena_array(arena, marks + 1, sizeof *m->scalars);
-        if (assay__arena_failed(arena)) return assay__no_memory(error);
-        code = try_marked(m, error);
-        if (!code && m->has_scalars) {
-            /* say so in the graph: shapes computed from scalars then stay known */
-            options.scalars = m->scalars;
-            code = write_marked(m, &options, "marked.onnx", &m->marked, &m->plan, m->marked_path,
-                                error);
-            if (!code) code = try_marked(m, error);
-        }
-        if (!code || attempt > 0) break;
-        /* Perhaps a value without a declared type was no tensor after all. */
-        options.strict = true;
-        options.scalars = NULL;
-        code = write_marked(m, &options, "marked.onnx", &m->marked, &m->plan, m->marked_path,
-                            error);
-    }
+    if (code) return code;
+    m->scalars = assay__arena_array(m->work->arena, m->plan.mark_count + 1, sizeof *m->scalars);
+    if (!m->scalars) return assay__no_memory(error);
+    code = try_marked(m, error);
+    if (code || !m->has_scalars) return code;
+    options.scalars = m->scalars;
+    code = write_marked(m, &options, "marked.onnx", &m->marked, &m->plan, m->marked_path, error);
+    return code ? code : try_marked(m, error);
+}
+
+int assay__marking_make(struct assay__marking *m, struct assay_error *error)
+{
+    bool bodies = m->work->flat.body_count > 0;
+    int code = ASSAY_EENGINE;
+    /* Perhaps a value without a declared type is no tensor after all (strict); perhaps bodies
+     * cannot be marked. */
+    for (int with = bodies; with >= 0 && code; with--)
+        for (int strict = 0; strict < 2 && code && code != ASSAY_ENOMEM; strict++)
+            code = make_with(
+                m, (struct assay__mark_options){.bodies = with != 0, .strict = strict != 0}, error);
     return code;
 }
 
@@ -137,13 +183,15 @@ int assay__marking_make_bracket(struct assay__marking *m, struct assay_error *er
 {
     bool *wanted = assay__arena_array(m->work->arena, m->node_count + 1, sizeof *wanted);
     if (!wanted) return assay__no_memory(error);
-    for (size_t p = m->plan.mark_count; p-- > 0;)
-        if (m->first_of[p] != SIZE_MAX) {
+    const size_t *parent = m->work->flat.parent;
+    for (size_t p = m->event_count; p-- > 0;)
+        if (m->first_of[p] != SIZE_MAX && parent[m->first_of[p]] == SIZE_MAX) {
             wanted[m->first_of[p]] = true;
             break;
         }
     /* Without an input before it, the bracket begins at the first node. */
-    if (m->plan.mark_count && m->first_of[0] != SIZE_MAX) wanted[m->first_of[0]] = true;
+    if (m->event_count && m->first_of[0] != SIZE_MAX && parent[m->first_of[0]] == SIZE_MAX)
+        wanted[m->first_of[0]] = true;
     struct assay__mark_options options = {.nodes = wanted};
     return write_marked(m, &options, "bracket.onnx", &m->bracket, &m->bracket_plan, m->bracket_path,
                         error);
@@ -165,7 +213,7 @@ static int by_key(const void *a, const void *b)
 
 int assay__marking_order(struct assay__marking *m)
 {
-    const struct assay__graph *graph = &m->work->optimized->graph;
+    const struct assay__graph *graph = &m->work->flat.graph;
     struct ranked *ranks = assay__arena_array(m->work->arena, m->node_count + 1, sizeof *ranks);
     m->work->order = assay__arena_array(m->work->arena, m->node_count + 1, sizeof *m->work->order);
     struct assay__map *keys =
@@ -174,7 +222,7 @@ int assay__marking_order(struct assay__marking *m)
     /* Consumers come first: the file is in topological order. */
     for (size_t i = m->node_count; !code && i-- > 0;) {
         const struct assay__node *node = &graph->nodes[i];
-        size_t key = 2 * m->plan.mark_count + 2;
+        size_t key = 2 * m->event_count + 2;
         if (m->position[i] != SIZE_MAX) {
             key = 2 * m->position[i] + 1;
         } else {

@@ -35,6 +35,7 @@
 
 struct tracing {
     const struct assay__graph *original, *optimized;
+    const size_t *body; /* by original node: equal computations are merged within one */
     struct assay__arena *scratch;
     struct assay__map *producer; /* original value -> original node */
     struct assay__map *consumer; /* original value -> the first original node that reads it */
@@ -85,12 +86,13 @@ static bool is_constant(const struct tracing *t, const struct assay__node *node)
 
 /** Operator, inputs and attributes as one text; NULL when it is not to be compared (or memory is
  * out: then nothing is merged). */
-static const char *computation_key(const struct tracing *t, const struct assay__node *node)
+static const char *computation_key(const struct tracing *t, const struct assay__node *node,
+                                   size_t body)
 {
     struct assay__buf key = {0};
     const char *result = NULL;
     if (assay__op_is_random(node) || has_body(node) || !node->output_count) return NULL;
-    assay__buf_printf(&key, "%s|%s|%zu", node->domain, node->op, node->output_count);
+    assay__buf_printf(&key, "%zu|%s|%s|%zu", body, node->domain, node->op, node->output_count);
     for (size_t k = 0; k < node->input_count; k++)
         assay__buf_printf(&key, "|%s", canonical(t, node->inputs[k]));
     for (size_t a = 0; a < node->attr_count; a++) {
@@ -109,7 +111,7 @@ out:
 static int merge_equal(struct tracing *t, struct assay__map *computations, size_t index)
 {
     const struct assay__node *node = &t->original->nodes[index];
-    const char *key = computation_key(t, node);
+    const char *key = computation_key(t, node, t->body[index]);
     if (!key) return 0;
     size_t first = assay__map_get(computations, key);
     if (first == ASSAY__MAP_NONE) return assay__map_set(computations, key, index);
@@ -415,10 +417,11 @@ static int fill(const struct tracing *t, struct assay__arena *arena, struct assa
     return 0;
 }
 
-int assay__layers_origin(const struct assay__model *original, const struct assay__model *optimized,
+int assay__layers_origin(const struct assay__flat *original, const struct assay__flat *optimized,
                          struct assay__arena *arena, struct assay__layer *layers)
 {
-    struct tracing t = {.original = &original->graph, .optimized = &optimized->graph};
+    struct tracing t = {
+        .original = &original->graph, .optimized = &optimized->graph, .body = original->body};
     size_t count = original->graph.node_count;
     struct assay__map **maps[] = {&t.producer, &t.consumer, &t.named,
                                   &t.sources,  &t.equal,    &t.kept};

@@ -558,8 +558,7 @@ int assay__workload_plan(const struct assay__model *model,
     if (!code) code = apply_batch(&planner);
     if (!code) code = apply_sequence(&planner);
     if (!code) code = settle_plan(&planner);
-    if (!code && !options->shapes_only)
-        code = assay__inputs_values(model, workload, options->seed, error);
+    if (!code) code = assay__inputs_values(model, workload, options, error);
     if (code)
         assay__workload_free(workload);
     else
@@ -589,6 +588,8 @@ int assay__workload_values(const struct assay__input_plan *inputs, size_t count,
                                              .dtype = plan->dtype,
                                              .rank = plan->rank,
                                              .dims = dims};
+        if (assay__input_contents(plan, arena, &(*values)[i].contents, &(*values)[i].content_count))
+            return ASSAY_ENOMEM;
     }
     return 0;
 }

@@ -42,7 +42,8 @@ struct assay__workload_options {
     const char *const *files; /* "input=file.npy" */
     size_t file_count;
     uint64_t seed;
-    bool shapes_only; /* nothing will be fed: no values are thought of */
+    bool shapes_only; /* nothing will be fed: of values only those are thought of that may decide
+                         a branch or a number of trips, and one that cannot be is unknown */
 };
 
 /** What a caller's options say of the inputs; borrows their lists. */
@@ -84,13 +85,20 @@ void assay__workload_free(struct assay__workload *workload);
 /** The axis of an input that is its batch where no symbol says so: 1 where it goes to a recurrent
  *  cell or a Scan with time first, else 0. Its rank may be less. */
 int assay__inputs_batch_axis(const struct assay__model *model, const char *input);
-/** The plans as values whose shapes are fixed, as assay__shapes_infer takes them; in the arena. 0
- *  or ASSAY_ENOMEM. */
+/** The plans as values whose shapes are fixed, and contents where they are known, as
+ *  assay__shapes_infer takes them; in the arena. 0 or ASSAY_ENOMEM. */
 int assay__workload_values(const struct assay__input_plan *inputs, size_t count,
                            struct assay__arena *arena, struct assay__value **values);
 /** Fills plan->bytes bytes. FILE reads the .npy (checked again). Strings: use
  *  assay__input_strings. */
 int assay__input_fill(const struct assay__input_plan *plan, void *data, struct assay_error *error);
+/** Is it a number or a short list of integers or booleans, which may decide a branch, a number of
+ *  trips or a shape? */
+bool assay__input_is_list(const struct assay__input_plan *plan);
+/** What such an input will hold, where that was decided (not drawn) or lies in a file; NULL: it is
+ *  not known. ASSAY_ENOMEM. */
+int assay__input_contents(const struct assay__input_plan *plan, struct assay__arena *arena,
+                          const int64_t **contents, size_t *count);
 int assay__input_strings(const struct assay__input_plan *plan, struct assay__arena *arena,
                          const char ***strings, size_t *count);
 /** A job is sent to the worker as JSON: these write and read one plan. */

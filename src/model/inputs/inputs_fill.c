@@ -8,12 +8,15 @@
 #include "base/stats.h"
 #include "model/inputs/inputs_plan.h"
 #include "model/inputs/npy.h"
+#include "model/wire.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define LIST_MOST 64 /* elements of what may decide a branch, a number of trips or a shape */
 
 /* --- small floats ----------------------------------------------------------------------------- */
 
@@ -157,6 +160,38 @@ int assay__input_fill(const struct assay__input_plan *plan, void *data, struct a
     if (plan->fill == ASSAY__FILL_FILE) return fill_file(plan, data, error);
     fill_values(plan, data, count);
     return 0;
+}
+
+bool assay__input_is_list(const struct assay__input_plan *plan)
+{
+    bool counted = plan->dtype == ASSAY__INT64 || plan->dtype == ASSAY__INT32 ||
+                   plan->dtype == ASSAY__BOOL;
+    int64_t count = counted && (plan->rank == 0 || plan->rank == 1) ? element_count(plan) : -1;
+    return count >= 0 && count <= LIST_MOST;
+}
+
+int assay__input_contents(const struct assay__input_plan *plan, struct assay__arena *arena,
+                          const int64_t **contents, size_t *count)
+{
+    uint64_t data[LIST_MOST];
+    bool chosen = plan->fill == ASSAY__FILL_CONSTANT || plan->fill == ASSAY__FILL_RANGE ||
+                  (plan->fill == ASSAY__FILL_FILE && *plan->file);
+    *contents = NULL;
+    *count = 0;
+    if (!chosen || !assay__input_is_list(plan) || plan->bytes > sizeof data ||
+        assay__input_fill(plan, data, NULL))
+        return 0;
+    size_t elements = (size_t)element_count(plan);
+    int64_t *made = assay__arena_array(arena, elements, sizeof *made);
+    for (size_t i = 0; made && i < elements; i++) {
+        const uint8_t *at = (const uint8_t *)data + i * (plan->bytes / elements);
+        made[i] = plan->dtype == ASSAY__INT64   ? (int64_t)assay__wire_u64(at)
+                  : plan->dtype == ASSAY__INT32 ? (int32_t)assay__wire_u32(at)
+                                                : *at != 0;
+    }
+    *contents = made;
+    *count = made ? elements : 0;
+    return made ? 0 : ASSAY_ENOMEM;
 }
 
 int assay__input_strings(const struct assay__input_plan *plan, struct assay__arena *arena,

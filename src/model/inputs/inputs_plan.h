@@ -7,9 +7,9 @@
 
 /** Decides the fill of every input of the workload whose shapes are fixed already (those with a
  *  file are left alone), and has_tokens, has_images, and batch and sequence where no symbol said
- *  them. */
+ *  them. With shapes_only, only of those that may decide a branch or a number of trips. */
 int assay__inputs_values(const struct assay__model *model, struct assay__workload *workload,
-                         uint64_t seed, struct assay_error *error);
+                         const struct assay__workload_options *options, struct assay_error *error);
 
 /** A symbolic dimension, shared by all inputs that name it. */
 struct assay__plan_symbol {

@@ -54,6 +54,7 @@ struct use {
 struct tracer {
     const struct assay__model *model;
     struct assay__arena *arena;
+    bool lenient; /* what cannot be decided stays open */
     struct assay__shapes *shapes;
     struct assay__map *heads;   /* name -> first use */
     struct assay__map *tensors; /* name -> index into constants */
@@ -657,7 +658,9 @@ static int decide(struct tracer *tracer, struct assay__workload *workload, size_
         if (workload->sequence < 0) workload->sequence = plan->dims[1];
     }
     if (plan->fill == ASSAY__FILL_FILE && *plan->file) return 0;
-    if (finding.shape_node && plan->dtype != ASSAY__STRING && plan->dtype != ASSAY__BOOL)
+    bool open = finding.shape_node && plan->dtype != ASSAY__STRING && plan->dtype != ASSAY__BOOL;
+    if (open && tracer->lenient) return 0;
+    if (open)
         return assay_error_set(
             error, ASSAY_EINVAL,
             "input '%.100s' decides a shape (%.40s '%.100s'): its value cannot be made up; give it "
@@ -675,10 +678,15 @@ static int decide(struct tracer *tracer, struct assay__workload *workload, size_
 }
 
 int assay__inputs_values(const struct assay__model *model, struct assay__workload *workload,
-                         uint64_t seed, struct assay_error *error)
+                         const struct assay__workload_options *options, struct assay_error *error)
 {
+    bool any = !options->shapes_only; /* else most models need none of this */
+    for (size_t i = 0; i < workload->input_count; i++)
+        any = any || assay__input_is_list(&workload->inputs[i]);
+    if (!any) return 0;
     struct tracer tracer = {.model = model,
                             .arena = workload->arena,
+                            .lenient = options->shapes_only,
                             .heads = assay__map_new(),
                             .tensors = assay__map_new()};
     struct assay__value *values = NULL;
@@ -691,7 +699,8 @@ int assay__inputs_values(const struct assay__model *model, struct assay__workloa
         code = assay__shapes_infer(model, values, workload->input_count, &tracer.shapes, error);
     if (!code) code = index_graph(&tracer, &model->graph, 0);
     for (size_t i = 0; i < workload->input_count && !code; i++) {
-        workload->inputs[i].seed = seed + 0x9e3779b97f4a7c15u * (i + 1);
+        workload->inputs[i].seed = options->seed + 0x9e3779b97f4a7c15u * (i + 1);
+        if (options->shapes_only && !assay__input_is_list(&workload->inputs[i])) continue;
         code = decide(&tracer, workload, i, error);
     }
     if (code == ASSAY_ENOMEM) assay_error_set(error, code, "out of memory");

@@ -452,6 +452,18 @@ static void bind_input(struct assay__shape_state *state, const struct assay__val
     }
 }
 
+static void fact_contents(struct assay__shape_state *state, const struct assay__value *given,
+                          struct assay__fact *fact)
+{
+    size_t count = given->content_count;
+    if (!given->contents || count > ASSAY__SHAPE_VALUES) return;
+    int64_t *values = assay__arena_array(state->arena, count, sizeof *values);
+    for (size_t i = 0; values && i < count; i++)
+        values[i] = assay__num_from_file(given->contents[i]);
+    fact->values = values;
+    fact->value_count = values ? count : 0;
+}
+
 static int seed(struct assay__shapes *scope, const struct assay__value *inputs, size_t input_count)
 {
     const struct assay__graph *graph = scope->graph;
@@ -474,6 +486,7 @@ static int seed(struct assay__shapes *scope, const struct assay__value *inputs, 
         fact->tensor = NULL; /* a caller's value replaces the default */
         fact->values = NULL;
         fact_from_value(state, &inputs[i], fact);
+        fact_contents(state, &inputs[i], fact);
     }
     return code || assay__arena_failed(state->arena) ? ASSAY_ENOMEM : 0;
 }

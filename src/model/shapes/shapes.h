@@ -17,7 +17,8 @@ struct assay__shape_entry {
 struct assay__shapes; /* name -> entry, for the main graph */
 
 /** inputs: shapes of graph inputs by name that replace the file's; their dims may be symbolic
- *  (value -1 and a symbol). */
+ *  (value -1 and a symbol), and what they hold may be known (contents): a branch or a number of
+ *  trips that depends on it is then known. */
 int assay__shapes_infer(const struct assay__model *model, const struct assay__value *inputs,
                         size_t input_count, struct assay__shapes **shapes,
                         struct assay_error *error);

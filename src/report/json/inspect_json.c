@@ -103,9 +103,9 @@ static void put_model(struct assay__json_writer *w, const struct assay__inspect 
     for (ASSAY__JSON_EACH(i, w, "operators", a->op_count)) {
         const struct assay__op_total *op = &a->ops[i];
         assay__json_record(w, NULL, json_string("op", op->op), json_string("domain", op->domain),
-                           json_integer("count", op->count), json_integer("unknown", op->unknown),
-                           json_number("flops", op->flops), json_number("macs", op->macs),
-                           json_number("bytes", op->bytes));
+                           json_integer("count", op->count), json_integer("not_run", op->skipped),
+                           json_integer("unknown", op->unknown), json_number("flops", op->flops),
+                           json_number("macs", op->macs), json_number("bytes", op->bytes));
     }
     put_values(w, inspect, "inputs", m->graph.inputs, m->graph.input_count, true);
     put_values(w, inspect, "outputs", m->graph.outputs, m->graph.output_count, false);

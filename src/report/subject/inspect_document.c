@@ -64,7 +64,7 @@ static void add_answer(struct assay__doc *doc, const struct assay__inspect *insp
         /* bodies that run several times are in both */
         double share = fmin(top->flops / a->flops, 1);
         assay__buf_printf(&text, ", %.*f %% of %s in %zu ", share < 0.9995 ? 1 : 0, share * 100,
-                          a->unknown_flops ? "that" : "them", top->count);
+                          a->unknown_flops ? "that" : "them", top->count - top->skipped);
         assay__inspect_op(&text, top->domain, top->op);
     }
     if (moved > 0 && !a->unknown_bytes && !a->unknown_flops && a->flops > 0)
@@ -241,6 +241,8 @@ static const struct assay__column operator_columns[] = {
     {.key = "op"},
     {.key = "domain"},
     {"count", "count", .unit = ASSAY__UNIT_COUNT},
+    {.key = "not_run"},
+    {.title = "not run", .unit = ASSAY__UNIT_COUNT, .priority = 4}, /* empty if none */
     {.key = "unknown"},
     {.title = "cost unknown", .unit = ASSAY__UNIT_COUNT, .priority = 2}, /* empty if none */
     {"flops", "FLOPs", "FLOP", .flags = ASSAY__COLUMN_SUM},
@@ -262,7 +264,10 @@ static void add_operators(struct assay__doc *doc, const struct assay__analysis *
     for (size_t i = 0; i < a->op_count; i++) {
         const struct assay__op_total *op = &a->ops[i];
         assay__table_row_of(t, 0, assay__doc_op(doc, op->domain, op->op), op->op, op->domain);
-        assay__table_numbers(t, ASSAY_MEASURED, op->count, op->unknown);
+        assay__table_numbers(t, ASSAY_MEASURED, op->count, op->skipped);
+        assay__table_cell(t, op->skipped ? assay__datum_count((double)op->skipped)
+                                         : assay__datum_none());
+        assay__table_number(t, (double)op->unknown, ASSAY_MEASURED);
         assay__table_cell(t, op->unknown ? assay__datum_count((double)op->unknown)
                                          : assay__datum_none());
         assay__table_number(t, op->flops, ASSAY_DERIVED);

@@ -229,7 +229,7 @@ static const char *unknown_reason(const struct assay_profile *profile,
     struct assay__buf text = {0};
     size_t nodes = 0;
     int kinds = 0;
-    for (size_t i = 0; i < costs->graph->node_count; i++)
+    for (size_t i = 0; i < costs->main_count; i++)
         nodes += !isfinite(flops ? costs->nodes[i].flops
                                  : costs->nodes[i].bytes_read + costs->nodes[i].bytes_written);
     for (size_t i = 0; i < info->operator_count; i++) {
@@ -239,8 +239,8 @@ static const char *unknown_reason(const struct assay_profile *profile,
             assay__buf_printf(&text, "%s%s", kinds > 1 ? ", " : "", op->op);
     }
     const char *reason = assay__arena_text(
-        profile->arena, "%zu of %zu nodes have no known %s: %s%s", nodes, costs->graph->node_count,
-        what, assay__buf_text(&text), kinds > OPERATORS_NAMED ? ", …" : "");
+        profile->arena, "%zu of %zu nodes have no known %s: %s%s", nodes, costs->main_count, what,
+        assay__buf_text(&text), kinds > OPERATORS_NAMED ? ", …" : "");
     assay__buf_free(&text);
     return reason;
 }
@@ -321,12 +321,14 @@ static int describe_liveness(struct assay_profile *profile, const struct assay__
                              const struct assay__shapes *shapes, struct assay__model_costs *costs,
                              struct assay_error *error)
 {
-    const size_t count = model->graph.node_count;
+    const size_t count = model->graph.node_count, all = costs->graph->node_count;
     struct assay__arena *arena = assay__arena_new();
     size_t *order = calloc(count + 1, sizeof *order);
     struct assay__liveness live = {0};
-    costs->live_bytes = calloc(count + 1, sizeof *costs->live_bytes);
+    costs->live_bytes = calloc(all + 1, sizeof *costs->live_bytes);
     int code = arena && order && costs->live_bytes ? 0 : assay__no_memory(error);
+    for (size_t i = count; i < all && code == 0; i++)
+        costs->live_bytes[i] = NAN;
     if (code == 0) code = assay__graph_order(&model->graph, order, error);
     if (code == 0) code = assay__liveness(model, shapes, order, arena, &live, error);
     for (size_t i = 0; i < count && code == 0; i++)
@@ -352,6 +354,90 @@ static int describe_liveness(struct assay_profile *profile, const struct assay__
 
 /* The costs of every node with inputs of these shapes, and where `live` is given what is alive
  * meanwhile and the shapes. */
+struct inner_walk {
+    struct assay__model_costs *costs; /* graph, parents, inner, nodes: grown */
+    struct assay__graph *graph;
+    size_t capacity, main_at;
+    size_t last[ASSAY__COST_DEPTH + 1]; /* by depth: the node visited last */
+};
+
+static double scaled(double times, double value)
+{
+    return value == 0 ? 0 : times * value;
+}
+
+/* Nodes of bodies that run, or may run, behind those of the main graph. */
+static int keep_inner(void *context, const struct assay__cost_visited *visited)
+{
+    struct inner_walk *walk = context;
+    struct assay__model_costs *costs = walk->costs;
+    const struct assay__cost *own = &visited->own;
+    if (visited->depth == 0) {
+        walk->last[0] = walk->main_at++;
+        return 0;
+    }
+    if (visited->times == 0 || visited->depth > ASSAY__COST_DEPTH) return 0;
+    size_t at = walk->graph->node_count;
+    if (at >= walk->capacity) return 0; /* counted before: cannot be */
+    walk->graph->nodes[walk->graph->node_count++] = *visited->node;
+    costs->parents[at] = walk->last[visited->depth - 1];
+    costs->inner[at] = visited->shapes;
+    double times = visited->times;
+    costs->nodes[at] = (struct assay__cost){
+        .macs = scaled(times, own->macs),
+        .flops = scaled(times, own->flops),
+        .bytes_read = scaled(times, own->bytes_read),
+        .bytes_written = scaled(times, own->bytes_written),
+        .bytes_weights = scaled(times, own->bytes_weights),
+        .why = own->why ? own->why : visited->why,
+        .constant = own->constant,
+    };
+    walk->last[visited->depth] = at;
+    return 0;
+}
+
+static size_t count_nodes(const struct assay__graph *graph, int depth)
+{
+    const struct assay__graph *body;
+    size_t count = graph->node_count;
+    for (size_t i = 0; i < graph->node_count && depth < ASSAY__COST_DEPTH; i++)
+        for (size_t k = 0; (body = assay__node_body(&graph->nodes[i], k)); k++)
+            count += count_nodes(body, depth + 1);
+    return count;
+}
+
+/* Room for the nodes of the model and of its bodies; the model's are there. */
+static int open_graph(struct assay__model_costs *costs, const struct assay__model *model)
+{
+    size_t count = count_nodes(&model->graph, 0);
+    struct assay__graph *graph = calloc(1, sizeof *graph);
+    costs->graph = graph;
+    if (!graph) return ASSAY_ENOMEM;
+    *graph = model->graph;
+    graph->nodes = calloc(count + 1, sizeof *graph->nodes);
+    costs->main_count = model->graph.node_count;
+    costs->nodes = calloc(count + 1, sizeof *costs->nodes);
+    costs->parents = calloc(count + 1, sizeof *costs->parents);
+    costs->inner = calloc(count + 1, sizeof(const struct assay__shapes *));
+    if (!graph->nodes || !costs->nodes || !costs->parents || !costs->inner) return ASSAY_ENOMEM;
+    for (size_t i = 0; i < costs->main_count; i++) {
+        graph->nodes[i] = model->graph.nodes[i];
+        costs->parents[i] = SIZE_MAX;
+    }
+    graph->node_capacity = count;
+    return 0;
+}
+
+static int cost_all(const struct assay__model *model, const struct assay__shapes *shapes,
+                    struct assay__cost *nodes, struct assay__model_costs *live,
+                    struct assay_error *error)
+{
+    if (!live) return assay__cost_graph(model, shapes, nodes, error);
+    struct assay__graph *graph = (struct assay__graph *)live->graph;
+    struct inner_walk walk = {.costs = live, .graph = graph, .capacity = graph->node_capacity};
+    return assay__cost_walk(model, shapes, nodes, keep_inner, &walk, error);
+}
+
 static int node_costs(struct assay_profile *profile, struct assay__model_info *info,
                       const struct assay__model *model, const struct assay__input_plan *inputs,
                       size_t input_count, struct assay__cost *nodes,
@@ -364,7 +450,7 @@ static int node_costs(struct assay_profile *profile, struct assay__model_info *i
     if (!arena || assay__workload_values(inputs, input_count, arena, &fixed))
         code = assay__no_memory(error);
     if (code == 0) code = assay__shapes_infer(model, fixed, input_count, &shapes, error);
-    if (code == 0) code = assay__cost_graph(model, shapes, nodes, error);
+    if (code == 0) code = cost_all(model, shapes, nodes, live, error);
     if (code == 0) code = describe_cell(profile, info, model, shapes, error);
     if (code == 0 && live) code = describe_liveness(profile, model, shapes, live, error);
     if (code == 0 && live) { /* for the layers, once they are known */
@@ -380,7 +466,7 @@ static int node_costs(struct assay_profile *profile, struct assay__model_info *i
 static void sum_nodes(struct assay__model_costs *costs)
 {
     costs->flops = costs->bytes = 0;
-    for (size_t i = 0; i < costs->graph->node_count; i++) {
+    for (size_t i = 0; i < costs->main_count; i++) {
         costs->flops += costs->nodes[i].flops;
         costs->bytes += costs->nodes[i].bytes_read + costs->nodes[i].bytes_written;
     }
@@ -440,6 +526,8 @@ static void free_shapes(struct assay__model_costs *costs)
     assay__arena_free(costs->shapes_arena);
     costs->shapes = NULL;
     costs->shapes_arena = NULL;
+    for (size_t i = 0; costs->inner && i < costs->graph->node_count; i++)
+        costs->inner[i] = NULL; /* they are parts of them */
 }
 
 void assay__costs_free(struct assay__model_costs *costs)
@@ -447,6 +535,13 @@ void assay__costs_free(struct assay__model_costs *costs)
     free(costs->nodes);
     free(costs->live_bytes);
     free_shapes(costs);
+    if (costs->graph) free(costs->graph->nodes);
+    free((void *)costs->graph);
+    free(costs->parents);
+    free((void *)costs->inner);
+    costs->graph = NULL;
+    costs->parents = NULL;
+    costs->inner = NULL;
     assay__map_free(costs->by_name);
     assay__map_free(costs->consumers);
     assay__map_free(costs->constants);
@@ -492,10 +587,8 @@ int assay__describe_model(struct assay_profile *profile, struct assay__model_inf
                                          .bytes_reason = "",
                                          .live_peak_bytes = NAN,
                                          .live_reason = "the size of its activations is not known",
-                                         .peak = assay__peak_unknown(),
-                                         .graph = &model->graph};
-    costs->nodes = calloc(model->graph.node_count + 1, sizeof *costs->nodes);
-    if (!costs->nodes || describe_header(profile, info, model, shown, path) ||
+                                         .peak = assay__peak_unknown()};
+    if (open_graph(costs, model) || describe_header(profile, info, model, shown, path) ||
         describe_inputs(profile, info, model))
         return assay__no_memory(error);
     info->outputs = describe_values(profile, model->graph.outputs, model->graph.output_count);

@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "base/no_memory.h"
-#include "cost/cost.h"
+#include "cost/cost_walk.h"
 #include "model/inputs/generation_roles.h"
 #include "model/graph.h"
 #include "model/inputs/inputs.h"
@@ -14,7 +14,8 @@
 
 #include <assay/run.h>
 
-/** A model's costs: per node (file order) and in total. */
+/** A model's costs: per node (file order) and in total. A node with bodies has the cost of what
+ *  runs in them, and each node of a body its own, times its trips. */
 struct assay__model_costs {
     struct assay__cost *nodes;               /* node_count entries; NULL without a model */
     double flops, bytes;                     /* NaN when any node's is unknown */
@@ -22,8 +23,11 @@ struct assay__model_costs {
     double *live_bytes;      /* activations alive while each node runs; NULL or NaN unknown */
     double live_peak_bytes;  /* NaN: live_reason says why */
     const char *live_reason; /* "" */
-    const struct assay__graph *graph;
-    struct assay__map *by_name;   /* node name, else an output -> node index */
+    const struct assay__graph *graph;   /* the model's nodes, and behind them … */
+    size_t main_count;                  /* … those of bodies that run, from here on */
+    size_t *parents;                    /* by node: the node whose body it is in; SIZE_MAX: none */
+    const struct assay__shapes **inner; /* by node: shapes in its body; NULL: `shapes` */
+    struct assay__map *by_name;         /* node name, else an output -> node index */
     struct assay__map *consumers; /* value -> how many nodes read it, + 1 for a graph output */
     struct assay__map *constants; /* names of weights and other constants */
     /* of one inference; NULL: they change during it, or are not known */

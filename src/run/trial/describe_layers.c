@@ -226,8 +226,11 @@ int assay__describe_layer(struct assay__arena *arena, const struct assay__model_
                           const size_t *nodes, size_t count, struct assay__layer *layer)
 {
     const struct group g = {costs->graph, nodes, count};
-    struct list inputs = {.shapes = costs->shapes}, weights = {.shapes = costs->shapes},
-                outputs = {.shapes = costs->shapes}, attributes = {0};
+    const struct assay__shapes *shapes = costs->inner && count && costs->inner[nodes[0]]
+                                             ? costs->inner[nodes[0]]
+                                             : costs->shapes;
+    struct list inputs = {.shapes = shapes}, weights = {.shapes = shapes},
+                outputs = {.shapes = shapes}, attributes = {0};
     list_inputs(costs, &g, &inputs, &weights);
     list_outputs(costs, &g, &outputs);
     list_attributes(&g, &attributes);

@@ -164,13 +164,14 @@ static const char *remark(const struct assay__trial_input *input, double p50_ns,
 /* What a layer of several nodes does not move: a value that one of them writes and only they read
  * stays inside (once written, once read by each). NaN when a node of several outputs makes that
  * unclear. */
-static double inside_bytes(const struct assay__model_costs *costs, const size_t *nodes,
-                           size_t count)
+static double inside_bytes(const struct assay__model_costs *costs, const bool *opened,
+                           const size_t *nodes, size_t count)
 {
     double bytes = 0;
     for (size_t i = 0; i < count; i++) {
         const struct assay__node *node = &costs->graph->nodes[nodes[i]];
         size_t inside = 0;
+        if (opened[nodes[i]]) continue; /* moves nothing itself */
         for (size_t o = 0; o < node->output_count; o++)
             for (size_t j = 0; j < count; j++)
                 for (size_t v = 0; v < costs->graph->nodes[nodes[j]].input_count; v++)
@@ -184,9 +185,24 @@ static double inside_bytes(const struct assay__model_costs *costs, const size_t 
     return bytes;
 }
 
-static int layer_cost(struct assay__arena *arena, const struct assay__model_costs *costs,
-                      struct assay__layer *layer)
+/* By node: layers have their own row for what its bodies do. NULL: out of memory. */
+static bool *find_opened(const struct assay__model_costs *costs, const struct assay__layers *layers)
 {
+    bool *opened = calloc(costs->graph ? costs->graph->node_count + 1 : 1, sizeof *opened);
+    for (size_t i = 0; opened && costs->parents && i < layers->count; i++)
+        for (size_t f = 0; f < layers->items[i].from_count; f++) {
+            size_t at = assay__costs_find(costs, layers->items[i].from[f]);
+            if (at == ASSAY__MAP_NONE) continue;
+            for (at = costs->parents[at]; at != SIZE_MAX && !opened[at]; at = costs->parents[at])
+                opened[at] = true;
+        }
+    return opened;
+}
+
+static int layer_cost(struct assay__arena *arena, const struct assay__model_costs *costs,
+                      const bool *opened, struct assay__layer *layer)
+{
+    static const struct assay__cost nothing = {0};
     double flops = 0, bytes = 0, weights = 0;
     double live = 0; /* the most that is alive while one of the nodes runs; NaN: one is unknown */
     size_t nodes[FUSED_MOST];
@@ -195,7 +211,7 @@ static int layer_cost(struct assay__arena *arena, const struct assay__model_cost
     for (size_t i = 0; i < layer->from_count; i++) {
         nodes[i] = assay__costs_find(costs, layer->from[i]);
         if (nodes[i] == ASSAY__MAP_NONE) return 0;
-        const struct assay__cost *cost = &costs->nodes[nodes[i]];
+        const struct assay__cost *cost = opened[nodes[i]] ? &nothing : &costs->nodes[nodes[i]];
         flops += cost->flops;
         bytes += cost->bytes_read + cost->bytes_written;
         weights += cost->bytes_weights;
@@ -204,7 +220,7 @@ static int layer_cost(struct assay__arena *arena, const struct assay__model_cost
     }
     layer->weight_bytes = weights;
     layer->live_bytes = live;
-    if (layer->from_count > 1) bytes -= inside_bytes(costs, nodes, layer->from_count);
+    if (layer->from_count > 1) bytes -= inside_bytes(costs, opened, nodes, layer->from_count);
     if (!isfinite(layer->flops)) layer->flops = flops;
     if (!isfinite(layer->bytes)) layer->bytes = bytes;
     return assay__describe_layer(arena, costs, nodes, layer->from_count, layer);
@@ -228,8 +244,10 @@ static int merge_items(const struct assay__trial_input *input, const struct join
     struct assay__layer *items = assay__arena_array(arena, lead->count, sizeof *items);
     double *times_ns = assay__arena_array(arena, lead->count * count, sizeof *times_ns);
     int *ids = assay__arena_array(arena, count, sizeof *ids), code = 0;
-    if (!items || !times_ns || !ids) return ASSAY_ENOMEM;
-    for (size_t m = 0; m < count; m++)
+    static const struct assay__model_costs none = {0};
+    bool *opened = find_opened(input->costs ? input->costs : &none, lead);
+    if (!items || !times_ns || !ids || !opened) code = ASSAY_ENOMEM;
+    for (size_t m = 0; m < count && code == 0; m++)
         ids[m] = lists[m].launch;
     for (size_t i = 0; i < lead->count && code == 0; i++) {
         items[i] = lead->items[i];
@@ -239,12 +257,13 @@ static int merge_items(const struct assay__trial_input *input, const struct join
         MERGE(items[i].time_ns, items[lists[m].where[i]].time_ns);
         MERGE(items[i].host_enqueue_ns, items[lists[m].where[i]].host_enqueue_ns);
         items[i].share = items[i].time_ns / p50_ns;
-        code = layer_cost(arena, input->costs, &items[i]);
+        code = layer_cost(arena, input->costs, opened, &items[i]);
     }
     out->items = items;
     out->count = lead->count;
     out->launch_ids = ids;
     out->launch_count = count;
+    free(opened);
     return code;
 }
 
