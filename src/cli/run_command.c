@@ -24,8 +24,10 @@ const struct assay__option assay__run_rows[] = {
         "Also write the report to FILE: an HTML page, or what its name ends in (.md, .csv, "
         ".json, .xml, .txt, .svg)."),
     ASSAY__SHAPE_ROWS,
-    ASSAY__LIST_ROW("input", inputs, "INPUT=FILE.npy",
-                    "Use real values for an input; may be given again."),
+    ASSAY__LIST_ROW(
+        "input", inputs, "INPUT=FILE.npy",
+        "Use real values for an input; may be given again. A number, as in sr=16000, is "
+        "the value of every element."),
     ASSAY__INTEGER_ROW(
         "generate", generate, "N",
         "An inference is a whole generation of N tokens: the prompt, then token by token with "
@@ -105,7 +107,8 @@ int assay__run_check(const struct assay__invocation *invocation)
     struct stat file;
     int status = assay__shape_check(command, &o->dims, &o->shapes);
     if (!status)
-        status = assay__option_pairs(command, "input", &o->inputs, "of the form INPUT=FILE.npy");
+        status = assay__option_pairs(command, "input", &o->inputs,
+                                     "of the form INPUT=FILE.npy or INPUT=NUMBER");
     if (status) return status;
     if (o->output && stat(o->output, &file) == 0 && S_ISDIR(file.st_mode)) {
         assay__say("%s: cannot write '%s': it is a folder; give the name of a file", command,
