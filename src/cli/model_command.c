@@ -26,7 +26,8 @@ int assay__shape_check(const char *command, const struct assay__option_list *dim
     for (size_t i = 0; i < shapes->count && !status; i++) {
         const char *text = shapes->items[i];
         const struct assay__option_list one = {.items = &shapes->items[i], .count = 1};
-        if (text[strspn(text, "0123456789x,?")] || !*text) /* else: of the only input */
+        bool digits = *text && strchr("0123456789?", *text);
+        if (!digits || text[strspn(text, "0123456789x,?")]) /* else: of the only input */
             status = assay__option_pairs(command, "shape", &one, "of the form INPUT=1x3x224x224");
     }
     return status;

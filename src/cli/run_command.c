@@ -237,6 +237,16 @@ int assay__run_interrupted(const struct assay__run_flags *flags,
     return ASSAY__EXIT_INTERRUPTED;
 }
 
+/* Where no text says it: JSON is read by programs, stderr by people. */
+static void say_assumed(const struct assay__run_flags *flags, const struct assay_profile *profile)
+{
+    const struct assay__render_options *render = &flags->render;
+    bool text = !render->json && (!render->format || strcmp(render->format, "text") == 0);
+    if (text || flags->quiet || !profile->trial_count || !profile->trials[0].assumed_count) return;
+    assay__say("assumed %s; to change it: %s", profile->trials[0].assumed[0],
+               assay__metric_hint("assumed"));
+}
+
 int assay__run_show(const struct assay__run_flags *flags, const struct assay_profile *profile,
                     int code, const struct assay_error *error)
 {
@@ -249,6 +259,7 @@ int assay__run_show(const struct assay__run_flags *flags, const struct assay_pro
         int written = assay__report_file_write(profile, &flags->render, flags->report,
                                                flags->quiet);
         if (!status) status = written;
+        say_assumed(flags, profile);
     }
     if (code == ASSAY_EINTERRUPTED) return assay__run_interrupted(flags, profile);
     if (!code) return status;

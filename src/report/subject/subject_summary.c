@@ -456,15 +456,6 @@ static void add_target(struct assay__doc *doc, const struct assay__trial *trial)
                              assay__plural(trial->input_count - INPUTS_SHOWN));
 }
 
-/* What neither the file nor the options say stands right below the answer it decides. */
-static void add_assumed(struct assay__doc *doc, const struct assay__trial *trial)
-{
-    const char *hint = doc->hint ? doc->hint("assumed") : NULL;
-    for (size_t i = 0; i < trial->assumed_count; i++)
-        assay__doc_plain(doc, "Assumed: %s%s%s.", trial->assumed[i], hint ? "; to change it: " : "",
-                         hint ? hint : "");
-}
-
 static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
     struct assay__study *study = doc->study;
@@ -474,7 +465,8 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
                        ASSAY__VIEW_OVERVIEW | ASSAY__SECTION_QUIET);
     add_alerts(doc, profile);
     if (trial) add_answer(doc, study, trial);
-    if (trial) add_assumed(doc, trial);
+    for (size_t i = 0; trial && i < trial->assumed_count; i++)
+        assay__doc_assumed(doc, trial->assumed[i]); /* below the answer that it decides */
     if (trial) {
         if (several)
             assay__doc_plain(doc, "Numbers of trial %d, %s:", trial->id,
