@@ -53,6 +53,7 @@ static const struct assay__option_hint options[] = {
 static const struct {
     const char *prefix, *hint;
 } metrics[] = {
+    {"assumed", "--shape, --dim"},
     {"budget", "--budget"},
     {"cache.", "assay run --counters"},
     {"compute.utilization", "assay devices --ceilings"},

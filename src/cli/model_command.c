@@ -23,8 +23,14 @@ int assay__shape_check(const char *command, const struct assay__option_list *dim
                        const struct assay__option_list *shapes)
 {
     int status = assay__option_pairs(command, "dim", dims, "of the form NAME=N");
-    return status ? status
-                  : assay__option_pairs(command, "shape", shapes, "of the form INPUT=1x3x224x224");
+    for (size_t i = 0; i < shapes->count && !status; i++) {
+        const char *text = shapes->items[i];
+        const struct assay__option_list one = {.items = &shapes->items[i], .count = 1};
+        bool digits = *text && strchr("0123456789?", *text);
+        if (!digits || text[strspn(text, "0123456789x,?")]) /* else: of the only input */
+            status = assay__option_pairs(command, "shape", &one, "of the form INPUT=1x3x224x224");
+    }
+    return status;
 }
 
 struct assay_workload_options assay__model_workload(const struct assay__model_flags *flags,

@@ -15,9 +15,10 @@
     ASSAY__INTEGER_ROW("seq", seq, "N",                                                           \
                        "Length of the sequence axis, where the model has one.", 1, 1e9),          \
     ASSAY__LIST_ROW("dim", dims, "NAME=N",                                                        \
-                    "Set a symbolic dimension; may be given again. Unset ones become 1."),        \
+                    "Set a symbolic dimension; may be given again. Unset ones are guessed."),     \
     ASSAY__LIST_ROW("shape", shapes, "INPUT=AxBxC",                                               \
-                    "Set the whole shape of an input; may be given again.")
+                    "Set the whole shape of an input; may be given again. A ? leaves a dimension " \
+                    "to --batch; the only input needs no name.")
 /* clang-format on */
 
 struct assay__model_flags {

@@ -24,8 +24,10 @@ const struct assay__option assay__run_rows[] = {
         "Also write the report to FILE: an HTML page, or what its name ends in (.md, .csv, "
         ".json, .xml, .txt, .svg)."),
     ASSAY__SHAPE_ROWS,
-    ASSAY__LIST_ROW("input", inputs, "INPUT=FILE.npy",
-                    "Use real values for an input; may be given again."),
+    ASSAY__LIST_ROW(
+        "input", inputs, "INPUT=FILE.npy",
+        "Use real values for an input; may be given again. A number, as in sr=16000, is "
+        "the value of every element."),
     ASSAY__INTEGER_ROW(
         "generate", generate, "N",
         "An inference is a whole generation of N tokens: the prompt, then token by token with "
@@ -105,7 +107,8 @@ int assay__run_check(const struct assay__invocation *invocation)
     struct stat file;
     int status = assay__shape_check(command, &o->dims, &o->shapes);
     if (!status)
-        status = assay__option_pairs(command, "input", &o->inputs, "of the form INPUT=FILE.npy");
+        status = assay__option_pairs(command, "input", &o->inputs,
+                                     "of the form INPUT=FILE.npy or INPUT=NUMBER");
     if (status) return status;
     if (o->output && stat(o->output, &file) == 0 && S_ISDIR(file.st_mode)) {
         assay__say("%s: cannot write '%s': it is a folder; give the name of a file", command,
@@ -234,6 +237,16 @@ int assay__run_interrupted(const struct assay__run_flags *flags,
     return ASSAY__EXIT_INTERRUPTED;
 }
 
+/* Where no text says it: JSON is read by programs, stderr by people. */
+static void say_assumed(const struct assay__run_flags *flags, const struct assay_profile *profile)
+{
+    const struct assay__render_options *render = &flags->render;
+    bool text = !render->json && (!render->format || strcmp(render->format, "text") == 0);
+    if (text || flags->quiet || !profile->trial_count || !profile->trials[0].assumed_count) return;
+    assay__say("assumed %s; to change it: %s", profile->trials[0].assumed[0],
+               assay__metric_hint("assumed"));
+}
+
 int assay__run_show(const struct assay__run_flags *flags, const struct assay_profile *profile,
                     int code, const struct assay_error *error)
 {
@@ -246,6 +259,7 @@ int assay__run_show(const struct assay__run_flags *flags, const struct assay_pro
         int written = assay__report_file_write(profile, &flags->render, flags->report,
                                                flags->quiet);
         if (!status) status = written;
+        say_assumed(flags, profile);
     }
     if (code == ASSAY_EINTERRUPTED) return assay__run_interrupted(flags, profile);
     if (!code) return status;

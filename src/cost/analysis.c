@@ -360,7 +360,10 @@ int assay__analysis_plan(const struct assay__model *model,
     int code = assay__workload_plan(model, options, workload, &detail);
     *unplanned = NULL;
     if (!code) return 0;
-    if (code == ASSAY_ENOMEM || chosen) return assay_error_set(error, code, "%s", detail.message);
+    if (code == ASSAY_ENOMEM || chosen) {
+        if (error) *error = detail;
+        return code;
+    }
     *workload = assay__arena_alloc(arena, sizeof **workload);
     *unplanned = assay__arena_strdup(arena, detail.message);
     if (!*workload || !*unplanned) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");

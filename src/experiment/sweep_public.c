@@ -7,6 +7,7 @@
 #include "experiment/experiment.h"
 #include "experiment/grid.h"
 #include "experiment/sweep_run.h"
+#include "zoo/model_open.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,6 +49,34 @@ static int read_grid(struct work *work, struct assay_error *error)
     if (!code && work->space.points < 2)
         code = assay__refuse_option(error, "grid",
                                     "nothing varies: give an axis at least two values");
+    return code;
+}
+
+/* A shape that is given and a batch or a sequence that varies must agree at every point: what
+ * contradicts itself is refused before anything runs. */
+static int check_shapes(struct work *work, struct assay_error *error)
+{
+    const struct assay__config_space *space = &work->space;
+    bool varies = space->axes[ASSAY__AXIS_BATCH].count || space->axes[ASSAY__AXIS_SEQ].count;
+    struct assay__model *model = NULL;
+    struct assay_error why = {0};
+    bool zoo = false;
+    if (!varies || !work->run.workload.shape_count) return 0;
+    int code = assay__model_named(work->run.workload.model, &model, &zoo, error);
+    for (size_t point = 0; point < space->points && !code; point++) {
+        struct assay__run_options one = work->run;
+        struct assay__arm_identity identity = {0};
+        struct assay__workload *workload = NULL;
+        if (assay__config_apply(space, point, &one, &identity, &why)) continue;
+        struct assay__workload_options plan = assay__workload_options_of(&one.workload);
+        plan.shapes_only = plan.any_size = true;
+        if (assay__workload_plan(model, &plan, &workload, &why) == ASSAY_EINVAL)
+            code = assay__refuse_option(error, "shapes",
+                                        "%s: %s; write ? for what varies, such as x=?x3x224x224",
+                                        identity.label, why.message);
+        assay__workload_free(workload);
+    }
+    assay__model_free(model);
     return code;
 }
 
@@ -148,6 +177,7 @@ int assay__sweep_model(const struct assay__run_options *run,
     }
     work->run.watching.power |= work->plan.goal == ASSAY__PLAN_ENERGY;
     if (!code) code = read_grid(work, error);
+    if (!code) code = check_shapes(work, error);
     bool earlier = !code && options->resume && assay__file_exists(output);
     if (!code && options->resume && !earlier)
         assay__remark(&run->callbacks, "there is no %s to resume yet: the sweep begins", output);

@@ -54,7 +54,8 @@ static bool batch_is_free(const struct assay_workload_options *w, const struct a
                                           .dim_count = w->dim_count,
                                           .shapes = w->shapes,
                                           .shape_count = w->shape_count,
-                                          .shapes_only = true};
+                                          .shapes_only = true,
+                                          .any_size = true};
     bool is_free = assay__workload_plan(model, &two, &workload, NULL) == 0 && workload->batch == 2;
     assay__workload_free(workload);
     return is_free;

@@ -325,6 +325,7 @@ static void load_trials(struct assay__loader *loader)
         load_tensors(loader, trial->model->id, trial->id, "input", &trial->inputs,
                      &trial->input_count);
         load_notes(loader, trial->id, "note", &trial->notes, NULL, &trial->note_count);
+        load_notes(loader, trial->id, "assumed", &trial->assumed, NULL, &trial->assumed_count);
         load_notes(loader, trial->id, "stability", &trial->stability.reasons, NULL,
                    &trial->stability.reason_count);
         load_metrics(loader, trial->id, 0, trial->metrics);

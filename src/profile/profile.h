@@ -295,8 +295,10 @@ struct assay__trial {
     int64_t batch;                     /* -1 unknown */
     struct assay__tensor_info *inputs; /* the workload's, fixed */
     size_t input_count;
-    const char **notes; /* "symbolic dimension 'seq' set to 1", … */
+    const char **notes; /* "symbolic dimension 'batch' set to 1", … */
     size_t note_count;
+    const char **assumed; /* sizes that neither file nor options gave: "x 1x3x224x224 (…)" */
+    size_t assumed_count;
     struct assay__launch *launches;
     size_t launch_count;
     struct assay_metrics *metrics;

@@ -208,6 +208,7 @@ void assay__put_trial(struct assay__writer *w, const struct assay__trial *t)
     put_facts(w, t);
     put_tensors(w, t->model->id, t->id, "input", t->inputs, t->input_count);
     put_notes(w, t->id, "note", t->notes, NULL, t->note_count);
+    put_notes(w, t->id, "assumed", t->assumed, NULL, t->assumed_count);
     put_notes(w, t->id, "stability", t->stability.reasons, NULL, t->stability.reason_count);
     put_metrics(w, t->id, 0, t->metrics);
     put_layers(w, t->id, &t->layers);

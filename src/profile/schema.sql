@@ -90,7 +90,7 @@ CREATE TABLE dims (
 
 CREATE TABLE notes (
     profile INTEGER NOT NULL, trial INTEGER NOT NULL,
-    kind TEXT NOT NULL,                -- trial 0: 'disturbance' | 'unknown'; else 'note' | 'stability'
+    kind TEXT NOT NULL,                -- trial 0: 'disturbance' | 'unknown'; else 'note' | 'assumed' | 'stability'
     position INTEGER NOT NULL,
     text TEXT,
     subject TEXT,                      -- of a disturbance: 'clock' | 'throttled' | 'slowed' | 'quota'; NULL: another one

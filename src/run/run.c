@@ -27,6 +27,7 @@ int assay__run(const struct assay__run_options *given, struct assay_profile **pr
     options.brief = may_be_brief(&options);
     int code = assay__run_options_check(&options, error);
     if (code) return code;
+    options.workload.sequence = given->workload.sequence; /* the arm checks again */
     bool measured = false;
     code = assay__recording_begin(&recording, &options, error);
     if (code == 0) code = assay__arm_open(&recording, &options, NULL, &arm, error);

@@ -16,6 +16,7 @@ struct assay__single_run {
     char worker[PATH_MAX];            /* assay__worker_locate found it */
     char folder[PATH_MAX];            /* a private one, for everything */
     const char *version;              /* of the engine, after a run */
+    const char *assumed;              /* assay__workload_assumed; NULL or "": nothing */
 };
 
 /** One step of the model; its outputs in a folder called `what`, which names it in messages too. */

@@ -11,9 +11,11 @@ static void test_symbols(void)
     struct assay__model *model = image_model("batch,3,height,width");
     struct assay__workload_options none = {.batch = 0};
     struct assay__workload *workload = plan_ok(model, &none);
-    expect_dims(workload, 0, "1x3x1x1");
+    expect_dims(workload, 0, "1x3x224x224");
     CHECK_INT(workload->note_count, 3);
-    CHECK_STR(workload->notes[0], "symbolic dimension 'batch' set to 1");
+    CHECK_STR(workload->note_subjects[0].symbol, "batch");
+    CHECK_STR(workload->note_subjects[0].guess, "");
+    CHECK_INT(workload->note_subjects[1].size, 224);
     CHECK_INT(workload->batch, 1);
     CHECK_INT(workload->sequence, -1);
     assay__workload_free(workload);

@@ -39,7 +39,7 @@ static void test_products(void)
     expect_follows("batch,3", "2*batch,3", "batch=4", 8);
     expect_follows("batch,3", "batch//2,3", "batch=9", 4);
     expect_follows("batch,3", "(batch - 1)//2 + 1,3", "batch=9", 5);
-    expect_follows("batch,s1", "batch*s1,3", "batch=9", 9); /* s1 is 1 */
+    expect_follows("batch,length", "batch*length,3", "batch=9", 9 * 128); /* steps in time */
     expect_follows("batch,3", "batch+1,3", "batch=9", 10);
     expect_follows("7,3", "3*n + 1,3", "n=5", 16); /* no dimension is called n alone */
 }

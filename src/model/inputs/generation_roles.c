@@ -127,6 +127,7 @@ static int set_row(struct assay__input_plan *plan, const int64_t *ids_dims, enum
     plan->low = 1;
     plan->high = 0;
     plan->why = why;
+    plan->assumed = NULL;
     return 0;
 }
 
@@ -159,7 +160,7 @@ static int add_note(struct assay__workload *workload, const struct assay__genera
     memmove(workload->note_subjects + 1, workload->note_subjects,
             workload->note_count * sizeof *workload->note_subjects);
     workload->notes[0] = text;
-    workload->note_subjects[0] = (struct assay__note_subject){"", "", 0};
+    workload->note_subjects[0] = (struct assay__note_subject){"", "", 0, "", 0};
     workload->note_count++;
     return 0;
 }
@@ -195,6 +196,7 @@ int assay__generation_shape(const struct assay__model *model,
             plan->dims[axis] = 0;
             plan->bytes = 0;
             plan->why = "an empty cache: nothing was generated yet";
+            plan->assumed = NULL;
         }
         if (axis > 0) forget_notes(workload, value->dims[axis].symbol);
     }

@@ -2,8 +2,8 @@
  *
  * Every symbolic dimension is one variable, shared by all inputs that name it. It gets its value
  * from what the options give, and a contradiction is an error: sizes of dimensions, shapes, the
- * shape of an input file, the batch, the sequence length. What is still open becomes 1, with a
- * note.
+ * shape of an input file, the batch, the sequence length. What is still open is guessed by what it
+ * is (inputs_guess.c), with a note; where that cannot be told, the plan is refused.
  *  - The batch axis: symbols named like "batch"; else the symbolic (or unnamed) first dimension
  *    of the inputs, or the second where time is first (inputs_values.c).
  *  - The sequence axis: symbols named like "seq", "time", "length", …; else the symbolic second
@@ -14,12 +14,14 @@
 
 #include "base/no_memory.h"
 #include "base/checked.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "model/inputs/inputs_plan.h"
 #include "model/inputs/npy.h"
 #include "model/symbol/symbol.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +43,8 @@ struct planner {
     struct open_input *inputs;
     struct assay__plan_symbols symbols;
     const char *batch_symbol, *sequence_symbol;
+    struct assay__guess_facts facts;
+    size_t attempt;
 };
 
 /* Short names mean the batch only on the batch axis. */
@@ -302,19 +306,31 @@ static int set_shape(struct planner *planner, struct open_input *input, int rank
     if (input->rank != rank)
         return refuse(planner, "%s gives input '%.80s' %d dimensions, but it has %d (%s)", by,
                       input->value->name, rank, input->rank, shape_text(planner, input->value));
-    for (int i = 0; i < rank && !code; i++)
-        code = bind_dim(planner, input, i, dims[i], by);
+    for (int i = 0; i < rank && !code; i++) {
+        if (dims[i] >= 0) code = bind_dim(planner, input, i, dims[i], by);
+        if (dims[i] < 0 && input->value->rank < 0) input->dims[i] = -1;
+    }
     input->shaped = true;
     return code;
 }
 
-/* "input=1x3x224x224", "input=1,3,224,224", or "input=scalar" */
+/* The only input may go without its name: "1x3x224x224". */
+static int find_shaped(struct planner *planner, const char *option, size_t *index,
+                       const char **rest)
+{
+    *index = 0;
+    *rest = option;
+    if (planner->workload->input_count == 1 && !strchr(option, '=')) return 0;
+    return find_input(planner, option, "1x3x224x224", index, rest);
+}
+
+/* "input=1x3x224x224", "input=1,3,224,224", or "input=scalar"; "?" is left to other options. */
 static int apply_shape(struct planner *planner, const char *option)
 {
     int64_t dims[ASSAY__NPY_RANK];
     size_t index = 0;
     const char *text = NULL;
-    int rank = 0, code = find_input(planner, option, "1x3x224x224", &index, &text);
+    int rank = 0, code = find_shaped(planner, option, &index, &text);
     if (code) return code;
     struct open_input *input = &planner->inputs[index];
     if (input->by_shape) return given_twice(planner, "shape of input", input->value->name);
@@ -325,8 +341,10 @@ static int apply_shape(struct planner *planner, const char *option)
         size_t length = strcspn(at, "x,");
         snprintf(number, sizeof number, "%.*s", (int)(length < 24 ? length : 24), at);
         bool last = !at[length], more = last || at[length + 1]; /* a number after a separator */
+        bool open = strcmp(number, "?") == 0;
+        if (open && rank < ASSAY__NPY_RANK) dims[rank] = -1;
         if (rank == ASSAY__NPY_RANK || length >= sizeof number || !more ||
-            assay__text_int64(number, &dims[rank]) || dims[rank] < 0)
+            (!open && (assay__text_int64(number, &dims[rank]) || dims[rank] < 0)))
             return refuse(planner, "'%.80s' is not a shape such as 1x3x224x224", text);
         rank++;
         at += length + !last;
@@ -343,8 +361,35 @@ bool assay__inputs_npy_fits(enum assay__dtype file, enum assay__dtype model)
     return byte && file == ASSAY__UINT8;
 }
 
+/* A number instead of a file: the value of every element. */
+static bool inline_value(const char *text, enum assay__dtype dtype, double *value)
+{
+    if (dtype == ASSAY__STRING || assay__file_exists(text)) return false;
+    bool yes = strcmp(text, "true") == 0, no = strcmp(text, "false") == 0;
+    *value = yes;
+    if (yes || no) return dtype == ASSAY__BOOL;
+    char *end = NULL;
+    *value = strtod(text, &end);
+    return *text && !*end && isfinite(*value);
+}
+
+static int set_value(struct planner *planner, struct assay__input_plan *plan, double value)
+{
+    bool whole = plan->dtype != ASSAY__FLOAT32 && plan->dtype != ASSAY__FLOAT64 &&
+                 plan->dtype != ASSAY__FLOAT16 && plan->dtype != ASSAY__BFLOAT16;
+    if (whole && value != floor(value))
+        return refuse(planner, "input '%.100s' is %s: %g is not a value of that", plan->name,
+                      assay__dtype_name(plan->dtype), value);
+    plan->fill = ASSAY__FILL_CONSTANT;
+    plan->low = plan->high = value;
+    plan->why = "given";
+    plan->given = true;
+    return 0;
+}
+
 static int apply_file(struct planner *planner, const char *option)
 {
+    double value = 0;
     struct assay__mapping mapping = {NULL, 0};
     struct assay_error detail = {.code = 0};
     struct assay__npy npy;
@@ -355,6 +400,8 @@ static int apply_file(struct planner *planner, const char *option)
     struct open_input *input = &planner->inputs[index];
     if (input->by_file) return given_twice(planner, "file of input", input->value->name);
     input->by_file = true;
+    if (inline_value(path, input->value->dtype, &value))
+        return set_value(planner, &planner->workload->inputs[index], value);
     code = assay__file_map(path, &mapping, planner->error);
     if (code) return code;
     code = assay__npy_parse(mapping.data, mapping.size, &npy, &detail);
@@ -471,29 +518,134 @@ static int apply_sequence(struct planner *planner)
 
 /* --- what is still open ----------------------------------------------------------------------- */
 
+/* What is fixed of an input so far, symbols included; a guess fixes nothing. */
+static int known_dims(struct planner *planner, size_t index, struct assay__guess_input *out)
+{
+    const struct open_input *input = &planner->inputs[index];
+    int rank = input->value->rank > 0 ? input->value->rank : 0;
+    int64_t *dims = assay__arena_array(planner->workload->arena, (size_t)rank, sizeof *dims);
+    if (!dims) return assay__no_memory(planner->error);
+    for (int i = 0; i < rank; i++) {
+        bool open = input->value->dims[i].value < 0;
+        const char *symbol = open ? input->value->dims[i].symbol : "";
+        const struct assay__plan_symbol *named = *symbol ? find_symbol(planner, symbol) : NULL;
+        dims[i] = named && named->guessed ? -1 : named ? named->value : input->dims[i];
+    }
+    *out = (struct assay__guess_input){input->value, dims, input->batch_axis};
+    return 0;
+}
+
+/* A guess for every symbol: what is not the batch on one axis is not the batch. */
+static int guess_symbols(struct planner *planner)
+{
+    struct assay__workload *workload = planner->workload;
+    struct assay__guess_input *inputs = assay__arena_array(workload->arena, workload->input_count,
+                                                           sizeof *inputs);
+    int code = inputs ? 0 : assay__no_memory(planner->error);
+    for (size_t i = 0; i < workload->input_count && !code; i++)
+        code = known_dims(planner, i, &inputs[i]);
+    if (code) return code;
+    planner->facts = assay__guess_look(planner->model, inputs, workload->input_count);
+    for (size_t i = 0; i < planner->symbols.count; i++) {
+        struct assay__plan_symbol *symbol = &planner->symbols.items[i];
+        bool found = false;
+        symbol->guess = (struct assay__guess){-1, "", 0};
+        if (symbol->value >= 0 || symbol->expression) continue;
+        for (size_t k = 0; k < workload->input_count; k++)
+            for (int axis = 0; axis < inputs[k].value->rank; axis++) {
+                if (strcmp(inputs[k].value->dims[axis].symbol, symbol->name) != 0) continue;
+                struct assay__guess guess = assay__guess_axis(&planner->facts, &inputs[k], axis,
+                                                              planner->attempt);
+                found = true;
+                if (symbol->guess.size < 0 || (!*symbol->guess.what && *guess.what))
+                    symbol->guess = guess;
+            }
+        if (is_batch(planner, symbol->name))
+            symbol->guess = (struct assay__guess){1, "", 1};
+        else if (!found)
+            symbol->guess = assay__guess_name(&planner->facts, symbol->name, planner->attempt);
+        if (symbol->guess.size < 0 && planner->options->any_size) symbol->guess.size = 1;
+    }
+    return 0;
+}
+
+/* "2x?x16": a shape to type, with what is known of it. */
+static const char *example_text(const struct planner *planner, const struct open_input *input)
+{
+    struct assay__buf buf = {.data = NULL};
+    for (int i = 0; i < input->rank; i++)
+        assay__buf_printf(&buf, "%s%lld", i ? "x" : "",
+                          (long long)(input->dims[i] >= 0 ? input->dims[i] : 16));
+    const char *text = assay__buf_keep(&buf, planner->workload->arena);
+    return text ? text : "?";
+}
+
+/* An axis without a name that is still open. */
+static int guess_unnamed(struct planner *planner, size_t index, int axis,
+                         const struct assay__guess_input *known)
+{
+    struct open_input *input = &planner->inputs[index];
+    struct assay__workload *workload = planner->workload;
+    struct assay__guess guess = {-1, "", 0};
+    bool stated = input->value->rank >= 0;
+    int code = 0;
+    if (stated) guess = assay__guess_axis(&planner->facts, known, axis, planner->attempt);
+    if (!stated && axis == 0) /* "?x3x8x8" */
+        guess.size = planner->options->batch > 0 ? planner->options->batch : 1;
+    if (guess.size < 0 && planner->options->any_size) guess.size = 1;
+    if (guess.size < 0) {
+        code = refuse(planner,
+                      "nothing says how large dimension %d of input '%.80s' (%s) is: give its "
+                      "shape, such as %.80s=%s",
+                      axis, input->value->name,
+                      stated ? shape_text(planner, input->value) : "of no stated shape",
+                      input->value->name, example_text(planner, input));
+        if (planner->error) planner->error->option = "shapes";
+        return code;
+    }
+    input->dims[axis] = guess.size;
+    if (*guess.what) workload->inputs[index].assumed = guess.what;
+    if (guess.tries > workload->tries) workload->tries = guess.tries;
+    const char *note = assay__arena_printf(
+        workload->arena, "unnamed dimension %d of '%s' set to %lld%s%s", axis, input->value->name,
+        (long long)guess.size, *guess.what ? ": " : "", guess.what);
+    code = assay__plan_note(
+        workload,
+        (struct assay__note_subject){"", input->value->name, axis, guess.what, guess.size}, note);
+    return code ? assay__no_memory(planner->error) : 0;
+}
+
 static int finish_input(struct planner *planner, size_t index)
 {
     struct open_input *input = &planner->inputs[index];
     struct assay__input_plan *plan = &planner->workload->inputs[index];
     const struct assay__value *value = input->value;
     int64_t elements = 1;
-    if (input->rank < 0)
-        return refuse(planner, "the model does not state the shape of input '%.120s': give it",
-                      value->name);
+    if (input->rank < 0) {
+        int code = refuse(planner,
+                          "the model does not state the shape of input '%.120s': give it, such as "
+                          "%.120s=1x16",
+                          value->name, value->name);
+        if (planner->error) planner->error->option = "shapes";
+        return code;
+    }
     for (int i = 0; i < input->rank; i++) {
-        bool stated = value->rank >= 0;
-        if (stated && input->dims[i] < 0 && *value->dims[i].symbol) {
-            input->dims[i] = find_symbol(planner, value->dims[i].symbol)->value;
-        } else if (input->dims[i] < 0) {
-            input->dims[i] = 1;
-            const char *note = assay__arena_printf(
-                planner->workload->arena, "unnamed dimension %d of '%s' set to 1", i, value->name);
-            if (assay__plan_note(planner->workload, "", value->name, i, note))
-                return assay__no_memory(planner->error);
+        bool named = value->rank >= 0 && *value->dims[i].symbol;
+        if (input->dims[i] < 0 && named) {
+            const struct assay__plan_symbol *symbol = find_symbol(planner, value->dims[i].symbol);
+            input->dims[i] = symbol->value;
+            if (symbol->guessed) plan->assumed = symbol->guess.what;
         }
+    }
+    struct assay__guess_input known;
+    int code = known_dims(planner, index, &known);
+    for (int i = 0; i < input->rank && !code; i++) {
+        if (input->dims[i] < 0) code = guess_unnamed(planner, index, i, &known);
+        if (code) return code;
         if (assay__mul_i64_overflows(elements, input->dims[i], &elements)) elements = -1;
         if (elements < 0) break;
     }
+    if (code) return code;
     plan->rank = input->rank;
     plan->dims = input->dims;
     plan->bytes = assay__dtype_bytes(plan->dtype, elements);
@@ -506,7 +658,8 @@ static int finish_input(struct planner *planner, size_t index)
 static int settle_plan(struct planner *planner)
 {
     struct assay__workload *workload = planner->workload;
-    int code = assay__plan_settle(&planner->symbols, workload, planner->error);
+    int code = guess_symbols(planner);
+    if (!code) code = assay__plan_settle(&planner->symbols, workload, planner->error);
     for (size_t i = 0; i < workload->input_count && !code; i++)
         code = finish_input(planner, i);
     if (code) return code;
@@ -532,9 +685,9 @@ static int settle_plan(struct planner *planner)
     return 0;
 }
 
-int assay__workload_plan(const struct assay__model *model,
-                         const struct assay__workload_options *options,
-                         struct assay__workload **out, struct assay_error *error)
+int assay__plan_shapes(const struct assay__model *model,
+                       const struct assay__workload_options *options, size_t attempt,
+                       struct assay__workload **out, struct assay_error *error)
 {
     *out = NULL;
     struct assay__arena *arena = assay__arena_new();
@@ -546,8 +699,12 @@ int assay__workload_plan(const struct assay__model *model,
     workload->arena = arena;
     workload->batch = workload->sequence = -1;
     workload->seed = options->seed;
-    struct planner planner = {
-        .model = model, .options = options, .workload = workload, .error = error};
+    workload->attempt = attempt;
+    struct planner planner = {.model = model,
+                              .options = options,
+                              .workload = workload,
+                              .error = error,
+                              .attempt = attempt};
     int code = open_inputs(&planner);
     for (size_t i = 0; i < options->dim_count && !code; i++)
         code = apply_dim(&planner, options->dims[i]);
@@ -558,54 +715,9 @@ int assay__workload_plan(const struct assay__model *model,
     if (!code) code = apply_batch(&planner);
     if (!code) code = apply_sequence(&planner);
     if (!code) code = settle_plan(&planner);
-    if (!code) code = assay__inputs_values(model, workload, options, error);
     if (code)
         assay__workload_free(workload);
     else
         *out = workload;
     return code;
-}
-
-void assay__workload_free(struct assay__workload *workload)
-{
-    if (workload) assay__arena_free(workload->arena); /* the workload itself lies in it */
-}
-
-int assay__workload_values(const struct assay__input_plan *inputs, size_t count,
-                           struct assay__arena *arena, struct assay__value **values)
-{
-    *values = assay__arena_array(arena, count, sizeof **values);
-    if (!*values) return ASSAY_ENOMEM;
-    for (size_t i = 0; i < count; i++) {
-        const struct assay__input_plan *plan = &inputs[i];
-        size_t rank = plan->rank > 0 ? (size_t)plan->rank : 0;
-        struct assay__dim *dims = assay__arena_array(arena, rank, sizeof *dims);
-        if (!dims) return ASSAY_ENOMEM;
-        for (size_t d = 0; d < rank; d++)
-            dims[d] = (struct assay__dim){plan->dims[d], ""};
-        (*values)[i] = (struct assay__value){.name = plan->name,
-                                             .kind = ASSAY__KIND_TENSOR,
-                                             .dtype = plan->dtype,
-                                             .rank = plan->rank,
-                                             .dims = dims};
-        if (assay__input_contents(plan, arena, &(*values)[i].contents, &(*values)[i].content_count))
-            return ASSAY_ENOMEM;
-    }
-    return 0;
-}
-
-struct assay__workload_options assay__workload_options_of(
-    const struct assay_workload_options *options)
-{
-    return (struct assay__workload_options){
-        .batch = options->batch,
-        .sequence = options->sequence,
-        .dims = options->dims,
-        .dim_count = options->dim_count,
-        .shapes = options->shapes,
-        .shape_count = options->shape_count,
-        .files = options->inputs,
-        .file_count = options->input_count,
-        .seed = options->seed,
-    };
 }

@@ -27,9 +27,11 @@ struct assay__input_plan {
     /* UNIFORM: [low, high); INTEGERS: low..high inclusive; CONSTANT: low; RANGE: 0, 1, 2, … along
        the last axis (position ids), modulo high + 1 when high > 0 */
     double low, high;
-    uint64_t seed;    /* of this input alone: from the workload's */
-    const char *file; /* FILE: .npy */
-    const char *why;  /* what led to these values, "rows of 'wte' (Gather)"; "" nothing did */
+    uint64_t seed;       /* of this input alone: from the workload's */
+    const char *file;    /* FILE: .npy */
+    const char *why;     /* what led to these values, "rows of 'wte' (Gather)"; "" nothing did */
+    bool given;          /* the options gave the value */
+    const char *assumed; /* "tokens": an axis has a size that was guessed; NULL: none */
 };
 
 struct assay__workload_options {
@@ -37,13 +39,15 @@ struct assay__workload_options {
     int64_t sequence;        /* --seq; 0: not given */
     const char *const *dims; /* "name=value" */
     size_t dim_count;
-    const char *const *shapes; /* "input=1x3x224x224" */
+    const char *const *shapes; /* "input=1x3x224x224", "?" leaves an axis open; "1x3x224x224" */
     size_t shape_count;
-    const char *const *files; /* "input=file.npy" */
+    const char *const *files; /* "input=file.npy", or "input=16000": that value everywhere */
     size_t file_count;
     uint64_t seed;
     bool shapes_only; /* nothing will be fed: of values only those are thought of that may decide
                          a branch or a number of trips, and one that cannot be is unknown */
+    bool any_size;    /* what nothing says the size of is 1, not an error */
+    size_t attempt;   /* guesses that an engine refused: the next ones are taken */
 };
 
 /** What a caller's options say of the inputs; borrows their lists. */
@@ -55,6 +59,8 @@ struct assay__note_subject {
     const char *symbol; /* a symbolic one; "" none */
     const char *input;  /* or the axis of an input, which has no name; "" none */
     int axis;
+    const char *guess; /* what it was taken for; "": it was not guessed, or is the batch */
+    int64_t size;
 };
 
 struct assay__workload {
@@ -69,11 +75,12 @@ struct assay__workload {
     const char **notes;                        /* "symbolic dimension 'seq' set to 1" */
     struct assay__note_subject *note_subjects; /* what each is about */
     size_t note_count;
-    uint64_t seed;    /* as asked for */
-    int64_t batch;    /* -1 unknown: no batch axis found */
-    int64_t sequence; /* -1: none */
-    bool has_tokens;  /* integer ids with a sequence axis: throughput.tokens */
-    bool has_images;  /* a 4-D image input: throughput.images */
+    uint64_t seed;         /* as asked for */
+    int64_t batch;         /* -1 unknown: no batch axis found */
+    int64_t sequence;      /* -1: none */
+    bool has_tokens;       /* integer ids with a sequence axis: throughput.tokens */
+    bool has_images;       /* a 4-D image input: throughput.images */
+    size_t attempt, tries; /* which of how many guesses; 0 of 0: nothing was guessed */
 };
 
 /** Clear errors: unknown input or dimension (nearest suggested), wrong rank, contradiction with a
@@ -82,6 +89,10 @@ int assay__workload_plan(const struct assay__model *model,
                          const struct assay__workload_options *options,
                          struct assay__workload **workload, struct assay_error *error);
 void assay__workload_free(struct assay__workload *workload);
+/** "x 1x3x224x224 (the side of an image)": what was guessed but the batch; "" nothing. In the
+ *  arena; NULL: out of memory. */
+const char *assay__workload_assumed(const struct assay__workload *workload,
+                                    struct assay__arena *arena);
 /** The axis of an input that is its batch where no symbol says so: 1 where it goes to a recurrent
  *  cell or a Scan with time first, else 0. Its rank may be less. */
 int assay__inputs_batch_axis(const struct assay__model *model, const char *input);

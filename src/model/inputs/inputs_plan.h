@@ -1,9 +1,10 @@
-/* inputs_plan.h - between inputs.c (shapes), inputs_symbol.c (symbolic dimensions) and
- * inputs_values.c (values, and axes). */
+/* inputs_plan.h - between inputs_plan.c (all of it), inputs.c (shapes), inputs_symbol.c (symbolic
+ * dimensions) and inputs_values.c (values, and axes). */
 #ifndef ASSAY_MODEL_INPUTS_INPUTS_PLAN_H
 #define ASSAY_MODEL_INPUTS_INPUTS_PLAN_H
 
 #include "model/inputs/inputs.h"
+#include "model/inputs/inputs_guess.h"
 
 /** Decides the fill of every input of the workload whose shapes are fixed already (those with a
  *  file are left alone), and has_tokens, has_images, and batch and sequence where no symbol said
@@ -11,12 +12,19 @@
 int assay__inputs_values(const struct assay__model *model, struct assay__workload *workload,
                          const struct assay__workload_options *options, struct assay_error *error);
 
+/** The shapes, with the guesses of that attempt; *out is NULL on failure. */
+int assay__plan_shapes(const struct assay__model *model,
+                       const struct assay__workload_options *options, size_t attempt,
+                       struct assay__workload **out, struct assay_error *error);
+
 /** A symbolic dimension, shared by all inputs that name it. */
 struct assay__plan_symbol {
     const char *name;
-    int64_t value;   /* -1 open */
-    const char *by;  /* the option that set it */
-    bool expression; /* "2*batch" */
+    int64_t value;             /* -1 open */
+    const char *by;            /* the option that set it */
+    bool expression;           /* "2*batch" */
+    struct assay__guess guess; /* its size where nothing fixes it */
+    bool guessed;              /* it was taken, and it is not the batch */
 };
 struct assay__plan_symbols {
     struct assay__plan_symbol *items;
@@ -28,13 +36,13 @@ struct assay__plan_symbol *assay__plan_find(struct assay__plan_symbols *symbols,
 int assay__plan_add_symbol(struct assay__plan_symbols *symbols, const char *name);
 /** Adds the names that the expressions among them are made of. */
 int assay__plan_add_names(struct assay__plan_symbols *symbols, struct assay__arena *arena);
-/** Values for all that are open, with notes. */
+/** Values for all that are open, with notes; an error where there is no guess. */
 int assay__plan_settle(struct assay__plan_symbols *symbols, struct assay__workload *workload,
                        struct assay_error *error);
 /** Adds a note on a symbol, or on an axis of an input; there is room for the most there can be.
  *  ASSAY_ENOMEM when `note` is NULL. */
-int assay__plan_note(struct assay__workload *workload, const char *symbol, const char *input,
-                     int axis, const char *note);
+int assay__plan_note(struct assay__workload *workload, struct assay__note_subject subject,
+                     const char *note);
 
 /** Case-blind search; `word` is lower case. */
 bool assay__name_has(const char *name, const char *word);

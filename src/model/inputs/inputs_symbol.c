@@ -4,8 +4,8 @@
  * A name that is an expression as a whole ("2*batch", "past + seq", "(s0//2) + 1") follows from its
  * names, which are symbols too, whether or not a dimension is called so. One that an option fixed
  * gives the one name in it that is open the smallest value that makes it so. A plain symbol that is
- * still open becomes 1, the first of them first, with a note; one named "total…" is past + sequence
- * where these are there. What contradicts itself is an error. */
+ * still open is guessed (inputs_guess.c), the first of them first, with a note; one named "total…"
+ * is past + sequence where these are there. What contradicts itself is an error. */
 #include "model/inputs/inputs_plan.h"
 
 #include "base/checked.h"
@@ -111,7 +111,7 @@ int assay__plan_add_symbol(struct assay__plan_symbols *symbols, const char *name
 {
     if (!name || symbols->count == symbols->capacity) return ASSAY_ENOMEM;
     symbols->items[symbols->count++] = (struct assay__plan_symbol){
-        name, -1, "", assay__symbol_is_expression(name)};
+        .name = name, .value = -1, .by = "", .expression = assay__symbol_is_expression(name)};
     return 0;
 }
 
@@ -127,12 +127,11 @@ int assay__plan_add_names(struct assay__plan_symbols *symbols, struct assay__are
 
 /* --- what is still open ----------------------------------------------------------------------- */
 
-int assay__plan_note(struct assay__workload *workload, const char *symbol, const char *input,
-                     int axis, const char *note)
+int assay__plan_note(struct assay__workload *workload, struct assay__note_subject subject,
+                     const char *note)
 {
     if (!note) return ASSAY_ENOMEM;
-    workload->note_subjects[workload->note_count] = (struct assay__note_subject){symbol, input,
-                                                                                 axis};
+    workload->note_subjects[workload->note_count] = subject;
     workload->notes[workload->note_count++] = note;
     return 0;
 }
@@ -142,7 +141,8 @@ static int note_value(struct assay__workload *workload, const struct assay__plan
     const char *note = assay__arena_printf(workload->arena,
                                            "symbolic dimension '%s' follows from others: %lld",
                                            symbol->name, (long long)symbol->value);
-    return assay__plan_note(workload, symbol->name, "", 0, note);
+    return assay__plan_note(workload, (struct assay__note_subject){symbol->name, "", 0, "", 0},
+                            note);
 }
 
 /* The smallest value of `open` that makes the expression what it is fixed to, for those that grow
@@ -209,9 +209,9 @@ static int follow(struct assay__plan_symbols *symbols, struct assay__workload *w
     return code;
 }
 
-/* 1, or, for a "total", past and sequence lengths where these are there. */
+/* The guess, or, for a "total", past and sequence lengths where these are there. */
 static int default_one(struct assay__plan_symbols *symbols, struct assay__plan_symbol *symbol,
-                       struct assay__workload *workload)
+                       struct assay__workload *workload, struct assay_error *error)
 {
     int64_t past = -1, sequence = -1, total = 0;
     for (size_t i = 0; i < symbols->count && assay__name_has(symbol->name, "total"); i++) {
@@ -220,11 +220,27 @@ static int default_one(struct assay__plan_symbols *symbols, struct assay__plan_s
         if (assay__name_like_sequence(other->name)) sequence = other->value;
     }
     bool sum = past >= 0 && sequence >= 0 && !assay__add_i64_overflows(past, sequence, &total);
-    symbol->value = sum ? total : 1;
-    if (sum) return note_value(workload, symbol);
+    if (sum) {
+        symbol->value = total;
+        return note_value(workload, symbol);
+    }
+    const struct assay__guess *guess = &symbol->guess;
+    if (guess->size < 0) {
+        int code = assay_error_set(error, ASSAY_EINVAL,
+                                   "nothing says how large dimension '%.80s' is: give its size, "
+                                   "such as %.80s=16",
+                                   symbol->name, symbol->name);
+        if (error) error->option = "dims";
+        return code;
+    }
+    symbol->value = guess->size;
+    symbol->guessed = *guess->what != '\0';
+    if (guess->tries > workload->tries) workload->tries = guess->tries;
     return assay__plan_note(
-        workload, symbol->name, "", 0,
-        assay__arena_printf(workload->arena, "symbolic dimension '%s' set to 1", symbol->name));
+        workload, (struct assay__note_subject){symbol->name, "", 0, guess->what, guess->size},
+        assay__arena_printf(workload->arena, "symbolic dimension '%s' set to %lld%s%s",
+                            symbol->name, (long long)guess->size, *guess->what ? ": " : "",
+                            guess->what));
 }
 
 int assay__plan_settle(struct assay__plan_symbols *symbols, struct assay__workload *workload,
@@ -236,7 +252,7 @@ int assay__plan_settle(struct assay__plan_symbols *symbols, struct assay__worklo
             struct assay__plan_symbol *symbol = &symbols->items[i];
             bool later = assay__name_has(symbol->name, "total");
             if (symbol->value >= 0 || symbol->expression || (pass == 0 && later)) continue;
-            code = default_one(symbols, symbol, workload);
+            code = default_one(symbols, symbol, workload, error);
             if (!code) code = follow(symbols, workload, error);
         }
     }

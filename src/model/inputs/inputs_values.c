@@ -657,14 +657,14 @@ static int decide(struct tracer *tracer, struct assay__workload *workload, size_
         workload->has_tokens = true;
         if (workload->sequence < 0) workload->sequence = plan->dims[1];
     }
-    if (plan->fill == ASSAY__FILL_FILE && *plan->file) return 0;
+    if (plan->given || (plan->fill == ASSAY__FILL_FILE && *plan->file)) return 0;
     bool open = finding.shape_node && plan->dtype != ASSAY__STRING && plan->dtype != ASSAY__BOOL;
     if (open && tracer->lenient) return 0;
     if (open)
         return assay_error_set(
             error, ASSAY_EINVAL,
-            "input '%.100s' decides a shape (%.40s '%.100s'): its value cannot be made up; give it "
-            "as a .npy file",
+            "input '%.100s' decides a shape (%.40s '%.100s'): its value cannot be made up; give "
+            "it, as a number or as a .npy file",
             plan->name, finding.shape_node->op, finding.shape_node->name);
     if (plan->dtype == ASSAY__STRING)
         choose(plan, ASSAY__FILL_STRINGS, 0, 0, "");

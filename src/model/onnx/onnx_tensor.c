@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "model/onnx/onnx.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -375,6 +376,16 @@ void assay__onnx_sparse(struct assay__reader *reader, const struct assay__wire_f
 
 /* --- values ----------------------------------------------------------------------------------- */
 
+/* A name without a letter ("?", "-1") says no more than none: two axes that are both called so are
+ * two dimensions. */
+static const char *read_symbol(struct assay__reader *reader, const struct assay__wire_field *field)
+{
+    const char *symbol = assay__reader_text(reader, field);
+    for (const char *at = symbol; *at; at++)
+        if (isalpha((unsigned char)*at) || (unsigned char)*at >= 0x80) return symbol;
+    return "";
+}
+
 static void read_shape(struct assay__reader *reader, const struct assay__wire_field *message,
                        struct assay__value *value)
 {
@@ -395,7 +406,7 @@ static void read_shape(struct assay__reader *reader, const struct assay__wire_fi
         while (assay__reader_next(reader, &parts, &part, "a dimension")) {
             if (part.number == DIM_VALUE) dim->value = assay__reader_int(reader, &part);
             if (dim->value < 0) dim->value = -1; /* some exporters write -1 for "any" */
-            if (part.number == DIM_PARAM) dim->symbol = assay__reader_text(reader, &part);
+            if (part.number == DIM_PARAM) dim->symbol = read_symbol(reader, &part);
         }
     }
 }

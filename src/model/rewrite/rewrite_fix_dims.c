@@ -75,11 +75,13 @@ static int unknown_symbol(const struct assay__model *model, const char *symbol,
 static int fix_batch(struct assay__model *model, int64_t batch, size_t *found,
                      struct assay__rewrite_notes *notes)
 {
-    struct assay__workload_options one = {.batch = 3}, other = {.batch = 5}, own = {.batch = batch};
+    struct assay__workload_options one = {.batch = 3, .any_size = true}, other = one, own = one;
     struct assay__workload *a = NULL, *b = NULL, *wanted = NULL;
     struct assay_error ignored = {0};
     struct assay__graph *graph = &model->graph;
     *found = 0;
+    other.batch = 5;
+    own.batch = batch;
     if (assay__workload_plan(model, &one, &a, &ignored) ||
         assay__workload_plan(model, &other, &b, &ignored) ||
         assay__workload_plan(model, &own, &wanted, &ignored))

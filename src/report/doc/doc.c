@@ -207,6 +207,14 @@ void assay__doc_sentence(struct assay__doc *doc, enum assay__tone tone, const ch
     block->text = text;
 }
 
+void assay__doc_assumed(struct assay__doc *doc, const char *assumed)
+{
+    const char *hint = doc->hint ? doc->hint("assumed") : NULL;
+    if (assumed && *assumed)
+        assay__doc_plain(doc, "Assumed: %s%s%s.", assumed, hint ? "; to change it: " : "",
+                         hint ? hint : "");
+}
+
 void assay__doc_say(struct assay__doc *doc, enum assay__tone tone, const char *text)
 {
     if (text) assay__doc_sentence(doc, tone, "%s", text);

@@ -239,6 +239,9 @@ void assay__doc_end(struct assay__doc *doc);
 /** Empty text is skipped. */
 void assay__doc_sentence(struct assay__doc *doc, enum assay__tone tone, const char *format, ...)
     ASSAY_PRINTF(3, 4);
+/** "Assumed: x 1x3x224x224 (…)": sizes that neither the file nor the options gave. Empty text is
+ *  skipped. */
+void assay__doc_assumed(struct assay__doc *doc, const char *assumed);
 #define assay__doc_plain(doc, ...) assay__doc_sentence(doc, ASSAY__TONE_PLAIN, __VA_ARGS__)
 #define assay__doc_lead(doc, ...) assay__doc_sentence(doc, ASSAY__TONE_LEAD, __VA_ARGS__)
 #define assay__doc_note(doc, ...) assay__doc_sentence(doc, ASSAY__TONE_NOTE, __VA_ARGS__)

@@ -166,6 +166,8 @@ static void put_trial(struct assay__json_writer *w, struct assay__study *study,
     assay__fields_json(w, &assay__stored_trial, trial, "batch", "batch");
     put_tensors(w, "inputs", trial->inputs, trial->input_count);
     assay__json_put_strings(w, "notes", trial->notes, trial->note_count);
+    if (trial->assumed_count)
+        assay__json_put_strings(w, "assumed", trial->assumed, trial->assumed_count);
     assay__json_object_end(w);
     assay__json_put_object(w, "stability");
     assay__fields_json(w, &assay__stored_trial, trial, "stability", "more_iterations");

@@ -74,6 +74,8 @@ static void add_verdict(struct assay__doc *doc, const struct assay__check *check
     put_share(&text, check);
     assay__buf_putc(&text, '.');
     assay__doc_say(doc, tones[check->verdict], assay__doc_take(doc, &text));
+    if (check->planned)
+        assay__doc_assumed(doc, assay__workload_assumed(check->workload, doc->arena));
     if (*check->unasked)
         assay__doc_note(
             doc, "The list of devices shows which can be queried here, and what the others lack.");

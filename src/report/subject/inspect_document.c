@@ -77,6 +77,7 @@ static void add_answer(struct assay__doc *doc, const struct assay__inspect *insp
     if (left.length) assay__buf_printf(&text, " %s: not in the totals.", left.data);
     assay__buf_drop(&left, &text);
     assay__doc_say(doc, ASSAY__TONE_LEAD, assay__doc_take(doc, &text));
+    assay__doc_assumed(doc, assay__workload_assumed(inspect->workload, doc->arena));
 }
 
 /* --- what the file is ------------------------------------------------------------------------- */

@@ -108,6 +108,8 @@ static void add_drift(struct assay__doc *doc, const struct assay__made *made)
         assay__doc_fact(doc, "measured with");
         assay__doc_item_text(doc, "%s %s on the CPU", drift->engine, drift->version);
         assay__doc_item_text(doc, "seed %llu", (unsigned long long)drift->seed);
+        if (drift->assumed && *drift->assumed)
+            assay__doc_item_text(doc, "assumed: %s", drift->assumed);
     } else if (made->rewritten) {
         assay__doc_fact(doc, "outputs");
         assay__doc_item(doc, NULL, assay__datum_unknown(made->drift_reason));

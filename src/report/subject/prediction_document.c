@@ -57,6 +57,8 @@ static void add_units(struct assay__doc *doc, const struct assay_profile *profil
 {
     bool one = profile->trial_count == 1 && profile->trials[0].state == ASSAY__TRIAL_OK;
     assay__doc_section(doc, "units", "Units", "of the chip", 0);
+    for (size_t i = 0; i < profile->trials[best].assumed_count; i++)
+        assay__doc_assumed(doc, profile->trials[best].assumed[i]);
     struct assay__table *t = assay__doc_table(doc, "units", "Units of the chip", unit_columns);
     t->data = one;
     for (size_t i = 0; i < profile->trial_count; i++) {

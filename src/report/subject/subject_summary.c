@@ -419,6 +419,14 @@ static bool is_chosen(const struct assay__pair *option)
     return true;
 }
 
+/* Of one number, such as a sampling rate: " (constant 16000: …)". */
+static const char *chosen_value(struct assay__doc *doc, const struct assay__tensor_info *t)
+{
+    for (int i = 0; i < t->rank; i++)
+        if (t->dims[i] != 1) return "";
+    return t->fill && *t->fill ? assay__doc_printf(doc, " (%s)", t->fill) : "";
+}
+
 static void add_target(struct assay__doc *doc, const struct assay__trial *trial)
 {
     enum { INPUTS_SHOWN = 6 };
@@ -440,7 +448,8 @@ static void add_target(struct assay__doc *doc, const struct assay__trial *trial)
         const struct assay__tensor_info *t = &trial->inputs[i];
         struct assay__buf shape = {0};
         assay__print_shape(&shape, t);
-        assay__doc_item_text(doc, "%s %s %s", t->name, t->dtype, assay__doc_take(doc, &shape));
+        assay__doc_item_text(doc, "%s %s %s%s", t->name, t->dtype, assay__doc_take(doc, &shape),
+                             chosen_value(doc, t));
     }
     if (trial->input_count > INPUTS_SHOWN)
         assay__doc_item_text(doc, "and %zu more input%s", trial->input_count - INPUTS_SHOWN,
@@ -456,6 +465,8 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
                        ASSAY__VIEW_OVERVIEW | ASSAY__SECTION_QUIET);
     add_alerts(doc, profile);
     if (trial) add_answer(doc, study, trial);
+    for (size_t i = 0; trial && i < trial->assumed_count; i++)
+        assay__doc_assumed(doc, trial->assumed[i]); /* below the answer that it decides */
     if (trial) {
         if (several)
             assay__doc_plain(doc, "Numbers of trial %d, %s:", trial->id,

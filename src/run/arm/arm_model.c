@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "model/inputs/generation_roles.h"
 #include "model/sha256.h"
+#include "run/workload_try.h"
 #include "zoo/model_open.h"
 #include "zoo/zoo.h"
 
@@ -69,11 +70,34 @@ static int64_t prompt_of(const struct assay__arm *arm)
     return ASSAY__GENERATE_PROMPT;
 }
 
-static int plan_workload(struct assay__arm *arm, struct assay__workload_options *plan,
+/* Sizes that are guesses are tried before they are measured, once for all arms of a model. The zoo
+ * knows its own. */
+static int plan_tried(struct assay__arm *arm, struct assay__workload_options *plan, bool zoo,
+                      struct assay_error *error)
+{
+    const struct assay__run_options *options = &arm->options;
+    struct assay__recording *recording = arm->recording;
+    const struct assay__drift_options engine = {.engine = options->target.engine,
+                                                .device = arm->device,
+                                                .library = options->target.library,
+                                                .timeout_s = options->measuring.timeout_s,
+                                                .interrupt = options->callbacks.interrupt};
+    bool known = recording->tried_path && strcmp(recording->tried_path, arm->model_path) == 0;
+    if (known) plan->attempt = recording->tried;
+    if (zoo || known || options->script)
+        return assay__workload_plan(arm->model, plan, &arm->workload, error);
+    int code = assay__workload_try(arm->model, arm->model_path, plan, &engine, &arm->workload,
+                                   error);
+    if (code) return code;
+    recording->tried = arm->workload->attempt;
+    recording->tried_path = assay__arena_strdup(recording->profile->arena, arm->model_path);
+    return recording->tried_path ? 0 : assay__no_memory(error);
+}
+
+static int plan_workload(struct assay__arm *arm, struct assay__workload_options *plan, bool zoo,
                          struct assay_error *error)
 {
-    if (arm->options.workload.generate == 0)
-        return assay__workload_plan(arm->model, plan, &arm->workload, error);
+    if (arm->options.workload.generate == 0) return plan_tried(arm, plan, zoo, error);
     int code = assay__generation_find(arm->model, arm->options.workload.generate,
                                       arm->recording->profile->arena, &arm->generation, error);
     if (code) return code;
@@ -139,7 +163,7 @@ int assay__arm_resolve_model(struct assay__arm *arm, struct assay_error *error)
     code = assay__model_check(arm->model, error);
     if (code) return code;
     struct assay__workload_options plan = assay__workload_options_of(&arm->options.workload);
-    code = plan_workload(arm, &plan, error);
+    code = plan_workload(arm, &plan, zoo, error);
     if (!code) code = check_memory(arm, error);
     if (code) return code;
     /* The model among the profile's. Its operators are costed at the workload of the first arm that

@@ -18,6 +18,8 @@ struct assay__recording {
     char worker[PATH_MAX], folder[PATH_MAX];
     const char *temporary;               /* "TMPDIR=…" */
     const char *built_name, *built_path; /* the zoo model that was built last; NULL none */
+    const char *tried_path; /* the model whose guessed sizes were tried last; NULL none */
+    size_t tried;           /* which of them its engine takes */
     uint64_t start_ns;
     bool stored; /* the file was made */
 };

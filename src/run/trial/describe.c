@@ -736,6 +736,11 @@ int assay__describe_workload(struct assay_profile *profile, struct assay__trial 
     }
     trial->input_count = workload->input_count;
     int code = 0;
+    const char *assumed = assay__workload_assumed(workload, arena);
+    trial->assumed = assay__arena_array(arena, 1, sizeof *trial->assumed);
+    if (!assumed || !trial->assumed) return assay__no_memory(error);
+    trial->assumed[0] = assumed;
+    trial->assumed_count = *assumed != '\0';
     for (size_t i = 0; i < workload->note_count && code == 0; i++)
         code = assay__trial_add_note(profile, trial,
                                      assay__arena_strdup(arena, workload->notes[i]));

@@ -7,6 +7,7 @@
 #include "model/model_format.h"
 #include "run/child.h"
 #include "run/single_run.h"
+#include "run/workload_try.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -182,9 +183,17 @@ static int plan_inputs(struct assay__single_run *work, const char *reference, co
     struct assay_error detail = {0};
     int code = assay__model_load(reference, &a, error);
     if (!code) code = assay__model_load(candidate, &b, error);
+    /* sizes that the original takes: that the rewritten one does not run must show later */
+    if (!code && !assay__workload_try(a, reference, &chosen, work->options, &other, &detail)) {
+        chosen.attempt = other->attempt;
+        assay__workload_free(other);
+        other = NULL;
+    }
     if (!code) code = assay__workload_plan(b, &chosen, &other, error);
+    if (!code) work->assumed = assay__workload_assumed(other, work->arena);
     if (!code) chosen.shapes = shape_texts(other, work->arena, &chosen.shape_count);
     if (!code && assay__arena_failed(work->arena)) code = assay__no_memory(error);
+    chosen.attempt = 0;
     chosen.dims = NULL;
     chosen.dim_count = 0;
     chosen.batch = chosen.sequence = 0;
@@ -272,6 +281,7 @@ int assay__drift(const char *reference_path, const char *candidate_path,
     drift->engine = assay__arena_strdup(drift->arena,
                                         assay__or_default(work->options->engine, "ort"));
     drift->version = work->version;
+    drift->assumed = work->assumed;
     assay__workload_free(work->workload);
     free(work);
     if (code) assay__drift_free(drift);

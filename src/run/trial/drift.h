@@ -45,6 +45,7 @@ struct assay__drift {
     size_t output_count;
     uint64_t seed;
     const char *engine, *version; /* what ran both */
+    const char *assumed;          /* sizes of inputs that were guessed; NULL or "": none */
 };
 
 /** The candidate's inputs must be the reference's (name and type); dimensions that only the

@@ -54,18 +54,19 @@ models='cfc:seq=4 ltc lora mlp resnet50 gpt2:layers=1 encoder.onnx'
 for file in mlp.onnx mlp_wide.onnx conflict.onnx unknown.onnx; do [ -e "$file" ] && models="$models $file"; done
 for model in $models; do
     name=inspect-${model%%:*}
-    print "$name.json" inspect "$model" --json
-    print "$name.txt" inspect "$model" --columns 200 --layers --top 0
-    print "$name-80.txt" inspect "$model" --columns 80
-    print "$name.md" inspect "$model" --format markdown
-    print "$name.dot" inspect "$model" --dot
-    for table in layers operators parameters metrics; do print "$name.$table.csv" inspect "$model" --format csv --table $table; done
-    print "check-$name.json" check "$model" --target ane --batch 1 --json
-    print "check-$name.txt" check "$model" --target ane --batch 1 --columns 200 --all
-    print "check-$name.xml" check "$model" --target ane --batch 1 --format junit
+    case $model in gpt2*) sizes=(--seq 1 --dim past=1) ;; *) sizes=() ;; esac # what 0.1.0 took
+    print "$name.json" inspect "$model" "${sizes[@]}" --json
+    print "$name.txt" inspect "$model" "${sizes[@]}" --columns 200 --layers --top 0
+    print "$name-80.txt" inspect "$model" "${sizes[@]}" --columns 80
+    print "$name.md" inspect "$model" "${sizes[@]}" --format markdown
+    print "$name.dot" inspect "$model" "${sizes[@]}" --dot
+    for table in layers operators parameters metrics; do print "$name.$table.csv" inspect "$model" "${sizes[@]}" --format csv --table $table; done
+    print "check-$name.json" check "$model" "${sizes[@]}" --target ane --batch 1 --json
+    print "check-$name.txt" check "$model" "${sizes[@]}" --target ane --batch 1 --columns 200 --all
+    print "check-$name.xml" check "$model" "${sizes[@]}" --target ane --batch 1 --format junit
     for chip in 'M1 Max' 'M4'; do
-        print "predict-$name-${chip// /-}.json" predict "$model" --chip "$chip" --json
-        print "predict-$name-${chip// /-}.txt" predict "$model" --chip "$chip" --columns 200
+        print "predict-$name-${chip// /-}.json" predict "$model" "${sizes[@]}" --chip "$chip" --json
+        print "predict-$name-${chip// /-}.txt" predict "$model" "${sizes[@]}" --chip "$chip" --columns 200
     done
 done
 print inspect-diff.json inspect mlp mlp:width=64 --json

@@ -1,0 +1,342 @@
+/* inputs_guess.c - sizes for open dimensions, by what they are.
+ *
+ * What an axis is follows from the type and rank of its input, its place, its name, and what the
+ * graph does with it: a weight that meets the axis says its size outright. Each kind has a list of
+ * usual sizes; the first is taken unless the shapes that follow from it contradict each other, or
+ * the engine refuses it, when the next is tried. What fits no kind has no guess. */
+#include "model/inputs/inputs_guess.h"
+
+#include "base/checked.h"
+#include "model/inputs/inputs_plan.h"
+#include "model/onnx/onnx.h"
+#include "model/op_words.h"
+
+#include <string.h>
+
+enum kind {
+    UNKNOWN,
+    BATCH,
+    HIGH, /* of an image: each size goes with that of the width */
+    WIDE,
+    LINE,
+    LATENT,
+    TOKENS,
+    NO_PAST,
+    PAST,
+    SAMPLES,
+    CHUNK,
+    FRAMES,
+    STEPS,
+    KINDS
+};
+
+#define SIZES 20
+
+static const struct {
+    const char *what;
+    int64_t sizes[SIZES]; /* -1 ends */
+} kinds[KINDS] = {
+    [UNKNOWN] = {"", {-1}},
+    [BATCH] = {"", {1, -1}},
+    [HIGH] = {"the side of an image",
+              {224, 48, 32, 640, 256, 320, 384, 299, 512, 416, 448, 227, 192, 128, 112, 96, 64, 28,
+               -1}},
+    [WIDE] = {"the side of an image",
+              {224, 320, 320, 640, 256, 320, 384, 299, 512, 416, 448, 227, 192, 128, 112, 96, 64,
+               28, -1}},
+    [LINE] = {"the width of a line of text", {320, 160, 256, 512, 640, 200, 128, 100, -1}},
+    [LATENT] = {"the side of a latent image", {64, 128, 96, 32, -1}},
+    [TOKENS] = {"tokens", {128, 512, 256, 77, 64, 32, 16, 8, 4, 2, 1, -1}},
+    [NO_PAST] = {"an empty cache: this is the prompt", {0, 1, -1}},
+    [PAST] = {"tokens in the cache", {128, 64, 16, 1, -1}},
+    [SAMPLES] = {"one second of sound at 16 kHz",
+                 {16000, 48000, 80000, 160000, 480000, 8000, 4000, 1536, 1024, 512, 256, -1}},
+    [CHUNK] = {"a chunk of sound: 32 ms at 16 kHz",
+               {512, 576, 1536, 1024, 640, 480, 320, 256, 160, 1280, 16000, -1}},
+    [FRAMES] = {"frames", {128, 3000, 1000, 512, 300, 256, 100, 64, 32, 16, 8, 4, 2, 1, -1}},
+    [STEPS] = {"steps in time", {128, 100, 64, 50, 32, 16, 10, 8, 4, 2, 1, -1}},
+};
+
+static struct assay__guess of_kind(enum kind kind, size_t attempt)
+{
+    size_t count = 0;
+    while (kinds[kind].sizes[count] >= 0)
+        count++;
+    if (!count) return (struct assay__guess){-1, "", 0};
+    return (struct assay__guess){kinds[kind].sizes[attempt < count ? attempt : count - 1],
+                                 kinds[kind].what, count};
+}
+
+/* --- what the graph does ---------------------------------------------------------------------- */
+
+static bool is(const struct assay__node *node, const char *op)
+{
+    return strcmp(node->op, op) == 0;
+}
+
+/* A convolution along one axis: by its attribute, or its weights. */
+static bool is_along(const struct assay__graph *main, const struct assay__node *node)
+{
+    const struct assay__attr *kernel = assay__node_attr(node, "kernel_shape");
+    if (!is(node, "Conv") || node->input_count < 2) return false;
+    if (kernel) return kernel->count == 1;
+    const struct assay__tensor *weights = assay__graph_initializer(main, node->inputs[1]);
+    return weights && weights->rank == 3;
+}
+
+static bool has_signal(const struct assay__graph *main, const struct assay__graph *graph, int depth)
+{
+    for (size_t i = 0; i < graph->node_count && depth <= ASSAY__ONNX_DEPTH; i++) {
+        const struct assay__node *node = &graph->nodes[i];
+        if (is_along(main, node) || is(node, "STFT") || is(node, "DFT")) return true;
+        for (size_t k = 0; k < node->attr_count; k++)
+            if (node->attrs[k].g && has_signal(main, node->attrs[k].g, depth + 1)) return true;
+    }
+    return false;
+}
+
+/* "state", "h", "c0", "hidden", … of a recurrent cell */
+static bool is_state(const struct assay__value *value)
+{
+    static const char *const whole[] = {"h", "c", "h0", "c0", "h_0", "c_0", "hx", "cx", "hn", "cn"};
+    if (value->rank < 2 || assay__name_has(value->name, "encoder")) return false;
+    for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++)
+        if (assay__name_is(value->name, whole[i])) return true;
+    return assay__name_has(value->name, "state") || assay__name_has(value->name, "hidden");
+}
+
+static bool is_cache(const struct assay__value *value)
+{
+    return assay__name_has(value->name, "past") || assay__name_has(value->name, "cache");
+}
+
+static bool is_ids(const struct assay__value *value)
+{
+    return value->rank == 2 && (value->dtype == ASSAY__INT64 || value->dtype == ASSAY__INT32);
+}
+
+struct assay__guess_facts assay__guess_look(const struct assay__model *model,
+                                            const struct assay__guess_input *inputs, size_t count)
+{
+    struct assay__guess_facts facts = {.model = model,
+                                       .signal = has_signal(&model->graph, &model->graph, 0)};
+    for (size_t i = 0; i < count; i++) {
+        const struct assay__value *value = inputs[i].value;
+        bool ids = is_ids(value) && !assay__name_has(value->name, "mask");
+        facts.stateful |= is_state(value);
+        facts.step |= ids && !facts.tokens && inputs[i].dims[1] == 1;
+        facts.tokens |= ids;
+    }
+    return facts;
+}
+
+static int64_t constant_dim(const struct assay__graph *graph, const struct assay__node *node,
+                            size_t input, int axis)
+{
+    const struct assay__tensor *tensor = input < node->input_count
+                                             ? assay__graph_initializer(graph, node->inputs[input])
+                                             : NULL;
+    if (!tensor) return -1;
+    if (axis < 0) axis += tensor->rank;
+    return axis >= 0 && axis < tensor->rank ? tensor->dims[axis] : -1;
+}
+
+/* The features that trees look at: as many as the largest number of one says. */
+static int64_t tree_features(const struct assay__node *node)
+{
+    const struct assay__attr *ids = assay__node_attr(node, "nodes_featureids");
+    int64_t most = -1;
+    for (size_t i = 0; ids && ids->ints && i < ids->count; i++)
+        if (ids->ints[i] > most && ids->ints[i] < INT32_MAX) most = ids->ints[i];
+    return most < 0 ? -1 : most + 1;
+}
+
+/* What a weight of this node says of an axis of its first input; -1: nothing. */
+static int64_t met_by(const struct assay__graph *graph, const struct assay__node *node, int axis,
+                      int rank)
+{
+    bool last = axis == rank - 1;
+    if (is(node, "Conv") && axis == 1) {
+        int64_t own = constant_dim(graph, node, 1, 1), all = -1;
+        bool fits = own >= 0 &&
+                    !assay__mul_i64_overflows(own, assay__node_int(node, "group", 1), &all);
+        return fits ? all : -1;
+    }
+    if (is(node, "BatchNormalization") && axis == 1) return constant_dim(graph, node, 1, 0);
+    if (!last) return -1;
+    if (is(node, "Gemm") && !assay__node_int(node, "transA", 0))
+        return constant_dim(graph, node, 1, assay__node_int(node, "transB", 0) ? 1 : 0);
+    if (is(node, "MatMul")) return constant_dim(graph, node, 1, -2);
+    if (is(node, "LayerNormalization")) return constant_dim(graph, node, 1, -1);
+    if (assay__has_word("LSTM GRU RNN", node->op)) return constant_dim(graph, node, 1, 2);
+    if (is(node, "Scaler")) {
+        const struct assay__attr *scale = assay__node_attr(node, "scale");
+        return scale && scale->count > 1 ? (int64_t)scale->count : -1;
+    }
+    if (strncmp(node->op, "TreeEnsemble", 12) == 0) return tree_features(node);
+    if (assay__has_word("Add Sub Mul Div", node->op)) {
+        int64_t size = constant_dim(graph, node, 1, -1);
+        return size > 1 ? size : -1;
+    }
+    return -1;
+}
+
+/* The size that a weight gives the axis of an input, through what leaves its axes alone. File order
+ * is topological: the names that still are the input are followed in one pass. */
+static int64_t implied(const struct assay__graph *graph, const char *name, int axis, int rank)
+{
+    enum { NAMES = 16 };
+    const char *names[NAMES] = {name};
+    size_t count = 1;
+    for (size_t i = 0; i < graph->node_count; i++) {
+        const struct assay__node *node = &graph->nodes[i];
+        bool reads = false;
+        for (size_t k = 0; k < count && node->input_count && !reads; k++)
+            reads = strcmp(node->inputs[0], names[k]) == 0;
+        int64_t size = reads ? met_by(graph, node, axis, rank) : -1;
+        if (size > 0) return size;
+        bool through = reads &&
+                       assay__has_word("Identity Cast Add Sub Mul Div Clip Relu", node->op);
+        if (through && count < NAMES && node->output_count && *node->outputs[0])
+            names[count++] = node->outputs[0];
+    }
+    return -1;
+}
+
+/* --- what an axis is -------------------------------------------------------------------------- */
+
+static bool is_color(int64_t channels)
+{
+    return channels == 1 || channels == 3 || channels == 4;
+}
+
+static bool named_side(const char *symbol)
+{
+    return assay__name_has(symbol, "height") || assay__name_has(symbol, "width") ||
+           assay__name_is(symbol, "h") || assay__name_is(symbol, "w");
+}
+
+static enum kind side_kind(const char *symbol)
+{
+    return assay__name_has(symbol, "width") || assay__name_is(symbol, "w") ? WIDE : HIGH;
+}
+
+/* The axis of the channels of an image; -1: it is none. */
+static int channel_axis(const struct assay__guess_facts *facts,
+                        const struct assay__guess_input *input)
+{
+    const struct assay__value *value = input->value;
+    int first = value->rank - 3, last = value->rank - 1;
+    bool batched = value->rank == 4 || value->rank == 5;
+    if ((!batched && value->rank != 3) || is_cache(value) || assay__name_has(value->name, "mask"))
+        return -1;
+    if (value->rank == 5) first = 1;
+    int64_t before = input->dims[first], behind = input->dims[last];
+    bool open = input->dims[last - 1] < 0 && (batched || behind < 0 || before < 0);
+    if (!batched) /* without a batch axis both sides must be open, and the colours 3 */
+        return before == 3 && behind < 0 && open   ? first
+               : behind == 3 && before < 0 && open ? last
+                                                   : -1;
+    if (is_color(before)) return first;
+    if (is_color(behind)) return last;
+    if (before < 0) before = implied(&facts->model->graph, value->name, first, value->rank);
+    return is_color(before) ? first : -1;
+}
+
+static struct assay__guess image_side(const struct assay__guess_input *input, int axis,
+                                      int channels, size_t attempt)
+{
+    const struct assay__value *value = input->value;
+    bool first = channels < value->rank - 1;
+    int wide = first ? value->rank - 1 : value->rank - 2, high = wide - 1;
+    int64_t other = axis == wide ? input->dims[high] : input->dims[wide];
+    bool latent = input->dims[channels] == 4 && (assay__name_has(value->name, "latent") ||
+                                                 assay__name_has(value->name, "sample"));
+    if (latent) return of_kind(LATENT, attempt);
+    if (axis == wide && other > 0 && other < 100) return of_kind(LINE, attempt);
+    if (other >= 100) return (struct assay__guess){other, "a square image", 1};
+    return of_kind(axis == wide ? WIDE : HIGH, attempt);
+}
+
+/* An axis of a float input that runs along time. */
+static enum kind time_kind(const struct assay__guess_facts *facts,
+                           const struct assay__guess_input *input, int axis)
+{
+    const struct assay__value *value = input->value;
+    int64_t features = 1; /* beside each moment */
+    for (int i = 0; i < value->rank; i++)
+        if (i != axis && i != input->batch_axis) features = input->dims[i] == 1 ? features : 2;
+    if (value->rank == 2 && axis == 0) return STEPS;
+    if (features > 1) return facts->signal ? FRAMES : STEPS;
+    if (!facts->signal) return STEPS;
+    return facts->stateful ? CHUNK : SAMPLES;
+}
+
+static bool sounds(const struct assay__value *value)
+{
+    static const char *const words[] = {"audio", "wave", "speech", "sound", "signal", "pcm", "wav"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (assay__name_has(value->name, words[i])) return true;
+    return false;
+}
+
+static enum kind past_kind(const struct assay__guess_facts *facts)
+{
+    return facts->tokens && !facts->step ? NO_PAST : PAST;
+}
+
+static enum kind kind_of(const struct assay__guess_facts *facts,
+                         const struct assay__guess_input *input, int axis)
+{
+    const struct assay__value *value = input->value;
+    const char *symbol = value->dims[axis].symbol;
+    bool timed = assay__name_like_sequence(symbol) || assay__name_has(symbol, "sample") ||
+                 assay__name_has(symbol, "frame");
+    if (assay__name_has(symbol, "batch")) return BATCH;
+    if (assay__name_like_past(symbol)) return past_kind(facts);
+    if (is_ids(value) && axis == 1) return TOKENS;
+    if (is_state(value) && value->rank == 3 && axis == 1 && !timed) return BATCH;
+    if (is_cache(value) && axis > 0) return past_kind(facts);
+    if (timed && (is_ids(value) || value->dtype == ASSAY__INT64 || value->dtype == ASSAY__INT32))
+        return TOKENS;
+    if (timed && facts->tokens) return TOKENS;
+    if (timed) return time_kind(facts, input, axis);
+    if (axis == input->batch_axis) return value->rank == 1 && sounds(value) ? SAMPLES : BATCH;
+    if (named_side(symbol)) return side_kind(symbol);
+    if (input->batch_axis == 1 && axis == 0) return STEPS;
+    if (value->rank == 2 && facts->tokens && assay__name_has(value->name, "mask")) return TOKENS;
+    if (value->rank == 2 || value->rank == 3)
+        return facts->signal || sounds(value) || value->rank == 3 ? time_kind(facts, input, axis)
+                                                                  : UNKNOWN;
+    return UNKNOWN;
+}
+
+struct assay__guess assay__guess_axis(const struct assay__guess_facts *facts,
+                                      const struct assay__guess_input *input, int axis,
+                                      size_t attempt)
+{
+    const struct assay__value *value = input->value;
+    const char *symbol = value->dims[axis].symbol;
+    int channels = channel_axis(facts, input);
+    bool batch = axis == input->batch_axis && !assay__name_like_sequence(symbol) &&
+                 !named_side(symbol) && value->rank != 3;
+    int side = channels < value->rank - 1 ? value->rank - 2 : value->rank - 3;
+    bool spatial = channels >= 0 && axis != channels && axis >= side && axis <= side + 1;
+    if (spatial && !assay__name_has(symbol, "batch"))
+        return image_side(input, axis, channels, attempt);
+    int64_t size = batch ? -1 : implied(&facts->model->graph, value->name, axis, value->rank);
+    if (size > 0) return (struct assay__guess){size, "what the weights it meets say", 1};
+    return of_kind(kind_of(facts, input, axis), attempt);
+}
+
+struct assay__guess assay__guess_name(const struct assay__guess_facts *facts, const char *symbol,
+                                      size_t attempt)
+{
+    enum kind kind = assay__name_has(symbol, "batch")     ? BATCH
+                     : assay__name_like_past(symbol)      ? past_kind(facts)
+                     : named_side(symbol)                 ? side_kind(symbol)
+                     : !assay__name_like_sequence(symbol) ? BATCH
+                     : facts->tokens || !facts->signal    ? TOKENS
+                                                          : FRAMES;
+    return of_kind(kind, attempt);
+}

@@ -1,0 +1,40 @@
+/* inputs_guess.h - sizes for dimensions that neither the file nor an option fixes, by what they
+ * are: the sides of an image, tokens, samples of a sound. */
+#ifndef ASSAY_MODEL_INPUTS_INPUTS_GUESS_H
+#define ASSAY_MODEL_INPUTS_INPUTS_GUESS_H
+
+#include "model/graph.h"
+
+struct assay__guess {
+    int64_t size;     /* -1: nothing sensible is known */
+    const char *what; /* "tokens"; "": the batch */
+    size_t tries;     /* how many different sizes there are to try */
+};
+
+/** What the whole model says, found once. */
+struct assay__guess_facts {
+    const struct assay__model *model;
+    bool signal;   /* it has a convolution along one axis, or a Fourier transform */
+    bool stateful; /* an input is a state: it is run on one chunk after the other */
+    bool tokens;   /* an input of token ids */
+    bool step;     /* its token ids are one at a time: what came before is in a cache */
+};
+
+/** An input with what is fixed of it so far. */
+struct assay__guess_input {
+    const struct assay__value *value;
+    const int64_t *dims; /* rank entries; -1 open */
+    int batch_axis;
+};
+
+struct assay__guess_facts assay__guess_look(const struct assay__model *model,
+                                            const struct assay__guess_input *inputs, size_t count);
+/** The size to try for an open axis; `attempt` counts the sizes that were refused before. */
+struct assay__guess assay__guess_axis(const struct assay__guess_facts *facts,
+                                      const struct assay__guess_input *input, int axis,
+                                      size_t attempt);
+/** By the name alone, where no axis is called so (a part of "past + seq"). */
+struct assay__guess assay__guess_name(const struct assay__guess_facts *facts, const char *symbol,
+                                      size_t attempt);
+
+#endif

@@ -1,0 +1,180 @@
+/* test_inputs_guess.c - sizes of dimensions that nothing fixes: by what they are, by what the graph
+ * behind them takes, and a refusal where nothing is known. */
+#include "inputs_fixture.h"
+
+#include "base/file.h"
+
+static const struct assay__workload_options none = {.batch = 0};
+
+static void expect_guess(struct assay__model *model, const char *shape)
+{
+    struct assay__workload *workload = plan_ok(model, &none);
+    expect_dims(workload, 0, shape);
+    assay__workload_free(workload);
+    assay__model_free(model);
+}
+
+static struct assay__model *one_input(const char *name, enum assay__dtype dtype, const char *shape,
+                                      const char *node)
+{
+    struct assay__model *model = fixture_model(17);
+    fixture_input(model, name, dtype, shape);
+    fixture_node(model, node);
+    fixture_output(model, "y");
+    return model;
+}
+
+/* As a reader has it. */
+static struct assay__model *read_back(struct assay__model *model)
+{
+    char folder[1024], path[1100];
+    CHECK_INT(assay__folder_temporary(folder, sizeof folder, NULL), 0);
+    snprintf(path, sizeof path, "%s/model.onnx", folder);
+    CHECK_INT(assay__model_write(model, path, NULL), 0);
+    assay__model_free(model);
+    model = fixture_read(path);
+    assay__folder_remove(folder);
+    return model;
+}
+
+static void test_images(void)
+{
+    expect_guess(image_model("n,3,h,w"), "1x3x224x224");
+    expect_guess(image_model("1,s0,s1,3"), "1x224x224x3");
+    expect_guess(image_model("batch,1,64,s1"), "1x1x64x320"); /* a line of text */
+    expect_guess(image_model("batch,3,416,s1"), "1x3x416x416");
+    expect_guess(image_model("3,s0,s1"), "3x224x224");
+}
+
+static void test_tokens(void)
+{
+    struct assay__model *model = one_input("input_ids", ASSAY__INT64, "s0,s1",
+                                           "Relu input_ids -> y");
+    fixture_input(model, "attention_mask", ASSAY__FLOAT32, "s0,s1");
+    struct assay__workload *workload = plan_ok(model, &none);
+    expect_dims(workload, 0, "1x128");
+    expect_dims(workload, 1, "1x128");
+    CHECK_STR(workload->inputs[1].assumed, "tokens");
+    const char *assumed = assay__workload_assumed(workload, workload->arena);
+    CHECK_HAS(assumed, "input_ids 1x128");
+    assay__workload_free(workload);
+    struct assay__workload_options given = {.batch = 2, .sequence = 7};
+    workload = plan_ok(model, &given);
+    CHECK(!workload->inputs[0].assumed);
+    CHECK_STR(assay__workload_assumed(workload, workload->arena), "");
+    CHECK_INT(workload->tries, 0);
+    assay__workload_free(workload);
+    assay__model_free(model);
+}
+
+/* A prompt goes with an empty cache, one token with a filled one. */
+static void test_past(void)
+{
+    struct assay__model *model = one_input("ids", ASSAY__INT64, "batch,seq", "Relu ids -> y");
+    fixture_input(model, "past_key_values.0.key", ASSAY__FLOAT32, "batch,12,past,64");
+    struct assay__workload *workload = plan_ok(model, &none);
+    expect_dims(workload, 0, "1x128");
+    expect_dims(workload, 1, "1x12x0x64");
+    assay__workload_free(workload);
+    struct assay__workload_options step = {.sequence = 1};
+    workload = plan_ok(model, &step);
+    expect_dims(workload, 1, "1x12x128x64");
+    assay__workload_free(workload);
+    assay__model_free(model);
+}
+
+/* Two axes without names are two dimensions, and each attempt is another guess. */
+static void test_attempts(void)
+{
+    struct assay__model *model = read_back(image_model("?0,3,?0,?0"));
+    struct assay__workload_options options = {.shapes = LIST("x=1x3x48x192"), .shape_count = 1};
+    struct assay__workload *workload = plan_ok(model, &options);
+    expect_dims(workload, 0, "1x3x48x192");
+    assay__workload_free(workload);
+    options = (struct assay__workload_options){.attempt = 1};
+    workload = plan_ok(model, &options);
+    expect_dims(workload, 0, "1x3x48x320");
+    CHECK_INT(workload->attempt, 1);
+    CHECK(workload->tries > 2);
+    assay__workload_free(workload);
+    assay__model_free(model);
+}
+
+/* What the layers behind it need: 307,200 elements, which is 3 × 320 × 320. */
+static void test_later_layers(void)
+{
+    struct assay__model *model = fixture_model(17);
+    fixture_input(model, "x", ASSAY__FLOAT32, "batch,3,height,width");
+    fixture_node(model, "Flatten x -> flat");
+    fixture_node(model, "MatMul flat,w -> y");
+    fixture_weights(model, "w", ASSAY__FLOAT32, "307200,2");
+    fixture_output(model, "y");
+    expect_guess(model, "1x3x320x320");
+    model = fixture_model(17);
+    fixture_input(model, "x", ASSAY__FLOAT32, "s0,s1");
+    fixture_node(model, "MatMul x,w -> y");
+    fixture_weights(model, "w", ASSAY__FLOAT32, "20,2");
+    fixture_output(model, "y");
+    expect_guess(model, "1x20");
+}
+
+static void test_unknown(void)
+{
+    struct assay__model *model = image_model("n,s1");
+    plan_fails(model, &none, ASSAY_EINVAL, "s1=16");
+    struct assay__workload_options any = {.any_size = true};
+    struct assay__workload *workload = plan_ok(model, &any);
+    expect_dims(workload, 0, "1x1");
+    assay__workload_free(workload);
+    assay__model_free(model);
+    model = read_back(image_model("?0,?0"));
+    struct assay_error error = {.code = 0};
+    CHECK_INT(assay__workload_plan(model, &none, &workload, &error), ASSAY_EINVAL);
+    CHECK_STR(error.option, "shapes");
+    CHECK_HAS(error.message, "x=");
+    assay__model_free(model);
+}
+
+/* The only input goes without its name; "?" leaves an axis to the batch. */
+static void test_shape_forms(void)
+{
+    struct assay__model *model = image_model("batch,3,height,width");
+    struct assay__workload_options options = {
+        .batch = 4, .shapes = LIST("?x3x48x320"), .shape_count = 1};
+    struct assay__workload *workload = plan_ok(model, &options);
+    expect_dims(workload, 0, "4x3x48x320");
+    CHECK_INT(workload->tries, 0);
+    assay__workload_free(workload);
+    fixture_input(model, "z", ASSAY__FLOAT32, "batch,3");
+    plan_fails(model, &options, ASSAY_EINVAL, "input=1x3x224x224");
+    assay__model_free(model);
+}
+
+static void test_inline_values(void)
+{
+    struct assay__model *model = image_model("1,3,8,8");
+    fixture_input(model, "sr", ASSAY__INT64, "");
+    struct assay__workload_options options = {.files = LIST("sr=16000"), .file_count = 1};
+    struct assay__workload *workload = plan_ok(model, &options);
+    CHECK_INT(workload->inputs[1].fill, ASSAY__FILL_CONSTANT);
+    CHECK(workload->inputs[1].low == 16000 && workload->inputs[1].given);
+    assay__workload_free(workload);
+    options.files = LIST("sr=0.5");
+    plan_fails(model, &options, ASSAY_EINVAL, "int64");
+    assay__model_free(model);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct harness_test tests[] = {
+        {"images", test_images},
+        {"tokens", test_tokens},
+        {"past", test_past},
+        {"attempts", test_attempts},
+        {"later_layers", test_later_layers},
+        {"unknown", test_unknown},
+        {"shape_forms", test_shape_forms},
+        {"inline_values", test_inline_values},
+    };
+    return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
+}
