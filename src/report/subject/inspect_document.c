@@ -242,7 +242,6 @@ static const struct assay__column operator_columns[] = {
     {.key = "op"},
     {.key = "domain"},
     {"count", "count", .unit = ASSAY__UNIT_COUNT},
-    {.key = "not_run"},
     {.title = "not run", .unit = ASSAY__UNIT_COUNT, .priority = 4}, /* empty if none */
     {.key = "unknown"},
     {.title = "cost unknown", .unit = ASSAY__UNIT_COUNT, .priority = 2}, /* empty if none */
@@ -251,6 +250,7 @@ static const struct assay__column operator_columns[] = {
     {"macs", "MACs", "MAC", .priority = 6, .flags = ASSAY__COLUMN_SUM},
     {"bytes", "bytes", "B", .priority = 1, .flags = ASSAY__COLUMN_SUM},
     {.title = "bar", .unit = "ratio", .priority = 5, .flags = ASSAY__COLUMN_BAR},
+    {.key = "not_run"}, /* new since 0.1.0: columns that exist stay where they are */
 };
 
 static void add_operators(struct assay__doc *doc, const struct assay__analysis *a)
@@ -265,7 +265,7 @@ static void add_operators(struct assay__doc *doc, const struct assay__analysis *
     for (size_t i = 0; i < a->op_count; i++) {
         const struct assay__op_total *op = &a->ops[i];
         assay__table_row_of(t, 0, assay__doc_op(doc, op->domain, op->op), op->op, op->domain);
-        assay__table_numbers(t, ASSAY_MEASURED, op->count, op->skipped);
+        assay__table_number(t, (double)op->count, ASSAY_MEASURED);
         assay__table_cell(t, op->skipped ? assay__datum_count((double)op->skipped)
                                          : assay__datum_none());
         assay__table_number(t, (double)op->unknown, ASSAY_MEASURED);
@@ -274,6 +274,7 @@ static void add_operators(struct assay__doc *doc, const struct assay__analysis *
         assay__table_number(t, op->flops, ASSAY_DERIVED);
         assay__table_number(t, a->flops > 0 ? op->flops / a->flops : (double)NAN, ASSAY_MEASURED);
         assay__table_numbers(t, ASSAY_DERIVED, op->macs, op->bytes, op->flops / most);
+        assay__table_number(t, (double)op->skipped, ASSAY_MEASURED);
     }
     assay__doc_end(doc);
 }
