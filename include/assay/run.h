@@ -23,7 +23,7 @@ struct assay_workload_options {
 /** What it runs on, and how. */
 struct assay_target_options {
     const char *engine;  /* "ort" */
-    const char *device;  /* "cpu" */
+    const char *device;  /* "cpu"; assay_run: "gpu" or "npu" is the first usable one */
     const char *library; /* engine library; else $ASSAY_ORT_LIBRARY, else the one set up here */
     const char *optimization; /* "none" | "basic" | "extended" | "all" */
     const char *cpus;         /* pin the worker to these: "0-3,8" */

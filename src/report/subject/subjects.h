@@ -16,6 +16,7 @@
     X(requirements, "|requirements") \
     X(latency, "|launches|samples")  \
     X(generation, "")                \
+    X(operators, "|operators")       \
     X(metrics, "|metrics")           \
     X(layers, "|layers|layer-times") \
     X(ncp_groups, "|groups|steps")   \
