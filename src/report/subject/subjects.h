@@ -15,7 +15,7 @@
     X(tune, "|tune")                 \
     X(requirements, "|requirements") \
     X(latency, "|launches|samples")  \
-    X(generation, "")                \
+    X(generation, "|bench")          \
     X(operators, "|operators")       \
     X(metrics, "|metrics")           \
     X(layers, "|layers|layer-times") \
