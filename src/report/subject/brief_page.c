@@ -1,6 +1,6 @@
 /* brief_page.c - a run on one screen: the answer, the key numbers, percentiles, how far to trust
  * them, what it ran on, the operators and the longest layers. The whole report has the rest. */
-#include "report/subject/subjects.h"
+#include "report/subject/subject.h"
 
 #include "report/subject/layer_list.h"
 
@@ -89,19 +89,6 @@ static void add_layers(struct assay__doc *doc, const struct assay__trial *trial,
     assay__layer_sort(t, layers);
 }
 
-/* What the run was asked to measure besides. */
-static void add_asked(struct assay__doc *doc, const struct assay__trial *trial)
-{
-    const char *watch = assay__trial_option(trial, "watch");
-    if (!watch) watch = "";
-    assay__subject_requirements.build(doc, trial);
-    assay__subject_generation.build(doc, trial);
-    if (strstr(watch, "power")) assay__subject_power.build(doc, trial);
-    if (strstr(watch, "memory")) assay__subject_memory.build(doc, trial);
-    if (strstr(watch, "memory")) assay__subject_allocations.build(doc, trial);
-    if (strstr(watch, "counters")) assay__subject_counters.build(doc, trial);
-}
-
 void assay__add_brief(struct assay__doc *doc, const struct assay__trial *trial, int top)
 {
     const struct assay_profile *profile = doc->study->profile;
@@ -123,5 +110,4 @@ void assay__add_brief(struct assay__doc *doc, const struct assay__trial *trial, 
         add_layers(doc, trial, top);
         assay__doc_end(doc);
     }
-    add_asked(doc, trial);
 }
