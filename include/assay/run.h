@@ -23,7 +23,7 @@ struct assay_workload_options {
 /** What it runs on, and how. */
 struct assay_target_options {
     const char *engine;  /* "ort" */
-    const char *device;  /* "cpu" */
+    const char *device;  /* "cpu"; assay_run: "gpu" or "npu" is the first usable one */
     const char *library; /* engine library; else $ASSAY_ORT_LIBRARY, else the one set up here */
     const char *optimization; /* "none" | "basic" | "extended" | "all" */
     const char *cpus;         /* pin the worker to these: "0-3,8" */
@@ -66,6 +66,11 @@ struct assay_progress {
     const char *phase; /* "building", "loading", "warming up", "measuring", "layers" */
     int launch, launches;
     double done; /* 0…1; < 0 unknown */
+    /* of a sweep or a tuning as a whole: the point it is at, from 1, and how many there are (0: not
+     * known); the best so far, "batch=8: 1.23 k/s" (NULL: none); the time left (0: not known) */
+    int point, points;
+    const char *best;
+    double left_s;
 };
 typedef void assay_progress_fn(void *context, const struct assay_progress *progress);
 /** A sentence that the caller should hear of although nothing failed: a device named twice, what

@@ -71,6 +71,8 @@ const struct assay_metric_info assay__metric_table[] = {
     {"llm.decode", "1/s", "Tokens generated per second."},
     {"llm.overall", "1/s", "Tokens generated per second of the whole generation, prompt included."},
     {"llm.choose", "s", "Part of a token's time spent finding the likeliest token."},
+    {"llm.prefill_sd", "1/s", "Standard deviation of llm.prefill over the generations."},
+    {"llm.decode_sd", "1/s", "Standard deviation of llm.decode over the generations."},
     {"llm.generations", "count", "Measured generations whose tokens were timed."},
     {"llm.dropped", "count", "Measured generations whose tokens' times found no room."},
     /* compute */

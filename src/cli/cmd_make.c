@@ -83,7 +83,7 @@ struct making {
 
 static void show_phase(struct making *make, const char *phase)
 {
-    struct assay_progress progress = {phase, 1, 1, -1};
+    struct assay_progress progress = {.phase = phase, .launch = 1, .launches = 1, .done = -1};
     assay__bar_update(&make->bar, &progress);
 }
 
@@ -277,6 +277,11 @@ static int write_model(struct making *make)
     if (snprintf(data, sizeof data, "%s.data", made->path) < (int)sizeof data &&
         stat(data, &file) == 0 && file.st_mtime >= began)
         made->bytes += (uint64_t)file.st_size;
+    if (made->rewritten && !made->zoo && stat(made->source, &file) == 0 && S_ISREG(file.st_mode) &&
+        made->bytes > (uint64_t)file.st_size && file.st_size > 0 &&
+        assay__rewrite_note(&make->notes, "the file is %.2f × as large as %s",
+                            (double)made->bytes / (double)file.st_size, made->source))
+        return ASSAY_ENOMEM;
     made->parameters_known = assay__model_parameters(make->model, &made->parameters,
                                                      &made->parameter_bytes);
     made->nodes = count_nodes(&make->model->graph);

@@ -196,7 +196,13 @@ static int query_profile(struct assay__invocation *invocation)
         if (sql && !text) assay__doc_code(r.doc, "sql", NULL, sql);
     }
     assay__catch_interrupts();
+    bool overview = !sql && r.doc;
+    if (overview) sql = assay__query_overview;
     int code = assay__query(path, sql, on_row, &r, &assay__interrupted, &error);
+    if (overview && !code)
+        assay__doc_note(r.doc,
+                        "All columns: --csv, or \"PRAGMA table_info(metrics)\" of one table; "
+                        "doc/schema.md says what they mean.");
     return end_output(&r, render, r.status ? 0 : code, &error);
 }
 

@@ -9,6 +9,7 @@ struct run_options {
     struct assay__run_flags run; /* first: the shared rows write it */
     bool power, memory, counters;
     double interval_s, idle_s;
+    int64_t repetitions;
     const char *require;
 };
 
@@ -30,6 +31,15 @@ static const struct assay__option options[] = {
     ASSAY__STRING_ROW("require", 0, require, "NAME|FILE",
                       "Judge the run by a requirement table: m1, m1-pro, m1-max, m1-ultra or a "
                       "file; status 1 when a minimum is not met."),
+    ASSAY__INTEGER_ROW("pp", run.prompt, "N",
+                       "Prompt tokens, as llama-bench calls them: the same as --prompt.", 1, 1e9),
+    ASSAY__INTEGER_ROW("tg", run.generate, "N",
+                       "Tokens to generate, as llama-bench calls them: the same as --generate "
+                       "(default with --pp: 1).",
+                       1, 1e6),
+    {"repetitions", 'r', ASSAY__OPTION_INTEGER, AT(repetitions), "N",
+     "Exactly N inferences in one launch, after one that is dropped; as llama-bench counts.", NULL,
+     NULL, 1, 1e6, false},
     ASSAY__CHOICE_ROW("detail", 0, run.render.detail, "DETAIL",
                       "Instead of the whole report: verdicts, score and three recommendations; or "
                       "also bottlenecks, opportunities and environment.",
@@ -41,7 +51,12 @@ static int run_model(struct assay__invocation *invocation)
 {
     struct run_options *o = invocation->options;
     struct assay__arena *arena = NULL;
+    if (o->run.prompt && !o->run.generate && assay__option_given(invocation, "pp"))
+        o->run.generate = 1;
     int status = assay__run_check(invocation);
+    if (!status && o->repetitions &&
+        (o->run.iters || o->run.time_s > 0 || assay__option_given(invocation, "launches")))
+        status = assay__refuse("run: --repetitions excludes --iters, --time and --launches");
     if (!status && o->require)
         status = assay__require_option("run", o->require, &arena, &o->run.table);
     /* what the table asks for is measured */
@@ -56,6 +71,14 @@ static int run_model(struct assay__invocation *invocation)
             "run: --interval needs --power or --memory: without it nothing is sampled");
     if (!status) {
         struct assay__run_options library = assay__run_options_of(invocation);
+        if (o->repetitions) {
+            library.measuring.iterations = o->repetitions;
+            library.measuring.launches = 1;
+        }
+        if (o->repetitions && !library.measuring.warmup_given) {
+            library.measuring.warmup_given = true;
+            library.measuring.warmup = 1;
+        }
         library.watching = (struct assay_watching_options){
             .power = power,
             .memory = o->memory,
@@ -87,6 +110,7 @@ const struct assay__command assay__command_run = {
                 "  assay run model.onnx --batch 8 --threads 4 -o model.assay\n"
                 "  assay run model.onnx --shape data=1x3x224x224 --input data=cat.npy\n"
                 "  assay run gpt2 --generate 32\n"
+                "  assay run gpt2 --pp 512 --tg 128 -r 5\n"
                 "  assay run resnet50 --require m1-max --detail basic\n"
                 "  assay run model.onnx --json | python3 -m json.tool\n",
     .options = options,

@@ -123,7 +123,8 @@ void assay__help_overview(struct assay__buf *out)
             assay__buf_printf(out, "  %-12s %s\n", command->name, command->summary);
     }
     assay__buf_puts(
-        out, "\n'assay help COMMAND' has the options. A first look: assay run resnet50\n"
+        out, "\n'assay help COMMAND' has the options. A first look: assay run resnet50,\n"
+             "or assay model.onnx, which runs it.\n"
              "Exit status: 0 done, 1 a check said no, 2 wrong usage, 3 the measurement failed,\n"
              "4 no verdict, 130 interrupted (the partial profile is kept).\n");
 }

@@ -68,6 +68,7 @@ static const struct {
     {"power.", "assay run --power"},
     {"roofline.", "assay devices --ceilings"},
     {"target", "assay check --target ane"},
+    {"unavailable", "--full"},
     {"verification", "assay advise --verify"},
     {"workload", "--batch, --seq, --dim, --shape, --input, --seed"},
 };

@@ -1,10 +1,13 @@
 /* main.c - finds the named command in the table made from commands.h, and runs it. */
 #include "cli/commands.h"
+#include "model/model_format.h"
+#include "report/formats.h"
 
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define ROW(NAME) &assay__command_##NAME,
@@ -87,6 +90,17 @@ static void prepare_hwloc(void)
     setenv("HWLOC_PLUGINS_PATH", "/dev/null", 1);
 }
 
+/* `assay model.onnx` runs it, `assay kept.assay` reports it: a first word that is a file, or has
+ * the name of one. NULL: it is neither. */
+static const struct assay__command *command_of_file(const char *name)
+{
+    const char *extension = assay__path_extension(name);
+    struct stat file;
+    bool there = stat(name, &file) == 0 && S_ISREG(file.st_mode);
+    if (extension && strcmp(extension, "assay") == 0) return &assay__command_report;
+    return there || assay__model_file_named(name) ? &assay__command_run : NULL;
+}
+
 int main(int argc, char **argv)
 {
     fill_standard_descriptors();
@@ -97,10 +111,12 @@ int main(int argc, char **argv)
                              "lists the commands");
     const char *name = argv[1];
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) name = "help";
-    if (strcmp(name, "--version") == 0) name = "version";
+    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) name = "version";
     const struct assay__command *command = assay__command_find(name);
     if (!command && name[0] == '-')
         return assay__refuse(
             "unknown option '%s' before a command; 'assay help' lists the commands", name);
-    return command ? dispatch(command, argc, argv, 2) : assay__unknown_command(name);
+    if (command) return dispatch(command, argc, argv, 2);
+    command = command_of_file(name);
+    return command ? dispatch(command, argc, argv, 1) : assay__unknown_command(name);
 }

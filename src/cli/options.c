@@ -112,6 +112,7 @@ bool assay__is_choice(const char *choices, const char *word)
 static int set_choice(const struct assay__command *command, const struct assay__option *o,
                       const char *value, const char **member)
 {
+    if (strcmp(value, "md") == 0 && assay__is_choice(o->choices, "markdown")) value = "markdown";
     if (assay__is_choice(o->choices, value)) {
         const char *before = *member;
         *member = value;

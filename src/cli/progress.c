@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "platform/platform.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,19 @@ static void write_bar(const struct assay__buf *out)
     /* a lost redraw is no error: the next one comes */
     ssize_t written = write(STDERR_FILENO, out->data, out->length);
     (void)written;
+}
+
+/* " · 1 min 20 s left · best so far batch=8: 1.23 k/s" */
+static void put_course(struct assay__buf *line, const struct assay_progress *progress)
+{
+    double left_s = progress->left_s;
+    if (left_s >= 60)
+        assay__buf_printf(line, " · %.0f min %.0f s left", floor(left_s / 60), fmod(left_s, 60));
+    else if (left_s > 0)
+        assay__buf_printf(line, " · %.0f s left", left_s);
+    if (!progress->best) return;
+    assay__buf_puts(line, " · best so far ");
+    assay__text_safe(line, progress->best);
 }
 
 void assay__bar_update(void *context, const struct assay_progress *progress)
@@ -38,9 +52,12 @@ void assay__bar_update(void *context, const struct assay_progress *progress)
         assay__buf_repeat(&line, "░", (size_t)(BAR_COLUMNS - full));
         assay__buf_printf(&line, " %3.0f %%  ", done * 100);
     }
+    if (progress->points)
+        assay__buf_printf(&line, "point %d of %d, ", progress->point, progress->points);
     if (progress->launches > 1)
         assay__buf_printf(&line, "launch %d of %d: ", progress->launch, progress->launches);
     assay__text_safe(&line, phase);
+    put_course(&line, progress);
     assay__buf_puts(&out, "\r\033[K");
     size_t width = assay__text_width(assay__buf_text(&line)), room = (size_t)bar->columns - 1;
     assay__text_fit(&out, assay__buf_text(&line), width < room ? width : room, 0);

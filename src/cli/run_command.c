@@ -57,7 +57,8 @@ const struct assay__option assay__run_rows[] = {
     ASSAY__CHOICE_ROW("opt", 0, opt, "LEVEL", "Graph optimisation of the engine (default all).",
                       "none|basic|extended|all"),
     ASSAY__STRING_ROW("device", 0, device, "NAME",
-                      "Device to run on (default cpu); 'assay devices' lists them."),
+                      "Device to run on (default cpu), or gpu or npu: the first usable one of that "
+                      "class; 'assay devices' lists them."),
     ASSAY__STRING_ROW("engine", 0, engine, "NAME",
                       "Engine that runs the model (default ort: ONNX Runtime)."),
     ASSAY__STRING_ROW(

@@ -60,6 +60,32 @@ int assay__device_selection_read(const char *list, const struct assay__found *fo
     return !code && assay__arena_failed(arena) ? assay__no_memory(error) : code;
 }
 
+int assay__device_of_class(const struct assay__run_options *run, struct assay__arena *arena,
+                           const char **device, struct assay_error *error)
+{
+    const char *word = run->target.device;
+    if (!word || (strcmp(word, "gpu") != 0 && strcmp(word, "npu") != 0)) return 0;
+    struct assay__device_search search = {
+        .engine = run->target.engine, .library = run->target.library, .callbacks = run->callbacks};
+    struct assay__device_selection chosen;
+    struct assay__found found = {.count = 0};
+    size_t first = 0;
+    int code = assay__devices_find(&search, &found, error);
+    if (!code && found.interrupted)
+        code = assay_error_set(error, ASSAY_EINTERRUPTED, "interrupted");
+    if (!code) code = assay__device_selection_read(word, &found, arena, &chosen, error);
+    assay__devices_free(&found);
+    if (code) return code;
+    while (first < chosen.count && (*chosen.items[first].refusal || chosen.items[first].software))
+        first++;
+    if (first == chosen.count) first = 0; /* an emulated one, or none */
+    if (*chosen.items[first].refusal)
+        return assay__refuse_option(error, "device", "%s", chosen.items[first].refusal);
+    *device = chosen.items[first].name;
+    assay__remark(&run->callbacks, "%s: %s", word, *device);
+    return 0;
+}
+
 const char *assay__device_selection_list(const struct assay__device_selection *selection,
                                          struct assay__arena *arena)
 {

@@ -27,6 +27,10 @@ struct assay__device_selection {
 int assay__device_selection_read(const char *list, const struct assay__found *found,
                                  struct assay__arena *arena, struct assay__device_selection *out,
                                  struct assay_error *error);
+/** The first usable device of a class, one that is not emulated before one that is; *device is as
+ *  it was where it names no class, or a usable device. ASSAY_EINVAL: there is none. */
+int assay__device_of_class(const struct assay__run_options *run, struct assay__arena *arena,
+                           const char **device, struct assay_error *error);
 /** The names, separated by commas: what assay__config_read takes. NULL: out of memory. */
 const char *assay__device_selection_list(const struct assay__device_selection *selection,
                                          struct assay__arena *arena);

@@ -2,6 +2,7 @@
  * of options that all public experiments share. */
 #include "base/no_memory.h"
 #include "base/options_read.h"
+#include "experiment/device_selection.h"
 #include "experiment/experiment.h"
 #include "experiment/run_ceilings.h"
 
@@ -22,8 +23,9 @@ int assay__run_with_ceilings(const struct assay__run_options *given, struct assa
     struct assay__run_options options = *given;
     struct assay__arena *arena = assay__arena_new(); /* of the ceilings; the profile copies them */
     *profile = NULL;
-    int code = arena ? assay__run_ceilings(arena, NULL, 0, &options, error)
+    int code = arena ? assay__device_of_class(given, arena, &options.target.device, error)
                      : assay__no_memory(error);
+    if (!code) code = assay__run_ceilings(arena, NULL, 0, &options, error);
     if (!code) code = assay__run(&options, profile, error);
     assay__arena_free(arena);
     return code;

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/no_memory.h"
 #include "base/options_read.h"
+#include "experiment/course.h"
 #include "experiment/experiment.h"
 #include "experiment/grid.h"
 #include "experiment/sweep_run.h"
@@ -27,6 +28,7 @@ struct work {
     bool software; /* the one device is emulated, when none varies */
     struct assay__plan plan;
     uint64_t start_ns;
+    struct assay__course course;
 };
 
 static int read_grid(struct work *work, struct assay_error *error)
@@ -122,6 +124,7 @@ static int measure(struct work *work, struct assay_profile **profile, struct ass
         .kept = work->kept,
         .confirm = work->options->confirm,
         .start_ns = work->start_ns,
+        .course = &work->course,
     };
     int code = assay__config_rewrite(&work->space, work->run.workload.model, error);
     if (!code) code = assay__arms_begin(&arms, &work->run, &work->plan, error);
@@ -168,6 +171,7 @@ int assay__sweep_model(const struct assay__run_options *run,
     if (!code && options->resume && !output)
         code = assay__refuse_option(
             error, "resume", "to resume, name the profile of the earlier sweep as the output");
+    assay__course_begin(&work->course, &work->run.callbacks, work->plan.goal);
     struct assay_measuring_options *m = &work->run.measuring;
     work->run.command = "sweep";
     if (!m->launches) m->launches = LAUNCHES;

@@ -1,5 +1,6 @@
 /* sweep_run.c - measures the points of a sweep, resumes an earlier one, and runs the best two
  * again. */
+#include "experiment/course.h"
 #include "experiment/sweep_run.h"
 
 #include "judge/sweep.h"
@@ -157,6 +158,20 @@ static int put_wall(struct assay__arms *arms, uint64_t start_ns, struct assay_er
     return code ? assay_error_set(error, code, "out of memory for the metrics") : 0;
 }
 
+/* One launch of each of the points. */
+static int run_round(struct assay__arms *arms, struct assay__course *course, const size_t *points,
+                     size_t count, bool back, struct assay_error *error)
+{
+    int code = 0;
+    for (size_t i = 0; i < count && !code; i++) {
+        size_t point = points[back ? count - 1 - i : i];
+        course->point = (int)point + 1;
+        code = assay__arms_round(arms, &point, 1, false, error);
+        assay__course_launched(course, assay__arms_trial(arms, point));
+    }
+    return code;
+}
+
 int assay__sweep_run(struct assay__arms *arms, const struct assay__sweep_plan *plan,
                      struct assay__sweep_tally *tally, struct assay_error *error)
 {
@@ -184,12 +199,17 @@ int assay__sweep_run(struct assay__arms *arms, const struct assay__sweep_plan *p
     if (!code && (!had || !round)) code = assay__no_memory(error);
     for (size_t i = 0; i < count && !code; i++)
         if (arms->items[i]) assay__arm_outcomes(arms->items[i], &had[i]);
+    for (size_t i = 0; i < count && !code; i++)
+        if (arms->items[i] && had[i] < (size_t)launches)
+            plan->course->planned += (size_t)launches - had[i];
+    plan->course->points = (int)count;
+    plan->course->begin_ns = assay__now_ns();
     /* rounds over the points that miss that launch, there and back */
     for (int r = 0; r < launches && !code; r++) {
         size_t members = 0;
         for (size_t i = 0; i < count; i++)
             if (arms->items[i] && had[i] <= (size_t)r) round[members++] = i;
-        code = assay__arms_round(arms, round, members, r % 2 != 0, error);
+        code = run_round(arms, plan->course, round, members, r % 2 != 0, error);
     }
     for (size_t i = 0; i < count && !code; i++)
         code = assay__arms_conclude(arms, i, error);

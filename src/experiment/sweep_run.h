@@ -9,6 +9,8 @@
 
 #define ASSAY__SWEEP_CONFIRM_LAUNCHES 10
 
+struct assay__course;
+
 struct assay__sweep_plan {
     const struct assay__config_space *space;
     const struct assay__run_options *whole;
@@ -16,7 +18,8 @@ struct assay__sweep_plan {
     bool software;              /* the one device is emulated, when none varies */
     struct assay_profile *kept; /* of an earlier capture, which must outlive the new one; NULL */
     bool confirm;
-    uint64_t start_ns; /* when the command began */
+    uint64_t start_ns;            /* when the command began */
+    struct assay__course *course; /* of the progress */
 };
 
 struct assay__sweep_tally {

@@ -139,6 +139,11 @@ void assay__tune_ban(struct assay__tune *tune, size_t axis, size_t value)
         if (assay__tune_grid_choice(&tune->grid, p, axis) == value) tune->state[p] = BANNED;
 }
 
+void assay__tune_skip(struct assay__tune *tune, size_t point)
+{
+    tune->state[point] = BANNED;
+}
+
 /* --- belief ----------------------------------------------------------------------------------- */
 
 static int fit_surrogate(struct assay__tune *tune, size_t count, bool adapt)

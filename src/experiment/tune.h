@@ -39,6 +39,8 @@ void assay__tune_free(struct assay__tune *tune); /* NULL legal */
 
 /** Points that the search must not propose: every one with that value of the axis. */
 void assay__tune_ban(struct assay__tune *tune, size_t axis, size_t value);
+/** One point that it must not propose. */
+void assay__tune_skip(struct assay__tune *tune, size_t point);
 /** The points of the next round, each for one launch, the best so far among them; its number is
  *  counted from 0. In FINAL: the finalists, best first, to be launched anew. *count 0 only when
  *  DONE. 0 or ASSAY_ENOMEM. */

@@ -4,6 +4,7 @@
 #include "base/cpu_list.h"
 #include "base/no_memory.h"
 #include "base/options_read.h"
+#include "experiment/course.h"
 #include "experiment/experiment.h"
 #include "experiment/grid.h"
 #include "experiment/tune_session.h"
@@ -28,6 +29,7 @@ struct work {
     struct assay__config_space space;
     struct assay__tune_job job;
     struct assay__plan plan;
+    struct assay__course course;
 };
 
 /* --- the space -------------------------------------------------------------------------------- */
@@ -81,7 +83,10 @@ static int read_space(struct work *work, const struct assay__model *model,
     if (!grid.precision) grid.precision = ASSAY__PRECISION_LIST;
     if (!grid.optimization) grid.optimization = "none,basic,extended,all";
     if (!grid.threads && !named) grid.threads = default_threads(work);
-    if (!grid.spinning && !named && !target->spinning_off) grid.spinning = "on,off";
+    bool one = grid.threads ? strcmp(grid.threads, "1") == 0 : target->threads == 1;
+    if (!grid.spinning && one)
+        assay__remark(&work->run.callbacks, "spinning is not varied: there is one thread");
+    if (!grid.spinning && !named && !target->spinning_off && !one) grid.spinning = "on,off";
     if (!grid.batch && work->plan.goal == ASSAY__PLAN_THROUGHPUT &&
         batch_is_free(&work->run.workload, model))
         grid.batch = "1,2,4,8,16,32";
@@ -159,8 +164,10 @@ int assay__tune_model(const struct assay__run_options *run,
                                          .plan = &work->plan,
                                          .begin_ns = assay__now_ns(),
                                          .configurations = options->configurations,
-                                         .seed = run->workload.seed};
+                                         .seed = run->workload.seed,
+                                         .course = &work->course};
     int code = work->arena ? check(work, error) : assay__no_memory(error);
+    assay__course_begin(&work->course, &work->run.callbacks, work->plan.goal);
     struct assay_measuring_options *m = &work->run.measuring;
     bool energy = work->plan.goal == ASSAY__PLAN_ENERGY;
     work->run.command = "tune";
@@ -174,6 +181,8 @@ int assay__tune_model(const struct assay__run_options *run,
     if (!code) code = assay__grid_ceilings(&work->space, work->job.refusals, &work->run, error);
     if (run->keeping.ceilings) /* measuring them is not part of the budget */
         work->job.begin_ns += assay__now_ns() - ceilings_ns;
+    work->course.begin_ns = work->job.begin_ns;
+    if (work->plan.budget_s < 1e9) work->course.budget_ns = (uint64_t)(work->plan.budget_s * 1e9);
     if (!code) {
         code = assay__tune_measure(&arms, &work->job, error);
         if (!code) code = assay__arms_finish(&arms, profile, error);

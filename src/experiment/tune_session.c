@@ -5,6 +5,7 @@
  * setting is measured by arms of role "ablation", beside a fresh one of the best. Energy is known
  * when the sensors' readings end, not while it searches: then latency guides the search, the
  * finalists are judged by their energy, and no ablation is made. */
+#include "experiment/course.h"
 #include "experiment/tune_session.h"
 
 #include "experiment/tune.h"
@@ -30,6 +31,7 @@ struct session {
     const struct assay__tune_job *job;
     struct assay__arms *arms;
     struct assay__tune *tune;
+    struct assay__course *course;
     struct assay__tune_grid grid;
     size_t *arm;      /* by point; SIZE_MAX: none yet */
     double *launch_s; /* by point: what its last launch took of the budget; NaN */
@@ -154,8 +156,11 @@ static int launch(struct session *s, size_t point, size_t index, double *cost,
     uint64_t begin_ns = assay__now_ns();
     size_t before = assay__arms_trial(s->arms, index)->launch_count;
     *cost = NAN;
+    s->course->point = (int)assay__tune_configurations(s->tune);
+    s->course->points = (int)assay__tune_configurations_most(s->tune);
     int code = assay__arms_round(s->arms, &index, 1, false, error);
     const struct assay__trial *trial = assay__arms_trial(s->arms, index);
+    assay__course_launched(s->course, trial);
     if (code || trial->launch_count == before) return code;
     const struct assay__launch *last = &trial->launches[trial->launch_count - 1];
     s->launch_s[point] = (double)(assay__now_ns() - begin_ns) / 1e9;
@@ -474,6 +479,29 @@ static int ablate(struct session *s, const size_t *finalists, size_t finalist_co
                         error);
 }
 
+/* Spinning is what several threads do while they wait for each other: of one thread it is tried one
+ * way only. */
+static void skip_equals(struct session *s)
+{
+    const struct assay__config_space *space = s->job->space;
+    const struct assay__config_values *threads = &space->axes[ASSAY__AXIS_THREADS];
+    const size_t usual = assay__config_choice(space, s->start, ASSAY__AXIS_SPINNING);
+    size_t skipped = 0;
+    for (size_t p = 0; p < space->points && threads->count; p++) {
+        size_t choice = assay__config_choice(space, p, ASSAY__AXIS_THREADS);
+        if (strcmp(threads->values[choice], "1") != 0 ||
+            assay__config_choice(space, p, ASSAY__AXIS_SPINNING) == usual)
+            continue;
+        assay__tune_skip(s->tune, p);
+        skipped++;
+    }
+    if (skipped)
+        assay__remark(&s->job->whole->callbacks,
+                      "%zu of %zu configurations are not tried: with one thread, spinning cannot "
+                      "matter",
+                      skipped, space->points);
+}
+
 static int start_session(struct session *s, struct assay_error *error)
 {
     const struct assay__tune_job *job = s->job;
@@ -494,6 +522,7 @@ static int start_session(struct session *s, struct assay_error *error)
     s->tune = assay__tune_new(&s->grid, &options);
     if (!s->arm || !s->launch_s || !s->p50_s || !s->broken || !s->tune)
         return assay__no_memory(error);
+    skip_equals(s);
     for (size_t p = 0; p < job->space->points; p++) {
         s->arm[p] = SIZE_MAX;
         s->launch_s[p] = s->p50_s[p] = s->broken[p] = NAN;
@@ -520,7 +549,8 @@ static int start_session(struct session *s, struct assay_error *error)
 int assay__tune_measure(struct assay__arms *arms, const struct assay__tune_job *job,
                         struct assay_error *error)
 {
-    struct session s = {.job = job, .arms = arms, .start = usable_start(job)};
+    struct session s = {
+        .job = job, .arms = arms, .course = job->course, .start = usable_start(job)};
     size_t points[ASSAY__TUNE_ROUND + 1], count = 0;
     int code = start_session(&s, error);
     if (!code) code = search(&s, points, &count, error);

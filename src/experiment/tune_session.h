@@ -10,6 +10,8 @@
 
 #include <stdint.h>
 
+struct assay__course;
+
 struct assay__tune_job {
     struct assay__config_space *space;      /* counted, its copies made */
     const struct assay__run_options *whole; /* what all launches share; time_s is of a short one */
@@ -17,6 +19,7 @@ struct assay__tune_job {
     uint64_t begin_ns;                      /* when the budget began to run */
     size_t configurations;                  /* at most; 0: a quarter of the grid */
     uint64_t seed;
+    struct assay__course *course;               /* of the progress */
     bool software[ASSAY__CONFIG_VALUES];        /* by device: measured once, never advised */
     const char *refusals[ASSAY__CONFIG_VALUES]; /* by device: why it cannot be used; NULL it can */
 };

@@ -209,6 +209,14 @@ static const char *const describe =
     " UNION VALUES ('samples'), ('layer_times'), ('series')) AS l, pragma_table_info(l.name) AS c"
     " ORDER BY l.name, c.cid";
 
+const char assay__query_overview[] =
+    "SELECT name AS \"table\", count(*) AS columns, group_concat(CASE WHEN cid < 5 THEN column END,"
+    " ', ') || iif(count(*) > 5, ', …', '') AS \"the first of them\""
+    " FROM (SELECT l.name AS name, c.cid AS cid, c.name AS column"
+    " FROM (SELECT name FROM pragma_table_list WHERE schema = 'main' AND name NOT GLOB 'sqlite_*'"
+    " UNION VALUES ('samples'), ('layer_times'), ('series')) AS l, pragma_table_info(l.name) AS c"
+    " ORDER BY l.name, c.cid) GROUP BY name ORDER BY name";
+
 int assay__query(const char *path, const char *sql, assay__query_row *row, void *context,
                  const volatile int *interrupt, struct assay_error *error)
 {
@@ -220,9 +228,9 @@ int assay__query(const char *path, const char *sql, assay__query_row *row, void 
     if (code) return code;
     int table = assay__chunk_tables(db->sqlite);
     sqlite3_progress_handler(db->sqlite, STEPS_PER_LOOK, look, &query);
-    if (sql)
+    if (sql && sql != assay__query_overview)
         sqlite3_set_authorizer(db->sqlite, authorize, &query);
-    else
+    else if (!sql)
         sql = describe;
     if (table != SQLITE_OK ||
         sqlite3_prepare_v2(db->sqlite, sql, -1, &statement, &tail) != SQLITE_OK)

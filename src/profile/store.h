@@ -44,6 +44,8 @@ void assay__store_abandon(struct assay__store *store);
  *  callback is returned. *interrupt (may be NULL) stops a long query: ASSAY_EINTERRUPTED. */
 typedef int assay__query_row(void *context, int columns, const char *const *names,
                              const char *const *values, const int *types);
+/** Instead of SQL: one row per table, with its first columns. */
+extern const char assay__query_overview[];
 int assay__query(const char *path, const char *sql, assay__query_row *row, void *context,
                  const volatile int *interrupt, struct assay_error *error);
 

@@ -87,7 +87,10 @@ static int check_generation(struct assay__run_options *options, struct assay_err
         return assay__refuse_option(error, "layers",
                                     "layers of a whole generation are not timed: profile a single "
                                     "step, such as gpt2:phase=decode,past=32");
-    if (w->sequence == 0) w->sequence = w->prompt;
+    if (w->sequence == 0) { /* one of them is left: the options may be checked again */
+        w->sequence = w->prompt;
+        w->prompt = 0;
+    }
     return 0;
 }
 

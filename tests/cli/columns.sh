@@ -21,7 +21,7 @@ cat >pages.py <<'PYTHON'
 import subprocess, sys, unicodedata
 assay, model = sys.argv[1:]
 pages = [
-    ("report run.assay", ["Latency host to host, profilers off", "Not observed"]),
+    ("report run.assay", ["numbers per inference", "operator", "metrics not"]),
     ("report run.assay second.assay", ["Layers"]),
     ("report compare.assay", ["Comparison medians", "Speed and energy against the reference; 95 % intervals",
                               "Outputs of the first inference", "Placement of the nodes"]),

@@ -60,7 +60,7 @@ else
     expect_has out "ASSAY_TRACK_LIBRARY=/no/such/file"
     # A library that is no tracker is not loaded in silence.
     printf 'not a library\n' >broken.so
-    expect_exit 0 env ASSAY_TRACK_LIBRARY="$PWD/broken.so" "$ASSAY" memory --engine fake --script steady=1ms --iters 50
+    expect_exit 0 env ASSAY_TRACK_LIBRARY="$PWD/broken.so" "$ASSAY" memory --columns 200 --engine fake --script steady=1ms --iters 50
     expect_has out "was not loaded"
 fi
 # What the graph predicts is what inspect says, and a layer's live memory that of its node.

@@ -169,4 +169,4 @@ expect_error 2 "MODEL is missing" "$ASSAY" power
 # run --power shows it too
 expect_exit 0 env ASSAY_FSROOT="$PWD/root" "$ASSAY" run --power --engine fake --script "$script" --iters 50 --idle 0s -q
 expect_has out "Power  in the measured windows"
-expect_has out "Latency"
+expect_has out "  latency "

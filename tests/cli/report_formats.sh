@@ -25,12 +25,12 @@ esac
 expect_exit 0 "$ASSAY" report p.assay --json
 expect_lines err 0
 cmp -s out run.json || { diff -u run.json out | head -n 20 >&2; fail "report --json differs from run --json"; }
-expect_exit 0 "$ASSAY" report p.assay
+expect_exit 0 "$ASSAY" report p.assay --full
 cp out plain.txt
 for text in 'Conv takes 60 % of the 100 µs' 'engine per run' 'unattributed' 'total (the unprofiled median)' 'Not available'; do
     expect_has plain.txt "$text"
 done
-expect_exit 0 "$ASSAY" report p.assay --format text --columns 80 -o file.txt
+expect_exit 0 "$ASSAY" report p.assay --format text --columns 80 --full -o file.txt
 expect_lines out 0
 cmp -s file.txt plain.txt || fail "report -o differs from stdout"
 if grep -q "$(printf '\033')" plain.txt; then fail "colours in a pipe"; fi
@@ -42,9 +42,9 @@ for locale in C POSIX en_US.ISO-8859-1; do
     expect_exit 0 env LC_ALL=$locale "$ASSAY" report p.assay
     cmp -s out ascii.txt || fail "LC_ALL=$locale is not what --ascii gives"
 done
-expect_exit 0 env LC_ALL= LC_CTYPE= LANG=en_US.utf8 "$ASSAY" report p.assay
+expect_exit 0 env LC_ALL= LC_CTYPE= LANG=en_US.utf8 "$ASSAY" report p.assay --full
 cmp -s out plain.txt || fail "LANG=en_US.utf8"
-expect_exit 0 env LC_ALL=C "$ASSAY" report p.assay --columns 80 -o file.txt
+expect_exit 0 env LC_ALL=C "$ASSAY" report p.assay --columns 80 --full -o file.txt
 cmp -s file.txt plain.txt || fail "report -o depends on the locale"
 expect_exit 0 "$ASSAY" report p.assay --format csv
 expect_has out "1,latency.p50,0.0001,s,measured,"
@@ -52,7 +52,7 @@ expect_exit 0 "$ASSAY" report p.assay --format csv --table samples
 expect_lines out 701
 expect_exit 0 "$ASSAY" report p.assay --format csv --table layers
 expect_lines out 5
-expect_exit 0 "$ASSAY" report p.assay --format markdown
+expect_exit 0 "$ASSAY" report p.assay --format markdown --full
 expect_has out "| latency.p50 | 100 µs | measured |"
 expect_exit 2 "$ASSAY" report p.assay --format pdf
 expect_has err "text|json|csv|markdown"

@@ -15,7 +15,7 @@ for command in "$power" memory counters 'run --power --memory --counters --idle 
     python3 "$ROOT/tests/schema_check.py" run page.json || fail "$command: not the promised shape"
     expect_exit 0 "$ASSAY" report p.assay --json
     cmp -s out page.json || { diff -u page.json out | head -n 20 >&2; fail "report --json differs from $command"; }
-    expect_exit 0 "$ASSAY" report p.assay --format markdown
+    expect_exit 0 "$ASSAY" report p.assay --format markdown --full
 done
 expect_has out "| watch | power+memory+counters |"
 # the profile of all three: each table has a head and rows of as many cells, and SQL counts the same readings

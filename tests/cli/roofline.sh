@@ -66,13 +66,13 @@ assert tabled == count, (tabled, count)
 asked = {row["bound"]: int(row["n"]) for row in csv.DictReader(open("query.csv"))}
 assert asked == dict(count), (asked, count)
 PYTHON
-expect_exit 0 "$ASSAY" "${run[@]}" --ceilings -o kept.assay # they are kept: nothing is measured
+expect_exit 0 "$ASSAY" "${run[@]}" --ceilings --full -o kept.assay # they are kept: nothing is measured
 cp out run.txt
 expect_has out "Roofline"
 expect_has out "Of the time in layers"
 expect_has out "1.00 TFLOP/s"
 expect_has out " bound"
-expect_exit 0 "$ASSAY" report kept.assay
+expect_exit 0 "$ASSAY" report kept.assay --full
 cmp -s out run.txt || fail "the report of the kept profile differs from that of the run"
 expect_exit 0 "$ASSAY" report kept.assay --json
 cp out out.json

@@ -50,7 +50,7 @@ for form in unrolled scan; do
 done
 # the same network: the layers' FLOPs by group are those that the graph of the Scan's body has, all steps
 cmp -s unrolled.flops scan.flops || fail "FLOPs by group: $(cat unrolled.flops scan.flops)"
-expect_exit 0 "$ASSAY" report unrolled.assay
+expect_exit 0 "$ASSAY" report unrolled.assay --full
 expect_has out "Time steps and neuron groups  CfC, unrolled over 3 steps"
 expect_exit 0 "$ASSAY" report scan.assay --format csv --table groups
 expect_has out "sensory,group,,,"

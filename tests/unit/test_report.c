@@ -258,7 +258,7 @@ static struct assay_profile *document(void)
     return p;
 }
 
-static char *render(const struct assay_profile *p, struct assay_report_options options)
+static char *render_as(const struct assay_profile *p, struct assay_report_options options)
 {
     char *text = NULL;
     size_t length = 0;
@@ -269,6 +269,13 @@ static char *render(const struct assay_profile *p, struct assay_report_options o
     CHECK_INT(code, 0);
     CHECK_INT(strlen(text), length);
     return text;
+}
+
+/* The whole report, not its one screen. */
+static char *render(const struct assay_profile *p, struct assay_report_options options)
+{
+    options.full = true;
+    return render_as(p, options);
 }
 
 static void check_render(const char *name, const struct assay_profile *p,
@@ -289,6 +296,28 @@ static void test_golden_text(void)
     assay_profile_close(p);
 }
 
+/* One screen of a run: a limit of rows holds for its tables too. */
+static void test_golden_brief(void)
+{
+    struct assay_profile *p = document();
+    for (int form = 0; form < 2; form++) {
+        const char *format = form ? "markdown" : "text";
+        char *text = render_as(
+            p, (struct assay_report_options){.format = format, .unfold = "more: full"});
+        check_golden(form ? "report-brief.md" : "report-brief.txt", text);
+        size_t lines = 0;
+        for (const char *c = text; *c; c++)
+            lines += *c == '\n';
+        CHECK(lines <= 32);
+        assay_free(text);
+    }
+    char *text = render_as(p, (struct assay_report_options){.top = 1});
+    CHECK_HAS(text, "… 8 more layers");
+    CHECK_HAS(text, "… 5 more operators");
+    assay_free(text);
+    assay_profile_close(p);
+}
+
 static void test_golden_data(void)
 {
     struct assay_profile *p = document();
@@ -296,6 +325,8 @@ static void test_golden_data(void)
     check_render("report.csv", p, (struct assay_report_options){.format = "csv"});
     check_render("report-layers.csv", p,
                  (struct assay_report_options){.format = "csv", .table = "layers"});
+    check_render("report-operators.csv", p,
+                 (struct assay_report_options){.format = "csv", .table = "operators"});
     check_render("report.md", p, (struct assay_report_options){.format = "markdown"});
     assay_profile_close(p);
 }
@@ -666,6 +697,7 @@ int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
         {"golden_text", test_golden_text},
+        {"golden_brief", test_golden_brief},
         {"golden_data", test_golden_data},
         {"widths", test_widths},
         {"color", test_color},

@@ -16,6 +16,7 @@ static char *render(const struct assay_profile *p, struct assay_report_options a
     char *text = NULL;
     size_t length = 0;
     asked.size = sizeof asked;
+    asked.full = true;
     CHECK_INT(assay_report(p, &asked, &text, &length, NULL), 0);
     CHECK(text != NULL);
     return text;

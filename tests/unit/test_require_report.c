@@ -48,7 +48,7 @@ static void test_score(void)
 static char *render(const char *format, const char *detail)
 {
     struct assay_report_options options = {
-        .size = sizeof options, .format = format, .detail = detail, .columns = 80};
+        .size = sizeof options, .format = format, .detail = detail, .columns = 80, .full = true};
     struct assay_error error = {0};
     char *text = NULL;
     int code = assay_report(profile, &options, &text, NULL, &error);

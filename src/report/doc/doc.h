@@ -196,6 +196,7 @@ struct assay__doc {
     const char *version;  /* of the program that measured; "" none */
     const char *footer;   /* "" none */
     bool marks;           /* explain the marks of states */
+    bool shortened;       /* the whole report has more */
     int trial;            /* the trial shown first; 0: none */
     const char *table;    /* the default table of CSV; "" the first */
     /** Tables that other documents of this kind have, for a header without rows: the columns of

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "profile/tables.h"
 #include "report/doc/datum.h"
+#include "report/subject/layer_list.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -121,6 +122,25 @@ static void put_launches(struct assay__json_writer *w, const struct assay__trial
     }
 }
 
+/* Sums over the layers of each operator, the longest first; null where a layer has none. */
+static void put_operators(struct assay__json_writer *w, const struct assay__layers *layers)
+{
+    size_t count;
+    struct assay__operator *sums = assay__operators(layers, &count);
+    for (ASSAY__JSON_EACH(i, w, "operators", count)) {
+        const struct assay__operator *o = &sums[i];
+        bool known = o->timed == o->layers;
+        assay__json_object(w);
+        assay__json_members(
+            w, json_string("op", o->op), json_integer("layers", (int64_t)o->layers),
+            json_number("time_us", known ? o->time_ns / 1e3 : (double)NAN),
+            json_number("share", known ? o->share : (double)NAN), json_number("flops", o->flops),
+            json_string("state", assay_state_name(known ? o->state : ASSAY_UNAVAILABLE)));
+        assay__json_object_end(w);
+    }
+    free(sums);
+}
+
 static void put_layers(struct assay__json_writer *w, const struct assay__layers *layers)
 {
     for (ASSAY__JSON_EACH(i, w, "layers", layers->count)) {
@@ -138,8 +158,10 @@ static void put_layers(struct assay__json_writer *w, const struct assay__layers 
         assay__json_members(w, json_number("time_low_us", assay__json_rounded(low_ns / 1e3, 6)),
                             json_number("time_high_us", assay__json_rounded(high_ns / 1e3, 6)));
         assay__fields_json(w, &assay__stored_layer, &shown, "share", NULL);
+        assay__json_put_string(w, "title", assay__layer_title(l)); /* as people see it */
         assay__json_object_end(w);
     }
+    put_operators(w, layers);
     assay__fields_json(w, &assay__stored_layers, layers, NULL, "unattributed_ns");
     assay__json_put_object(w, "layer_timing");
     assay__fields_json(w, &assay__stored_layers, layers, "layers_method", NULL);

@@ -141,6 +141,33 @@ static void add_reviews(struct assay__doc *doc, const struct assay__trial *trial
     doc->unfolded = false;
 }
 
+/* One screen of a run, and what it was asked to measure besides: subjects that are there whenever
+ * they have something to say (watch ""), or when the run watched it. */
+static void add_brief(struct assay__doc *doc, const struct assay__trial *trial, int top)
+{
+    static const struct {
+        const char *id, *watch;
+    } asked[] = {{"requirements", ""}, {"generation", ""},        {"power", "power"},
+                 {"memory", "memory"}, {"allocations", "memory"}, {"counters", "counters"}};
+    const char *watch = assay__trial_option(trial, "watch");
+    assay__add_brief(doc, trial, top);
+    for (size_t i = 0; i < SUBJECT_COUNT; i++)
+        for (size_t k = 0; k < sizeof asked / sizeof asked[0]; k++)
+            if (strcmp(subjects[i]->id, asked[k].id) == 0 &&
+                strstr(watch ? watch : "", asked[k].watch))
+                subjects[i]->build(doc, trial);
+}
+
+/* A run is shown to people on one screen unless they ask for everything. */
+static bool is_brief(const struct assay_profile *profile, const struct assay__trial *trial,
+                     const struct assay_report_options *options)
+{
+    const char *format = options->format ? options->format : "text";
+    return !options->full && trial && profile->kind == ASSAY__PROFILE_RUN &&
+           profile->trial_count == 1 && !(options->detail && *options->detail) &&
+           (strcmp(format, "text") == 0 || strcmp(format, "markdown") == 0);
+}
+
 int assay__report_document(struct assay__study *study, const struct assay_report_options *options,
                            struct assay__doc **made, struct assay_error *error)
 {
@@ -163,16 +190,18 @@ int assay__report_document(struct assay__study *study, const struct assay_report
     doc->marks = trial != NULL;
     doc->table = profile->kind == ASSAY__PROFILE_COMPARE ? "comparison" : "metrics";
     doc->known_table = known_table;
+    bool brief = is_brief(profile, trial, options);
     bool review = options->detail && *options->detail && strcmp(format, "csv") != 0;
+    if (brief) add_brief(doc, trial, options->top);
     if (review) add_reviews(doc, trial, strcmp(options->detail, "detailed") == 0);
-    for (size_t i = 0; !review && i < SUBJECT_COUNT; i++) {
+    for (size_t i = 0; !review && !brief && i < SUBJECT_COUNT; i++) {
         doc->detail = is_detail(study->profile, subjects[i]->id);
         doc->of_trial = trial && subjects[i]->scope == ASSAY__OF_TRIAL ? trial->id : 0;
         if (trial || subjects[i]->scope == ASSAY__OF_PROFILE) subjects[i]->build(doc, trial);
     }
     doc->detail = false;
     doc->of_trial = 0;
-    if (!review && trial) add_other_trials(doc, trial);
+    if (!review && !brief && trial) add_other_trials(doc, trial);
     if (strcmp(format, "html") == 0) code = assay__attach_data(doc, study, options, error);
     if (!code && (doc->failed || study->failed))
         code = assay_error_set(error, ASSAY_ENOMEM, "out of memory while writing the report");

@@ -19,6 +19,18 @@ double assay__layer_sum(const struct assay__layers *layers, const size_t *order,
 double assay__layer_total(const struct assay__trial *trial);
 /** A table whose first rows are the layers: people read these by time. */
 void assay__layer_sort(struct assay__table *table, const struct assay__layers *layers);
+/** The layers of one operator, summed up. A sum is of the `timed` layers; flops is NaN where one of
+ *  them is not known. */
+struct assay__operator {
+    const char *op;
+    size_t layers, timed;
+    double time_ns, share, flops;
+    enum assay_state state;
+};
+/** By time, longest first; then those without. The caller frees it. NULL: out of memory. */
+struct assay__operator *assay__operators(const struct assay__layers *layers, size_t *count);
+/** Their table; people see `limit` rows, 0: the report's limit. */
+void assay__add_operators(struct assay__doc *doc, const struct assay__trial *trial, size_t limit);
 /** "timed by markers", "timed alone, hot cache (isolated)". Unescaped. */
 void assay__layer_method(struct assay__buf *out, const struct assay__layers *layers);
 

@@ -36,6 +36,18 @@ bool assay__detail_is_known(const char *detail);
 /** What a trial ran on, every option it was given, and its inputs, as facts. */
 void assay__add_options(struct assay__doc *doc, const struct assay__trial *trial);
 
+/* --- the short form of a run's report (brief_page.c), and what it shares with the summary ----- */
+
+/** What went wrong, where the time goes, and the key numbers. trial NULL legal. */
+void assay__add_headline(struct assay__doc *doc, const struct assay__trial *trial);
+/** The finding that gained most, or could, in a sentence. */
+void assay__add_first_finding(struct assay__doc *doc, const struct assay_profile *profile);
+/** Engine, device and chosen options; batch and inputs: two facts. */
+void assay__add_target(struct assay__doc *doc, const struct assay__trial *trial);
+/** One screen of a run: headline, percentiles, quality, operators, the longest layers. top: rows of
+ *  the layers; 0: few. */
+void assay__add_brief(struct assay__doc *doc, const struct assay__trial *trial, int top);
+
 /** The whole document of a profile; assay__doc_free it. The study must outlive it. 0 or
  *  ASSAY_ENOMEM. */
 int assay__report_document(struct assay__study *study, const struct assay_report_options *options,

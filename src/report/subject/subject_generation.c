@@ -3,6 +3,7 @@
 #include "report/subject/subject.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 static const struct assay__column columns[] = {
     {.title = "time to", .flags = ASSAY__COLUMN_NAME},
@@ -21,6 +22,66 @@ static const struct {
     {"ITL, last quarter of a generation", {"llm.itl_last"}},
 };
 
+/* As llama-bench prints it: pp512, and tg128 behind a prompt of 512. */
+static const struct assay__column bench_columns[] = {
+    {.key = "trial"},
+    {"model", "model", .flags = ASSAY__COLUMN_NAME},
+    {"size_bytes", "size", "B", .priority = 3},
+    {.key = "parameters"},
+    {.title = "params", .priority = 2},
+    {"backend", "backend", .priority = 1},
+    {"threads", "threads", .priority = 4},
+    {.key = "test"},
+    {.title = "test"},
+    {"tokens_per_second", "t/s", "1/s", .flags = ASSAY__COLUMN_KEEP},
+    {"sd", .unit = "1/s"},
+    {.key = "prompt"},
+    {.key = "tokens"},
+};
+
+static void put_bench(struct assay__doc *doc, struct assay__table *t,
+                      const struct assay__trial *trial, const char *test, const char *label,
+                      const char *rate, const char *deviation)
+{
+    const struct assay__model_info *m = trial->model;
+    const struct assay_metric *mean = assay_metrics_get(trial->metrics, rate),
+                              *sd = assay__trial_metric(trial, deviation);
+    struct assay__datum value = assay__datum_metric(mean);
+    struct assay__buf count = {0};
+    if (m && m->parameters >= 0) assay__print_short_count(&count, m->parameters);
+    if (mean && mean->state != ASSAY_UNAVAILABLE)
+        value.text = assay__doc_printf(doc, sd ? "%s%.2f ± %.2f" : "%s%.2f",
+                                       assay__state_mark(mean->state), mean->value,
+                                       sd ? sd->value : 0);
+    assay__table_row(t, 0, NULL);
+    assay__table_number(t, trial->id, ASSAY_MEASURED);
+    assay__table_text(t, m ? m->name : "");
+    assay__table_known(t, m && m->weight_bytes >= 0 ? (double)m->weight_bytes : (double)NAN,
+                       ASSAY_MEASURED);
+    assay__table_known(t, m && m->parameters >= 0 ? (double)m->parameters : (double)NAN,
+                       ASSAY_MEASURED);
+    assay__table_text(t, assay__doc_take(doc, &count));
+    assay__table_texts(t, trial->target.device, assay__trial_option(trial, "threads"), test, label);
+    assay__table_cell(t, value);
+    assay__table_known(t, sd ? sd->value : (double)NAN, ASSAY_DERIVED);
+    assay__table_numbers(t, ASSAY_MEASURED, (double)trial->generation.prompt,
+                         (double)trial->generation.tokens);
+}
+
+static void add_bench(struct assay__doc *doc, const struct assay__trial *trial)
+{
+    const struct assay__generation_info *made = &trial->generation;
+    struct assay__table *t = assay__doc_table(doc, "bench", "Tokens per second, ± sd",
+                                              bench_columns);
+    const char *prefill = assay__doc_printf(doc, "pp%" PRId64, made->prompt),
+               *decode = assay__doc_printf(doc, "tg%" PRId64, made->tokens);
+    put_bench(doc, t, trial, prefill, prefill, "llm.prefill", "llm.prefill_sd");
+    if (made->tokens > 1)
+        put_bench(doc, t, trial, decode,
+                  assay__doc_printf(doc, "%s @ d%" PRId64, decode, made->prompt), "llm.decode",
+                  "llm.decode_sd");
+}
+
 static const struct assay__metric_fact facts[] = {
     {"tokens", "llm.prefill", "prefill", "of the prompt"},
     {"tokens", "llm.decode", "decode", "from the first to the last"},
@@ -38,6 +99,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
                                            made->prompt, made->tokens,
                                            made->tokens == 1 ? "" : "s");
     assay__doc_section(doc, "generation", "Generation", remark, ASSAY__VIEW_OVERVIEW);
+    add_bench(doc, trial);
     struct assay__table *t = assay__doc_table(
         doc, NULL, "Time to the first token and between tokens", columns);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -59,4 +121,4 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
 }
 
 const struct assay__subject assay__subject_generation = {
-    "generation", ASSAY__OF_TRIAL, build, {{0}}};
+    "generation", ASSAY__OF_TRIAL, build, {{"bench", ASSAY__ARRAY(bench_columns)}}};

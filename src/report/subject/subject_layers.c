@@ -37,6 +37,7 @@ static const struct assay__column columns[] = {
     {.key = "weights"},
     {.key = "outputs"},
     {.key = "attributes"},
+    {.key = "layer"}, /* as people see it */
 };
 
 static void put_layer(struct assay__doc *doc, struct assay__table *t,
@@ -68,7 +69,7 @@ static void put_layer(struct assay__doc *doc, struct assay__table *t,
     assay__table_texts(t, l->note, assay__doc_join(doc, l->from, l->from_count));
     assay__table_numbers(t, ASSAY_DERIVED, l->weight_bytes, l->live_bytes, low_ns / 1e3,
                          high_ns / 1e3);
-    assay__table_texts(t, l->inputs, l->weights, l->outputs, l->attributes);
+    assay__table_texts(t, l->inputs, l->weights, l->outputs, l->attributes, name.text);
 }
 
 /* A row that is not a layer: people see its name, programs find it in parentheses. */

@@ -92,37 +92,14 @@ static void add_alerts(struct assay__doc *doc, const struct assay_profile *profi
 /* --- where the time goes -----------------------------------------------------------------------
  */
 
-struct op_total {
-    const char *op;
-    double time_ns;
-    size_t layers;
-};
-
-static int compare_ops(const void *left, const void *right)
+/* The operator whose layers take longest together; op "": none is known. */
+static struct assay__operator longest_op(const struct assay__layers *layers)
 {
-    const struct assay__layer *const *a = left, *const *b = right;
-    int order = strcmp((*a)->op, (*b)->op);
-    return order ? order : (*a)->index < (*b)->index ? -1 : (*a)->index > (*b)->index;
-}
-
-/* The operator whose layers take longest together. Sorted, not searched: a profile may hold very
- * many layers. */
-static struct op_total longest_op(const struct assay__layers *layers)
-{
-    struct op_total best = {"", 0, 0}, now = {"", 0, 0};
-    const struct assay__layer **sorted = calloc(layers->count, sizeof *sorted);
-    if (!sorted) return best;
-    for (size_t i = 0; i < layers->count; i++)
-        sorted[i] = &layers->items[i];
-    qsort(sorted, layers->count, sizeof *sorted, compare_ops);
-    for (size_t i = 0; i < layers->count; i++) {
-        const struct assay__layer *l = sorted[i];
-        if (!now.layers || strcmp(now.op, l->op) != 0) now = (struct op_total){l->op, 0, 0};
-        now.layers++;
-        if (assay__layer_is_timed(l)) now.time_ns += l->time_ns;
-        if (now.time_ns > best.time_ns || strcmp(now.op, best.op) == 0) best = now;
-    }
-    free(sorted);
+    size_t count;
+    struct assay__operator *sums = assay__operators(layers, &count);
+    struct assay__operator best = {.op = ""};
+    if (count && sums[0].timed) best = sums[0];
+    free(sums);
     return best;
 }
 
@@ -136,7 +113,7 @@ static struct assay__digits percent(double ratio)
 
 /* What is known of the layers' times together. */
 struct times {
-    struct op_total op;                 /* the operator that takes longest */
+    struct assay__operator op;          /* the one that takes longest */
     const struct assay__layer *slowest; /* NULL: none has a time */
     double sum_ns;
 };
@@ -351,7 +328,7 @@ static const char *interval(struct assay__doc *doc, const struct assay__trial *t
 }
 
 /* The finding that gained most, or could: what to do next. */
-static void add_first_finding(struct assay__doc *doc, const struct assay_profile *profile)
+void assay__add_first_finding(struct assay__doc *doc, const struct assay_profile *profile)
 {
     if (!profile->finding_count) return;
     const struct assay__finding *f = &profile->findings[0];
@@ -427,7 +404,7 @@ static const char *chosen_value(struct assay__doc *doc, const struct assay__tens
     return t->fill && *t->fill ? assay__doc_printf(doc, " (%s)", t->fill) : "";
 }
 
-static void add_target(struct assay__doc *doc, const struct assay__trial *trial)
+void assay__add_target(struct assay__doc *doc, const struct assay__trial *trial)
 {
     enum { INPUTS_SHOWN = 6 };
     assay__doc_fact(doc, "target");
@@ -456,48 +433,55 @@ static void add_target(struct assay__doc *doc, const struct assay__trial *trial)
                              assay__plural(trial->input_count - INPUTS_SHOWN));
 }
 
-static void build(struct assay__doc *doc, const struct assay__trial *trial)
+static void add_numbers(struct assay__doc *doc, const struct assay__trial *trial, bool several)
 {
-    struct assay__study *study = doc->study;
-    const struct assay_profile *profile = study->profile;
-    bool several = profile->trial_count > 1;
-    assay__doc_section(doc, "summary", "Summary", NULL,
-                       ASSAY__VIEW_OVERVIEW | ASSAY__SECTION_QUIET);
+    if (several)
+        assay__doc_plain(doc, "Numbers of trial %d, %s:", trial->id,
+                         *trial->label ? trial->label : trial->target.device);
+    assay__doc_cards(doc, "numbers");
+    for (size_t i = 0; i < sizeof cards / sizeof cards[0]; i++) {
+        const struct assay_metric *metric = NULL;
+        for (size_t k = 0; k < 4 && cards[i].names[k] && !metric; k++)
+            metric = assay__trial_metric(trial, cards[i].names[k]);
+        if (!metric) continue;
+        /* "(samples)", "(tokens)" */
+        bool rate = several && strncmp(metric->name, "throughput.", 11) == 0;
+        assay__doc_item_after(doc, cards[i].label, assay__datum_metric(metric),
+                              i == 0 ? interval(doc, trial)
+                              : rate ? assay__doc_printf(doc, "(%s)", metric->name + 11)
+                                     : NULL);
+    }
+}
+
+void assay__add_headline(struct assay__doc *doc, const struct assay__trial *trial)
+{
+    const struct assay_profile *profile = doc->study->profile;
     add_alerts(doc, profile);
-    if (trial) add_answer(doc, study, trial);
+    if (trial) add_answer(doc, doc->study, trial);
     for (size_t i = 0; trial && i < trial->assumed_count; i++)
         assay__doc_assumed(doc, trial->assumed[i]); /* below the answer that it decides */
-    if (trial) {
-        if (several)
-            assay__doc_plain(doc, "Numbers of trial %d, %s:", trial->id,
-                             *trial->label ? trial->label : trial->target.device);
-        assay__doc_cards(doc, "numbers");
-        for (size_t i = 0; i < sizeof cards / sizeof cards[0]; i++) {
-            const struct assay_metric *metric = NULL;
-            for (size_t k = 0; k < 4 && cards[i].names[k] && !metric; k++)
-                metric = assay__trial_metric(trial, cards[i].names[k]);
-            if (!metric) continue;
-            /* "(samples)", "(tokens)" */
-            bool rate = several && strncmp(metric->name, "throughput.", 11) == 0;
-            assay__doc_item_after(doc, cards[i].label, assay__datum_metric(metric),
-                                  i == 0 ? interval(doc, trial)
-                                  : rate ? assay__doc_printf(doc, "(%s)", metric->name + 11)
-                                         : NULL);
-        }
-    }
+    if (trial) add_numbers(doc, trial, profile->trial_count > 1);
+}
+
+static void build(struct assay__doc *doc, const struct assay__trial *trial)
+{
+    const struct assay_profile *profile = doc->study->profile;
+    assay__doc_section(doc, "summary", "Summary", NULL,
+                       ASSAY__VIEW_OVERVIEW | ASSAY__SECTION_QUIET);
+    assay__add_headline(doc, trial);
     const struct assay__stability *s = trial ? &trial->stability : NULL;
     if (s && s->verdict && strcmp(s->verdict, "unstable") == 0 && s->reason_count) {
         size_t more = s->reason_count - 1;
         assay__doc_warn(doc, more ? "Unstable: %s; and %zu more reason%s." : "Unstable: %s.",
                         s->reasons[0], more, assay__plural((double)more));
     }
-    add_first_finding(doc, profile);
+    assay__add_first_finding(doc, profile);
     bool models = assay__trial_of_model(profile, 1) != NULL;
     for (size_t i = 0; i < profile->model_count; i++)
         if (!i || assay__trial_of_model(profile, i)) add_model(doc, profile->models[i], models);
     add_machine(doc, &profile->environment);
     assay__doc_fact_text(doc, "when", profile->created);
-    if (trial && profile->trial_count == 1) add_target(doc, trial);
+    if (trial && profile->trial_count == 1) assay__add_target(doc, trial);
     assay__doc_end(doc);
 }
 

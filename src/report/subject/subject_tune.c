@@ -248,7 +248,11 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     if (!trial || study->profile->kind != ASSAY__PROFILE_TUNE) return;
     struct view v = {.doc = doc, .profile = study->profile, .result = assay__study_tune(study)};
     if (study->failed) return;
-    assay__doc_section(doc, "tune", "Tune", "finalists first, then by cost", ASSAY__VIEW_OVERVIEW);
+    const char *goal = assay__plan_goal_name(doc->study->profile->plan.goal);
+    assay__doc_section(
+        doc, "tune", "Tune",
+        assay__doc_printf(doc, "finalists first, then by cost; the goal is %s", goal),
+        ASSAY__VIEW_OVERVIEW);
     size_t count = COLUMN_COUNT;
     const struct assay__column *own = assay__point_columns(doc, columns, &count, LABEL,
                                                            &v.result->axes);

@@ -50,7 +50,7 @@ static void add_name(struct group *group, const char *name)
 static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
     struct group groups[REASONS_MOST + 1] = {0};
-    size_t count = 0, others = 0;
+    size_t count = 0, others = 0, missing = 0;
     if (!assay__trial_metric(trial, "latency.p50")) return;
     for (size_t i = 0; i < assay_metrics_count(trial->metrics); i++) {
         const struct assay_metric *m = assay_metrics_at(trial->metrics, i);
@@ -67,8 +67,12 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
         if (g == REASONS_MOST) reason = "other reasons (see JSON or CSV)";
         if (g == count) groups[count++].reason = reason;
         add_name(&groups[g], m->name);
+        missing++;
     }
-    assay__doc_section(doc, "unavailable", "Not available", "and why", ASSAY__VIEW_MACHINE);
+    assay__doc_section(
+        doc, "unavailable", "Not available",
+        assay__doc_printf(doc, "%zu metric%s, and why", missing, assay__plural((double)missing)),
+        ASSAY__VIEW_MACHINE | ASSAY__SECTION_DETAIL);
     for (size_t i = 0; i < count; i++)
         assay__doc_point(doc, "%s: %s", assay__doc_take(doc, &groups[i].names), groups[i].reason);
     if (others)

@@ -16,7 +16,8 @@
     X(tune, "|tune")                              \
     X(requirements, "|requirements")              \
     X(latency, "|launches|samples")               \
-    X(generation, "")                             \
+    X(generation, "|bench")                       \
+    X(operators, "|operators")                    \
     X(metrics, "|metrics")                        \
     X(layers, "|layers|layer-times")              \
     X(ncp_groups, "|groups|steps")                \

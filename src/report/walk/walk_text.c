@@ -93,6 +93,13 @@ static bool is_shown_table(const struct assay__block *block)
     return block->kind == ASSAY__BLOCK_TABLE && !block->table->data && block->table->row_count;
 }
 
+/* Nothing but a blank line is between it and what is above. */
+static bool stands_apart(const struct assay__block *before)
+{
+    return is_shown_table(before) ||
+           (before->kind == ASSAY__BLOCK_SECTION && before->heading.flags & ASSAY__SECTION_QUIET);
+}
+
 static void draw(void *context, const struct assay__figure *figure)
 {
     struct walk *w = context;
@@ -169,7 +176,7 @@ static void put_blocks(struct walk *w)
         }
         if (block->kind == ASSAY__BLOCK_FACT && (!i || doc->blocks[i - 1].kind != block->kind))
             w->label_width = label_width(doc, i);
-        if (is_shown_table(block) && i && is_shown_table(&doc->blocks[i - 1]))
+        if (is_shown_table(block) && i && stands_apart(&doc->blocks[i - 1]))
             assay__buf_putc(w->page.out, '\n');
         put_block(w, block);
     }
@@ -189,12 +196,12 @@ int assay__walk_text(const struct assay__doc *doc, const struct assay_report_opt
     w.page.top = options->top ? options->top : TOP;
     if (*doc->title) assay__page_title(&w.page, doc->title, doc->version);
     put_blocks(&w);
-    if (doc->marks || (w.folded && options->unfold)) assay__buf_putc(out, '\n');
+    bool unfold = options->unfold && (w.folded || doc->shortened);
+    if (doc->marks || unfold) assay__buf_putc(out, '\n');
     if (doc->marks)
         assay__page_wrap(&w.page, ASSAY__STYLE_DIM, "",
                          "plain measured · = derived · ~ estimated · (published) · — unavailable");
-    if (w.folded && options->unfold)
-        assay__page_wrap(&w.page, ASSAY__STYLE_DIM, "", options->unfold);
+    if (unfold) assay__page_wrap(&w.page, ASSAY__STYLE_DIM, "", options->unfold);
     if (w.page.ascii) assay__page_to_ascii(out, start);
     return 0;
 }

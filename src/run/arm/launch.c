@@ -104,7 +104,8 @@ static void tell_progress(struct conversation *talk, const char *phase, double d
 {
     const struct assay__request *request = talk->request;
     if (!request->progress) return;
-    struct assay_progress progress = {phase, request->launch, request->launches, done};
+    struct assay_progress progress = {
+        .phase = phase, .launch = request->launch, .launches = request->launches, .done = done};
     request->progress(request->progress_context, &progress);
 }
 

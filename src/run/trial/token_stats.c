@@ -125,11 +125,25 @@ static size_t between(const struct assay__tokens *tokens, size_t generations, si
     return count;
 }
 
+/* The standard deviation of the tokens per second of each generation; NaN of fewer than two.
+ * scratch has room for a value per generation. */
+static double rate_deviation(const struct assay__tokens *tokens, size_t generations, bool prefill,
+                             double *scratch)
+{
+    size_t width = (size_t)tokens->tokens;
+    double made = (double)(prefill ? tokens->prompt : tokens->tokens - 1) * (double)tokens->batch;
+    for (size_t g = 0; g < generations; g++) {
+        const double *times = tokens->times_ns + g * width;
+        scratch[g] = made * 1e9 / (prefill ? times[0] : times[width - 1] - times[0]);
+    }
+    return assay__stats_stddev(scratch, generations);
+}
+
 int assay__tokens_summarise(struct assay__tokens *tokens)
 {
     struct assay__token_summary *out = &tokens->summary;
-    *out = (struct assay__token_summary){NAN, NAN, NAN, NAN, NAN, NAN, NAN,
-                                         NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+    *out = (struct assay__token_summary){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN,
+                                         NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
     size_t width = (size_t)tokens->tokens, generations = width ? tokens->count / width : 0;
     if (width == 0) return 0;
     out->generations = (double)generations;
@@ -166,6 +180,8 @@ int assay__tokens_summarise(struct assay__tokens *tokens)
     if (out->ttft > 0)
         out->prefill = (double)tokens->prompt * (double)tokens->batch * 1e9 / out->ttft;
     out->choose = tokens->choose_sum_ns / (double)generations;
+    out->prefill_sd = rate_deviation(tokens, generations, true, scratch);
+    out->decode_sd = rate_deviation(tokens, generations, false, scratch);
     free(scratch);
     return 0;
 }
@@ -181,26 +197,33 @@ static const struct row {
     bool steps;    /* rests on decode steps: needs two tokens */
     bool quarters; /* needs QUARTERS_NEED decode steps */
     bool derived;  /* else measured */
+    bool several;  /* needs two generations */
     const char *note;
 } rows[] = {
-    {"llm.ttft", AT(ttft), 0, false, false, false,
+    {"llm.ttft", AT(ttft), 0, false, false, false, false,
      "median; the prompt's run and the choice of the first token"},
-    {"llm.ttft_p90", AT(ttft_p90), 0.90, false, false, false, "nearest rank"},
-    {"llm.ttft_p99", AT(ttft_p99), 0.99, false, false, false, "nearest rank"},
-    {"llm.itl", AT(itl), 0, true, false, false, "median over all decode steps"},
-    {"llm.itl_p90", AT(itl_p90), 0.90, true, false, false, "nearest rank over all decode steps"},
-    {"llm.itl_p99", AT(itl_p99), 0.99, true, false, false, "nearest rank over all decode steps"},
-    {"llm.itl_first", AT(itl_first), 0, true, true, false,
+    {"llm.ttft_p90", AT(ttft_p90), 0.90, false, false, false, false, "nearest rank"},
+    {"llm.ttft_p99", AT(ttft_p99), 0.99, false, false, false, false, "nearest rank"},
+    {"llm.itl", AT(itl), 0, true, false, false, false, "median over all decode steps"},
+    {"llm.itl_p90", AT(itl_p90), 0.90, true, false, false, false,
+     "nearest rank over all decode steps"},
+    {"llm.itl_p99", AT(itl_p99), 0.99, true, false, false, false,
+     "nearest rank over all decode steps"},
+    {"llm.itl_first", AT(itl_first), 0, true, true, false, false,
      "median over the first quarter of the decode steps"},
-    {"llm.itl_last", AT(itl_last), 0, true, true, false,
+    {"llm.itl_last", AT(itl_last), 0, true, true, false, false,
      "median over the last quarter of the decode steps"},
-    {"llm.prefill", AT(prefill), 0, false, false, true, "prompt x batch / llm.ttft"},
-    {"llm.decode", AT(decode), 0, true, false, true,
+    {"llm.prefill", AT(prefill), 0, false, false, true, false, "prompt x batch / llm.ttft"},
+    {"llm.decode", AT(decode), 0, true, false, true, false,
      "(tokens - 1) x batch / time from the first token to the last, all generations together"},
-    {"llm.overall", AT(overall), 0, false, false, true,
+    {"llm.overall", AT(overall), 0, false, false, true, false,
      "tokens x batch / time of the generation, prompt included, all generations together"},
-    {"llm.choose", AT(choose), 0, false, false, false,
+    {"llm.choose", AT(choose), 0, false, false, false, false,
      "mean per token; in the times above: the likeliest token of each sequence"},
+    {"llm.prefill_sd", AT(prefill_sd), 0, false, false, true, true,
+     "standard deviation of prompt x batch / time to the first token over the generations"},
+    {"llm.decode_sd", AT(decode_sd), 0, true, false, true, true,
+     "standard deviation of (tokens - 1) x batch / decode time over the generations"},
 };
 
 /* Why this row is not known. */
@@ -211,7 +234,7 @@ static const char *reason_of(const struct row *row, const struct assay__outcome 
     for (size_t i = 0; i < count; i++) {
         const struct assay__tokens *one = &used[i]->tokens;
         size_t values = one->tokens ? one->count / (size_t)one->tokens : 0;
-        if (row->steps && tokens > 1) values *= (size_t)tokens - 1;
+        if (row->steps && !row->several && tokens > 1) values *= (size_t)tokens - 1;
         told += values > 0;
         if (values < least) least = values;
     }
@@ -220,6 +243,8 @@ static const char *reason_of(const struct row *row, const struct assay__outcome 
     if (row->quarters && tokens - 1 < QUARTERS_NEED)
         snprintf(text, size, "needs at least %d decode steps in a generation, there are %lld",
                  QUARTERS_NEED, (long long)(tokens - 1));
+    else if (row->several && least < 2)
+        snprintf(text, size, "needs two generations in a launch, there is one: run longer");
     else if (row->q > 0)
         snprintf(text, size, "needs %zu %s in a launch, there are %zu: run longer",
                  assay__stats_percentile_needs(row->q), row->steps ? "decode steps" : "generations",

@@ -25,6 +25,7 @@ struct assay__token_summary {
     double prefill, decode, overall;                   /* tokens per second, all sequences */
     double choose;
     double generations, dropped;
+    double prefill_sd, decode_sd; /* of the generations' own rates */
 };
 
 struct assay__tokens {

@@ -20,9 +20,9 @@ for packed in "$root"/tests/golden/0.1.0/profiles/*.assay.gz; do
     name=$(basename "$packed" .assay.gz)
     gzip -dc "$packed" >"$name.assay"
     print "$name.json" report "$name.assay" --json
-    print "$name.md" report "$name.assay" --format markdown
-    print "$name.txt" report "$name.assay" --columns 200 --top 0
-    print "$name-80.txt" report "$name.assay" --columns 80
+    print "$name.md" report "$name.assay" --format markdown --full
+    print "$name.txt" report "$name.assay" --columns 200 --full
+    print "$name-80.txt" report "$name.assay" --columns 80 --full
     print "$name.html" report "$name.assay" --format html
     print "$name.xml" report "$name.assay" --format junit
     print "$name.explorer.json" report "$name.assay" --format model-explorer
@@ -101,8 +101,8 @@ fresh() { # fresh NAME ARGUMENT…
     local name=$1
     shift
     print "$name.json" "$@" --json -q -o "$name.assay"
-    print "$name.txt" report "$name.assay" --columns 200
-    print "$name.md" report "$name.assay" --format markdown
+    print "$name.txt" report "$name.assay" --columns 200 --full
+    print "$name.md" report "$name.assay" --format markdown --full
     print "$name.csv" report "$name.assay" --format csv
 }
 export ASSAY_FSROOT=$root/tests/fixtures/fsroot-laptop

@@ -1,0 +1,28 @@
+/* course.h - how far an experiment of many launches is: the point it is at, the best one so far and
+ * the time left, added to what each launch reports (struct assay_progress). */
+#ifndef ASSAY_EXPERIMENT_COURSE_H
+#define ASSAY_EXPERIMENT_COURSE_H
+
+#include "profile/profile.h"
+
+#include <assay/run.h>
+
+struct assay__course {
+    struct assay_callbacks caller; /* as they were given */
+    enum assay__plan_goal goal;
+    uint64_t begin_ns, budget_ns; /* of the launches; budget 0: as many as are planned */
+    size_t launches, planned;     /* done; 0: not known */
+    int point, points;            /* from 1; 0: none yet */
+    double cost;                  /* of the best */
+    char best[160];               /* "batch=8: 1.23 k/s"; "" none yet */
+};
+
+/** From now on `callbacks` report to the course, which must live as long as they do, and it to the
+ *  caller. */
+void assay__course_begin(struct assay__course *course, struct assay_callbacks *callbacks,
+                         enum assay__plan_goal goal);
+/** The trial's last launch has ended: one more is done, and it may be the best. Energies are known
+ *  at the end only: then there is no best. NULL course legal. */
+void assay__course_launched(struct assay__course *course, const struct assay__trial *trial);
+
+#endif
