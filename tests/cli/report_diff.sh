@@ -68,7 +68,7 @@ expect_has out 'No difference in latency shown'
 expect_error 2 'is given twice' "$ASSAY" report a.assay ./a.assay
 expect_error 3 "no trial 'nine'" "$ASSAY" report a.assay b.assay --trial nine
 expect_error 2 'given 2 times for 3 profiles' "$ASSAY" report a.assay b.assay few.assay --trial 1 --trial 1
-expect_error 2 '--trial chooses' "$ASSAY" report a.assay --trial 1
+expect_error 2 '--trial only applies' "$ASSAY" report a.assay --trial 1
 
 # too few launches, and no layers: the ratio, and why there is no verdict
 expect_exit 0 "$ASSAY" report a.assay few.assay

@@ -146,7 +146,7 @@ expect_has err "interrupted; what was measured is kept in i.assay"
 expect_has out "best latency"
 # … which was not tested, and what would help is named
 expect_exit 0 "$ASSAY" report i.assay --columns 200
-expect_has out "a larger budget allows more · --budget"
+expect_has out "a larger budget allows more) · --budget"
 expect_exit 0 "$ASSAY" devices
 grep -q '^ *cpu .* yes ' out || exit 0
 # a precision beyond the limit is measured and not advised

@@ -29,8 +29,7 @@ static void lists_are_read(void)
         const char *list, *says;
     } bad[] = {
         {ASSAY__AXIS_BATCH, "1,x", "'x' is not allowed; give whole numbers from 1 "},
-        {ASSAY__AXIS_OPT, "none,wrong",
-         "'wrong' is not allowed; give none, basic, extended, all"},
+        {ASSAY__AXIS_OPT, "none,wrong", "'wrong' is not allowed; give none, basic, extended, all"},
         {ASSAY__AXIS_PRECISION, "fp16",
          "'fp16' is not allowed; give float32, float16, int8-weights, int8-dynamic"},
         {ASSAY__AXIS_BATCH, "0", "'0' is not allowed"},
