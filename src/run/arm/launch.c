@@ -300,6 +300,10 @@ static void decide(struct conversation *talk)
         taken.summary = &outcome->summary;
         if (decision == ASSAY__GOAL_JUDGE) decision = assay__goal_next(goal, &taken, &plan);
     }
+    if (decision == ASSAY__GOAL_STOP && talk->alternates && talk->blocks == 0) {
+        ask_block(talk); /* at least one counts: hear_block() leaves out only so many */
+        return;
+    }
     if (decision == ASSAY__GOAL_STOP && wants_more_layers(talk)) {
         plan = (struct assay__window_plan){goal->capacity * (size_t)goal->streams, talk->window_s};
         decision = ASSAY__GOAL_WINDOW;
