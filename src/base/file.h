@@ -15,8 +15,8 @@ struct assay__mapping {
     size_t size;
 };
 
-/** Maps a regular file read-only. Clear errors for: missing, a directory, not a regular file,
- *  empty, no permission. */
+/** Maps a regular file read-only. Clear errors for: missing, a directory or not a regular file
+ * (EIO), empty, no permission. */
 int assay__file_map(const char *path, struct assay__mapping *mapping, struct assay_error *error);
 void assay__file_unmap(struct assay__mapping *mapping);
 /** Reads at most `limit` bytes of a (small, possibly /proc) file into a fresh NUL-terminated

@@ -163,6 +163,7 @@ int assay__report_document(struct assay__study *study, const struct assay_report
     doc->marks = trial != NULL;
     doc->table = profile->kind == ASSAY__PROFILE_COMPARE ? "comparison" : "metrics";
     doc->known_table = known_table;
+    doc->known_tables = ASSAY__TABLE_NAMES;
     bool review = options->detail && *options->detail && strcmp(format, "csv") != 0;
     if (review) add_reviews(doc, trial, strcmp(options->detail, "detailed") == 0);
     for (size_t i = 0; !review && i < SUBJECT_COUNT; i++) {
