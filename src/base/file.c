@@ -41,9 +41,9 @@ int assay__file_map(const char *path, struct assay__mapping *mapping, struct ass
     if (fstat(fd, &status) != 0) {
         code = fail(error, "read", path);
     } else if (S_ISDIR(status.st_mode)) {
-        code = assay_error_set(error, ASSAY_EINVAL, "'%s' is a folder, not a file", path);
+        code = assay_error_set(error, ASSAY_EIO, "'%s' is a folder, not a file", path);
     } else if (!S_ISREG(status.st_mode)) {
-        code = assay_error_set(error, ASSAY_EINVAL, "'%s' is not a regular file", path);
+        code = assay_error_set(error, ASSAY_EIO, "'%s' is not a regular file", path);
     } else if (status.st_size == 0) {
         code = assay_error_set(error, ASSAY_EFORMAT, "'%s' is empty", path);
     } else if ((uint64_t)status.st_size > SIZE_MAX) {

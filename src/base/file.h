@@ -15,7 +15,7 @@ struct assay__mapping {
     size_t size;
 };
 
-/** Maps a regular file read-only. Clear errors for: missing, a folder, not a regular file,
+/** Maps a regular file read-only. Clear errors for: missing, a folder or not a regular file (EIO),
  *  empty, no permission. */
 int assay__file_map(const char *path, struct assay__mapping *mapping, struct assay_error *error);
 void assay__file_unmap(struct assay__mapping *mapping);

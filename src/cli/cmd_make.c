@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "cli/commands.h"
 #include "cli/render_options.h"
+#include "cli/report_file.h"
 #include "report/report_make.h"
 #include "run/activation_range.h"
 #include "zoo/model_open.h"
@@ -247,6 +248,10 @@ static int check(const struct assay__invocation *invocation, const char **source
         return assay__refuse(
             "make: -o FILE is missing, for example: assay make %s%s%s -o model.onnx",
             o->from ? "--from " : "", *source, o->from ? " …" : "");
+    if (assay__report_file_is_database(o->output))
+        return assay__refuse("make: '%s' is a profile or another database, so the model does not "
+                             "replace it; give another name",
+                             o->output);
     if (stat(o->output, &out) || !S_ISDIR(out.st_mode)) return 0;
     assay__say("make: cannot write '%s': it is a folder", o->output);
     return ASSAY__EXIT_FAILED; /* as any path that cannot be written */

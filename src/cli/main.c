@@ -105,7 +105,7 @@ int main(int argc, char **argv)
 {
     fill_standard_descriptors();
     prepare_hwloc();
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is then an error that can be said */
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is then an error of write() */
     if (argc < 2)
         return assay__refuse("no command given: 'assay run MODEL' profiles a model, 'assay help' "
                              "lists the commands");

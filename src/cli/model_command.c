@@ -2,6 +2,7 @@
 #include "cli/model_command.h"
 
 #include "base/file.h"
+#include "cli/report_file.h"
 #include "report/formats.h"
 #include "zoo/model_open.h"
 
@@ -71,8 +72,8 @@ int assay__model_output_check(const char *command, const struct assay__model_fla
                               const struct assay__model *model, const char *name, bool zoo)
 {
     const char *how = flags->output ? assay__model_owns(model, name, zoo, flags->output) : NULL;
-    if (!how) return 0;
-    return assay__refuse("%s: '%s' %s; give another name", command, flags->output, how);
+    if (how) return assay__refuse("%s: '%s' %s; give another name", command, flags->output, how);
+    return assay__report_file_check(command, flags->output, NULL);
 }
 
 int assay__model_finish(const struct assay__model_flags *flags, const struct assay__buf *out,

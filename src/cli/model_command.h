@@ -42,7 +42,8 @@ struct assay_workload_options assay__model_workload(const struct assay__model_fl
  *  on stderr. */
 int assay__model_view(const struct assay__invocation *invocation, const char *formats,
                       struct assay_report_options *view);
-/** A mistyped -o must not cost a model. 0, or ASSAY__EXIT_USAGE after one line on stderr. */
+/** A mistyped -o must not cost a model or a profile. 0, or an exit status after one line on
+ *  stderr. */
 int assay__model_output_check(const char *command, const struct assay__model_flags *flags,
                               const struct assay__model *model, const char *name, bool zoo);
 /** The text to stdout or to --output. The exit status. */

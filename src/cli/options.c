@@ -18,7 +18,9 @@
 
 void assay__nearest_try(struct assay__nearest *nearest, const char *candidate)
 {
-    size_t distance = assay__text_distance(nearest->word, candidate);
+    size_t distance = assay__text_distance(nearest->word, candidate),
+           length = strlen(nearest->word);
+    if (length > 1 && strncmp(nearest->word, candidate, length) == 0) distance = 0; /* cut short */
     if (nearest->best && distance >= nearest->distance) return;
     nearest->best = candidate;
     nearest->distance = distance;

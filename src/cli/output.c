@@ -1,5 +1,5 @@
-/* output.c - data goes to stdout, talk to stderr. Data is written whole and checked: a closed pipe
- * or a full disk is an error with a line, never a silent success. */
+/* output.c - data goes to stdout, talk to stderr. Data is written whole and checked: a full
+ * disk is an error with a line; a reader that left early is one without. Neither is a success. */
 #include "cli/cli.h"
 
 #include "base/clock.h"

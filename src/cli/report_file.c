@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "cli/render_options.h"
+#include "model/model_format.h"
 #include "profile/profile.h"
 #include "report/figure/figure.h"
 #include "report/formats.h"
@@ -20,6 +21,16 @@ bool assay__report_file_is_database(const char *path)
     bool database = file.size >= sizeof mark && memcmp(file.data, mark, sizeof mark) == 0;
     assay__file_unmap(&file);
     return database;
+}
+
+/* By its name: an ONNX file has no mark. */
+static bool is_model(const char *path)
+{
+    char ending[16];
+    const char *extension = assay__path_extension(path);
+    return extension && assay__file_exists(path) &&
+           snprintf(ending, sizeof ending, ".%s", extension) < (int)sizeof ending &&
+           assay__model_file_named(ending);
 }
 
 bool assay__same_file(const char *a, const char *b)
@@ -86,6 +97,10 @@ int assay__report_file_check(const char *command, const char *path, const char *
     if (assay__report_file_is_database(path))
         return assay__refuse("%s: '%s' is a profile or another database, so the report does not "
                              "replace it; give another name",
+                             command, path);
+    if (is_model(path))
+        return assay__refuse("%s: '%s' is a model, so the report does not replace it; give another "
+                             "name",
                              command, path);
     int code = assay__file_writable(path, &error);
     if (code) assay__fail(code, &error);

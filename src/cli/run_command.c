@@ -52,7 +52,7 @@ const struct assay__option assay__run_rows[] = {
         1, 1000),
     ASSAY__INTEGER_ROW("streams", streams, "N", "Requests in flight (default 1).", 1, 1024),
     ASSAY__INTEGER_ROW("threads", threads, "N", "Threads of the engine (default: the engine's).", 1,
-                       4096),
+                       ASSAY__THREADS_MOST),
     ASSAY__STRING_ROW("cpus", 0, cpus, "LIST", "Pin the worker to these CPUs, such as 0-3,8."),
     ASSAY__CHOICE_ROW("opt", 0, opt, "LEVEL", "Graph optimisation of the engine (default all).",
                       "none|basic|extended|all"),
@@ -129,6 +129,8 @@ int assay__run_check(const struct assay__invocation *invocation)
                                   : "%s: --engine: there is no engine '%s'",
                              command, o->engine, best);
     }
+    if (o->script && (!o->engine || strcmp(o->engine, "fake") != 0))
+        return assay__refuse("%s: --script is of --engine fake", command);
     if (o->cpus &&
         (!isdigit((unsigned char)o->cpus[0]) || o->cpus[strspn(o->cpus, "0123456789,-")]))
         return assay__refuse("%s: --cpus: '%s' is not a list of CPUs such as 0-3,8", command,

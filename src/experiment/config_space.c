@@ -27,12 +27,17 @@ static const char *const *const words[ASSAY__AXIS_COUNT] = {
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
+static long most_of(enum assay__axis axis)
+{
+    return axis == ASSAY__AXIS_THREADS ? ASSAY__THREADS_MOST : 999999999;
+}
+
 static bool is_value(enum assay__axis axis, const char *word)
 {
     if (!*word) return false;
     if (assay__axis_is_number(axis))
         return word[0] >= '1' && word[0] <= '9' && word[strspn(word, "0123456789")] == '\0' &&
-               strlen(word) < 10;
+               strlen(word) < 10 && strtol(word, NULL, 10) <= most_of(axis);
     for (const char *const *c = words[axis]; c && *c; c++)
         if (strcmp(*c, word) == 0) return true;
     /* a label is read by people: "device=cpu batch=8" */
@@ -62,7 +67,9 @@ int assay__config_read(struct assay__config_space *space, enum assay__axis axis,
             for (const char *const *c = words[axis]; c && *c; c++)
                 all = assay__arena_text(space->arena, "%s%s%s", all, *all ? ", " : "; give ", *c);
             if (assay__axis_is_number(axis))
-                all = "; give whole numbers from 1 to 999999999, such as 1,2,4";
+                all = assay__arena_text(space->arena,
+                                        "; give whole numbers from 1 to %ld, such as 1,2,4",
+                                        most_of(axis));
             return assay__refuse_option(error, option_of(axis), "'%s' is not allowed%s", word, all);
         }
         while (known < values->count && strcmp(values->values[known], word) != 0)

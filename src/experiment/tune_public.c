@@ -18,9 +18,10 @@
 #include <string.h>
 
 #define BUDGET_S 60.0
-#define BUDGET_LEAST_S 0.5 /* a launch starts a process, loads the model, warms up */
-#define TIME_S 0.15        /* of a short launch */
-#define TIME_ENERGY_S 1.0  /* sensors are slow */
+#define BUDGET_LEAST_S 0.5     /* a launch starts a process, loads the model, warms up */
+#define BUDGET_MOST_S 604800.0 /* as of other durations */
+#define TIME_S 0.15            /* of a short launch */
+#define TIME_ENERGY_S 1.0      /* sensors are slow */
 
 struct work {
     struct assay__run_options run;
@@ -137,6 +138,9 @@ static int check(struct work *work, struct assay_error *error)
         return assay__refuse_option(error, "budget_s",
                                     "%.3g s is too short for one launch; 30 s or more is sensible",
                                     work->plan.budget_s);
+    if (work->plan.budget_s > BUDGET_MOST_S)
+        return assay__refuse_option(error, "budget_s", "%.3g s are more than %g s, which is a week",
+                                    work->plan.budget_s, BUDGET_MOST_S);
     if (o->grid.spinning && work->run.target.spinning_off)
         return assay__refuse_option(error, "spinning",
                                     "spinning that is off and a list of it exclude each other");

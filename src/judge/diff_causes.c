@@ -166,10 +166,10 @@ static const struct {
     const char *key;
     int weight; /* 0: not listed */
 } option_weights[] = {
-    {"threads", 93}, {"opt", 90},   {"streams", 90},  {"generate", 95},
-    {"prompt", 94},  {"cpus", 85},  {"spinning", 80}, {"seed", 24},
-    {"warmup", 26},  {"iters", 24}, {"time_s", 22},   {"launches", 22},
-    {"layers", 20},  {"label", 0},  {"role", 0},      {"library", 66},
+    {"threads", 93}, {"opt", 90},      {"streams", 90}, {"generate", 95}, {"prompt", 94},
+    {"cpus", 85},    {"spinning", 80}, {"seed", 24},    {"warmup", 26},   {"iters", 24},
+    {"time_s", 22},  {"launches", 22}, {"layers", 20},  {"label", 0},     {"role", 0},
+    {"library", 66}, {"script", 0},
 };
 
 static int option_weight(const char *key)
@@ -217,6 +217,16 @@ static int by_weight(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
+/* All fingerprints are known and equal: then a name is only a name. */
+static bool same_graph(struct list *list)
+{
+    const char *first = fingerprint(list, &list->diff->sides[0]);
+    bool same = *first != '\0';
+    for (size_t s = 1; s < list->diff->count; s++)
+        same &= strcmp(first, fingerprint(list, &list->diff->sides[s])) == 0;
+    return same;
+}
+
 void assay__diff_causes(struct assay__diff *diff, struct assay__arena *arena)
 {
     struct list list = {diff, arena};
@@ -224,6 +234,7 @@ void assay__diff_causes(struct assay__diff *diff, struct assay__arena *arena)
     if (!diff->causes) return;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         const char **values = new_values(&list);
+        if (texts[i].text == model_name && same_graph(&list)) continue;
         for (size_t s = 0; values && s < diff->count; s++)
             values[s] = texts[i].text(&list, &diff->sides[s]);
         if (values && differ(diff, values))

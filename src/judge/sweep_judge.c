@@ -134,10 +134,12 @@ static const char *say_none(const struct assay__sweep *sweep, const struct assay
 {
     const struct assay__sweep_point *nearest = NULL, *unknown = NULL, *wrong = NULL;
     size_t sound = 0, within = 0, software = 0;
+    bool begun = false; /* a point was interrupted */
     double least = INFINITY;
     for (size_t i = 0; i < sweep->count; i++) {
         const struct assay__sweep_point *point = &sweep->points[i];
         double over = assay__limits_excess(&profile->plan, &profile->trials[point->judged.trial]);
+        begun |= profile->trials[point->judged.trial].state == ASSAY__TRIAL_INTERRUPTED;
         if (!wrong && point->judged.usable && !point->sound) wrong = point;
         if (!point->sound) continue;
         sound++;
@@ -146,7 +148,7 @@ static const char *say_none(const struct assay__sweep *sweep, const struct assay
         if (!isfinite(over) && !unknown) unknown = point;
         if (over < least) nearest = point, least = over;
     }
-    if (!sound && !wrong) return "no point could be measured";
+    if (!sound && !wrong) return begun ? "no point was finished" : "no point could be measured";
     if (!sound)
         return assay__arena_text(
             arena,

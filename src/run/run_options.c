@@ -22,8 +22,7 @@ static int check_list(const char *const *items, size_t count, const char *what,
 {
     for (size_t i = 0; i < count; i++)
         if (!items || !items[i])
-            return assay_error_set(error, ASSAY_EINVAL, "item %zu of the %s is missing", i + 1,
-                                   what);
+            return assay__refuse_option(error, what, "item %zu of the %s is missing", i + 1, what);
     return 0;
 }
 
@@ -43,7 +42,7 @@ int assay__run_options_read(const struct assay_run_options *given, struct assay_
     if (!code) code = check_list(w->shapes, w->shape_count, "shapes", error);
     if (!code) code = check_list(w->inputs, w->input_count, "inputs", error);
     if (!code && (int)own->measuring.layers > (int)ASSAY_LAYERS_ENGINE)
-        code = assay_error_set(error, ASSAY_EINVAL, "there is no such way of timing layers");
+        code = assay__refuse_option(error, "layers", "there is no such way of timing layers");
     return code;
 }
 
@@ -108,7 +107,7 @@ static int check_limits(const struct assay__run_options *options, struct assay_e
         int value, least, most;
     } counts[] = {{"launches", m->launches, 1, 1000},
                   {"streams", options->target.streams, 1, 1024},
-                  {"threads", options->target.threads, 0, 4096}};
+                  {"threads", options->target.threads, 0, ASSAY__THREADS_MOST}};
     const struct {
         const char *name;
         bool legal;

@@ -15,6 +15,8 @@ typedef int assay__conclude_fn(void *context, struct assay_profile *profile, siz
 typedef int assay__judge_fn(void *context, struct assay_profile *profile,
                             struct assay_error *error);
 
+#define ASSAY__THREADS_MOST 4096 /* that can be asked of an engine */
+
 struct assay__run_options {
     struct assay_workload_options workload;
     struct assay_target_options target;

@@ -35,6 +35,5 @@ int assay__model_named(const char *name, struct assay__model **model, bool *zoo,
                        struct assay_error *error)
 {
     if (!name) return assay__refuse_option(error, "model", "no model was given");
-    int code = assay__model_open(name, model, zoo, error);
-    return code == ASSAY_EINVAL && assay__file_exists(name) ? ASSAY_EIO : code;
+    return assay__model_open(name, model, zoo, error);
 }

@@ -13,3 +13,18 @@ expect_exit 0 "$ASSAY" run --engine fake --script 'steady=100us' --warmup 0 --it
 ! cmp -s p.assay copy || fail "a run that measured did not replace the profile"
 [ "$(samples p.assay)" -gt 0 ] || fail "no sample in the new profile"
 [ "$(ls p.assay*)" = p.assay ] || fail "files are left: $(ls p.assay*)"
+
+# no other command replaces a profile, nor a report another model
+cp p.assay copy
+expect_error 2 p.assay "$ASSAY" make cfc -o p.assay
+expect_error 2 p.assay "$ASSAY" inspect cfc --format csv -o p.assay
+expect_error 2 p.assay "$ASSAY" inspect cfc mlp --format csv -o p.assay
+expect_error 2 p.assay "$ASSAY" check cfc --target ane --format json -o p.assay
+expect_error 2 p.assay "$ASSAY" predict cfc --chip M1 --format json -o p.assay
+cmp p.assay copy || fail "a profile was replaced"
+expect_exit 0 "$ASSAY" make cfc -o other.onnx
+cp other.onnx copy
+expect_error 2 other.onnx "$ASSAY" inspect mlp --format csv -o other.onnx
+expect_error 2 other.onnx "$ASSAY" report p.assay --format csv -o other.onnx
+cmp other.onnx copy || fail "a model was replaced by a report"
+expect_exit 0 "$ASSAY" make mlp -o other.onnx # by another model it may be

@@ -79,6 +79,7 @@ refused "holds another grid: its point 2 is 'batch=2', here it is 'batch=4'" "${
 refused "holds another grid: 2 points, here there are 3" "${args[@]/1,2/1,2,4}"
 refused "was measured with iters 40, this command says 99" "${args[@]}" --iters 99
 refused "was measured with seed 0, this command says 5" "${args[@]}" --seed 5
+refused "was measured with script" "${args[@]}" --script steady=7us
 refused "holds another model (mlp" "${args[@]/mlp/cfc}"
 expect_error 2 "as the output" "$ASSAY" "${args[@]}" --resume
 expect_exit 0 "$ASSAY" run --engine fake --script steady=1ms --iters 20 --layers=off -q -o run.assay

@@ -682,6 +682,8 @@ static int settle_plan(struct planner *planner)
     if (!sequence && planner->options->sequence > 0)
         workload->sequence = planner->options->sequence;
     if (batch) workload->batch = batch->value;
+    if (batch && batch->value == 0 && is_batch(planner, batch->name))
+        return refuse(planner, "the batch '%.80s' is 0: there is nothing to compute", batch->name);
     return 0;
 }
 

@@ -250,7 +250,7 @@ const char *assay__doc_reason(struct assay__doc *doc, const char *metric, const 
     const struct assay_metric_info *info = metric && doc->hint ? assay_metric_lookup(metric) : NULL;
     if (!info || !note) return note;
     bool unread = info->unread && strcmp(note, info->unread) == 0;
-    bool few = !info->unread && /* a percentile: too few samples */
+    bool few = !info->unread && doc->study && /* a percentile of a run: too few samples */
                ((strncmp(metric, "latency.p", 9) == 0 && metric[9] >= '0' && metric[9] <= '9') ||
                 (strncmp(metric, "llm.", 4) == 0 && strstr(metric, "_p9")));
     if (!unread && !few && !lacks_ceilings(doc, metric)) return note;

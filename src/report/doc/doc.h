@@ -202,6 +202,7 @@ struct assay__doc {
     /** Tables that other documents of this kind have, for a header without rows: the columns of
      *  that name, or NULL. NULL: this document has all there are. */
     const struct assay__column *(*known_table)(const char *name, size_t *count);
+    const char *known_tables; /* their names: "metrics|layers|…" */
     struct assay__block *blocks;
     size_t count, capacity;
     struct assay__attachment attachments[ASSAY__ATTACHMENTS];

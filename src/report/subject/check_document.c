@@ -28,6 +28,14 @@ static size_t group_count(const struct assay__check *check, enum assay__check_se
     return groups;
 }
 
+/* Where nodes run holds for the shapes that were assumed: of a range of them, none does. */
+static bool has_open_inputs(const struct assay__check *check)
+{
+    for (size_t i = 0; i < check->item_count; i++)
+        if (strcmp(check->items[i].rule->id, "dynamic-input") == 0) return true;
+    return false;
+}
+
 /* What stays on the target. */
 static void put_share(struct assay__buf *out, const struct assay__check *check)
 {
@@ -52,6 +60,7 @@ static void put_share(struct assay__buf *out, const struct assay__check *check)
                           p->unknown ? "are known to stay on" : "stay on", target);
     else
         assay__buf_printf(out, "; %zu of %zu nodes stay on %s", p->on, nodes, target);
+    if (has_open_inputs(check)) assay__buf_puts(out, ", once its inputs have fixed shapes");
 }
 
 /* "WARN: 0 errors, 2 warnings, 5 notes; 98.8 % of the FLOPs stay on cuda:0." */
@@ -111,6 +120,7 @@ static void add_places(struct assay__doc *doc, const struct assay__check *check)
     if (!check->has_partitions) return;
     assay__doc_fact(doc, "stays");
     if (check->chip_count > 1) assay__doc_item_text(doc, "on every chip");
+    if (has_open_inputs(check)) assay__doc_item_text(doc, "once its inputs have fixed shapes");
     assay__doc_item_text(doc, "%zu of %zu node%s", p->on, nodes, assay__plural(nodes));
     if (isfinite(share))
         assay__doc_item_after(doc, NULL, assay__derived(share, "ratio"), "of the FLOPs");

@@ -190,6 +190,7 @@ int assay__report_document(struct assay__study *study, const struct assay_report
     doc->marks = trial != NULL;
     doc->table = profile->kind == ASSAY__PROFILE_COMPARE ? "comparison" : "metrics";
     doc->known_table = known_table;
+    doc->known_tables = ASSAY__TABLE_NAMES;
     bool brief = is_brief(profile, trial, options);
     bool review = options->detail && *options->detail && strcmp(format, "csv") != 0;
     if (brief) add_brief(doc, trial, options->top);

@@ -230,9 +230,10 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
         assay__doc_section(doc, NULL, "Counters by kind of layer", "per inference", 0);
         if (trial->class_counter_count) add_class_table(doc, trial);
         if (trial->class_counter_count && find(trial, "elapsed") < trial->counter_count)
-            assay__doc_note(doc,
-                            "Time is from the timed runs; \"counted\" and the columns after it are "
-                            "from the runs whose counters were read (CPUs: CPU time / counted).");
+            assay__doc_note(
+                doc, "Time is from the timed runs; the other numbers are from the runs whose "
+                     "counters were read, \"counted\" being their time (CPUs: CPU time / "
+                     "counted).");
         assay__doc_say(doc, ASSAY__TONE_NOTE, note);
         assay__doc_end(doc);
         assay__doc_end(doc);

@@ -232,9 +232,9 @@ static void put_answer(struct assay__buf *out, const struct assay__trial *trial)
     bool any = false;
     for (size_t i = 0; i < layers->count; i++)
         any |= layers->items[i].state != ASSAY_UNAVAILABLE && layers->items[i].time_ns > 0;
-    if (!p50 || p50->value <= 0) {
+    if (!p50 || p50->state == ASSAY_UNAVAILABLE) {
         assay__buf_puts(out, "The latency is not known, so neither is where the time goes.");
-    } else if (any) {
+    } else if (any && p50->value > 0) {
         answer_layers(out, trial, p50->value * 1e9);
     } else if (trial->generation.tokens) {
         /* "One inference is a generation (a prompt of 32, then 16 tokens) and takes 9 ms: the first

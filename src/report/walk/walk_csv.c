@@ -109,7 +109,8 @@ int assay__walk_csv(const struct assay__doc *doc, const struct assay_report_opti
         return 0;
     }
     struct assay__buf names = {0}; /* of all tables that there are: "metrics|layers|…" */
-    for (size_t i = 0; i < doc->count; i++) {
+    if (doc->known_tables) assay__buf_puts(&names, doc->known_tables);
+    for (size_t i = 0; i < doc->count && !doc->known_tables; i++) {
         const struct assay__table *table = table_at(doc, i);
         bool again = !table;
         for (size_t k = 0; k < i && !again; k++)

@@ -100,10 +100,11 @@ int assay__arm_finish(struct assay__arm *arm, struct assay__watch *shared,
                                          assay__arena_printf(profile->arena, "launch %zu: %s",
                                                              i + 1, arm->outcomes[i].remark));
     if (code == 0) code = assay__trial_metrics(&input);
-    if (code == 0) code = assay__watch_finish(arm->watch, &input, error);
-    if (code == 0) code = assay__watch_finish(shared, &input, error);
-    if (code == 0) code = assay__roofline_apply(profile, assay__arm_trial(arm));
     if (code) return assay__no_memory(error);
+    code = assay__watch_finish(arm->watch, &input, error);
+    if (code == 0) code = assay__watch_finish(shared, &input, error);
+    if (code) return code;
+    if (assay__roofline_apply(profile, assay__arm_trial(arm))) return assay__no_memory(error);
     return conclude(arm, error);
 }
 
