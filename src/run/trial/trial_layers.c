@@ -273,9 +273,12 @@ static void note_scaled(struct assay__layers *layers, size_t launches, struct as
     const char *note = assay__arena_text(
         arena, "time between markers × %.4f, so that the layers meet the time of the whole run%s",
         layers->scale_factor, launches > 1 ? " (median of the launches' factors)" : "");
-    for (size_t i = 0; i < layers->count; i++)
-        if (layers->items[i].state == ASSAY_DERIVED && !layers->items[i].note[0])
-            layers->items[i].note = note;
+    for (size_t i = 0; i < layers->count; i++) {
+        struct assay__layer *layer = &layers->items[i];
+        if (layer->state == ASSAY_DERIVED)
+            layer->note = layer->note[0] ? assay__arena_text(arena, "%s; %s", layer->note, note)
+                                         : note;
+    }
 }
 
 static int merge(const struct assay__trial_input *input, const struct joined *lists, size_t count,
