@@ -79,8 +79,8 @@ static int show_tune(const struct tune_options *o, const struct assay_profile *p
                    profile->plan.budget_s);
         return ASSAY__EXIT_FAILED;
     }
-    /* what was tried and did not run, be the rest found: how many, and the first of them, the usual
-     * settings before others */
+    /* what was tried and did not run, even if the others were found: how many, and the first of
+     * them, the usual settings before others */
     struct assay__tune_result result;
     const struct assay__tune_row *first = NULL;
     if (assay__tune_result(profile, arena, &result)) return assay__fail(ASSAY_ENOMEM, NULL);

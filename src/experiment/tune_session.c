@@ -385,8 +385,8 @@ static int add_finalist(struct session *s, size_t point, size_t *points, size_t 
 
 /* Finalists, the start among them when it ran well; as many as the time left allows, two at least.
  * A change has to prove its use, above all a precision that costs accuracy: the likeliest best with
- * the start's precision takes part, and that with all settings set back that are believed to be of
- * no use. */
+ * the start's precision takes part, and so does the one with every setting reset that seems to be
+ * of no use. */
 static int final(struct session *s, size_t *points, size_t *finalists, struct assay_error *error)
 {
     size_t usual = assay__tune_grid_choice(&s->grid, s->start, ASSAY__AXIS_PRECISION),

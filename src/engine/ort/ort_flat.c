@@ -2,7 +2,7 @@
  *
  * The nodes of a body stand just before the node it belongs to, so that the list is in topological
  * order where its graphs are. Inputs and initializers of bodies join those of the graph. Names are
- * not changed: two branches that use the same ones are told apart by nothing but their place.
+ * not changed: two branches that use the same ones differ in nothing but their place.
  * Bodies nested deeper than DEPTH are left out. */
 #include "engine/ort/ort_instrument.h"
 

@@ -184,6 +184,13 @@ static int summarise(struct conversation *talk)
                                   find_warmup, true, step_ns, &outcome->summary);
 }
 
+/* Ours again, its samples forgotten. */
+static void clear_ring(struct conversation *talk)
+{
+    for (uint32_t s = 0; s < talk->ring.streams; s++)
+        atomic_store_explicit(assay__ring_count(&talk->ring, s), 0, memory_order_release);
+}
+
 /* The pre-run's pace: the median of its last samples (they are dropped afterwards). */
 static void take_pace(struct conversation *talk)
 {
@@ -197,8 +204,7 @@ static void take_pace(struct conversation *talk)
     assay__stats_sort(last, used);
     talk->pace_ns = used ? assay__stats_median(last, used) : talk->outcome->facts.first_ns;
     if (!isfinite(talk->pace_ns)) talk->pace_ns = 0;
-    for (uint32_t s = 0; s < talk->ring.streams; s++)
-        atomic_store_explicit(assay__ring_count(&talk->ring, s), 0, memory_order_release);
+    clear_ring(talk);
 }
 
 static void begin_stretch(struct conversation *talk)
@@ -340,8 +346,7 @@ static bool leave_out(struct conversation *talk)
     if (outcome->left_out_ns + spent_ns > most_ns) return false;
     outcome->left_out_ns += spent_ns;
     outcome->left_out++;
-    for (uint32_t s = 0; s < talk->ring.streams; s++)
-        atomic_store_explicit(assay__ring_count(&talk->ring, s), 0, memory_order_release);
+    clear_ring(talk);
     talk->window_ns = 0;
     return true;
 }
