@@ -59,9 +59,13 @@ static void fill_layers(struct assay_profile *profile, struct assay__trial *tria
         for (size_t k = 0; k < LAUNCHES; k++)
             times_ns[i * LAUNCHES + k] = l->time_ns * (1 + 0.01 * assay__random_normal(&random));
         l->launch_times_ns = times_ns + i * LAUNCHES;
-        l->inputs = assay__arena_printf(arena, "1x%zux56x56 float32, 1x%zux56x56 float32", i, i);
-        l->weights = assay__arena_printf(arena, "%zux64x3x3 float32, %zu float32", i, i);
-        l->outputs = assay__arena_printf(arena, "1x%zux56x56 float32", i);
+        /* blocks of a model are alike: shapes repeat */
+        size_t channels = 64 * (1 + i % 8) << i / 40 % 3, side = 56 >> i / 40 % 3;
+        l->inputs = assay__arena_printf(arena, "1x%zux%zux%zu float32, 1x%zux%zux%zu float32",
+                                        channels, side, side, channels, side, side);
+        l->weights = assay__arena_printf(arena, "%zux64x3x3 float32, %zu float32", channels,
+                                         channels);
+        l->outputs = assay__arena_printf(arena, "1x%zux%zux%zu float32", channels, side, side);
         l->attributes = "Conv: dilations 1x1, group 1, kernel_shape 3x3, pads [1, 1, 1, 1], "
                         "strides 1x1";
         l->from_count = 1 + i % STEP;

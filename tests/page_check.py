@@ -100,6 +100,40 @@ class Page(html.parser.HTMLParser):
                 break
 
 
+def cells(column, count):
+    """The values of a packed column (src/report/json/json_pack.h)."""
+    if isinstance(column, list):
+        return [unpack(value) for value in column]
+    if "~all" in column:
+        return [unpack(column["~all"])] * count
+    if "~of" in column:
+        of = [unpack(value) for value in column["~of"]]
+        return [of[i] for i in column["~at"]]
+    made, at, before = [], 0, ""
+    if "~list" in column:
+        items = cells(column["~items"], sum(column["~list"]))
+        for length in column["~list"]:
+            made.append(items[at:at + length])
+            at += length
+        return made
+    for i in range(count):
+        before = before[:column["~front"][2 * i]] + column["~front"][2 * i + 1]
+        made.append(before)
+    return made
+
+
+def unpack(value):
+    if isinstance(value, list):
+        return [unpack(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if "~rows" in value:
+        count = value["~rows"]
+        columns = {key: cells(column, count) for key, column in value.items() if key != "~rows"}
+        return [{key: column[i] for key, column in columns.items()} for i in range(count)]
+    return {key: unpack(item) for key, item in value.items()}
+
+
 def hashed(text):
     return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode() + "'"
 
@@ -175,7 +209,7 @@ def main():
                 page.faults.append(f"{key}: {fault}")
     if options.json:
         with open(options.json, encoding="utf-8") as file:
-            if json.load(file) != json.loads(page.raw.get("script:application/json:assay-data", "null")):
+            if json.load(file) != unpack(json.loads(page.raw.get("script:application/json:assay-data", "null"))):
                 page.faults.append("the data is not the report's JSON")
     for name in filter(None, options.sections.split(",")):
         if name not in page.sections:

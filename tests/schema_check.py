@@ -185,6 +185,14 @@ def generation(where, trial):
     ids = member(at, block, "token_ids", list) or []
     if len(ids) > int(asked) or not all(isinstance(i, int) for i in ids):
         fault(at, f"token_ids {ids!r}")
+    last = 0
+    for i, row in enumerate(block.get("token_times", [])):
+        here = f"{at}.token_times[{i}]"
+        if not last < member(here, row, "token", int) <= int(asked):
+            fault(here, f"token {row.get('token')!r} after {last}")
+        last = row.get("token", last)
+        for name in ("at_us", "step_us", "low_us", "high_us"):
+            member(here, row, name, NUMBER, null=True)
     p50 = trial.get("metrics", {}).get("llm.ttft", {}).get("value")
     told = block.get("ttft_us", {}).get("p50")
     if (p50 is None) != (told is None) or (p50 is not None and abs(p50 * 1e6 - told) > 1e-6 * told):
@@ -278,7 +286,7 @@ def allocations(where, trial):
     reason = member(where, trial, "allocations_reason", str, null=True)
     if block is None:
         if not reason:
-            fault(where, "no allocations and no reason")
+            fault(where, "has neither allocations nor a reason")
         return
     at = f"{where}.allocations"
     finite(at, block, "growth_bytes", "growth_low_bytes", "growth_high_bytes", "heap_bytes", "heap_used_bytes",

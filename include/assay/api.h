@@ -3,8 +3,8 @@
  *
  * Threads: every function may be called from several threads at once on different objects. What is
  * complete (a profile, an inspection, a list of devices …) may be read by several at once; it is
- * freed by one, when the others are done. Callbacks run on the thread that made the call, the log
- * function (log.h) on whichever thread logs.
+ * freed by one of them, when the others have finished. Callbacks run on the thread that made the
+ * call, the log function (log.h) on whichever thread logs.
  *
  * The library never prints, exits, aborts or changes the environment. */
 #ifndef ASSAY_API_H

@@ -1,5 +1,5 @@
 /* device.h - the devices a model can run on, and why others cannot. Each is tried with a tiny model
- * in a process of its own. */
+ * in a separate process. */
 #ifndef ASSAY_DEVICE_H
 #define ASSAY_DEVICE_H
 
@@ -12,7 +12,7 @@
 struct assay_devices_options {
     size_t size;
     const char *engine;  /* only its devices; NULL: every engine's */
-    const char *library; /* of the engine; NULL: as a run finds it */
+    const char *library; /* of the engine; NULL: found as for a run */
     const char *device;  /* only this one */
     double timeout_s;    /* for a device to answer; 0: 30 */
     struct assay_callbacks callbacks;
@@ -31,8 +31,8 @@ struct assay_device {
 
 struct assay_devices;
 
-/** Finds them. *devices is the caller's to free. options NULL: defaults. ASSAY_EINTERRUPTED with
- *  what was found until then. May be called from several threads at once. */
+/** Finds the devices. *devices is owned by the caller. options NULL: defaults. ASSAY_EINTERRUPTED
+ *  with what was found until then. May be called from several threads at once. */
 ASSAY_API int assay_devices(const struct assay_devices_options *options,
                             struct assay_devices **devices, struct assay_error *error);
 /** Fills *device, whose strings are borrowed until assay_devices_free; false past the end, when

@@ -1,6 +1,6 @@
-/* error.h - one list makes the values, the names and the texts. Values are pinned: append only.
- * Functions return 0 or a negative ASSAY_E*; the detail goes to the caller's struct assay_error
- * (may be NULL). */
+/* error.h - values, names and texts of the error codes all come from one list. Values are pinned:
+ * append only. Functions return 0 or a negative ASSAY_E*; the detail goes to the caller's struct
+ * assay_error (may be NULL). */
 #ifndef ASSAY_ERROR_H
 #define ASSAY_ERROR_H
 

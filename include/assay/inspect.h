@@ -13,19 +13,19 @@ struct assay_inspect_options {
 
 struct assay_inspection;
 
-/** Reads the model; no weight is read. *inspection is the caller's to free. May be called from
- *  several threads at once. */
+/** Reads the model, but no weights. *inspection is owned by the caller. May be called from several
+ *  threads at once. */
 ASSAY_API int assay_inspect(const struct assay_inspect_options *options,
                             struct assay_inspection **inspection, struct assay_error *error);
 /** NULL legal. */
 ASSAY_API void assay_inspection_free(struct assay_inspection *inspection);
-/** Totals: FLOPs, bytes, parameters, memory. Borrowed until it is freed; NULL of NULL. */
+/** Totals: FLOPs, bytes, parameters, memory. Borrowed until it is freed; NULL for NULL. */
 ASSAY_API const struct assay_metrics *assay_inspection_metrics(
     const struct assay_inspection *inspection);
-/** Shapes of the model that contradict each other; 0 of NULL. */
+/** Number of shapes of the model that contradict each other; 0 for NULL. */
 ASSAY_API size_t assay_inspection_conflicts(const struct assay_inspection *inspection);
-/** A report of it or, when `other` is not NULL, of how they differ: in every format of a document,
- *  and "json"; of one alone also "dot". *text is a fresh string: assay_free it. */
+/** A report on it or, if `other` is not NULL, on how the two differ: in every document format and
+ *  "json"; for a single one also "dot". *text is a new string: assay_free it. */
 ASSAY_API int assay_inspection_report(const struct assay_inspection *inspection,
                                       const struct assay_inspection *other,
                                       const struct assay_report_options *options, char **text,

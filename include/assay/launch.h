@@ -15,10 +15,10 @@ struct assay_launch_info {
     int id;      /* 1, 2, … within its trial */
     enum assay_trial_state state;
     const char *reason;  /* why it failed; "" */
-    int streams;         /* requests in flight; each has samples of its own */
+    int streams;         /* requests in flight; each has its own samples */
     size_t sample_count; /* of all streams */
-    size_t warmup;       /* the first samples of the first stream that statistics leave out */
-    double wall_ns;      /* of the measured windows together; NaN unknown */
+    size_t warmup;       /* leading samples of the first stream that statistics leave out */
+    double wall_ns;      /* all measured windows together; NaN unknown */
     double p50_ns;       /* NaN without samples */
 };
 

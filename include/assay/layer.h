@@ -1,6 +1,6 @@
-/* layer.h - where the time of one inference goes. The layers of a trial, what the engine takes per
- * run whatever the model (`engine_ns`) and what could not be attributed (`unattributed_ns`, signed)
- * add up to the unprofiled latency. What is read here is borrowed: see trial.h. */
+/* layer.h - where the time of one inference goes. The layers of a trial, the engine's fixed cost
+ * per run (`engine_ns`) and what could not be attributed (`unattributed_ns`, signed) add up to the
+ * unprofiled latency. What is read here is borrowed: see trial.h. */
 #ifndef ASSAY_LAYER_H
 #define ASSAY_LAYER_H
 
@@ -24,7 +24,7 @@ struct assay_layers {
     size_t size;        /* sizeof, set by the caller */
     size_t count;       /* layers, in execution order */
     const char *method; /* that was used: "markers", …; "" none */
-    const char *reason; /* why there are none, or what must be said of them; "" */
+    const char *reason; /* why there are none, or a caveat; "" */
     double engine_ns;
     double unattributed_ns;
     double slowdown; /* instrumented run / plain run */
@@ -41,8 +41,9 @@ struct assay_layer {
     double flops, bytes;     /* of one inference; NaN unknown */
     const char *bound;       /* "compute" | "memory" | "overhead" | "unknown" */
     const char *note;        /* "alone, hot cache", …; "" */
-    const char *const *from; /* nodes of the model it was made of */
+    const char *const *from; /* nodes of the model it was made from */
     size_t from_count;
+    const char *title; /* what reports call it: the first of `from`, else the name */
 };
 
 /** Fills *layers; false when trial is NULL or size is not set. */

@@ -1,6 +1,6 @@
 /* measure.h - the measured loop, for a caller's own callback: any runtime can be timed with the
- * same care (warm-up found in the data, windows, autocorrelation-corrected interval, loop cost
- * measured) and ends in the same metrics. In process, one stream. */
+ * same care (warm-up detected from the data, windows, autocorrelation-corrected interval, measured
+ * loop overhead) and yields the same metrics. In process, one stream. */
 #ifndef ASSAY_MEASURE_H
 #define ASSAY_MEASURE_H
 
@@ -18,8 +18,8 @@ typedef uint64_t assay_clock_fn(void *context);
 /** Zero or NULL means default everywhere (set size = sizeof). */
 struct assay_measure_options {
     size_t size;
-    bool
-        warmup_given; /* drop exactly `warmup`; false: at least 10, and its end found in the data */
+    bool warmup_given; /* drop exactly `warmup`; false: at least 10, with the end detected from the
+                          data */
     int64_t warmup;
     int64_t iterations; /* 0: decided by time and precision */
     /* 0: at least 1 s and 1,000 iterations, until the median's interval is within 1 %, at most 10
@@ -30,9 +30,9 @@ struct assay_measure_options {
     void *clock_context;
 };
 
-/** Runs and fills a fresh metric set (assay_metrics_free it): timing.first, latency.*,
+/** Runs and fills a new metric set (assay_metrics_free it): timing.first, latency.*,
  *  throughput.inferences, overhead.loop and .clock. The samples are not kept. NULL options:
- *  defaults. Returns 0, a code of ours, or what the step returned. */
+ *  defaults. Returns 0, an ASSAY_E… code, or what the step returned. */
 ASSAY_API int assay_measure(assay_step_fn *step, void *context,
                             const struct assay_measure_options *options,
                             struct assay_metrics **metrics, struct assay_error *error);

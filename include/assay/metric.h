@@ -1,6 +1,6 @@
-/* metric.h - one number with its unit, its state and its source. Unknown is not zero:
- * a zero-initialised metric is unavailable, and an unavailable metric's value is NaN.
- * Values are in base units (s, B, J, W, Hz, FLOP, 1/s, °C, ratio); renderers scale for people. */
+/* metric.h - one number with its unit, its state and its source. Unknown is not zero: a
+ * zero-initialised metric is unavailable, and an unavailable metric's value is NaN. Values are in
+ * base units (s, B, J, W, Hz, FLOP, 1/s, °C, ratio); renderers scale them. */
 #ifndef ASSAY_METRIC_H
 #define ASSAY_METRIC_H
 
@@ -9,9 +9,9 @@
 #include <stddef.h>
 
 enum assay_state {
-    ASSAY_UNAVAILABLE = 0, /* not known; note says why and what would make it known */
+    ASSAY_UNAVAILABLE = 0, /* unknown; note says why and what would provide it */
     ASSAY_MEASURED = 1,    /* read from a clock, counter or sensor on this machine in this run */
-    ASSAY_DERIVED = 2,     /* computed from measured values; note holds the formula */
+    ASSAY_DERIVED = 2,     /* computed from measured values; note gives the formula */
     ASSAY_ESTIMATED = 3,   /* a model's output; note names the model and its validated error */
     ASSAY_PUBLISHED = 4,   /* copied from the public source named in `source` */
 };
@@ -35,13 +35,14 @@ struct assay_metric_info {
     const char *name;
     const char *unit;    /* base unit */
     const char *summary; /* one plain sentence */
-    const char *unread; /* why a run has no value when nothing read it; NULL: it need not have it */
+    const char
+        *unread; /* why a run has no value if nothing read it; NULL: a run need not have it */
 };
 
 /** The table row of a name or NULL. `power.average.RAIL` rows match by their prefix. */
 ASSAY_API const struct assay_metric_info *assay_metric_lookup(const char *name);
 
-/** An ordered set of metrics that owns its strings (a name stands once: putting it again replaces
+/** An ordered set of metrics that owns its strings (names are unique: putting one again replaces
  *  it). */
 struct assay_metrics;
 ASSAY_API struct assay_metrics *assay_metrics_new(void);

@@ -1,5 +1,5 @@
-/* predict.h - what a chip that is not here would do, by an analytic model. Every value is an
- * estimate and says its validated error. */
+/* predict.h - estimated performance on another chip, by an analytic model. Every value is an
+ * estimate with its validated error. */
 #ifndef ASSAY_PREDICT_H
 #define ASSAY_PREDICT_H
 
@@ -18,16 +18,16 @@ struct assay_predict_options {
 
 struct assay_prediction;
 
-/** *prediction is the caller's to free. May be called from several threads at once. */
+/** *prediction is owned by the caller. May be called from several threads at once. */
 ASSAY_API int assay_predict(const struct assay_predict_options *options,
                             struct assay_prediction **prediction, struct assay_error *error);
 /** NULL legal. */
 ASSAY_API void assay_prediction_free(struct assay_prediction *prediction);
 /** A trial per unit; one that cannot be predicted is failed, with the reason. Borrowed until the
- *  prediction is freed: do not close it. NULL of NULL. */
+ *  prediction is freed: do not close it. NULL for NULL. */
 ASSAY_API const struct assay_profile *assay_prediction_profile(
     const struct assay_prediction *prediction);
-/** In every format of a document, and "json". *text is a fresh string: assay_free it. */
+/** In every format of a document, and "json". *text is a new string: assay_free it. */
 ASSAY_API int assay_prediction_report(const struct assay_prediction *prediction,
                                       const struct assay_report_options *options, char **text,
                                       size_t *length, struct assay_error *error);

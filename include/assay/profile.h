@@ -1,6 +1,6 @@
-/* profile.h - a profile: the document of one capture, kept as one SQLite file (*.assay). What is
+/* profile.h - a profile: the result of one capture, stored as one SQLite file (*.assay). What is
  * read from it is borrowed until it is closed; trial.h says how reading works. A profile may be
- * read by several threads at once, and closed by one when the others are done. */
+ * read by several threads at once, and closed by one of them when the others have finished. */
 #ifndef ASSAY_PROFILE_H
 #define ASSAY_PROFILE_H
 
@@ -38,13 +38,13 @@ struct assay_model {
     size_t size; /* sizeof, set by the caller */
     const char *name, *path, *format;
     const char *fingerprint; /* of graph and shapes, not of weights */
-    const char *sha256;      /* "" unless it was asked for */
-    int64_t parameters;      /* -1 unknown, as the next two */
+    const char *sha256;      /* "" unless requested */
+    int64_t parameters;      /* -1 unknown, as are the next two */
     int64_t weight_bytes, node_count;
     const char *opset, *producer;
 };
 
-/** What a rule concluded. Gains are ratios, NaN unknown. */
+/** A conclusion of a rule. Gains are ratios, NaN unknown. */
 struct assay_finding {
     size_t size; /* sizeof, set by the caller */
     const char *id, *severity, *title, *advice;
@@ -56,7 +56,7 @@ struct assay_finding {
     const char *reason;
 };
 
-/** What a device can do at most. */
+/** A measured peak of a device. */
 struct assay_ceiling {
     size_t size;        /* sizeof, set by the caller */
     const char *device; /* "cpu", "cuda:0" */
@@ -68,11 +68,11 @@ struct assay_ceiling {
     const char *measured_at; /* UTC, ISO 8601; "" unknown */
 };
 
-/** Reads a profile: untrusted input, opened read-only and defensively. ASSAY_ENEWER for a newer
- *  schema. *profile is the caller's to close. */
+/** Reads a profile, which is untrusted input: opened read-only and defensively. ASSAY_ENEWER for a
+ *  newer schema. *profile is owned by the caller (assay_profile_close it). */
 ASSAY_API int assay_profile_open(const char *path, struct assay_profile **profile,
                                  struct assay_error *error);
-/** Frees it, and what was borrowed from it. NULL legal. */
+/** Frees it, and what was borrowed from it. NULL is allowed. */
 ASSAY_API void assay_profile_close(struct assay_profile *profile);
 
 /** Fill the struct; false when profile is NULL, past the end, or size is not set. */
@@ -89,9 +89,9 @@ ASSAY_API bool assay_profile_ceiling(const struct assay_profile *profile, size_t
 /** The model that the trial ran; false when trial is NULL or size is not set. */
 ASSAY_API bool assay_trial_model(const struct assay_trial *trial, struct assay_model *model);
 
-/** How many trials there are; trial.h reads them. */
+/** Number of trials; trial.h reads them. */
 ASSAY_API size_t assay_profile_trials(const struct assay_profile *profile);
-/** The metrics of a trial by its index; NULL when there is no such trial. */
+/** The metrics of the trial with that index; NULL if there is no such trial. */
 ASSAY_API const struct assay_metrics *assay_profile_metrics(const struct assay_profile *profile,
                                                             size_t trial);
 

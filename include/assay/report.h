@@ -20,19 +20,19 @@ struct assay_report_options {
      * "sweep" | "comparison" | "tune" | "findings" | "requirements" | "bench"; NULL: metrics */
     const char *table;
     /* "basic": verdicts, score, three recommendations; "detailed": and bottlenecks, opportunities,
-     * environment. Text, Markdown and HTML then show only this, JSON adds it, the other formats
-     * have one form. NULL: the whole profile */
+     * environment. Text, Markdown and HTML then show only this, JSON adds it, and the other formats
+     * do not change. NULL: the whole profile */
     const char *detail;
-    bool full;          /* text: folded details and every row of every table too */
-    const char *unfold; /* text: the last line where details were left out; NULL: none */
-    /* What would make a metric known ("measure power"), appended to the reason where it is not, in
-     * the formats for people; NULL, or NULL returned: nothing. */
+    bool full;          /* text: also folded details and every row of every table */
+    const char *unfold; /* text: last line if details were left out; NULL: none */
+    /* What would provide a metric ("measure power"), appended to the reason why it is unavailable,
+     * in text, Markdown and HTML; NULL, or NULL returned: nothing. */
     const char *(*hint)(const char *metric);
-    const char *sort; /* of an inspection: "flops" | "bytes" | "memory"; NULL: flops */
-    bool strict;      /* of a check, junit: a warning fails */
+    const char *sort; /* for an inspection: "flops" | "bytes" | "memory"; NULL: flops */
+    bool strict;      /* for a check, junit: warnings fail */
 };
 
-/** A fresh NUL-terminated string; assay_free it. */
+/** A new NUL-terminated string; assay_free it. */
 ASSAY_API int assay_report(const struct assay_profile *profile,
                            const struct assay_report_options *options, char **text, size_t *length,
                            struct assay_error *error);

@@ -18,10 +18,10 @@ struct assay_series {
     const char *probe, *source;
     enum assay_state state;
     const char *note;
-    bool counter; /* values are growth since the first reading */
+    bool counter; /* values are the increase since the first reading */
     size_t count;
     const double *times_ns; /* since the run began */
-    const double *values;   /* NaN: no value then */
+    const double *values;   /* NaN: no value at that time */
 };
 
 /** Fills *series; false past the end, when trial is NULL or size is not set. */

@@ -1,13 +1,14 @@
-/* trial.h - one workload on one target, as a profile holds it.
+/* trial.h - one workload on one target, as stored in a profile.
  *
- * Reading is the same for every noun: a child with children of its own is an opaque pointer, asked
- * for by its index (NULL past the end); everything else is copied into a struct of the caller's
- * whose first member is its size, and the function says whether there was something to copy:
+ * Reading is the same for every noun: a child with children of its own is an opaque pointer,
+ * obtained by its index (NULL past the end); everything else is copied into a struct provided by
+ * the caller, whose first member is its size, and the function says whether there was something to
+ * copy:
  *
  *     struct assay_layer layer = {.size = sizeof layer};
  *     for (size_t i = 0; assay_trial_layer(trial, i, &layer); i++) …
  *
- * Pointers, the strings and arrays inside the structs too, are borrowed: they are valid until the
+ * Pointers, including strings and arrays inside the structs, are borrowed: they are valid until the
  * profile is closed. Strings are never NULL. A struct may be older or newer than the library:
  * members that the library does not know are set to zero. */
 #ifndef ASSAY_TRIAL_H
@@ -34,9 +35,10 @@ struct assay_trial_info {
     int id;
     enum assay_trial_state state;
     const char *reason; /* why it failed; "" */
-    const char *label;  /* among the others of a comparison or sweep; "" its device */
-    const char *role;   /* "reference", "control", …; "" none */
-    int64_t batch;      /* -1 unknown */
+    const char
+        *label; /* distinguishes it from the others of a comparison or sweep; "": its device does */
+    const char *role; /* "reference", "control", …; "" none */
+    int64_t batch;    /* -1 unknown */
     const char *const *notes;
     size_t note_count;
     const char *stability; /* "stable" | "unstable" | "too-few" | "" */
@@ -57,7 +59,7 @@ struct assay_target {
     bool threads_default;     /* the engine's own choice */
     const char *optimization; /* "none" | "basic" | "extended" | "all"; "" unknown */
     int streams;              /* requests in flight; 0 unknown */
-    const char *precision;    /* of a rewritten copy: "float16"; "" the model as it is */
+    const char *precision;    /* of a rewritten copy: "float16"; "" the original model */
     bool spinning_off;
     const char *cpus; /* pinned to; "" any */
     const char *chip; /* of a prediction; "" measured */
@@ -69,7 +71,8 @@ struct assay_input {
     const char *name, *dtype;
     int rank; /* -1 unknown */
     const int64_t *dims;
-    const char *fill; /* how its values were made */
+    const char *fill;  /* how its values were made */
+    const char *state; /* the output that is its value in the next inference; "" none */
 };
 
 /** NULL past the end, or when profile is NULL. */

@@ -1,7 +1,8 @@
-/* advise.c - evaluates every rule of the tables over one trial and sorts what was found. A rule
- * whose inputs are incomplete is not called; the result says what is missing. */
+/* advise.c - evaluates every rule of the tables on one trial and sorts the findings. A rule whose
+ * inputs are incomplete is not called; the result says what is missing. */
 #include "advise/advise.h"
 
+#include "advise/finding_rank.h"
 #include "advise/rules.h"
 #include <math.h>
 #include <stdlib.h>
@@ -38,9 +39,9 @@ static const char *no_layers(const struct assay__advice *a)
     for (size_t i = 0; i < layers->count; i++)
         if (assay__advice_time(&layers->items[i]) > 0) return NULL;
     if (!layers->count && a->trial->generation.tokens > 0)
-        return "layers: those of a whole generation are not timed (profile one step, such as "
+        return "layers: not timed during a whole generation (profile a single step, such as "
                "gpt2:phase=decode,past=32)";
-    if (layers->count) return "layers: the engine gives enqueue times only";
+    if (layers->count) return "layers: the engine reports only enqueue times";
     return layers->reason && *layers->reason ? layers->reason : "layers: they were not timed";
 }
 
@@ -52,7 +53,7 @@ static bool knows(const struct assay__advice *a, const char *const *metrics)
     return *metrics;
 }
 
-/* What the trial lacks of that input; NULL: nothing. */
+/* What is missing for that input; NULL: nothing. */
 static const char *missing(const struct assay__advice *a, enum assay__need need)
 {
     static const char *const memory[] = {"memory.peak.worker", "memory.peak.device", NULL};
@@ -70,13 +71,11 @@ static const char *missing(const struct assay__advice *a, enum assay__need need)
         return "costs: no layer's FLOPs and bytes are known";
     case ASSAY__NEED_CEILINGS:
         if (a->roofline.reason && *a->roofline.reason) return a->roofline.reason;
-        return a->roofline.least_of_ns > 0
-                   ? NULL
-                   : "ceilings: no layer can be judged by them; measure them";
+        return a->roofline.least_of_ns > 0 ? NULL : "ceilings: none that fit a layer were measured";
     case ASSAY__NEED_MEMORY:
         return knows(a, memory) ? NULL
                                 : "memory: the peaks of the worker and the device are unknown";
-    case ASSAY__NEED_COUNTERS: return knows(a, counters) ? NULL : "counters: none was read";
+    case ASSAY__NEED_COUNTERS: return knows(a, counters) ? NULL : "counters: none were read";
     case ASSAY__NEED_ALLOCATIONS:
         if (!all->reason) return "allocations: they were not counted";
         return *all->reason ? all->reason : NULL;
@@ -143,6 +142,19 @@ void assay__rules_markdown(struct assay__buf *out)
 
 /* --- evaluation ------------------------------------------------------------------------------- */
 
+/* The layers that the finding is about, in order of execution. */
+static void keep_layers(struct assay__advice *advice, struct assay__finding *f)
+{
+    const struct assay__layers *layers = &advice->trial->layers;
+    size_t count = 0;
+    for (size_t i = 0; advice->about && i < layers->count; i++)
+        count += advice->about[i];
+    int *kept = count ? assay__arena_array(advice->profile->arena, count, sizeof *kept) : NULL;
+    for (size_t i = 0; kept && i < layers->count; i++)
+        if (advice->about[i]) kept[f->layer_count++] = layers->items[i].index;
+    f->layers = kept;
+}
+
 static void evaluate(struct assay__advice *advice, const struct assay__rule *rule,
                      struct assay__rule_result *result)
 {
@@ -165,6 +177,8 @@ static void evaluate(struct assay__advice *advice, const struct assay__rule *rul
         .energy_saving = NAN,
     };
     advice->result = result;
+    for (size_t i = 0; advice->about && i < advice->trial->layers.count; i++)
+        advice->about[i] = false;
     for (size_t i = 0; i < ASSAY__NEED_COUNT && !why; i++)
         if (rule->needs & (1u << i)) why = missing(advice, (enum assay__need)(1u << i));
     result->outcome = why ? assay__rule_missing(advice, why) : rule->evaluate(advice);
@@ -176,34 +190,22 @@ static void evaluate(struct assay__advice *advice, const struct assay__rule *rul
         f->severity = f->expected_gain >= ASSAY__GAIN_HIGH     ? "high"
                       : f->expected_gain >= ASSAY__GAIN_MEDIUM ? "medium"
                                                                : "low";
+    keep_layers(advice, f);
     if (rule->advice) f->advice = rule->advice;
     if (f->expected_gain > 1 && assay__trial_value(advice->trial, "energy.inference.gross") > 0)
         f->energy_saving = 1 - 1 / f->expected_gain; /* the same power for a shorter time */
     if (rule->apply) rule->apply(advice, &result->change);
 }
 
-static int rank_of(const char *severity)
-{
-    static const char *const order[] = {"high", "medium", "low", "note"};
-    for (int i = 0; i < 4; i++)
-        if (strcmp(order[i], severity) == 0) return i;
-    return 4;
-}
-
-/* By severity, then by potential; the order of the tables among equals. */
-static int by_potential(const void *left, const void *right)
+static int by_rank(const void *left, const void *right)
 {
     const struct assay__rule_result *a = *(const struct assay__rule_result *const *)left,
                                     *b = *(const struct assay__rule_result *const *)right;
-    int rank = rank_of(a->finding.severity) - rank_of(b->finding.severity);
-    if (rank) return rank;
-    double x = isfinite(a->finding.expected_gain) ? a->finding.expected_gain : 0,
-           y = isfinite(b->finding.expected_gain) ? b->finding.expected_gain : 0;
-    if (x != y) return x > y ? -1 : 1;
-    return a < b ? -1 : a > b;
+    int order = assay__finding_compare(&a->finding, &b->finding);
+    return order ? order : a < b ? -1 : a > b; /* the order of the tables among equals */
 }
 
-/* Evaluates the rules that are asked for; the profile's findings become what they found. */
+/* Evaluates the requested rules; the profile's findings are replaced by the result. */
 static int evaluate_all(struct assay__advice *advice, const struct assay__advise_options *options)
 {
     const struct assay__rule *rule;
@@ -211,7 +213,9 @@ static int evaluate_all(struct assay__advice *advice, const struct assay__advise
     while (assay__rule_at(rules))
         rules++;
     advice->results = assay__arena_array(advice->arena, rules, sizeof *advice->results);
-    if (!advice->results) return ASSAY_ENOMEM;
+    advice->about = assay__arena_array(advice->arena, advice->trial->layers.count + 1,
+                                       sizeof *advice->about);
+    if (!advice->results || !advice->about) return ASSAY_ENOMEM;
     for (size_t i = 0; (rule = assay__rule_at(i)); i++) {
         bool wanted = options->only_count == 0;
         for (size_t k = 0; k < options->only_count && !wanted; k++)
@@ -227,7 +231,7 @@ static int evaluate_all(struct assay__advice *advice, const struct assay__advise
     if (!found || !findings) return ASSAY_ENOMEM;
     for (size_t i = 0; i < advice->result_count; i++)
         if (advice->results[i].outcome == ASSAY__RULE_FOUND) found[count++] = &advice->results[i];
-    qsort(found, count, sizeof *found, by_potential);
+    qsort(found, count, sizeof *found, by_rank);
     for (size_t i = 0; i < count; i++)
         findings[i] = found[i]->finding;
     profile->findings = findings;

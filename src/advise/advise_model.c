@@ -1,6 +1,6 @@
 /* advise_model.c - the model behind a profile, for the rules that look at its graph: opened by the
- * path or the zoo name that the profile holds, and taken only when it is the same graph
- * (fingerprint). Its inputs get the shapes of the trial. No weight is read.
+ * path or zoo name in the profile, and used only if it is the same graph (fingerprint). Its inputs
+ * get the shapes of the trial. No weights are read.
  *
  * A reader is a node of the main graph, or a node with bodies whose body reads the value; outputs
  * of the model count as readers too. */
@@ -22,12 +22,12 @@ static int open_file(struct assay__advice *advice, const char *given)
     char fingerprint[17] = "";
     bool zoo = !given && !(info->path && *info->path);
     if (!path || !*path || (zoo && !assay__zoo_knows(path))) {
-        advice->model_reason = "the profile names no model file: name one";
+        advice->model_reason = "the profile names no model file: give one";
         return 0;
     }
     if (!zoo && !assay__file_exists(path)) {
         advice->model_reason = assay__arena_text(
-            arena, "the model file does not exist: %s (name another)", path);
+            arena, "the model file does not exist: %s (give another path)", path);
         return 0;
     }
     int code = assay__model_open(path, &advice->model, NULL, &error);
@@ -65,7 +65,7 @@ const char **assay__advice_shapes(const struct assay__trial *trial, struct assay
     return shapes;
 }
 
-/* Layers name the nodes they came from by their name, or by the value they make. */
+/* Layers refer to the nodes they came from by name, or by the value they produce. */
 static int index_layers(struct assay__advice *advice)
 {
     const struct assay__graph *graph = &advice->model->graph;

@@ -1,10 +1,10 @@
-/* change.c - the table of changes: what each is called, how far outputs may drift by it, and how it
- * is made.
+/* change.c - the table of changes: what each is called, how much it may change the outputs, and how
+ * it is made.
  *
- * Limits of drift. An option of the session may order sums differently, no more: float32 sums of
- * some thousand terms agree to about 1e-6, and a deep network loses another two digits.
- * Optimisation replaces operators by fused ones, some of which approximate. Those of other
- * precisions are in rewrites.h. */
+ * Limits of drift. A session option may only change the order of sums: float32 sums of several
+ * thousand terms agree to about 1e-6, and a deep network loses another two digits. Optimisation
+ * replaces operators with fused ones, some of which are approximations. Those of other precisions
+ * are in rewrites.h. */
 #include "advise/change.h"
 
 #include <math.h>
@@ -30,7 +30,7 @@ static const struct {
     [ASSAY__CHANGE_ZOO] = {"zoo", "model", 1e-4},
     ASSAY__SIMPLIFICATIONS(SIMPLIFICATION) ASSAY__PRECISIONS(PRECISION)};
 
-/* The rewrite that makes a simplification; NULL: it is none. */
+/* The rewrite that implements a simplification; NULL: it is not one. */
 static const struct assay__rewriter *simplification_of(enum assay__change_kind kind)
 {
     switch (kind) {
@@ -41,7 +41,7 @@ static const struct assay__rewriter *simplification_of(enum assay__change_kind k
     }
 }
 
-/* The place of a change's precision in the list of rewrites.h; SIZE_MAX: it is none. */
+/* Index of a change's precision in the list of rewrites.h; SIZE_MAX: it has none. */
 static size_t precision_of(enum assay__change_kind kind)
 {
 #define KIND_OF(KIND, ...) ASSAY__CHANGE_##KIND,
@@ -118,7 +118,7 @@ int assay__change_rewrite(const struct assay__change *change, struct assay__mode
     if (change->kind == ASSAY__CHANGE_FIX_DIMS)
         return assay__rewrite_fix_dims(model, change->names, change->name_count, 0, notes, error);
     if (!assay__change_is_precision(change->kind))
-        return assay_error_set(error, ASSAY_EINVAL, "this change is no rewrite of a model");
+        return assay_error_set(error, ASSAY_EINVAL, "this change is not a model rewrite");
     return assay__rewrite_precision_apply(assay__rewrite_precision_at(precision_of(change->kind)),
                                           model, notes, error);
 }

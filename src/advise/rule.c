@@ -1,4 +1,5 @@
-/* rule.c - helpers of rules: shares, conclusions, the graph, and changes that several propose. */
+/* rule.c - helpers for rules: shares, conclusions, the graph, and changes that several rules
+ * propose. */
 #include "advise/rule.h"
 
 #include <math.h>
@@ -38,15 +39,21 @@ double assay__advice_share(const struct assay__advice *advice, const char *ops, 
     for (size_t i = 0; i < layers->count; i++) {
         if (!assay__op_among(layers->items[i].op, ops)) continue;
         double time = assay__advice_time(&layers->items[i]);
+        assay__rule_about(advice, i);
         seen += time > 0;
         sum += time;
     }
     if (count) *count = seen;
     double share = sum / advice->p50_ns;
-    return share > 1 ? 1 : share; /* times of layers may sum to a little more than the latency */
+    return share > 1 ? 1 : share; /* layer times may sum to slightly more than the latency */
 }
 
 /* --- conclusions ------------------------------------------------------------------------------ */
+
+void assay__rule_about(const struct assay__advice *advice, size_t layer)
+{
+    if (advice->about && layer < advice->trial->layers.count) advice->about[layer] = true;
+}
 
 void assay__rule_evidence(struct assay__advice *advice, const char *format, ...)
 {
@@ -111,7 +118,7 @@ const char *assay__advice_node_name(const struct assay__node *node)
 
 /* --- changes ---------------------------------------------------------------------------------- */
 
-#define BATCH_LARGEST 4096 /* beyond it eight times the size is no longer worth a try */
+#define BATCH_LARGEST 4096 /* beyond this, eight times the size is not worth trying */
 
 void assay__try_optimization(const struct assay__advice *advice, struct assay__change *change)
 {

@@ -1,11 +1,11 @@
 /* rules.h - the list of families of rules. A rule is a row of its family's table in rules_FAMILY.c;
- * adding a family is such a file and a row here. doc/rules.md is made from the tables. */
+ * adding a family is such a file and a row here. doc/rules.md is generated from the tables. */
 #ifndef ASSAY_ADVISE_RULES_H
 #define ASSAY_ADVISE_RULES_H
 
 #include "advise/rule.h"
 
-/* X(FAMILY), in the order of the report among findings of one weight. */
+/* X(FAMILY), in the order of the report for findings of equal weight. */
 #define ASSAY__RULE_FAMILIES(X) \
     X(target)                   \
     X(batch)                    \

@@ -5,24 +5,29 @@
 #include <math.h>
 #include <string.h>
 
-/* A larger batch is worth a try when that much of the time does not grow with it. */
+/* A larger batch is worth trying if at least this much of the time is independent of it. */
 #define BATCH_FIXED_SHARE 0.2
-#define FIXED_ALL 0.95 /* from there on the share is about all: timing layers adds as much */
-#define BATCH_MOST 64  /* beyond it a batch is not small */
-#define ROOF_NEAR 0.3  /* below that of its roof it is not reading weights that takes the time */
-#define STEP_LOSS 0.9  /* samples per second that a size must keep of its smaller neighbour's */
-#define NAMES_MOST 4   /* in a sentence */
+#define FIXED_ALL \
+    0.95 /* from here on the share is practically all of it: timing layers adds as much */
+#define BATCH_MOST 64 /* above this a batch is not small */
+#define ROOF_NEAR                                                                   \
+    0.3 /* below this share of its roof, reading weights is not what takes the time \
+         */
+#define STEP_LOSS \
+    0.9 /* share of the samples per second of its smaller neighbour that a size must keep */
+#define NAMES_MOST 4 /* in a sentence */
 
-/* What an inference costs however many samples it holds: the engine's part, the calls of layers,
- * and the weights that memory-bound layers read. Layers are timed in a separate run, whose times
- * may add up to more than the latency. */
+/* Cost of an inference regardless of the number of samples: the engine's part, layer calls, and the
+ * weights that memory-bound layers read. Layers are timed in a separate run, whose times may add up
+ * to more than the latency. */
 static enum assay__rule_outcome batch_small(struct assay__advice *a)
 {
     const struct assay__layers *layers = &a->trial->layers;
     double engine_ns = (layers->engine_ns > 0 ? layers->engine_ns : 0) +
                        a->roofline.time_ns[ASSAY__BOUND_OVERHEAD];
     double weights_ns = 0;
-    bool weighs = false; /* a memory-bound layer says how much of its bytes are weights */
+    bool weighs =
+        false; /* for a memory-bound layer it is known how many of its bytes are weights */
     for (size_t i = 0; i < layers->count; i++) {
         const struct assay__layer *layer = &layers->items[i];
         const struct assay__roofline_layer *placed = &a->roofline.layers[i];
@@ -30,18 +35,19 @@ static enum assay__rule_outcome batch_small(struct assay__advice *a)
             !(layer->bytes > 0) || !(layer->weight_bytes > 0))
             continue;
         weighs = true;
+        assay__rule_about(a, i);
         weights_ns += assay__advice_time(layer) * fmin(layer->weight_bytes / layer->bytes, 1);
     }
     double share = (engine_ns + weights_ns) / a->p50_ns;
     if (a->trial->batch < 1)
         return assay__rule_missing(a, "workload: the model has no known batch axis");
     if (a->trial->batch > BATCH_MOST || share < BATCH_FIXED_SHARE) return ASSAY__RULE_NOTHING;
-    bool all = share >= FIXED_ALL; /* how much of it does grow is within the error of timing */
+    bool all = share >= FIXED_ALL; /* how much of it grows is within the timing error */
     assay__rule_evidence(a, "batch %lld", (long long)a->trial->batch);
     assay__rule_evidence(a,
-                         "%s%s of an inference (%s) does not grow with the batch: calls of layers "
+                         "%s%s of an inference (%s) does not grow with the batch: calling layers "
                          "and the engine %s%s%s",
-                         all ? "about all" : assay__percent(share).text, all ? "" : " %",
+                         all ? "nearly all" : assay__percent(share).text, all ? "" : " %",
                          assay__scaled(a->p50_ns / 1e9, "s").text,
                          assay__scaled(engine_ns / 1e9, "s").text,
                          weighs ? ", reading weights " : "",
@@ -55,8 +61,8 @@ static enum assay__rule_outcome batch_small(struct assay__advice *a)
 
 /* --- symbolic dimensions ---------------------------------------------------------------------- */
 
-/* "batch=1" of the n-th named symbolic dimension of the model's inputs, each symbol once; NULL past
- * the last one. */
+/* "batch=1" for the n-th named symbolic dimension of the model's inputs, each symbol once; NULL
+ * past the last one. */
 static const char *fixed_dim(const struct assay__advice *a, size_t n, size_t *symbolic)
 {
     const struct assay__model_info *m = a->trial->model;
@@ -94,8 +100,8 @@ static enum assay__rule_outcome dynamic_shapes(struct assay__advice *a)
     if (!symbolic || a->trial->generation.tokens > 0) return ASSAY__RULE_NOTHING;
     for (size_t i = 0; i < NAMES_MOST && (one = fixed_dim(a, i, NULL)); i++)
         assay__buf_printf(&text, " %s", one);
-    assay__rule_evidence(a, "symbolic dimensions of the model's inputs: %zu", symbolic);
-    if (text.length) assay__rule_evidence(a, "this run had%s", text.data);
+    assay__rule_evidence(a, "symbolic input dimensions: %zu", symbolic);
+    if (text.length) assay__rule_evidence(a, "sizes in this run:%s", text.data);
     assay__rule_advice(a,
                        "where sizes never change, fix them in the model%s%s; compilers for "
                        "accelerators need fixed shapes, and memory can be planned once",
@@ -135,8 +141,8 @@ static bool is_usable(const struct assay__trial *trial)
     return trial->state == ASSAY__TRIAL_OK && trial->batch > 0 && isfinite(samples_of(trial));
 }
 
-/* Each batch that is no power of two against the largest power of two below it on the same device,
- * at most a factor of two away. */
+/* Compares each batch that is not a power of two with the largest power of two below it on the same
+ * device, at most a factor of two away. */
 static enum assay__rule_outcome size_steps(struct assay__advice *a)
 {
     const struct assay_profile *p = a->profile;
@@ -167,7 +173,7 @@ static enum assay__rule_outcome size_steps(struct assay__advice *a)
     return worst < 1 ? assay__rule_found(a, 1 / worst) : ASSAY__RULE_NOTHING;
 }
 
-/* The power of two below the trial's own batch, when that is none. */
+/* The power of two below the trial's own batch, if that is not a power of two. */
 static void power_of_two(const struct assay__advice *a, struct assay__change *change)
 {
     int64_t power = 1;
@@ -181,14 +187,14 @@ const struct assay__rule assay__rules_batch[] = {
     {"batch-small", "batch", "medium", "small",
      ASSAY__NEED_LATENCY | ASSAY__NEED_LAYERS | ASSAY__NEED_COSTS | ASSAY__NEED_CEILINGS |
          ASSAY__POTENTIAL_SAMPLES,
-     batch_small, assay__try_batch, NULL, "The batch is small for what an inference costs anyway",
-     "batch of at most 64, and 20 % or more of the latency that does not grow with it: calls, "
-     "engine, weights of memory-bound layers near their roof; potential at 8 times the batch",
+     batch_small, assay__try_batch, NULL, "The batch is small for the fixed cost of an inference",
+     "batch of at most 64, with 20 % or more of the latency independent of it: calls, engine, "
+     "weights of memory-bound layers near their roof; potential at 8 times the batch",
      NULL},
     {"dynamic-shapes", "batch", "note", "medium", 0, dynamic_shapes, fix_dims, NULL,
      "The model's shapes are symbolic", "an input with a symbolic dimension", NULL},
     {"size-steps", "batch", "low", "small", ASSAY__NEED_TRIALS | ASSAY__POTENTIAL_SAMPLES,
-     size_steps, power_of_two, NULL, "Sizes between powers of two cost more here",
+     size_steps, power_of_two, NULL, "Batch sizes between powers of two are slower here",
      "a batch with less than 90 % of the samples per second of the power of two below it, as "
      "measured",
      "use batches that are powers of two on this machine, and pad to them"},

@@ -1,26 +1,27 @@
 /* rules_bound.c - rules about what bounds the layers: calls, memory, kernels far below their roof,
- * and the operators known for it. */
+ * and the operators known for this. */
 #include "advise/rules.h"
 
 #include <math.h>
 #include <string.h>
 
-#define DISPATCH_SHARE 0.3 /* of the latency in calls: more, and computing takes less time */
-#define DISPATCH_LAYERS 8  /* fewer have no neighbours to be joined with */
-#define DISPATCH_LOCAL 2.0 /* joining neighbours in pairs halves the calls */
+#define DISPATCH_SHARE \
+    0.3 /* share of the latency spent in calls: above it, computing takes less time */
+#define DISPATCH_LAYERS 8  /* with fewer there are no neighbours to merge */
+#define DISPATCH_LOCAL 2.0 /* merging neighbours in pairs halves the calls */
 #define MEMORY_SHARE 0.5
-#define MEMORY_NEAR 0.5     /* of the roof: nearer to it only fewer bytes help */
+#define MEMORY_NEAR 0.5     /* share of the roof: above it only moving fewer bytes helps */
 #define MEMORY_LOCAL 2.0    /* 16 instead of 32 bits */
 #define LOW_UTILIZATION 0.3 /* the monitoring guide's limit for a bad utilisation … */
 #define LOW_GOAL 0.6        /* … and what a good kernel of a common shape reaches */
 #define LOW_LEAST_NS ASSAY__ROOFLINE_OVERHEAD_NS /* shorter layers are calls, not kernels */
-#define OTHERS_SHARE 0.2 /* of the CPU time used by others: then layers wait for them too */
+#define OTHERS_SHARE 0.2 /* share of CPU time used by others: then layers wait for them too */
 #define DEPTHWISE_SHARE 0.1
 #define GATHER_SHARE 0.2
 #define GATHER_LOCAL 2.0 /* a table of 16 bits */
 #define NORM_SHARE 0.2
-#define LANES_USED 0.75       /* of the vector lanes: a quarter of the work on padding */
-#define BODIES "Scan|Loop|If" /* contain layers, and the calls of these */
+#define LANES_USED 0.75       /* share of vector lanes: a quarter of the work is padding */
+#define BODIES "Scan|Loop|If" /* contain layers, and the calls of those layers */
 #define GATHERS "Gather|GatherElements|GatherND|EmbedLayerNormalization"
 #define NORMS                                                                                    \
     "Softmax|LogSoftmax|LayerNormalization|SkipLayerNormalization|SimplifiedLayerNormalization|" \
@@ -28,9 +29,10 @@
     "LpNormalization"
 
 /* The whole that shares refer to. Layers are timed in a separate run, which may be slower than the
- * unprofiled median, and some engines run them in parallel: where their times add up to more than
- * the latency, a share of the latency would pass 1 and the potential 1 / (1 - share) be lost; their
- * sum is the whole then. Nodes with bodies are left out: the layers inside them are counted. */
+ * unprofiled median, and some engines run them in parallel: if their times add up to more than the
+ * latency, a share of the latency could exceed 1 and the potential 1 / (1 - share) would be
+ * meaningless; then their sum is the whole. Nodes with bodies are left out: the layers inside them
+ * are counted. */
 static double whole_ns(const struct assay__advice *a)
 {
     const struct assay__layers *layers = &a->trial->layers;
@@ -46,7 +48,7 @@ static const char *whole_name(const struct assay__advice *a)
     return whole_ns(a) > a->p50_ns ? "the layers' summed time" : "the latency";
 }
 
-/* Says that the layers add up to more than the latency, where that exceeds rounding. */
+/* Notes that the layers add up to more than the latency, if that exceeds rounding. */
 static void say_whole(struct assay__advice *a)
 {
     double part = whole_ns(a) / a->p50_ns;
@@ -67,7 +69,7 @@ static enum assay__rule_outcome dispatch(struct assay__advice *a)
     for (size_t i = 0; i < layers->count; i++)
         small += a->roofline.layers[i].bound == ASSAY__BOUND_OVERHEAD;
     if (share < DISPATCH_SHARE || small < DISPATCH_LAYERS) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, "%zu of %zu layers are calls rather than work: %s, %s %% of %s", small,
+    assay__rule_evidence(a, "%zu of %zu layers are mostly call overhead: %s, %s %% of %s", small,
                          layers->count, assay__scaled(calls / 1e9, "s").text,
                          assay__percent(calls / whole_ns(a)).text, whole_name(a));
     say_whole(a);
@@ -94,7 +96,7 @@ static enum assay__rule_outcome memory_bound(struct assay__advice *a)
     assay__rule_evidence(a, "%zu memory-bound layers move %s in %s %% of %s", count,
                          assay__scaled(bytes, "B").text, assay__percent(share).text, whole_name(a));
     say_whole(a);
-    assay__rule_evidence(a, "they reach %s %% of the memory's roof: only fewer bytes help",
+    assay__rule_evidence(a, "they reach %s %% of the memory roof: only moving fewer bytes helps",
                          assay__percent(least / time).text);
     return assay__rule_found(a, assay__amdahl(share, MEMORY_LOCAL));
 }
@@ -114,6 +116,7 @@ static void add_far_layer(const struct assay__advice *a, size_t i, struct far_la
     if (!(placed->utilization < LOW_UTILIZATION) || time < LOW_LEAST_NS ||
         assay__op_among(a->trial->layers.items[i].op, BODIES))
         return;
+    assay__rule_about(a, i);
     double saved = time * (1 - placed->utilization / LOW_GOAL);
     far->time += time;
     far->saved += saved;
@@ -138,15 +141,15 @@ static void say_far_layers(struct assay__advice *a, const struct far_layers *far
     double others = assay__trial_value(a->trial, "disturbance.cpu_other");
     if (assay__trial_on_cpu(a->trial) && others >= OTHERS_SHARE)
         assay__rule_evidence(a,
-                             "but other processes used %s %% of the machine meanwhile: measure on "
-                             "a quiet machine first",
+                             "but other processes used %s %% of the machine at the same time: "
+                             "measure on a quiet machine first",
                              assay__percent(others).text);
 }
 
 static double saved_gain(const struct assay__advice *a, double saved_ns)
 {
     double share = saved_ns / whole_ns(a);
-    return share < 1 ? 1 / (1 - share) : NAN; /* a roof of no time at all says nothing */
+    return share < 1 ? 1 / (1 - share) : NAN; /* a roof of zero time says nothing */
 }
 
 static enum assay__rule_outcome utilization(struct assay__advice *a)
@@ -158,8 +161,8 @@ static enum assay__rule_outcome utilization(struct assay__advice *a)
     say_far_layers(a, &far, "layers");
     assay__rule_advice(
         a,
-        "other kernels: another build or provider of the engine, shapes that are multiples of the "
-        "vector width, another layout; the potential is that of %.0f %% of the roof",
+        "try other kernels: another build or provider of the engine, shapes that are multiples of "
+        "the vector width, another layout; the potential assumes %.0f %% of the roof",
         LOW_GOAL * 100);
     return assay__rule_found(a, saved_gain(a, far.saved));
 }
@@ -181,13 +184,13 @@ static enum assay__rule_outcome depthwise(struct assay__advice *a)
     say_far_layers(a, &far, "depthwise convolutions");
     assay__rule_advice(
         a,
-        "depthwise convolutions use few of the arithmetic units: full convolutions of fewer "
-        "channels, or a device with kernels for them; the potential is that of %.0f %% of the roof",
+        "depthwise convolutions use few of the arithmetic units: use full convolutions with fewer "
+        "channels, or a device with kernels for them; the potential assumes %.0f %% of the roof",
         LOW_GOAL * 100);
     return assay__rule_found(a, saved_gain(a, far.saved));
 }
 
-/* Of the whole, which assay__advice_share (of the latency, 1 at most) is not. */
+/* Share of the whole, unlike assay__advice_share (of the latency, at most 1). */
 static double share_of(const struct assay__advice *a, const char *ops, size_t *count)
 {
     const struct assay__layers *layers = &a->trial->layers;
@@ -196,6 +199,7 @@ static double share_of(const struct assay__advice *a, const char *ops, size_t *c
     for (size_t i = 0; i < layers->count; i++) {
         double time = assay__advice_time(&layers->items[i]);
         if (!assay__op_among(layers->items[i].op, ops)) continue;
+        assay__rule_about(a, i);
         *count += time > 0;
         sum += time;
     }
@@ -227,7 +231,7 @@ static enum assay__rule_outcome norms(struct assay__advice *a)
     assay__rule_evidence(a, "%zu Softmax and normalisation layers take %s %% of %s", count,
                          assay__percent(share).text, whole_name(a));
     say_whole(a);
-    assay__rule_evidence(a, "their roofs would allow %s less",
+    assay__rule_evidence(a, "at their roofs they would take %s less",
                          assay__scaled(saved / 1e9, "s").text);
     return assay__rule_found(a, saved_gain(a, saved));
 }
@@ -243,7 +247,7 @@ static enum assay__rule_outcome lanes(struct assay__advice *a)
     int64_t columns = 0;
     if (!assay__trial_on_cpu(a->trial)) return ASSAY__RULE_NOTHING;
     if (!simd || !*simd)
-        return assay__rule_missing(a, "machine: its vector instructions are unknown");
+        return assay__rule_missing(a, "machine: its vector instruction set is unknown");
     /* float32 numbers in a register of the widest instruction set; the last: SSE, NEON */
     int width = strstr(simd, "avx512") ? 16 : strstr(simd, "avx") ? 8 : 4;
     for (size_t i = 0; i < graph->node_count; i++) {
@@ -257,6 +261,7 @@ static enum assay__rule_outcome lanes(struct assay__advice *a)
         int64_t last = y->dims[y->rank - 1], padded = (last + width - 1) / width * width;
         double used = (double)last / (double)padded;
         if (used >= LANES_USED) continue;
+        assay__rule_about(a, a->layer_of[i]);
         count++;
         lost += time * (1 - used);
         if (used >= worst) continue;
@@ -266,13 +271,13 @@ static enum assay__rule_outcome lanes(struct assay__advice *a)
     }
     if (!count) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(
-        a, "%zu products have a last dimension that leaves lanes of a %d-wide register idle", count,
-        width);
+        a, "%zu products have a last dimension that leaves lanes of a %d-wide vector register idle",
+        count, width);
     assay__rule_evidence(a, "'%s' has %lld columns: %s %% of the lanes work",
                          assay__advice_node_name(&graph->nodes[worst_node]), (long long)columns,
                          assay__percent(worst).text);
     assay__rule_advice(
-        a, "hidden sizes that are multiples of %d, or several small products joined into one",
+        a, "use hidden sizes that are multiples of %d, or merge several small products into one",
         width);
     say_whole(a);
     return assay__rule_found(a, saved_gain(a, lost));
@@ -284,35 +289,37 @@ static enum assay__rule_outcome lanes(struct assay__advice *a)
 const struct assay__rule assay__rules_bound[] = {
     {"dispatch-bound", "bound", "medium", "large", CEILED, dispatch, assay__try_batch, NULL,
      "Calling layers takes longer than computing them",
-     "8 or more layers bound by overhead which, with the engine's cost per run, take 30 % of the "
-     "latency or more; potential of half the calls",
-     "do more work per call: a larger batch, fewer and wider operators; the potential is that of "
-     "half as many calls"},
+     "8 or more overhead-bound layers that, with the engine's cost per run, take 30 % or more of "
+     "the latency; the potential assumes half the calls",
+     "do more work per call: a larger batch, fewer and wider operators; the potential assumes half "
+     "as many calls"},
     {"memory-bound", "bound", "medium", "medium", CEILED, memory_bound, assay__try_weights_int8,
-     NULL, "The memory is the limit",
-     "memory-bound layers with 50 % of the latency or more, at 50 % of their roof or more; "
-     "potential of half the bytes",
+     NULL, "Memory bandwidth is the limit",
+     "memory-bound layers that take 50 % or more of the latency and reach 50 % or more of their "
+     "roof; the potential assumes half the bytes",
      "move fewer bytes: 16-bit or int8 numbers, fused operators, a larger batch per read of the "
-     "weights; the potential is that of half the bytes"},
+     "weights; the potential assumes half the bytes"},
     {"low-utilization", "bound", "medium", "large", CEILED, utilization, NULL, NULL,
      "Layers run far below what the device can do",
-     "layers of 20 µs or more below 30 % of their roof, but Scan, Loop and If; potential of 60 %",
+     "layers of 20 µs or more below 30 % of their roof, except Scan, Loop and If; the potential "
+     "assumes 60 %",
      NULL},
     {"depthwise", "bound", "medium", "large", CEILED | ASSAY__NEED_MODEL | ASSAY__NEED_SHAPES,
      depthwise, NULL, NULL, "Depthwise convolutions leave the device idle",
-     "depthwise convolutions below 30 % of their roof with 10 % of the latency or more; potential "
-     "of 60 %",
+     "depthwise convolutions below 30 % of their roof that take 10 % or more of the latency; the "
+     "potential assumes 60 %",
      NULL},
     {"gathers", "bound", "medium", "medium", TIMED, gathers, assay__try_weights_int8, NULL,
-     "Time goes into looking rows up",
-     "gathering layers with 20 % of the latency or more; potential of half the bytes",
+     "Time is spent looking up rows",
+     "gathering layers that take 20 % or more of the latency; the potential assumes half the bytes",
      "use a smaller table (16-bit or int8 rows, fewer of them), or look up several rows at once; "
-     "the potential is that of half the bytes"},
+     "the potential assumes half the bytes"},
     {"norms", "bound", "medium", "medium", CEILED, norms, NULL, NULL,
-     "Time goes into Softmax and normalisation",
-     "such layers with 20 % of the latency or more; potential of their roof",
+     "Time is spent in Softmax and normalisation",
+     "such layers that take 20 % or more of the latency; the potential assumes that they reach "
+     "their roof",
      "use fused operators (SkipLayerNormalization, attention with its Softmax), which pass over "
-     "the data once; the potential is that of the roof"},
+     "the data once; the potential assumes that they reach their roof"},
     {"vector-lanes", "bound", "low", "large", TIMED | ASSAY__NEED_MODEL | ASSAY__NEED_SHAPES, lanes,
      NULL, NULL, "Small sizes leave vector lanes idle",
      "MatMul or Gemm of 20 µs or more whose last dimension uses less than 75 % of the vector lanes",

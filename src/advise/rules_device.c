@@ -1,5 +1,5 @@
-/* rules_device.c - rules about an accelerator and the way to it: nodes that ran elsewhere, copies,
- * a device that waits. On the CPU they find nothing. */
+/* rules_device.c - rules about an accelerator and its use: nodes that ran elsewhere, copies, a
+ * device that waits. On the CPU they find nothing. */
 #include "advise/rules.h"
 
 #include <math.h>
@@ -24,12 +24,13 @@ static enum assay__rule_outcome fallback(struct assay__advice *a)
     if (assay__target_is_fallback(&a->trial->target)) return ASSAY__RULE_NOTHING;
     if (!layers->count)
         return assay__rule_missing(
-            a, "layers: which node ran where is unknown (let the engine time the layers)");
+            a, "layers: it is unknown which node ran where (let the engine time the layers)");
     for (size_t i = 0; i < layers->count; i++) {
         bool here = runs_elsewhere(&layers->items[i]);
         if (i && here != runs_elsewhere(&layers->items[i - 1])) crossings++;
         if (!here) continue;
         if (count++ == 0) first = i;
+        assay__rule_about(a, i);
         time += assay__advice_time(&layers->items[i]);
     }
     if (!count) return ASSAY__RULE_NOTHING;
@@ -40,8 +41,8 @@ static enum assay__rule_outcome fallback(struct assay__advice *a)
     if (share > 0)
         assay__rule_evidence(a, "they take %s %% of the latency", assay__percent(share).text);
     assay__rule_advice(a,
-                       "replace these operators by ones that %s supports, or give it the graph up "
-                       "to where they begin; a check of the model names them",
+                       "replace these operators with ones that %s supports, or cut the graph "
+                       "before them; a check of the model lists them",
                        a->trial->target.device);
     return assay__rule_found(a, share > 0 ? assay__amdahl(share, (double)INFINITY) : NAN);
 }
@@ -92,8 +93,8 @@ static enum assay__rule_outcome device_idle(struct assay__advice *a)
         assay__rule_evidence(a, "a kernel takes %s, the gap after it %s",
                              assay__scaled(kernel, "s").text, assay__scaled(gap, "s").text);
     assay__rule_advice(a,
-                       "larger batches, fused kernels, recorded graphs of launches; the potential "
-                       "is that of a device busy for %.0f %% of the time",
+                       "use larger batches, fused kernels, recorded launch graphs; the potential "
+                       "assumes a device busy for %.0f %% of the time",
                        IDLE_GOAL * 100);
     return assay__rule_found(a, IDLE_GOAL / busy);
 }
@@ -111,20 +112,21 @@ static enum assay__rule_outcome launches(struct assay__advice *a)
 
 const struct assay__rule assay__rules_device[] = {
     {"fallback", "device", "medium", "large", ASSAY__NEED_LATENCY, fallback, NULL, NULL,
-     "Nodes ran on the CPU instead", "layers of the CPU provider in a session of an accelerator",
+     "Some nodes ran on the CPU", "layers run by the CPU provider in a session for an accelerator",
      NULL},
     {"copies", "device", "medium", "medium", ASSAY__NEED_LATENCY, copies, NULL, NULL,
      "Copies between host and device inside the graph", "MemcpyFromHost and MemcpyToHost layers",
-     "keep the data on the device: no CPU operator between two of the device, shapes as constants"},
+     "keep the data on the device: no CPU operators between device operators, and constant shapes"},
     {"io-binding", "device", "medium", "small", ASSAY__NEED_LATENCY, io_binding, NULL, NULL,
      "Inputs and outputs are copied with every inference",
-     "copies in and out with 10 % of the latency or more",
+     "input and output copies that take 10 % or more of the latency",
      "bind inputs and outputs to device memory (I/O binding), and fetch only what the host reads"},
     {"device-idle", "device", "medium", "medium", 0, device_idle, NULL, NULL,
-     "The device waits for work", "a timeline's utilisation below 30 %; potential of 80 %", NULL},
+     "The device waits for work",
+     "device utilisation below 30 % on a timeline; the potential assumes 80 %", NULL},
     {"launch-bound", "device", "medium", "medium", 0, launches, NULL, NULL,
      "Launching takes longer than computing",
-     "a timeline's launch efficiency below 70 %; potential of 70 %",
-     "fewer launches: fusion, recorded graphs (enable_cuda_graph), larger batches"},
+     "launch efficiency below 70 % on a timeline; the potential assumes 70 %",
+     "launch fewer kernels: fusion, recorded graphs (enable_cuda_graph), larger batches"},
     {0},
 };

@@ -1,7 +1,7 @@
-/* rules_fusion.c - rules about groups of nodes that engines can run as one, and did not. A group is
- * found in the graph; it was missed when its nodes ran as several layers. One fused pass takes at
- * least as long as the longest of them (what goes into the weights of a convolution leaves that
- * convolution's time), so that the rest of the group's time is the potential. */
+/* rules_fusion.c - rules about groups of nodes that engines can fuse but did not. A group is found
+ * in the graph; it was missed when its nodes ran as several layers. One fused pass takes at least
+ * as long as the longest of them (folding into the weights of a convolution leaves that
+ * convolution's time), so the rest of the group's time is the potential. */
 #include "advise/rules.h"
 
 #include <math.h>
@@ -36,7 +36,7 @@ static size_t made_by(const struct assay__advice *a, size_t node, size_t input)
     return n && input < n->input_count ? assay__advice_producer(a, n->inputs[input]) : SIZE_MAX;
 }
 
-/* The node that makes one of its inputs with one of these operators. */
+/* The node with one of these operators that produces one of its inputs. */
 static size_t made_by_op(const struct assay__advice *a, size_t node, const char *ops)
 {
     const struct assay__node *n = at(a, node);
@@ -140,8 +140,8 @@ struct pattern {
     const char *stays; /* operators whose layers stay; NULL: the longest one does */
 };
 
-/* Layers that hold nodes of the group; what their times are together, and of what stays. A layer
- * that was counted before is not counted again. */
+/* Layers that contain nodes of the group: their total time, and that of those that stay. A layer
+ * that was already counted is not counted again. */
 static size_t layers_of(const struct assay__advice *a, const struct pattern *pattern,
                         const struct assay__fold_group *group, bool *taken, double *sum,
                         double *stays)
@@ -163,8 +163,10 @@ static size_t layers_of(const struct assay__advice *a, const struct pattern *pat
         else
             *stays = fmax(*stays, time);
     }
-    for (size_t k = 0; k < count && count > 1; k++)
+    for (size_t k = 0; k < count && count > 1; k++) {
         taken[seen[k]] = true;
+        assay__rule_about(a, seen[k]);
+    }
     return count;
 }
 
@@ -190,7 +192,7 @@ static enum assay__rule_outcome missed(struct assay__advice *a)
     double share = fmin(saved / a->p50_ns, 1);
     assay__rule_evidence(a, "%zu of %zu groups %s ran as %zu layers, such as at '%s'", missed_count,
                          groups, pattern->what, layers, assay__advice_node_name(at(a, first)));
-    assay__rule_evidence(a, "they take %s %% of the latency; all but the %s of each: %s %%",
+    assay__rule_evidence(a, "they take %s %% of the latency; without the %s of each, %s %%",
                          assay__percent(spent / a->p50_ns).text,
                          pattern->stays ? "convolution" : "longest layer",
                          assay__percent(share).text);
@@ -210,12 +212,12 @@ static const struct pattern
 
 const struct assay__rule assay__rules_fusion[] = {
     {"fusion-norm", "fusion", "medium", "small", NEEDED, missed, assay__try_optimization,
-     &norm_pattern, "Convolutions and their normalisation run apart",
+     &norm_pattern, "Convolutions and their normalisation run separately",
      "Conv followed by BatchNormalization in the graph, as several layers",
-     "fold the normalisation into the weights of the convolution: optimisation level basic does it "
-     "when weights are constants, or export it folded"},
+     "fold the normalisation into the weights of the convolution: optimisation level basic does "
+     "this when the weights are constants, or export it folded"},
     {"fusion-activation", "fusion", "medium", "small", NEEDED, missed, assay__try_optimization,
-     &activation_pattern, "Products and their activation run apart",
+     &activation_pattern, "Products and their activations run separately",
      "Conv, Gemm or BatchNormalization followed by an activation, as several layers",
      "optimisation level extended fuses them; an activation that the engine cannot fuse can often "
      "be replaced by one that it can (Relu, Clip)"},
@@ -234,13 +236,13 @@ const struct assay__rule assay__rules_fusion[] = {
      "MultiHeadAttention, and opset 23 has Attention"},
     {"fusion-hardswish", "fusion", "medium", "medium", NEEDED, missed, assay__try_fuse_hardswish,
      &hardswish_pattern, "A HardSwish runs node by node",
-     "Add, Clip from 0 on, Mul, Div by the upper bound, as several layers",
-     "replace them by HardSwish (opset 14 or newer) or by HardSigmoid and a Mul: the rewrite "
-     "fuse-hardswish does it"},
+     "Add, Clip from 0, Mul, Div by the upper bound, as several layers",
+     "replace them with HardSwish (opset 14 or newer) or with HardSigmoid and a Mul: the rewrite "
+     "fuse-hardswish does this"},
     {"fusion-affine", "fusion", "medium", "medium", NEEDED, missed, assay__try_fold_affine,
-     &affine_pattern, "Scales and shifts run beside convolutions",
+     &affine_pattern, "Scales and shifts run separately from convolutions",
      "Mul, Add, Sub or Div by one number, or one per channel, before or after a convolution with "
      "constant weights, as several layers",
-     "put them into the weights and the bias of the convolution: the rewrite fold-affine does it"},
+     "fold them into the weights and bias of the convolution: the rewrite fold-affine does this"},
     {0},
 };

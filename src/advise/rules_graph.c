@@ -1,6 +1,6 @@
-/* rules_graph.c - rules about nodes that need not be there: conversions and moves, pairs of them
- * that undo each other, weights that no node reads. Where the layers were timed, a node that the
- * engine removed by itself is no finding, and the potential is the time of those that ran. */
+/* rules_graph.c - rules about unnecessary nodes: conversions and moves, pairs of them that undo
+ * each other, weights that no node reads. If the layers were timed, a node that the engine itself
+ * removed is not a finding, and the potential is the time of those that ran. */
 #include "advise/rules.h"
 
 #include "cost/cost_table.h"
@@ -8,17 +8,17 @@
 #include <math.h>
 #include <string.h>
 
-/* Shares of the latency from which on moving or converting data is worth a change of the graph. */
+/* Shares of the latency above which moving or converting data is worth changing the graph. */
 #define TRANSPOSE_SHARE 0.05
 #define CAST_SHARE 0.03
 #define MOVE_SHARE 0.10
 #define REORDER_SHARE 0.05
-#define UNUSED_BYTES 1024.0    /* smaller left-overs cost nothing */
-#define CONSTANT_BYTES 65536.0 /* an output below that is copied in no time */
+#define UNUSED_BYTES 1024.0    /* smaller leftovers cost nothing */
+#define CONSTANT_BYTES 65536.0 /* a smaller output is copied in no time */
 #define MOVES "Concat|Split|Slice|Pad|Tile|Expand|DepthToSpace|SpaceToDepth"
 #define VIEWS "Reshape|Flatten|Squeeze|Unsqueeze"
 
-/* Layers of some operators: all of their time could go. */
+/* Layers of some operators: all of their time could be saved. */
 struct share {
     const char *ops, *what;
     double least;
@@ -83,6 +83,7 @@ static enum assay__rule_outcome removable(struct assay__advice *a)
         if (layer == ASSAY__MAP_NONE || strcmp(layers->items[layer].op, graph->nodes[i].op) != 0)
             continue;
         ran++;
+        assay__rule_about(a, layer);
         time += assay__advice_time(&layers->items[layer]);
     }
     if (!count || (layers->count && !ran)) return ASSAY__RULE_NOTHING; /* the engine removed them */
@@ -90,7 +91,7 @@ static enum assay__rule_outcome removable(struct assay__advice *a)
                          assay__advice_node_name(&graph->nodes[first]));
     if (!(time > 0) || !(a->p50_ns > 0)) return assay__rule_found(a, NAN);
     double share = fmin(time / a->p50_ns, 1);
-    assay__rule_evidence(a, "%zu of them ran, in %s %% of the latency", ran,
+    assay__rule_evidence(a, "%zu of them ran, taking %s %% of the latency", ran,
                          assay__percent(share).text);
     return assay__rule_found(a, assay__amdahl(share, (double)INFINITY));
 }
@@ -164,25 +165,26 @@ static enum assay__rule_outcome constant_outputs(struct assay__advice *a)
 
 const struct assay__rule assay__rules_graph[] = {
     {"transposes", "graph", "medium", "large", TIMED, by_share, NULL, &transpose_share,
-     "Time goes into transposing", "Transpose layers with 5 % of the latency or more",
+     "Time is spent transposing", "Transpose layers that take 5 % or more of the latency",
      "export the model in the engine's layout (NCHW for ONNX Runtime's CPU and CUDA), so that "
      "nothing is transposed"},
     {"casts", "graph", "medium", "large", TIMED, by_share, NULL, &cast_share,
-     "Time goes into converting types", "Cast layers with 3 % of the latency or more",
+     "Time is spent converting types", "Cast layers that take 3 % or more of the latency",
      "keep one type from input to output: feed the type the model computes in, and convert the "
      "weights instead of the activations"},
     {"moves", "graph", "medium", "large", TIMED, by_share, NULL, &move_share,
-     "Time goes into copying tensors",
-     "layers that only copy (Concat, Split, Slice, Pad, Tile, Expand) with 10 % of the latency or "
-     "more",
-     "produce tensors joined (one wider product instead of several and a Concat), and slice "
-     "weights instead of activations"},
+     "Time is spent copying tensors",
+     "layers that only copy (Concat, Split, Slice, Pad, Tile, Expand) and take 10 % or more of the "
+     "latency",
+     "produce joined tensors directly (one wider product instead of several and a Concat), and "
+     "slice weights instead of activations"},
     {"layout-reorders", "graph", "medium", "medium", TIMED, by_share, assay__try_layout_off,
-     &reorder_share, "Time goes into changing the layout of tensors",
-     "layers that the engine added to change a tensor's layout (ReorderInput, ReorderOutput) with "
-     "5 % of the latency or more",
-     "fewer operators between convolutions that know only the plain layout (fuse activations, fold "
-     "scales and shifts into weights), or optimisation level extended, which keeps that layout"},
+     &reorder_share, "Time is spent changing the layout of tensors",
+     "layers that the engine added to change a tensor's layout (ReorderInput, ReorderOutput) and "
+     "that take 5 % or more of the latency",
+     "use fewer operators between convolutions that support only the plain layout (fuse "
+     "activations, fold scales and shifts into weights), or optimisation level extended, which "
+     "keeps the blocked layout"},
     {"cast-chain", "graph", "low", "medium", ASSAY__NEED_MODEL, removable, assay__try_optimization,
      &cast_chain, "Casts of casts", "a Cast that only another Cast reads, and that the engine runs",
      "one Cast to the last type instead of several, or none"},
@@ -200,11 +202,11 @@ const struct assay__rule assay__rules_graph[] = {
      "export the model for inference (no Dropout), or use optimisation level basic, which removes "
      "them"},
     {"unused-weights", "graph", "note", "medium", ASSAY__NEED_MODEL, unused_weights, NULL, NULL,
-     "Weights that no node reads", "initializers of 1 KiB together or more that no node reads",
-     "leave them out of the file: it loads faster and takes less room"},
+     "Weights that no node reads", "initializers, 1 KiB or more in total, that no node reads",
+     "leave them out of the file: it loads faster and takes less space"},
     {"constant-outputs", "graph", "low", "medium", ASSAY__NEED_MODEL | ASSAY__NEED_SHAPES,
      constant_outputs, NULL, NULL, "Outputs that never change",
-     "outputs of 64 KiB or more that are made of constants alone",
-     "take constants out of the outputs: they are copied with every inference"},
+     "outputs of 64 KiB or more that depend only on constants",
+     "remove constants from the outputs: they are copied in every inference"},
     {0},
 };

@@ -5,15 +5,15 @@
 #include <math.h>
 #include <string.h>
 
-#define CLOCK_FALL 0.05   /* over the run: the same that the report calls a disturbance */
-#define CLOCK_BELOW 0.9   /* of the highest clock */
+#define CLOCK_FALL 0.05   /* over the run: the same limit as for a disturbance in the report */
+#define CLOCK_BELOW 0.9   /* share of the maximum clock */
 #define STEAL_SHARE 0.01  /* the same */
 #define OTHER_SHARE 0.05  /* the same */
-#define TAIL_RATIO 2.0    /* p99 over p50: users feel the tail */
+#define TAIL_RATIO 2.0    /* p99 over p50: users notice the tail */
 #define FAULT_S 0.5e-6    /* a minor page fault with a page to clear: 0.25 to 1 µs are common */
-#define MAJOR_LEAST 10.0  /* a few come with loading */
+#define MAJOR_LEAST 10.0  /* a few occur while loading */
 #define SWITCHES_EACH 1.0 /* per inference */
-#define STABLE_CV 0.025   /* trtexec warns above that */
+#define STABLE_CV 0.025   /* trtexec warns above this */
 
 static enum assay__rule_outcome heat(struct assay__advice *a)
 {
@@ -40,7 +40,7 @@ static enum assay__rule_outcome clock_below(struct assay__advice *a)
     const char *governor = a->profile->environment.governor;
     if (!assay__trial_on_cpu(a->trial)) return ASSAY__RULE_NOTHING;
     if (!isfinite(hz)) return assay__rule_without(a, "disturbance.frequency");
-    if (!(most > 0)) return assay__rule_missing(a, "machine: its highest clock is unknown");
+    if (!(most > 0)) return assay__rule_missing(a, "machine: its maximum clock is unknown");
     if (hz >= CLOCK_BELOW * most) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(a, "the CPUs ran at %s of %s; governor '%s'", assay__scaled(hz, "Hz").text,
                          assay__scaled(most, "Hz").text,
@@ -53,7 +53,7 @@ static enum assay__rule_outcome governor(struct assay__advice *a)
     const char *own = a->profile->environment.governor;
     if (!assay__trial_on_cpu(a->trial)) return ASSAY__RULE_NOTHING;
     if (!own || !*own)
-        return assay__rule_missing(a, "machine: no governor can be read (no cpufreq)");
+        return assay__rule_missing(a, "machine: the governor cannot be read (no cpufreq)");
     if (strcmp(own, "performance") == 0) return ASSAY__RULE_NOTHING;
     double first = assay__trial_value(a->trial, "timing.first");
     assay__rule_evidence(a, "the governor is '%s' on %d cores", own, a->profile->environment.cores);
@@ -132,7 +132,7 @@ static enum assay__rule_outcome few_samples(struct assay__advice *a)
     const struct assay__stability *s = &a->trial->stability;
     double samples = assay__trial_value(a->trial, "latency.samples");
     if (!s->verdict || !*s->verdict)
-        return assay__rule_missing(a, "stability: the run was not judged");
+        return assay__rule_missing(a, "stability: the run was not assessed");
     if (strcmp(s->verdict, "too-few") != 0) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(a, "the statistics are based on %.0f samples",
                          isfinite(samples) ? samples : 0.0);
@@ -147,7 +147,7 @@ static enum assay__rule_outcome unstable(struct assay__advice *a)
     const struct assay__stability *s = &a->trial->stability;
     double cv = assay__trial_value(a->trial, "latency.cv");
     if (!s->verdict || !*s->verdict)
-        return assay__rule_missing(a, "stability: the run was not judged");
+        return assay__rule_missing(a, "stability: the run was not assessed");
     if (strcmp(s->verdict, "unstable") != 0) return ASSAY__RULE_NOTHING;
     for (size_t i = 0; i < s->reason_count && i < 3; i++)
         assay__rule_evidence(a, "%s", s->reasons[i]);
@@ -177,51 +177,51 @@ static enum assay__rule_outcome tail(struct assay__advice *a)
 }
 
 const struct assay__rule assay__rules_machine[] = {
-    {"thermal-throttling", "machine", "high", "medium", 0, heat, NULL, NULL,
+    {"thermal-throttling", "machine", "high", "medium", ASSAY__RULE_DISTURBANCE, heat, NULL, NULL,
      "The processor was throttled for heat or power",
-     "a disturbance that says so, or a clock that fell by 5 % or more during the run",
+     "a recorded disturbance, or a clock that fell by 5 % or more during the run",
      "improve cooling, set a power limit that the machine can hold, or pause between runs; measure "
      "short and long runs separately"},
     {"clock-below", "machine", "low", "small", 0, clock_below, NULL, NULL,
-     "The clock stays below its highest", "a mean clock below 90 % of the highest",
-     "let the clock rise: cpupower frequency-set -g performance, turbo on; the highest clock is "
-     "that of one core, all cores together may not reach it"},
+     "The clock stays below its maximum", "a mean clock below 90 % of the maximum",
+     "let the clock rise: cpupower frequency-set -g performance, turbo on; the maximum is for one "
+     "core, and all cores together may not reach it"},
     {"governor", "machine", "note", "small", 0, governor, NULL, NULL, "The governor saves power",
      "a governor other than performance",
      "for steady latencies: cpupower frequency-set -g performance; other governors are slow to "
      "raise the clock after a pause"},
-    {"steal", "machine", "medium", "medium", 0, steal, NULL, NULL,
+    {"steal", "machine", "medium", "medium", ASSAY__RULE_DISTURBANCE, steal, NULL, NULL,
      "The hypervisor takes CPU time away", "1 % or more of the CPU time stolen",
      "use a dedicated machine, instance or cores"},
-    {"neighbours", "machine", "medium", "small", 0, neighbours, NULL, NULL,
+    {"neighbours", "machine", "medium", "small", ASSAY__RULE_DISTURBANCE, neighbours, NULL, NULL,
      "Other processes use the machine", "5 % or more of its CPU time",
      "stop them and measure again, or pin the worker to reserved CPUs"},
-    {"cpu-quota", "machine", "high", "small", 0, quota, NULL, NULL,
-     "A CPU quota slows the run down", "any time throttled by the control group",
+    {"cpu-quota", "machine", "high", "small", ASSAY__RULE_DISTURBANCE, quota, NULL, NULL,
+     "A CPU quota slows down the run", "any time throttled by the control group",
      "raise the quota (cpu.max), or use as many threads as the quota has CPUs"},
     {"context-switches", "machine", "low", "small", ASSAY__NEED_LATENCY | ASSAY__NEED_COUNTERS,
      switches, assay__try_spinning_off, NULL, "Threads are switched off their CPUs",
-     "one context switch per inference or more",
+     "one or more context switches per inference",
      "use fewer threads than cores, or pin the worker to reserved CPUs; threads that sleep between "
      "layers switch too: compare with and without spinning"},
     {"page-faults", "machine", "low", "small", ASSAY__NEED_LATENCY | ASSAY__NEED_COUNTERS, faults,
      NULL, NULL, "Warm inferences touch new memory",
-     "one page fault per warm inference or more; potential at an estimated 0.5 µs each",
+     "one or more page faults per warm inference; the potential assumes 0.5 µs each",
      "keep memory between inferences: the engine's arena on, outputs bound to the caller's memory, "
      "MALLOC_TRIM_THRESHOLD_ and MALLOC_MMAP_THRESHOLD_ high"},
-    {"major-faults", "machine", "medium", "small", 0, major_faults, NULL, NULL,
-     "Pages were read from disk", "10 page faults or more that needed input or output",
+    {"major-faults", "machine", "medium", "small", ASSAY__RULE_DISTURBANCE, major_faults, NULL,
+     NULL, "Pages were read from disk", "10 or more page faults that needed disk I/O",
      "read the model file once before measuring; if the faults continue, memory is too small for "
      "the workload"},
-    {"few-samples", "machine", "medium", "small", 0, few_samples, more_samples, NULL,
-     "Too few samples to say anything", "the stability verdict too-few",
+    {"few-samples", "machine", "medium", "small", ASSAY__RULE_DISTURBANCE, few_samples,
+     more_samples, NULL, "Too few samples for a conclusion", "the stability verdict too-few",
      "measure for 10 s or more before deciding anything"},
-    {"unstable", "machine", "medium", "small", 0, unstable, NULL, NULL,
+    {"unstable", "machine", "medium", "small", ASSAY__RULE_DISTURBANCE, unstable, NULL, NULL,
      "The measurement was not stable", "the stability verdict unstable",
      "do not compare this run: quiet the machine, pin the worker to CPUs, use 10 launches"},
     {"latency-tail", "machine", "medium", "small", ASSAY__NEED_LATENCY, tail, NULL, NULL,
-     "The slowest inferences are far from the median", "p99 of twice the median or more",
-     "use one thread fewer than there are cores, reserved CPUs, the governor 'performance'; see "
+     "The slowest inferences are far from the median", "a p99 of at least twice the median",
+     "use one thread fewer than there are cores, reserved CPUs or the governor 'performance'; see "
      "the disturbances in the report"},
     {0},
 };

@@ -6,7 +6,7 @@
 
 #define ALLOCATION_S 50e-9 /* an allocation and its release in a common C library: 20 to 100 ns */
 #define FRAGMENTED 0.5     /* of the heap not in use */
-#define HEAP_LEAST 16777216.0 /* below 16 MiB it does not matter */
+#define HEAP_LEAST 16777216.0 /* below 16 MiB it is irrelevant */
 #define ARENA_TIMES 4.0       /* what the engine's arena holds over what the graph needs */
 #define COPIES_TIMES 2.5 /* peak of the worker over the weights: two copies and the activations */
 
@@ -34,7 +34,8 @@ static enum assay__rule_outcome allocations(struct assay__advice *a)
     assay__rule_evidence(a, "%.0f allocations in a warm inference%s%s", count,
                          isfinite(bytes) ? ", " : "",
                          isfinite(bytes) ? assay__scaled(bytes, "B").text : "");
-    assay__rule_evidence(a, "estimated at %.3g ns each with their release: %s %% of the latency",
+    assay__rule_evidence(a,
+                         "estimated at %.3g ns each, including their release: %s %% of the latency",
                          ALLOCATION_S * 1e9, assay__percent(share).text);
     a->result->finding.gain_estimated = true;
     return assay__rule_found(a, assay__amdahl(fmin(share, 0.9), (double)INFINITY));
@@ -51,7 +52,7 @@ static enum assay__rule_outcome fragmentation(struct assay__advice *a)
     return assay__rule_found(a, NAN);
 }
 
-/* The arena holds weights beside activations, so what is beyond both is unused. */
+/* The arena holds weights as well as activations, so what exceeds both is unused. */
 static enum assay__rule_outcome arena(struct assay__advice *a)
 {
     double held = assay__trial_value(a->trial, "memory.activation.arena"),
@@ -63,7 +64,7 @@ static enum assay__rule_outcome arena(struct assay__advice *a)
     double beyond = held - weights;
     if (beyond < HEAP_LEAST || beyond < ARENA_TIMES * needed) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(
-        a, "the engine's arena holds %s: %s beside the weights, where activations need %s at once",
+        a, "the engine's arena holds %s: %s besides the weights, while activations need %s at once",
         assay__scaled(held, "B").text, assay__scaled(beyond, "B").text,
         assay__scaled(needed, "B").text);
     return assay__rule_found(a, NAN);
@@ -80,7 +81,7 @@ static enum assay__rule_outcome weight_copies(struct assay__advice *a)
     peak -= activations;
     if (weights < HEAP_LEAST || peak < COPIES_TIMES * weights) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(
-        a, "the worker's peak beside the activations is %s, %s times the weights of %s",
+        a, "the worker's peak without the activations is %s, %s times the weights of %s",
         assay__scaled(peak, "B").text, assay__digits(peak / weights, 3).text,
         assay__scaled(weights, "B").text);
     return assay__rule_found(a, NAN);
@@ -92,7 +93,7 @@ const struct assay__rule assay__rules_memory[] = {
     {"memory-growth", "memory", "high", "medium", ASSAY__NEED_ALLOCATIONS, growth, NULL, NULL,
      "Memory grows with every inference",
      "growth of live memory per inference whose 95 % interval lies above 0",
-     "find the call sites that keep it (assay memory lists them); release every output, and update "
+     "find the call sites that hold it (assay memory lists them); release every output, and update "
      "the engine"},
     {"allocations", "memory", "low", "small", TRACKED, allocations, NULL, NULL,
      "Warm inferences allocate",
@@ -100,17 +101,16 @@ const struct assay__rule assay__rules_memory[] = {
      "bind outputs to preallocated memory (I/O binding), turn the engine's arena on, and use fixed "
      "shapes (memory patterns)"},
     {"fragmentation", "memory", "low", "small", ASSAY__NEED_ALLOCATIONS, fragmentation, NULL, NULL,
-     "The heap is mostly unused", "50 % or more of a heap of 16 MiB or more",
+     "The heap is mostly unused", "50 % or more of a heap of at least 16 MiB",
      "release it after loading (malloc_trim), or use another allocator (jemalloc, mimalloc)"},
     {"arena-held", "memory", "low", "small", 0, arena, NULL, NULL,
      "The engine holds far more than the graph needs",
-     "an arena with 16 MiB beside the weights or more, and 4 times the predicted activations or "
-     "more",
+     "an arena with 16 MiB or more besides the weights, at least 4 times the predicted activations",
      "let the arena grow by the requested size only (arena_extend_strategy kSameAsRequested), or "
      "shrink it after a run (memory.enable_memory_arena_shrinkage)"},
     {"weight-copies", "memory", "low", "small", ASSAY__NEED_MEMORY, weight_copies, NULL, NULL,
      "The weights are in memory more than once",
-     "a peak beside the activations of 2.5 times the weights or more, for weights of 16 MiB or "
+     "a peak, without the activations, of at least 2.5 times the weights, for weights of 16 MiB or "
      "more",
      "weights are packed into a second copy: set session.disable_prepacking = 1 where memory is "
      "short, or map external data and share it between sessions"},

@@ -1,22 +1,22 @@
-/* rules_precision.c - rules about number formats. Compute-bound layers gain what the device's
- * ceilings of the two formats differ by, memory-bound ones what their bytes shrink by; layers that
- * are bound by neither gain nothing. */
+/* rules_precision.c - rules about number formats. Compute-bound layers gain the ratio of the
+ * device's ceilings for the two formats, memory-bound ones the reduction of their bytes; layers
+ * bound by neither gain nothing. */
 #include "advise/rules.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* A layer below that of its roof is held up by something else, which another format does not
+/* A layer below this share of its roof is limited by something else, which another format does not
  * change. */
 #define ROOF_NEAR 0.3
-/* A format whose ceiling is not that much higher is not worth its rounding. */
+/* A format whose ceiling is not higher by this factor is not worth its rounding. */
 #define FORMAT_RATIO 1.2
 #define WEIGHTED "MatMul|Gemm|FusedMatMul|FusedGemm|Conv|FusedConv|Gather|LSTM|GRU"
 #define MATRIX "MatMul|Gemm|FusedMatMul|FusedGemm"
 #define PRODUCTS MATRIX "|Conv|FusedConv"
 
-/* Ceiling of a format on the trial's device: "compute.float16.all-cores", or ".matmul" after an
+/* Ceiling of a format on the trial's device: "compute.float16.all-cores", or ".matmul" through an
  * engine; NaN unknown. */
 static double ceiling_of(const struct assay__advice *a, const char *type)
 {
@@ -45,8 +45,11 @@ static bool is_limited(const struct assay__advice *a, size_t i, enum assay__boun
 static double limited_share(const struct assay__advice *a, enum assay__bound bound)
 {
     double sum = 0;
-    for (size_t i = 0; i < a->roofline.layer_count; i++)
-        if (is_limited(a, i, bound)) sum += assay__advice_time(&a->trial->layers.items[i]);
+    for (size_t i = 0; i < a->roofline.layer_count; i++) {
+        if (!is_limited(a, i, bound)) continue;
+        assay__rule_about(a, i);
+        sum += assay__advice_time(&a->trial->layers.items[i]);
+    }
     return sum / a->p50_ns;
 }
 
@@ -109,6 +112,7 @@ static enum assay__rule_outcome weights_int8(struct assay__advice *a)
             !(l->weight_bytes > 0) || !(l->bytes > 0))
             continue;
         double part = 0.75 * fmin(l->weight_bytes / l->bytes, 1); /* 4 bytes become 1 */
+        assay__rule_about(a, i);
         saved += assay__advice_time(l) * part;
         time += assay__advice_time(l);
         bytes += l->weight_bytes;
@@ -116,8 +120,8 @@ static enum assay__rule_outcome weights_int8(struct assay__advice *a)
     }
     if (!count) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(
-        a, "%zu memory-bound layers read %s of float32 weights in %s %% of the latency", count,
-        assay__scaled(bytes, "B").text, assay__percent(time / a->p50_ns).text);
+        a, "%zu memory-bound layers that read %s of float32 weights take %s %% of the latency",
+        count, assay__scaled(bytes, "B").text, assay__percent(time / a->p50_ns).text);
     double share = saved / a->p50_ns;
     return assay__rule_found(a, share < 1 ? 1 / (1 - share) : NAN);
 }
@@ -127,8 +131,8 @@ static enum assay__rule_outcome products_int8(struct assay__advice *a)
     const struct assay__layers *layers = &a->trial->layers;
     double ratio = ceiling_of(a, "int8") / ceiling_of(a, "float32"), time = 0;
     size_t count = 0;
-    /* Tried on three convolutional models, integer convolutions of the CPU were five times slower
-     * (doc/results/verified.md). */
+    /* In tests with three convolutional models, integer convolutions on the CPU were five times
+     * slower (doc/results/verified.md). */
     const char *ops = assay__trial_on_cpu(a->trial) ? MATRIX : PRODUCTS;
     if (strcmp(a->roofline.type, "float32") != 0) return ASSAY__RULE_NOTHING;
     if (!isfinite(ratio))
@@ -136,6 +140,7 @@ static enum assay__rule_outcome products_int8(struct assay__advice *a)
     for (size_t i = 0; i < layers->count; i++) {
         if (!is_limited(a, i, ASSAY__BOUND_COMPUTE) || !assay__op_among(layers->items[i].op, ops))
             continue;
+        assay__rule_about(a, i);
         time += assay__advice_time(&layers->items[i]);
         count++;
     }
@@ -166,8 +171,8 @@ static enum assay__rule_outcome float64(struct assay__advice *a)
         tensors += t->tensors;
     }
     if (!bytes) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, "%lld tensors hold %s of float64, of %s in all", (long long)tensors,
-                         assay__scaled((double)bytes, "B").text,
+    assay__rule_evidence(a, "%lld tensors hold %s of float64 out of %s in total",
+                         (long long)tensors, assay__scaled((double)bytes, "B").text,
                          assay__scaled((double)all, "B").text);
     return assay__rule_found(a, NAN);
 }
@@ -184,17 +189,17 @@ const struct assay__rule assay__rules_precision[] = {
      "bfloat16 would be faster on this device", "the same with bfloat16", NULL},
     {"weights-int8", "precision", "medium", "medium", CEILED, weights_int8, assay__try_weights_int8,
      NULL, "Memory-bound layers read float32 weights",
-     "memory-bound products and gathers with float32 weights, at 30 % of their roof or more; three "
-     "quarters of those bytes go",
+     "memory-bound products and gathers with float32 weights, at 30 % of their roof or more; int8 "
+     "removes three quarters of those bytes",
      "rewrite the weights to int8 and compare the outputs"},
     {"products-int8", "precision", "medium", "medium", CEILED, products_int8, to_dynamic_int8, NULL,
-     "Compute-bound products could be integer products",
+     "Compute-bound products could use integer arithmetic",
      "compute-bound products at 30 % of their roof or more, and an int8 ceiling 1.2 times the "
      "float32 one or more; convolutions count except on the CPU",
      "rewrite the model to dynamic int8 (activations quantised at run time) and compare the "
      "outputs"},
     {"float64", "precision", "medium", "medium", ASSAY__NEED_MODEL | ASSAY__NEED_SHAPES, float64,
      NULL, NULL, "Weights are float64", "a weight tensor of float64",
-     "export the model in float32: half the bytes, twice the numbers in a vector register"},
+     "export the model in float32: half the bytes, twice as many numbers per vector register"},
     {0},
 };

@@ -9,14 +9,14 @@
 #include <math.h>
 #include <string.h>
 
-#define STEPS_LEAST 8     /* shorter loops are not worth another form */
-#define ENGINE_SHARE 0.05 /* of the latency in the engine's cost per run: grows with the nodes */
+#define STEPS_LEAST 8 /* shorter loops are not worth another form */
+#define ENGINE_SHARE \
+    0.05 /* share of the latency in the engine's cost per run, which grows with the nodes */
 #define SCAN_SHARE 0.5
-#define NEEDED_SHARE                                                                            \
-    0.75                 /* of the FLOPs that the wiring needs: above it sparsity gains nothing \
-                          */
+#define NEEDED_SHARE \
+    0.75 /* share of the FLOPs that the wiring needs: above it sparsity gains nothing \ */
 #define CACHE_GROWTH 1.2 /* last quarter of a generation over its first */
-#define DECODE_NEAR 0.4  /* of the memory's bandwidth in reading weights */
+#define DECODE_NEAR 0.4  /* share of the memory bandwidth used for reading weights */
 #define PRODUCTS "Gemm|MatMul|FusedGemm|FusedMatMul"
 
 static enum assay__rule_outcome unrolled(struct assay__advice *a)
@@ -39,7 +39,7 @@ static enum assay__rule_outcome unrolled(struct assay__advice *a)
     return assay__rule_found(a, assay__amdahl(share, (double)INFINITY));
 }
 
-/* Of the latency: the Scan's own row and those of its body. */
+/* Share of the latency: the Scan's own row and those of its body. */
 static double scan_share(const struct assay__advice *a, size_t *count)
 {
     const struct assay__layers *layers = &a->trial->layers;
@@ -130,14 +130,14 @@ static enum assay__rule_outcome decode(struct assay__advice *a)
     double share = weights / most / token;
     if (share < DECODE_NEAR || share > 1) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(
-        a, "every token reads %s of weights: at %s that alone takes %s %% of a token's %s",
+        a, "every token reads %s of weights: at %s, that alone takes %s %% of the %s per token",
         assay__scaled(weights, "B").text, assay__scaled(most, "B/s").text,
         assay__percent(share).text, assay__scaled(token, "s").text);
     return assay__rule_found(a, assay__amdahl(share, 4));
 }
 
-/* The zoo's model in the other form: the same weights, so the same outputs. Nobody but the zoo can
- * make it. */
+/* The zoo's model in the other form: the same weights, so the same outputs. Only the zoo can build
+ * it. */
 static void other_form(const struct assay__advice *a, struct assay__change *change)
 {
     const struct assay__model_info *m = a->trial->model;
@@ -159,30 +159,30 @@ static void other_form(const struct assay__advice *a, struct assay__change *chan
 const struct assay__rule assay__rules_sequence[] = {
     {"cell-unrolled", "sequence", "note", "medium", TIMED, unrolled, other_form, NULL,
      "An unrolled cell makes the engine's graph long",
-     "a recurrent cell of 8 steps or more, unrolled, with 5 % of the latency or more in the "
+     "an unrolled recurrent cell of 8 steps or more, with 5 % or more of the latency in the "
      "engine's cost per run",
      "compare with the same cell as one Scan (form=scan in the zoo): one node for the engine, but "
      "its steps may cost more than is saved"},
     {"cell-scan", "sequence", "note", "medium", TIMED, scanned, other_form, NULL,
      "A Scan keeps the engine from optimising across steps",
-     "a recurrent cell of 8 steps or more as a Scan with half of the latency or more",
+     "a recurrent cell of 8 steps or more as a Scan that takes half of the latency or more",
      "compare with the unrolled form (form=unrolled in the zoo): the engine optimises across "
-     "steps, at the price of a longer start and a larger graph"},
+     "steps, at the cost of a slower start and a larger graph"},
     {"sparse-as-dense", "sequence", "medium", "large", TIMED, sparse, NULL, NULL,
      "A sparse wiring is executed as a dense one",
-     "a wiring that needs 75 % of the executed FLOPs or less",
+     "a wiring that needs at most 75 % of the executed FLOPs",
      "leave missing synapses out: smaller products per neuron group, or a sparse kernel; "
      "overhead-bound products gain nothing"},
     {"cache-growth", "sequence", "medium", "large", ASSAY__POTENTIAL_TOKENS, cache, NULL, NULL,
      "Tokens become slower as the cache grows",
-     "the last quarter of a generation 1.2 times as slow as the first or more",
+     "the last quarter of a generation is at least 1.2 times as slow as the first",
      "do not copy the cache for every token: one buffer for past and present (GroupQueryAttention, "
      "past_present_share_buffer), a window, or a 16-bit or 8-bit cache"},
     {"decode-bandwidth", "sequence", "medium", "medium", ASSAY__POTENTIAL_TOKENS, decode,
-     assay__try_weights_int8, NULL, "A token's time goes into reading the weights",
-     "weights over the memory's bandwidth take 40 % of a token's time or more; potential of int8 "
-     "weights",
-     "read fewer bytes per token: int8 weights, or several sequences per batch; the potential is "
-     "that of a quarter of the bytes"},
+     assay__try_weights_int8, NULL, "Token time is spent reading the weights",
+     "weight bytes divided by memory bandwidth are 40 % or more of the time per token; the "
+     "potential assumes int8 weights",
+     "read fewer bytes per token: int8 weights, or several sequences per batch; the potential "
+     "assumes a quarter of the bytes"},
     {0},
 };

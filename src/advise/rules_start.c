@@ -1,10 +1,10 @@
-/* rules_start.c - rules about what happens before the first warm inference. Their gain is of the
- * start, not of the latency: none is stated. */
+/* rules_start.c - rules about what happens before the first warm inference. They improve start-up,
+ * not latency: no gain is given. */
 #include "advise/rules.h"
 
 #include <math.h>
 
-#define COLD_TIMES 100.0 /* inferences: shorter waits are not noticed beside the work … */
+#define COLD_TIMES 100.0 /* inferences: shorter waits are not noticed next to the work … */
 #define COLD_LEAST_S 0.5 /* … nor are these */
 #define COMPILE_SHARE 0.5
 #define COMPILE_LEAST_S 0.2
@@ -27,8 +27,9 @@ static enum assay__rule_outcome compile(struct assay__advice *a)
     if (!isfinite(own)) return assay__rule_without(a, "timing.compile");
     if (!isfinite(session)) return assay__rule_without(a, "timing.session");
     if (own < COMPILE_LEAST_S || own < COMPILE_SHARE * session) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, "optimising and compiling the graph takes %s of the session's %s",
-                         assay__scaled(own, "s").text, assay__scaled(session, "s").text);
+    assay__rule_evidence(
+        a, "optimising and compiling the graph takes %s of the %s of session creation",
+        assay__scaled(own, "s").text, assay__scaled(session, "s").text);
     return assay__rule_found(a, NAN);
 }
 
@@ -45,13 +46,13 @@ static enum assay__rule_outcome first(struct assay__advice *a)
 
 const struct assay__rule assay__rules_start[] = {
     {"cold-start", "start", "low", "medium", ASSAY__NEED_LATENCY | ASSAY__NEED_START, cold_start,
-     NULL, NULL, "Starting takes long",
-     "a session's creation of 0.5 s or more, and as long as 100 inferences or more",
+     NULL, NULL, "Session creation is slow",
+     "session creation of 0.5 s or more, and at least as long as 100 inferences",
      "keep one session for many inferences; for short-lived processes map the weights as external "
      "data and store the optimised model"},
     {"compile-time", "start", "low", "medium", ASSAY__NEED_START, compile, NULL, NULL,
      "The graph is compiled at every start",
-     "0.2 s or more, and half of the session's creation or more",
+     "0.2 s or more, and at least half of the session creation time",
      "optimise once and keep the result: optimized_model_filepath, then no optimisation; on "
      "accelerators the provider's cache (ep.context_enable)"},
     {"first-inference", "start", "note", "small", ASSAY__NEED_LATENCY | ASSAY__NEED_START, first,

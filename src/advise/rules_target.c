@@ -1,17 +1,17 @@
 /* rules_target.c - rules about how the engine was set up: threads, spinning, optimisation, streams.
- * The number of threads that is right is that of the cores it may run on; how much a wrong one
- * costs depends on the model, so most of these have no potential before they are tried. */
+ * The right number of threads is the number of cores it may run on; how much a wrong one costs
+ * depends on the model, so most of these have no potential until they are tried. */
 #include "advise/rules.h"
 #include "base/cpu_list.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Less than that of the time in compute-bound layers leaves more threads little to do. */
+/* With less than this share of the time in compute-bound layers, more threads have little to do. */
 #define UNDER_COMPUTE_SHARE 0.3
-/* CPUs kept busy, of the threads there are, from which on waiting must be spinning … */
+/* Busy CPUs per thread, above which waiting must be spinning … */
 #define SPINNING_BUSY 0.9
-/* … when the layers reach less than that of their roofs. */
+/* … if the layers reach less than this share of their roofs. */
 #define SPINNING_UTILIZATION 0.1
 
 /* Cores and hardware threads that the worker may use; 0 unknown. */
@@ -25,7 +25,7 @@ static void room(const struct assay__advice *a, int *cores, int *threads)
     if (pinned > 0 && (!*cores || pinned < *cores)) *cores = pinned;
 }
 
-static const char no_cores[] = "machine: the number of its cores is unknown";
+static const char no_cores[] = "machine: the number of cores is unknown";
 
 static enum assay__rule_outcome threads_over(struct assay__advice *a)
 {
@@ -64,7 +64,7 @@ static enum assay__rule_outcome threads_under(struct assay__advice *a)
     if (cores <= 0) return assay__rule_missing(a, no_cores);
     if (own >= cores || share < UNDER_COMPUTE_SHARE) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(a, "%d of %d cores are used", own, cores);
-    assay__rule_evidence(a, "layers bound by computing take %s %% of the latency",
+    assay__rule_evidence(a, "compute-bound layers take %s %% of the latency",
                          assay__percent(share).text);
     assay__rule_advice(a, "use all %d cores", cores);
     return assay__rule_found(a, assay__amdahl(share < 1 ? share : 1, (double)cores / (double)own));
@@ -87,9 +87,8 @@ static enum assay__rule_outcome spinning(struct assay__advice *a)
     if (own <= 0) own = a->profile->environment.cores;
     if (own < 2 || busy < SPINNING_BUSY * (double)own || !(used < SPINNING_UTILIZATION))
         return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, "%s CPUs are busy with %d threads", assay__digits(busy, 3).text, own);
-    assay__rule_evidence(a, "the layers reach %s %% of what their roofs allow",
-                         assay__percent(used).text);
+    assay__rule_evidence(a, "%d threads keep %s CPUs busy", own, assay__digits(busy, 3).text);
+    assay__rule_evidence(a, "the layers reach %s %% of their roofs", assay__percent(used).text);
     return assay__rule_found(a, NAN);
 }
 
@@ -133,21 +132,23 @@ static void one_thread(const struct assay__advice *a, struct assay__change *chan
 
 const struct assay__rule assay__rules_target[] = {
     {"threads-over", "target", "medium", "small", 0, threads_over, use_cores, NULL,
-     "More threads than the processor has",
-     "threads of the engine above the hardware threads it may use", NULL},
+     "More threads than hardware threads",
+     "more engine threads than hardware threads available to it", NULL},
     {"threads-smt", "target", "low", "small", 0, threads_smt, use_cores, NULL,
-     "Two threads share a core", "threads above the cores, not above the hardware threads", NULL},
+     "Two threads share a core", "more threads than cores, but not more than hardware threads",
+     NULL},
     {"threads-under", "target", "medium", "small", CEILED, threads_under, use_cores, NULL,
      "Cores stay unused",
      "fewer threads than cores, and 30 % or more of the latency in compute-bound layers", NULL},
     {"spinning", "target", "low", "small", CEILED | ASSAY__NEED_COUNTERS, spinning,
      assay__try_spinning_off, NULL, "Idle threads spin",
-     "90 % or more of the threads' CPUs busy while layers reach less than 10 % of their roofs",
-     "let waiting threads sleep (session.intra_op.allow_spinning = 0): it saves energy and leaves "
-     "CPU time to others, and may cost latency"},
+     "90 % or more of the CPU time of the threads in use while layers reach less than 10 % of "
+     "their roofs",
+     "let waiting threads sleep (session.intra_op.allow_spinning = 0): this saves energy and frees "
+     "CPU time for others, but may increase latency"},
     {"optimization-off", "target", "high", "small", 0, optimization, assay__try_optimization, NULL,
-     "Graph optimisation is not fully on", "an optimisation level other than all",
-     "let the engine optimise the graph fully"},
+     "Graph optimisation is not fully enabled", "an optimisation level other than all",
+     "enable full graph optimisation"},
     {"streams-over", "target", "medium", "small", 0, streams_over, one_thread, NULL,
      "Requests compete for the cores",
      "more requests in flight than hardware threads, each with several threads", NULL},

@@ -1,10 +1,10 @@
 /* arena.c - a chain of chunks; allocation bumps a pointer, freeing frees the chain.
  *
  * Chunks double from 4 KiB to 1 MiB, so a small document costs little and a large one few calls; a
- * request that is larger than the next chunk gets a separate chunk after the current one, so the
+ * request larger than the next chunk gets a separate chunk after the current one, so that the
  * current one is not wasted. Under AddressSanitizer the unused tail of each chunk and a red zone
- * after each allocation are poisoned. Limits: one allocation is at most 2^40 bytes (anything
- * larger is a lie in a file, not a need). Not thread-safe. */
+ * after each allocation are poisoned. Limits: one allocation is at most 2^40 bytes (a larger one
+ * can only come from a corrupt file). Not thread-safe. */
 #include "base/arena.h"
 
 #include "base/checked.h"
@@ -40,7 +40,7 @@
 #define ARENA_ALIGN 16u
 #define ARENA_FIRST_CHUNK ((size_t)4096)
 #define ARENA_LAST_CHUNK ((size_t)1 << 20)
-#define ARENA_CLEAN_CHUNK ((size_t)128 << 10) /* from here on malloc asks the kernel */
+#define ARENA_CLEAN_CHUNK ((size_t)128 << 10) /* above this malloc asks the kernel */
 #define ARENA_MAX_ALLOCATION ((uint64_t)1 << 40)
 
 struct chunk {
@@ -87,14 +87,14 @@ static inline void *chunk_take(struct chunk *chunk, size_t size, size_t padded)
     return memory;
 }
 
-/* Apart, so that the way that nearly every call takes stays short. */
+/* Separate, so that the common path stays short. */
 __attribute__((noinline)) static void *alloc_in_new_chunk(struct assay__arena *arena, size_t size,
                                                           size_t padded)
 {
     bool own = arena->current && padded > arena->next_size;
     size_t chunk_size = padded > arena->next_size ? padded : arena->next_size;
     /* calloc gives zeroed pages from the kernel without touching them, so zeroing costs nothing for
-     * large chunks. A small one it would have to fill with zeros, also the part that is never
+     * large chunks. A small one it would have to fill with zeros, including the part that is never
      * used. */
     bool clean = chunk_size >= ARENA_CLEAN_CHUNK;
     size_t bytes = sizeof(struct chunk) + chunk_size;

@@ -1,6 +1,6 @@
 /* arena.h - many allocations, one free. Memory is zeroed. Every function but assay__arena_text
- * returns NULL when out of memory. The failure also sticks to the arena, so that code which fills a
- * result in it can check once, at the end. */
+ * returns NULL when out of memory. The failure is also recorded in the arena, so that code that
+ * fills a result in it can check once, at the end. */
 #ifndef ASSAY_BASE_ARENA_H
 #define ASSAY_BASE_ARENA_H
 
@@ -29,10 +29,9 @@ const char *assay__arena_text(struct assay__arena *arena, const char *format, ..
 const char *assay__arena_vtext(struct assay__arena *arena, const char *format, va_list args);
 /** True once an allocation has failed, or assay__arena_fail() was called. NULL counts as failed. */
 bool assay__arena_failed(const struct assay__arena *arena);
-/** Marks it as failed: memory that belongs to the result came from elsewhere, and there was none.
- */
+/** Marks it as failed, because memory for the result that came from elsewhere ran out. */
 void assay__arena_fail(struct assay__arena *arena);
-/** Bytes handed out, for tests and limits. */
+/** Bytes allocated so far, for tests and limits. */
 size_t assay__arena_used(const struct assay__arena *arena);
 
 #endif

@@ -1,5 +1,5 @@
-/* buf.c - the growable buffer: capacity doubles, one byte is always kept for the terminating NUL,
- * errors stick. */
+/* buf.c - the growable buffer: capacity doubles, one byte is always reserved for the terminating
+ * NUL, errors are sticky. */
 #include "base/buf.h"
 
 #include "base/checked.h"
@@ -88,7 +88,7 @@ void assay__buf_repeat(struct assay__buf *buf, const char *text, size_t count)
     size_t length = strlen(text), total;
     if (assay__mul_overflows(length, count, &total)) buf->failed = true;
     if (buf->failed || !total || !reserve(buf, total))
-        return; /* room alone would leave it without its NUL */
+        return; /* reserving room alone would leave it without its NUL */
     for (size_t i = 0; i < count; i++)
         assay__buf_add(buf, text, length);
 }

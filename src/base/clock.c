@@ -2,7 +2,7 @@
  *
  * The cost is the lowest mean of several rounds of back-to-back reads (the lowest, because only
  * disturbance can make a round slower). The step is the smallest positive difference between two
- * reads that follow each other. */
+ * consecutive reads. */
 #include "base/clock.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* cpu_list.c - reads lists of CPUs such as "0-3,8". Numbers end at 65,535: more CPUs than any
- * kernel counts, and few enough to walk. */
+/* cpu_list.c - reads lists of CPUs such as "0-3,8". Numbers go up to 65,535: more CPUs than any
+ * kernel supports, and few enough to iterate over. */
 #include "base/cpu_list.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* cpu_list.h - lists of CPUs as the kernel and users write them: "0-3,8".
+/* cpu_list.h - lists of CPUs in the notation of the kernel and users: "0-3,8".
  *   struct assay__cpu_walk walk = {.at = list};
  *   while (assay__cpu_next(&walk)) use(walk.cpu);
  *   if (walk.malformed) … */
@@ -10,7 +10,7 @@
 struct assay__cpu_walk {
     const char *at; /* the rest of the list */
     unsigned cpu, last;
-    bool begun, malformed; /* malformed: or empty; what came before it was walked */
+    bool begun, malformed; /* malformed (or empty); what came before it was walked */
 };
 
 /** The next CPU of the list; false: there is none. */

@@ -1,4 +1,4 @@
-/* enum_names.h - the names of an enum's values, as files and JSON have them. */
+/* enum_names.h - the names of an enum's values, as used in files and JSON. */
 #ifndef ASSAY_BASE_ENUM_NAMES_H
 #define ASSAY_BASE_ENUM_NAMES_H
 

@@ -1,6 +1,6 @@
-/* file.c - files mapped for reading, small files read whole, files written whole or not at all,
- * folders of ours. Limit: a file that someone shortens while it is mapped raises SIGBUS on access,
- * as with every mapping. */
+/* file.c - files mapped for reading, small files read completely, files written completely or not
+ * at all, temporary folders. Limit: a file that is truncated while it is mapped raises SIGBUS on
+ * access, as with every mapping. */
 #include "base/file.h"
 
 #include "base/buf.h"
@@ -111,8 +111,8 @@ static int write_all(int fd, const void *data, size_t size)
     return 0;
 }
 
-/* Creates a file beside `path` with the permissions of any new file; -1 with errno. mkstemp makes
- * it 0600, and reading the umask would change it for every thread. */
+/* Creates a file next to `path` with the permissions of any new file; -1 with errno. mkstemp would
+ * make it 0600, and reading the umask would change it for every thread. */
 static int create_beside(const char *path, char temporary[PATH_MAX])
 {
     unsigned number = (unsigned)assay__now_ns() ^ (unsigned)getpid() << 8;
@@ -226,20 +226,20 @@ void assay__folder_remove(const char *path)
     rmdir(path);
 }
 
-/* Folders are named assay-PID-HOST-XXXXXX. HOST, a hash of the machine's name, is there because a
- * folder for temporary files can be shared between machines or containers, where the same number is
- * another process. */
+/* Folders are named assay-PID-HOST-XXXXXX. HOST, a hash of the machine's name, is needed because a
+ * temporary folder can be shared between machines or containers, where the same number is a
+ * different process. */
 static void name_of_process(char *out, size_t out_size, long pid)
 {
     char host[256] = "";
-    gethostname(host, sizeof host - 1); /* without a name: one hash for all the nameless */
+    gethostname(host, sizeof host - 1); /* no name: one hash for all machines without one */
     uint32_t hash = 2166136261u;        /* FNV-1a */
     for (const char *at = host; *at; at++)
         hash = (hash ^ (unsigned char)*at) * 16777619u;
     snprintf(out, out_size, "assay-%ld-%08lx-", pid, (unsigned long)hash);
 }
 
-/* The process a folder of ours was named after, if it was on this machine and is gone. */
+/* The process that one of our folders is named after, if it ran on this machine and has ended. */
 static bool left_by_dead(const char *name)
 {
     char ours[64], *end;
@@ -253,8 +253,8 @@ static bool left_by_dead(const char *name)
     return kill((pid_t)pid, 0) == -1 && errno == ESRCH;
 }
 
-/* What a killed process could not remove itself. One pass over the folder; what fails is left
- * for the next run. */
+/* Removes what a killed process could not. One pass over the folder; what fails is left for the
+ * next run. */
 static void remove_left_behind(const char *base)
 {
     DIR *entries = opendir(base);

@@ -1,5 +1,5 @@
-/* file.h - files mapped for reading, small files read whole, and files written so that a failure
- * leaves no torso. */
+/* file.h - files mapped for reading, small files read completely, and files written so that a
+ * failure leaves no partial file. */
 #ifndef ASSAY_BASE_FILE_H
 #define ASSAY_BASE_FILE_H
 
@@ -19,27 +19,27 @@ struct assay__mapping {
  *  empty, no permission. */
 int assay__file_map(const char *path, struct assay__mapping *mapping, struct assay_error *error);
 void assay__file_unmap(struct assay__mapping *mapping);
-/** Reads at most `limit` bytes of a (small, possibly /proc) file into a fresh NUL-terminated
- *  string; free() it. */
+/** Reads at most `limit` bytes of a (small, possibly /proc) file into a new NUL-terminated string;
+ *  free() it. */
 int assay__file_read(const char *path, size_t limit, char **text, size_t *length,
                      struct assay_error *error);
-/** Writes a temporary beside `path`, fsyncs, renames over it. ENOSPC and the like become one clear
- *  message. */
+/** Writes a temporary file next to `path`, fsyncs it and renames it. ENOSPC and the like become one
+ *  clear message. */
 int assay__file_write(const char *path, const void *data, size_t size, struct assay_error *error);
-/** Could assay__file_write write there? Makes a temporary beside `path` and removes it; 0, or what
- *  it would fail with. */
+/** Whether assay__file_write could write there: creates a temporary file next to `path` and removes
+ *  it; 0, or the error it would fail with. */
 int assay__file_writable(const char *path, struct assay_error *error);
 bool assay__file_exists(const char *path);
 /** The folder part of a path ("." when it has none), into `out`. 0 or ASSAY_ELIMIT. */
 int assay__path_folder(const char *path, char *out, size_t out_size);
 /** folder + "/" + name. 0 or ASSAY_ELIMIT. */
 int assay__path_join(const char *folder, const char *name, char *out, size_t out_size);
-/** Writes a text into a file of a cache and makes its folder and the one above ("~/.cache" may not
- *  be there yet); a text that failed is out of memory. */
+/** Writes a text to a cache file and creates its folder and the parent ("~/.cache" may not exist
+ *  yet); a text that failed is out of memory. */
 int assay__file_keep(const char *path, const struct assay__buf *text, struct assay_error *error);
-/** A fresh private folder under $TMPDIR (else /tmp); the caller removes it with
- *  assay__folder_remove. Its name holds our process id: such folders of ours whose process was
- *  killed are removed on the way. */
+/** A new private folder under $TMPDIR (else /tmp); the caller removes it with assay__folder_remove.
+ *  Its name contains our process id: folders left behind by killed processes are removed at the
+ *  same time. */
 int assay__folder_temporary(char *out, size_t out_size, struct assay_error *error);
 /** Removes the files in a folder we made, and the folder. Not recursive below one level of
  *  folders. */

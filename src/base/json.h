@@ -14,7 +14,7 @@
 
 /* --- writer ----------------------------------------------------------------------------------- */
 
-/* Errors stick in the buffer: whatever goes wrong (memory, nesting too deep, an end too many) sets
+/* Errors are sticky: whatever goes wrong (memory, nesting too deep, one end too many) sets
  * out->failed, and the caller checks once at the end. */
 
 #define ASSAY__JSON_DEPTH 64
@@ -51,7 +51,7 @@ void assay__json_put_strings(struct assay__json_writer *writer, const char *key,
                              const char *const *items, size_t count);
 void assay__json_put_number(struct assay__json_writer *writer, const char *key, double value);
 void assay__json_put_integer(struct assay__json_writer *writer, const char *key, int64_t value);
-/** A value below `least` is not known and is written as null. */
+/** A value below `least` is unknown and written as null. */
 void assay__json_put_count(struct assay__json_writer *writer, const char *key, int64_t value,
                            int64_t least);
 void assay__json_put_bool(struct assay__json_writer *writer, const char *key, bool value);
@@ -77,19 +77,19 @@ struct assay__json_token {
     enum assay__json_kind kind;
     const char *text; /* raw bytes between the quotes, or of the number; points into the input */
     size_t length;
-    bool escaped; /* text holds backslashes: use assay__json_unescape */
+    bool escaped; /* text contains backslashes: use assay__json_unescape */
     double number;
 };
 
 struct assay__json_reader;
 
-/** Over memory that outlives the reader. */
+/** Over memory that must outlive the reader. */
 struct assay__json_reader *assay__json_reader_new(const char *text, size_t length);
 void assay__json_reader_free(struct assay__json_reader *reader);
 /** The next token; ASSAY_EFORMAT with byte offset and what was wrong on bad input. */
 int assay__json_next(struct assay__json_reader *reader, struct assay__json_token *token,
                      struct assay_error *error);
-/** What was wrong where the last failed call stopped, and where that is; "" after a success. */
+/** What was wrong and where, for the last failed call; "" after a success. */
 const char *assay__json_reader_fault(const struct assay__json_reader *reader, size_t *at);
 /** Skips the value that comes next (or the rest of the value whose opening token was just read). */
 int assay__json_skip(struct assay__json_reader *reader, const struct assay__json_token *opened,

@@ -104,13 +104,12 @@ static int read_string(struct assay__json_reader *reader, struct assay__json_tok
     token->escaped = false;
     for (;;) {
         at = plain_run(reader->text, at, reader->length);
-        if (at >= reader->length) return bad(reader, begin - 1, "a string without its end", error);
+        if (at >= reader->length) return bad(reader, begin - 1, "an unterminated string", error);
         if (reader->text[at] == '"') break;
         if (reader->text[at] != '\\')
             return bad(reader, at, "a control character in a string", error);
         token->escaped = true;
-        if (++at >= reader->length)
-            return bad(reader, begin - 1, "a string without its end", error);
+        if (++at >= reader->length) return bad(reader, begin - 1, "an unterminated string", error);
         if (reader->text[at] == 'u') {
             for (int i = 1; i <= 4; i++)
                 if (at + (size_t)i >= reader->length ||
@@ -202,7 +201,7 @@ static int read_number(struct assay__json_reader *reader, struct assay__json_tok
     token->text = reader->text + reader->at;
     token->length = end - reader->at;
     if (token->length > NUMBER_LIMIT)
-        return bad(reader, reader->at, "a number of more than 400 characters", error);
+        return bad(reader, reader->at, "a number longer than 400 characters", error);
     if (!simple_number(token->text, token->length, &token->number)) {
         char copy[NUMBER_LIMIT + 1];
         memcpy(copy, token->text, token->length);
@@ -258,20 +257,19 @@ static int read_value(struct assay__json_reader *reader, struct assay__json_toke
         reader->at += length;
         return 0;
     }
-    return bad(reader, reader->at, "not a value", error);
+    return bad(reader, reader->at, "not a JSON value", error);
 }
 
 static int read_key(struct assay__json_reader *reader, struct assay__json_token *token,
                     struct assay_error *error)
 {
-    if (reader->text[reader->at] != '"')
-        return bad(reader, reader->at, "a key was expected", error);
+    if (reader->text[reader->at] != '"') return bad(reader, reader->at, "expected a key", error);
     token->kind = ASSAY__JSON_KEY;
     int code = read_string(reader, token, error);
     if (code) return code;
     skip_space(reader);
     if (reader->at >= reader->length || reader->text[reader->at] != ':')
-        return bad(reader, reader->at, "a colon was expected", error);
+        return bad(reader, reader->at, "expected a colon", error);
     reader->at++;
     reader->expects = VALUE;
     return 0;
@@ -285,8 +283,8 @@ int assay__json_next(struct assay__json_reader *reader, struct assay__json_token
     skip_space(reader);
     bool done = reader->depth == 0 && reader->expects == COMMA_OR_END;
     if (reader->at >= reader->length)
-        return done ? 0 : bad(reader, reader->at, "the text ends too early", error);
-    if (done) return bad(reader, reader->at, "something follows the value", error);
+        return done ? 0 : bad(reader, reader->at, "the text ends unexpectedly", error);
+    if (done) return bad(reader, reader->at, "unexpected text after the value", error);
     char c = reader->text[reader->at], end = in_object(reader) ? '}' : ']';
     if (c == end && reader->expects != VALUE && reader->expects != KEY) {
         token->kind = in_object(reader) ? ASSAY__JSON_OBJECT_END : ASSAY__JSON_ARRAY_END;
@@ -296,12 +294,13 @@ int assay__json_next(struct assay__json_reader *reader, struct assay__json_token
         return 0;
     }
     if (reader->expects == COMMA_OR_END) {
-        if (c != ',') return bad(reader, reader->at, "a comma or the end was expected", error);
+        if (c != ',')
+            return bad(reader, reader->at, "expected a comma or a closing bracket", error);
         reader->at++;
         reader->expects = in_object(reader) ? KEY : VALUE;
         skip_space(reader);
         if (reader->at >= reader->length)
-            return bad(reader, reader->at, "the text ends too early", error);
+            return bad(reader, reader->at, "the text ends unexpectedly", error);
     }
     if (reader->expects == KEY || reader->expects == KEY_OR_END)
         return read_key(reader, token, error);
@@ -316,10 +315,10 @@ int assay__json_skip(struct assay__json_reader *reader, const struct assay__json
     if (opened && (opened->kind == ASSAY__JSON_OBJECT || opened->kind == ASSAY__JSON_ARRAY)) {
         level--;
     } else if (opened && opened->kind != ASSAY__JSON_KEY) {
-        return 0; /* a scalar: it has been read already */
+        return 0; /* a scalar: it has already been read */
     } else {
         code = assay__json_next(reader, &token, error);
-        if (!code && token.kind == ASSAY__JSON_KEY) /* a member was next: its value too */
+        if (!code && token.kind == ASSAY__JSON_KEY) /* a member was next: skip its value too */
             code = assay__json_next(reader, &token, error);
     }
     while (!code && reader->depth > level)
@@ -355,14 +354,14 @@ static size_t decode_escape(const char *text, size_t length, char out[4], size_t
             taken = 12;
         }
     }
-    /* A lone surrogate becomes U+FFFD there. */
+    /* A lone surrogate becomes U+FFFD. */
     *written = assay__utf8_encode(code ? code : 0xfffd, out);
     return taken;
 }
 
 char *assay__json_unescape(struct assay__arena *arena, const struct assay__json_token *token)
 {
-    /* A bad byte (1) grows to U+FFFD (3); every escape shrinks or stays. */
+    /* A bad byte (1) becomes U+FFFD (3); every escape gets shorter or stays the same. */
     size_t bad_bytes = 0, size;
     for (size_t i = 0; i < token->length; i += size)
         bad_bytes += assay__utf8_decode(token->text + i, token->length - i, &size) ==

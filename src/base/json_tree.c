@@ -1,4 +1,4 @@
-/* json_tree.c - a small JSON tree in an arena, built from the token stream without recursion. Of
+/* json_tree.c - a small JSON tree in an arena, built from the token stream without recursion. For
  * duplicate keys, look-ups find the first. For our own documents (jobs, messages), not for traces.
  */
 #include "base/json.h"
@@ -32,7 +32,7 @@ static bool exact_integer(const struct assay__json_token *token, int64_t *value)
     return true;
 }
 
-/* Puts the node of a value after its siblings; a container becomes the parent of what follows. */
+/* Appends the node of a value to its siblings; a container becomes the parent of what follows. */
 static void add_node(struct builder *builder, const struct assay__json_token *token)
 {
     struct assay__json *node = assay__arena_alloc(builder->arena, sizeof *node);

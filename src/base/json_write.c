@@ -3,8 +3,8 @@
  * Numbers are the shortest of %.15g, %.16g and %.17g that reads back to the same double; integers
  * that a double holds exactly are written without exponent up to 2^53; non-finite values are null
  * (JSON has no NaN). Strings are escaped and bytes that are not UTF-8 become U+FFFD, so the output
- * is always valid JSON. Characters that drive a terminal or turn the reading order are escaped too:
- * a document that is shown as it is does no harm. Nesting deeper than ASSAY__JSON_DEPTH marks the
+ * is always valid JSON. Characters that control a terminal or change the text direction are escaped
+ * too, so that a document can be displayed safely. Nesting deeper than ASSAY__JSON_DEPTH marks the
  * buffer as failed. */
 #include "base/json.h"
 #include "base/text.h"
@@ -53,7 +53,7 @@ static void open_container(struct assay__json_writer *writer, char bracket)
 static void close_container(struct assay__json_writer *writer, char bracket)
 {
     if (writer->depth == 0) {
-        writer->out->failed = true; /* one end too many: a bug of the caller, never silent */
+        writer->out->failed = true; /* one end too many: a bug in the caller, never silent */
         return;
     }
     bool empty = writer->first[writer->depth--];
@@ -128,7 +128,7 @@ void assay__json_string(struct assay__json_writer *writer, const char *text)
         assay__buf_puts(writer->out, "null");
 }
 
-/* Most numbers of a document are whole: without printf, several times as fast. */
+/* Most numbers in a document are whole: avoiding printf is several times as fast. */
 static void put_digits(struct assay__buf *out, uint64_t magnitude, bool negative)
 {
     char text[24];

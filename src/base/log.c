@@ -1,5 +1,5 @@
 /* log.c - lines to a callback. The setting is process-wide; the lock is held while the callback
- * runs, so that a callback which was replaced is not called any more. */
+ * runs, so that a replaced callback is no longer called. */
 #include "base/log.h"
 
 #include <pthread.h>

@@ -1,12 +1,12 @@
 /* map.c - string to size_t by open addressing with linear probing and backward-shift deletion.
  *
- * The hash multiplies 8 bytes at a time into 128 bits and folds them (the way of wyhash), keyed per
- * map from the clock, an address and a counter: who does not know the keys cannot choose names that
- * collide. Looking up names is most of what the analysis of a graph does, so this is worth its
- * care. The load stays below 3/4. Keys are borrowed. Not thread-safe.
+ * The hash multiplies 8 bytes at a time into 128 bits and folds them (as wyhash does), keyed per
+ * map from the clock, an address and a counter: without the keys, nobody can choose names that
+ * collide. Graph analysis consists mostly of name look-ups, so this is worth the effort. The load
+ * stays below 3/4. Keys are borrowed. Not thread-safe.
  *
  * A map over names keeps the values of interned keys in an array by their number; the hash table
- * then only holds keys that are not among the names. */
+ * then contains only keys that are not among the names. */
 #include "base/map.h"
 
 #include "base/checked.h"
@@ -30,7 +30,8 @@ struct assay__map {
     size_t count;
     uint64_t key0, key1;
     const struct assay__names *names; /* NULL: none */
-    size_t *by_number; /* of the names there were when the map was made; ASSAY__MAP_NONE: not set */
+    size_t *by_number; /* for the names that existed when the map was created; ASSAY__MAP_NONE: not
+                          set */
     size_t number_count, numbered; /* length of by_number, and how many of it are set */
 };
 
@@ -104,7 +105,7 @@ struct assay__map *assay__map_over(const struct assay__names *names)
     return map;
 }
 
-/* Where the value of a key lies that is among the names; NULL: it is not. */
+/* Where the value of an interned key is stored; NULL: the key is not among the names. */
 static size_t *numbered(const struct assay__map *map, const char *key)
 {
     if (!map->names) return NULL;
@@ -121,7 +122,7 @@ void assay__map_free(struct assay__map *map)
     free(map);
 }
 
-/* The slot that holds the key, or the empty slot where it belongs. capacity > 0. */
+/* The slot that contains the key, or the empty slot where it belongs. capacity > 0. */
 static size_t find(const struct assay__map *map, const char *key, uint64_t hash)
 {
     size_t mask = map->capacity - 1;
@@ -132,7 +133,7 @@ static size_t find(const struct assay__map *map, const char *key, uint64_t hash)
     return at;
 }
 
-/* capacity: a power of two above the one it has. */
+/* capacity: a power of two larger than the current one. */
 static int grow(struct assay__map *map, size_t capacity)
 {
     size_t bytes;
@@ -192,7 +193,7 @@ int assay__map_set(struct assay__map *map, const char *key, size_t value)
     return 0;
 }
 
-/* Apart, so that the way of an interned key stays short. */
+/* Separate, so that the path for an interned key stays short. */
 __attribute__((noinline)) static size_t get_by_text(const struct assay__map *map, const char *key)
 {
     const size_t *place = numbered(map, key);

@@ -13,12 +13,12 @@ struct assay__names;
 
 struct assay__map *assay__map_new(void);
 /** A map for keys that mostly come from `names` (borrowed; NULL: as assay__map_new): an array of
- *  one value for each name, so that finding an interned key costs no hash and no comparison. Any
- *  other key works too, at the price of a plain map. The array is as long as there are names: not
+ *  one value for each name, so that finding an interned key needs no hash and no comparison. Any
+ *  other key works too, at the cost of a plain map. The array is as long as there are names: not
  *  for many small maps. Values must not be ASSAY__MAP_NONE. */
 struct assay__map *assay__map_over(const struct assay__names *names);
 void assay__map_free(struct assay__map *map);
-/** Makes room for so many keys, so that the table does not grow on the way. 0 or ASSAY_ENOMEM. */
+/** Makes room for this many keys, so that the table does not have to grow. 0 or ASSAY_ENOMEM. */
 int assay__map_reserve(struct assay__map *map, size_t count);
 /** Sets or replaces. 0 or ASSAY_ENOMEM. */
 int assay__map_set(struct assay__map *map, const char *key, size_t value);

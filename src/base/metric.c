@@ -120,7 +120,7 @@ static struct assay_metric *copy_metric(const struct assay_metric *metric)
     const char *source = !known ? "none" : metric->source ? metric->source : "";
     const char *note = metric->note ? metric->note : "";
     if (!known && note[0] == '\0') /* only when a known state came with a non-finite value */
-        note = "the value was not a finite number";
+        note = "the value was not finite";
     size_t size = sizeof(struct assay_metric) + strlen(metric->name) + strlen(unit) +
                   strlen(source) + strlen(note) + 4;
     struct assay_metric *copy = calloc(1, size);
@@ -150,7 +150,7 @@ static int put_metric(struct assay_metrics *set, const struct assay_metric *metr
     if (!copy) return ASSAY_ENOMEM;
     size_t at = assay__map_get(set->index, metric->name);
     if (at != ASSAY__MAP_NONE) {
-        /* The map's key lives in the old block: take it out before the block goes. */
+        /* The key of the map is in the old block: remove it before the block is freed. */
         assay__map_remove(set->index, copy->name);
         free(set->items[at]);
         set->items[at] = copy;
@@ -204,8 +204,8 @@ void assay__metrics_put_known(struct assay_metrics *set, const char *name, enum 
         assay_metrics_unavailable(set, name, reason && reason[0] ? reason : "not known");
 }
 
-/* Why an operand cannot be used, into `reason`: what follows from it is not known for the same
- * reason. False: it can. */
+/* Why an operand cannot be used, into `reason`: what depends on it is unknown for the same reason.
+ * False: it can be used. */
 static bool missing(const struct assay_metric *operand, const char *role, char reason[512])
 {
     if (assay__metric_is_known(operand)) return false;
@@ -228,7 +228,7 @@ int assay_metrics_ratio(struct assay_metrics *set, const char *name,
         snprintf(reason, sizeof reason, "%s is zero", denominator->name);
         return assay_metrics_unavailable(set, name, reason);
     }
-    /* What rests on an estimate is an estimate; what rests on a published value says so by its
+    /* What depends on an estimate is an estimate; what depends on a published value says so in its
      * formula. */
     bool estimate = numerator->state == ASSAY_ESTIMATED || denominator->state == ASSAY_ESTIMATED;
     struct assay_metric metric = {name,      numerator->value / denominator->value,

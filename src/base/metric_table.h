@@ -1,5 +1,5 @@
-/* metric_table.h - the one table of metric names; doc/metrics.md is its prose and a test keeps the
- * two equal. */
+/* metric_table.h - the table of metric names; doc/metrics.md describes it, and a test keeps the two
+ * in sync. */
 #ifndef ASSAY_BASE_METRIC_TABLE_H
 #define ASSAY_BASE_METRIC_TABLE_H
 

@@ -1,5 +1,5 @@
 /* names.c - interns strings in one block and numbers them. The block has its final size from the
- * start: addresses never change, and one comparison shows whether a pointer lies in it. Limits: 4
+ * start: addresses never change, and one comparison shows whether a pointer is inside it. Limits: 4
  * GiB of text. Adding is not thread-safe, looking up is. */
 #include "base/names.h"
 
@@ -19,11 +19,11 @@ struct assay__names *assay__names_new(size_t count, size_t length)
     struct assay__names *names = calloc(1, sizeof *names);
     if (!names) return NULL;
     names->numbers = assay__map_new();
-    names->block = malloc(size + 1); /* not touched before it is used */
+    names->block = malloc(size + 1); /* not touched until it is used */
     names->starts = malloc((count + 1) * sizeof *names->starts);
     names->size = size;
     names->capacity = count;
-    /* A name has about three uses: then the table need not grow on the way. */
+    /* A name is used about three times: with this estimate the table need not grow. */
     if (names->numbers && names->block && names->starts &&
         assay__map_reserve(names->numbers, count / 3) == 0)
         return names;

@@ -1,5 +1,5 @@
-/* names.h - distinct strings, numbered from 0 in order of arrival. Each lies once in one block,
- * with its number in front of it, so that a pointer that came from here leads to its number without
+/* names.h - distinct strings, numbered from 0 in order of arrival. Each is stored once in one
+ * block, preceded by its number, so that a pointer obtained from here leads to its number without
  * looking at the text. */
 #ifndef ASSAY_BASE_NAMES_H
 #define ASSAY_BASE_NAMES_H
@@ -14,17 +14,17 @@ struct assay__names {
     struct assay__map *numbers; /* text -> number */
     char *block;
     size_t size, used; /* of the block, bytes */
-    uint32_t *starts;  /* number -> where its text starts in the block */
+    uint32_t *starts;  /* number -> offset of its text in the block */
     size_t count, capacity;
 };
 
-/** Room for `count` strings that take `length` bytes together, each with its terminator. NULL: out
- *  of memory. */
+/** Room for `count` strings that take `length` bytes in total, including terminators. NULL: out of
+ *  memory. */
 struct assay__names *assay__names_new(size_t count, size_t length);
 void assay__names_free(struct assay__names *names);
-/** The one copy of the text; the text itself when there is no room left for it. */
+/** The interned copy of the text; the text itself if there is no room left for it. */
 const char *assay__names_add(struct assay__names *names, const char *text);
-/** Number of any text; SIZE_MAX: it is not there. */
+/** Number of any text; SIZE_MAX: not found. */
 size_t assay__names_find(const struct assay__names *names, const char *text);
 
 static inline size_t assay__names_count(const struct assay__names *names)
@@ -32,8 +32,8 @@ static inline size_t assay__names_count(const struct assay__names *names)
     return names ? names->count : 0;
 }
 
-/** Number of a pointer that assay__names_add gave; SIZE_MAX: it is none. `starts` distinguishes a
- *  pointer to the start of a text from one into its middle. */
+/** Number of a pointer returned by assay__names_add; SIZE_MAX: it is not one. `starts`
+ *  distinguishes a pointer to the start of a text from one into its middle. */
 static inline size_t assay__names_own(const struct assay__names *names, const char *text)
 {
     size_t start = (size_t)((uintptr_t)text - (uintptr_t)names->block);

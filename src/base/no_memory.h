@@ -1,4 +1,4 @@
-/* no_memory.h - the one way to say that there is no memory left. */
+/* no_memory.h - the one way to report that memory ran out. */
 #ifndef ASSAY_BASE_NO_MEMORY_H
 #define ASSAY_BASE_NO_MEMORY_H
 

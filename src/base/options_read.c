@@ -12,12 +12,12 @@ int assay__options_read(const void *given, void *own, size_t own_size, const cha
     if (!given) return 0;
     memcpy(&size, given, sizeof size);
     if (size < sizeof size)
-        return assay_error_set(error, ASSAY_EINVAL, "%s options without their size", what);
+        return assay_error_set(error, ASSAY_EINVAL, "the size of the %s options is not set", what);
     const unsigned char *bytes = given;
     for (size_t i = own_size; i < size; i++)
         if (bytes[i])
             return assay_error_set(error, ASSAY_EINVAL,
-                                   "%s options have a member that this version does not know",
+                                   "%s options have a member that this version does not support",
                                    what);
     memcpy((char *)own + sizeof size, bytes + sizeof size,
            (size < own_size ? size : own_size) - sizeof size);

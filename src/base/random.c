@@ -38,8 +38,8 @@ double assay__random_unit(struct assay__random *random)
     return (double)(assay__random_u64(random) >> 11) * 0x1p-53;
 }
 
-/* Box and Muller; the second value is not kept, so that the sequence depends on the seed and the
- * count only. */
+/* Box and Muller; the second value is discarded, so that the sequence depends only on the seed and
+ * the count. */
 double assay__random_normal(struct assay__random *random)
 {
     double radius = sqrt(-2 * log(1 - assay__random_unit(random)));

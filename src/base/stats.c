@@ -1,5 +1,5 @@
 /* stats.c - statistics of a set of numbers: percentiles, centre, spread, the interval of the
- * median. doc/metrics.md holds the definitions; no normality is assumed anywhere. */
+ * median. doc/metrics.md has the definitions; no normality is assumed anywhere. */
 #include "base/stats.h"
 
 #include <math.h>
@@ -117,8 +117,8 @@ struct assay__interval assay__stats_median_interval(const double *sorted, size_t
     return (struct assay__interval){sorted[low_rank - 1], sorted[high_rank - 1], true};
 }
 
-/* A MAD of zero (a coarse clock: more than half the samples equal) gives no scale to judge by: none
- * is called out. */
+/* A MAD of zero (a coarse clock: more than half the samples equal) gives no scale: nothing is
+ * called an outlier. */
 size_t assay__stats_outliers(const double *values, size_t count, double median, double mad)
 {
     size_t outliers = 0;

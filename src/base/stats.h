@@ -18,7 +18,7 @@ double assay__stats_iqm(const double *sorted, size_t count);
 double assay__stats_mad(const double *values, size_t count, double median, double *scratch);
 void assay__stats_sort(double *values, size_t count);
 void assay__stats_sort_u64(uint64_t *values, size_t count);
-/** Sample count that MLPerf LoadGen's early stopping asks for with one over-latency query at 99 %
+/** Sample count required by MLPerf LoadGen's early stopping with one over-latency query at 99 %
  *  confidence (0.90: 64, 0.95: 130, 0.97: 219, 0.99: 662, 0.999: 6,636), computed from the binomial
  *  tail. */
 size_t assay__stats_percentile_needs(double q);
@@ -45,9 +45,9 @@ size_t assay__stats_outliers(const double *values, size_t count, double median, 
  *  over the median), and its p-value (Mann-Kendall on block medians). Both NaN below 40 samples. */
 double assay__stats_drift(const double *values, size_t count, double *p_value);
 /** Bimodality: splits sorted values at the best threshold; true when two modes, each >= 10 % of
- *  samples, are separated (as the source describes), by at least eight steps of the clock (step;
- *  0 or NaN: unknown, then the grid of the values themselves counts). *low_mode, *high_mode get
- *  their medians, *high_share the share of the upper. */
+ *  samples, are separated (as the source describes), by at least eight steps of the clock (step; 0
+ *  or NaN: unknown, then the grid of the values themselves counts). *low_mode and *high_mode are
+ *  set to their medians, *high_share to the share of the upper one. */
 bool assay__stats_bimodal(const double *sorted, size_t count, double step, double *low_mode,
                           double *high_mode, double *high_share);
 
@@ -56,17 +56,17 @@ bool assay__stats_bimodal(const double *sorted, size_t count, double step, doubl
 /** P(X <= k) for X ~ Binomial(n, 1/2). */
 double assay__binomial_half_cdf(size_t n, size_t k);
 /** The largest rank r (1-based) with 2 P(X < r) <= alpha, so that [x_(r), x_(n+1-r)] covers the
- *  median with at least 1 - alpha. 0 when even the extremes do not. */
+ *  median with at least 1 - alpha. 0 if even the extremes do not. */
 size_t assay__binomial_half_rank(size_t n, double alpha);
 
 /* --- between launches: the process is the unit of replication --------------------------------- */
 
-/** What a ratio is of: the launches' medians, or what inferences take when nothing disturbs them
+/** What a ratio refers to: launch medians, or the time of inferences when nothing disturbs them
  *  (stats_compare.c). */
 enum assay__ratio_by {
     ASSAY__BY_TYPICAL,
     ASSAY__BY_UNDISTURBED,
-    ASSAY__BY_NEITHER /* usually one is faster, when undisturbed the other: nothing is claimed */
+    ASSAY__BY_NEITHER /* one is usually faster, the other when undisturbed: nothing is claimed */
 };
 
 struct assay__ratio {
@@ -75,7 +75,7 @@ struct assay__ratio {
     /* at least 95 %: the permutation test on ranks, inverted; excludes 1 exactly when p < 0.05 */
     struct assay__interval ci;
     double p_value; /* exact permutation test on ranks, two-sided */
-    /* relative difference that this run would have shown with a probability of 80 to 95 % */
+    /* relative difference that this run would have detected with a probability of 80 to 95 % */
     double smallest;
     enum assay__ratio_by by;
 };
@@ -84,8 +84,8 @@ struct assay__ratio {
         NAN, {NAN, NAN, false}, NAN, NAN, ASSAY__BY_TYPICAL \
     }
 
-/** The launches of an arm: their medians, and their 5th percentiles in the same order (NULL: not
- *  known). */
+/** The launches of an arm: their medians, and their 5th percentiles in the same order (NULL:
+ *  unknown). */
 struct assay__launch_times {
     const double *typical, *undisturbed;
     size_t count;
@@ -94,20 +94,19 @@ struct assay__launch_times {
  *  arm). */
 int assay__stats_compare(const double *a, size_t a_count, const double *b, size_t b_count,
                          struct assay__ratio *out);
-/** Of the 5th percentiles: a and b sorted, ratios all b_j / a_i sorted. The interval covers 1 -
- * level; it stays unknown when so few launches cannot claim anything. */
+/** For the 5th percentiles: a and b sorted, ratios all b_j / a_i sorted. The interval covers 1 -
+ *  level; it stays unknown if there are too few launches to claim anything. */
 void assay__ratio_of_fastest(const double *a, size_t a_count, const double *b, size_t b_count,
                              const double *ratios, double level, struct assay__ratio *out);
-/** The same question asked twice, of the medians and of the 5th percentiles, at 2.5 % each:
- * together they claim a difference that is not there in at most 5 % (Bonferroni), and the intervals
- * of both hold together at 95 %. The medians' answer is given when they show a difference, else
- * that of the 5th percentiles when those do, else the one with the narrower interval. Opposite
- * answers: none. Without 5th percentiles this is assay__stats_compare(). */
+/** Tests the same question twice, on the medians and on the 5th percentiles, at 2.5 % each:
+ *  together they claim a difference that does not exist in at most 5 % of cases (Bonferroni), and
+ *  both intervals hold together at 95 %. The result of the medians is given if they show a
+ *  difference, else that of the 5th percentiles if those do, else the one with the narrower
+ *  interval. Opposite results: none. Without 5th percentiles this is assay__stats_compare(). */
 int assay__stats_compare_launches(const struct assay__launch_times *a,
                                   const struct assay__launch_times *b, struct assay__ratio *out);
-/** Interval of the median of launch medians; known only with >= 5 launches (ranks 1 and n cover
- *  93.75 % at n = 5; 6 and more reach 95 %: the source states which coverage is reached through
- *  *coverage). */
+/** Interval of the median of launch medians; known only with >= 5 launches. Ranks 1 and n cover
+ *  93.75 % at n = 5; from 6 on it is interpolated between ranks to 95 %. *coverage: which it is. */
 struct assay__interval assay__stats_launch_interval(const double *sorted, size_t count,
                                                     double *coverage);
 

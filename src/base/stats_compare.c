@@ -6,12 +6,13 @@
  * smallest to the k-th largest (Moses; Hodges and Lehmann 1963). So the interval excludes 1 exactly
  * when p < 0.05, no resampling noise enters, and with 10 launches per arm two identical programs
  * are called different in 4.3 % of comparisons. A bootstrap of medians was not used: with 10
- * launches it is too narrow. Ties count against a difference. Assumes that both arms vary alike up
- * to a factor (launches of one machine, alternating). What the machine does for longer than a
- * launch meets both arms alike when they alternate: it widens the interval and lets the test claim
- * less, never more. A test on pairs (the signed ranks of each round) would find more beside such a
- * drift, but it was tried and claims too much when neighbouring launches are alike: with a fixed
- * order (a b, b a, …) the pairs are not independent. doc/results/comparisons.md has the figures. */
+ * launches it is too narrow. Ties count against a difference. Assumes that both arms have the same
+ * distribution up to a factor (alternating launches on one machine). Changes in the machine that
+ * last longer than a launch affect both arms equally when they alternate: this widens the interval
+ * and lets the test claim less, never more. A test on pairs (the signed ranks of each round) would
+ * detect more despite such drift, but it was tried and claims too much if neighbouring launches are
+ * correlated: with a fixed order (a b, b a, …) the pairs are not independent.
+ * doc/results/comparisons.md has the numbers. */
 #include "base/checked.h"
 #include "base/stats.h"
 
@@ -23,11 +24,11 @@
 #define LAUNCHES_LEAST 5
 #define EXACT_PAIRS 625 /* 25 launches per arm; beyond, the normal approximation is as good */
 
-/* A true difference as large as the distance from the ratio to the farther end of its interval
- * shows in 65 % of runs only. One and a half times that distance, in logarithms, shows in 80 to 95
- * %: simulated with 5 to 20 launches and noise of several shapes. (Normal noise: (1.96 + 1.28) /
- * 1.96 = 1.65 half-widths show in 90 %, and the farther end is some more than half a width
- * away.) */
+/* A true difference as large as the distance from the ratio to the farther end of its interval is
+ * detected in only 65 % of runs. One and a half times that distance, in logarithms, is detected in
+ * 80 to 95 %: simulated with 5 to 20 launches and noise of several shapes. (Normal noise: (1.96 +
+ * 1.28) / 1.96 = 1.65 half-widths are detected in 90 %, and the farther end is slightly more than
+ * half a width away.) */
 #define SHOWN_WIDTHS 1.5
 
 struct rank_sum {
@@ -91,8 +92,8 @@ static void set_interval(struct assay__ratio *out, const double *ratios, size_t 
     if (k == 0) return; /* cannot happen with 5 launches per arm: 2 / C(10, 5) = 0.8 % */
     out->ci.low = ratios[k - 1];
     out->ci.high = ratios[pairs - k];
-    /* With skewed arms the ratio of medians may lie outside: widen, never claim more than both
-     * say. */
+    /* With skewed arms the ratio of medians may lie outside: widen the interval, so that it never
+     * claims more than both do. */
     if (out->ratio < out->ci.low) out->ci.low = out->ratio;
     if (out->ratio > out->ci.high) out->ci.high = out->ratio;
     out->ci.known = true;
@@ -101,10 +102,10 @@ static void set_interval(struct assay__ratio *out, const double *ratios, size_t 
 
 /* --- the fast end ----------------------------------------------------------------------------- */
 
-/* Is b slower than a, by the least disturbed launches?
+/* Whether b is slower than a, judging by the least disturbed launches.
  *
- * Whatever else runs on a machine only adds time, and on a shared one it adds it to whole launches:
- * a busy neighbour on the same core makes some of them 15 to 20 % slower, which hides a true
+ * Other work on a machine only adds time, and on a shared machine it adds it to whole launches: a
+ * busy neighbour on the same core makes some of them 15 to 20 % slower, which hides a true
  * difference of 5 % from a test on all launches. This test looks at the fast end only. Its inputs
  * are low percentiles of the launches, and its scores are k, k - 1, …, 1 for the k = 40 % fastest
  * launches of both arms together and 0 for the others (a percentile modified rank test: Gastwirth
@@ -184,8 +185,8 @@ static double approximate(const struct arms *arms, double distance)
     return 0.5 * erfc(-(distance + 0.5) / deviation / 1.41421356237309504880);
 }
 
-/* The scores of a beside b / factor. The ratio is the same expression as the candidates for the
- * interval's ends: ties are exact. */
+/* The scores of a and b / factor. The ratio is the same expression as the candidates for the
+ * interval's ends, so ties are exact. */
 static size_t scores_of(const struct arms *arms, double factor, bool a_first)
 {
     size_t i = 0, j = 0, sum = 0;
@@ -220,7 +221,7 @@ static double p_faster(const struct arms *arms, double factor)
                 2 * (arms->exact ? arms->below[t] : approximate(arms, (double)t - mean_of(arms))));
 }
 
-/* A claim holds for all factors below some limit, and for none above it. */
+/* A claim holds for all factors below some limit and for none above it. */
 enum claim { IS_SLOWER, IS_NOT_FASTER, SCORES_ABOVE_MEAN, SCORES_AT_LEAST_MEAN };
 
 static bool holds(const struct arms *arms, enum claim claim, double factor, double level)
@@ -233,7 +234,7 @@ static bool holds(const struct arms *arms, enum claim claim, double factor, doub
     }
 }
 
-/* How many of the sorted ratios it holds of; it holds of the first ones. */
+/* For how many of the sorted ratios it holds; these come first. */
 static size_t count_held(const struct arms *arms, const double *ratios, enum claim claim,
                          double level)
 {
@@ -339,8 +340,8 @@ static struct assay__ratio decide(const struct assay__ratio *typical,
                                                log(typical->ci.high / typical->ci.low));
     struct assay__ratio made = side != 0 || (fast_side == 0 && !narrower) ? *typical : *fastest;
     made.p_value = fmin(1, 2 * fmin(typical->p_value, fastest->p_value));
-    made.smallest = fmin(typical->smallest, fastest->smallest); /* fmin leaves NaN out */
-    if (side * fast_side < 0) { /* half of the time one is faster, at its best the other: neither */
+    made.smallest = fmin(typical->smallest, fastest->smallest); /* fmin ignores NaN */
+    if (side * fast_side < 0) { /* usually one is faster, at best the other: neither */
         made.ci.low = fmin(typical->ci.low, fastest->ci.low);
         made.ci.high = fmax(typical->ci.high, fastest->ci.high);
         made.p_value = 1;
@@ -360,7 +361,7 @@ int assay__stats_compare_launches(const struct assay__launch_times *a,
     int code = compare(a->undisturbed, a->count, b->undisturbed, b->count, 0.025,
                        ASSAY__BY_UNDISTURBED, &fastest);
     if (code) return code;
-    /* With five launches the fast ends can show nothing: one question is left. */
+    /* With five launches the fast ends can show nothing: only one question is left. */
     if (!fastest.ci.known)
         return assay__stats_compare(a->typical, a->count, b->typical, b->count, out);
     code = compare(a->typical, a->count, b->typical, b->count, 0.025, ASSAY__BY_TYPICAL, &typical);
@@ -368,6 +369,8 @@ int assay__stats_compare_launches(const struct assay__launch_times *a,
     return code;
 }
 
+/* Between the ranks whose coverage lies around 95 %: Hettmansperger and Sheather, "Confidence
+ * intervals based on interpolated order statistics", Statistics & Probability Letters 4 (1986). */
 struct assay__interval assay__stats_launch_interval(const double *sorted, size_t count,
                                                     double *coverage)
 {
@@ -375,7 +378,16 @@ struct assay__interval assay__stats_launch_interval(const double *sorted, size_t
     if (coverage) *coverage = NAN;
     if (count < LAUNCHES_LEAST) return interval;
     size_t rank = assay__binomial_half_rank(count, 0.05);
-    if (rank == 0) rank = 1; /* five launches: the extremes, 93.75 % */
-    if (coverage) *coverage = 1 - 2 * assay__binomial_half_cdf(count, rank - 1);
-    return (struct assay__interval){sorted[rank - 1], sorted[count - rank], true};
+    if (rank == 0) { /* five launches: the extremes, 93.75 % */
+        if (coverage) *coverage = 1 - 2 * assay__binomial_half_cdf(count, 0);
+        return (struct assay__interval){sorted[0], sorted[count - 1], true};
+    }
+    if (coverage) *coverage = 0.95;
+    double outer = 1 - 2 * assay__binomial_half_cdf(count, rank - 1);
+    double inner = 1 - 2 * assay__binomial_half_cdf(count, rank);
+    double part = (outer - 0.95) / (outer - inner), n = (double)count, d = (double)rank;
+    double inward = (n - d) * part / (d + (n - 2 * d) * part);
+    return (struct assay__interval){
+        sorted[rank - 1] + inward * (sorted[rank] - sorted[rank - 1]),
+        sorted[count - rank] + inward * (sorted[count - rank - 1] - sorted[count - rank]), true};
 }

@@ -53,8 +53,8 @@ static double integrated(const double *x, size_t count, size_t most, double *var
     return tau;
 }
 
-/* Long memory in a long series: the variance of the mean is s^2 tau / n, and the same from means of
- * B samples is s_B^2 tau_B / (n / B); so tau = B (s_B^2 / s^2) tau_B, and the lags are counted in
+/* Long memory in a long series: the variance of the mean is s^2 tau / n, and from means of B
+ * samples it is s_B^2 tau_B / (n / B); so tau = B (s_B^2 / s^2) tau_B, with lags counted in
  * blocks. */
 double assay__stats_autocorrelation_time(const double *values, size_t count)
 {
@@ -82,7 +82,7 @@ double assay__stats_autocorrelation_time(const double *values, size_t count)
 
 #define BLOCK_SAMPLES 1024
 
-/* Median of a block; of a long block, of evenly spaced samples of it. */
+/* Median of a block; for a long block, of evenly spaced samples. */
 static double block_median(const double *values, size_t count)
 {
     double copy[BLOCK_SAMPLES];
@@ -93,17 +93,18 @@ static double block_median(const double *values, size_t count)
     return assay__stats_median(copy, kept);
 }
 
-/* Warm-up is another level, not more noise: what is cut must have a median more than 1 % away from
- * the rest. */
+/* Warm-up is a different level, not more noise: the median of what is cut must differ by more than
+ * 1 % from that of the rest. */
 #define WARMUP_LEVEL 0.01
 #define WARMUP_RANGES 16
 
 /* MSER-5 (White 1997): with batches of five, drop the first d that minimise s^2(d) / (k - d), the
  * squared standard error of what remains; d at most half. The batches are medians, not means: one
- * page fault late in the first half would otherwise be taken for the end of warm-up. The sums run
- * from the back (Welford), so one pass suffices. MSER also cuts after a burst of noise in mid-run;
- * a cut whose two sides have the same level is refused. The search then goes on within the first
- * half of that range, and so on, so that a short slow start before a burst is still found. */
+ * page fault late in the first half would otherwise be mistaken for the end of warm-up. The sums
+ * run backwards (Welford), so one pass suffices. MSER also cuts after a burst of noise in the
+ * middle of a run; a cut whose two sides have the same level is rejected. The search then continues
+ * within the first half of that range, and so on, so that a short slow start before a burst is
+ * still found. */
 size_t assay__stats_warmup_end(const double *values, size_t count)
 {
     size_t batches = count / 5, best[WARMUP_RANGES] = {0};
@@ -184,14 +185,14 @@ double assay__stats_drift(const double *values, size_t count, double *p_value)
 
 /* --- bimodality ------------------------------------------------------------------------------- */
 
-#define MODE_SAMPLES 64 /* fewer samples show valleys by chance */
+#define MODE_SAMPLES 64 /* with fewer samples valleys occur by chance */
 #define MODE_SHARE 0.10
-#define MODE_DISTANCE 0.02 /* of the median: closer ones read as one level */
+#define MODE_DISTANCE 0.02 /* of the median: closer modes count as one level */
 #define MODE_APART 0.05    /* of the median, or MODE_RANGES interquartile ranges of a part */
 #define MODE_RANGES 5
 #define MODE_STEPS 8
-#define CLOCK_STEPS 8 /* nearer modes are steps of the clock */
-#define GRID_VALUES 4 /* fewer distinct values are levels, not a grid */
+#define CLOCK_STEPS 8 /* closer modes are clock steps */
+#define GRID_VALUES 4 /* with fewer distinct values they are levels, not a grid */
 
 static size_t count_below(const double *sorted, size_t count, double limit)
 {
@@ -212,9 +213,9 @@ static double within(const double *sorted, size_t count, double centre, double r
                     count_below(sorted, count, centre - reach));
 }
 
-/* Otsu (1979): the split that maximises the variance between the two parts, looked for where each
- * part keeps its minimum share. Both 2.5 % tails are left out: a few outliers would pull the split
- * to themselves. */
+/* Otsu (1979): the split that maximises the variance between the two parts, among those where each
+ * part has its minimum share. Both 2.5 % tails are left out: a few outliers would pull the split to
+ * themselves. */
 static size_t best_split(const double *sorted, size_t count)
 {
     size_t skip = count / 40, first = (size_t)ceil(MODE_SHARE * (double)count), best = first;
@@ -235,7 +236,7 @@ static size_t best_split(const double *sorted, size_t count)
     return best;
 }
 
-/* The smallest distance between distinct values: the grid the samples lie on. 0: unknown. */
+/* The smallest distance between distinct values: the grid of the samples. 0: unknown. */
 static double grid_of(const double *sorted, size_t count)
 {
     double least = INFINITY;
@@ -249,14 +250,14 @@ static double grid_of(const double *sorted, size_t count)
     return distinct < GRID_VALUES ? 0 : least;
 }
 
-/* There are two modes when they are far enough from each other (beyond the clock's steps, and by
- * 5 % of the median or by five times the spread of either part) and, between the medians of Otsu's
- * two parts, there is a valley: a window (an eighth of the distance wide) with less than half the
- * samples of the same window at the lesser mode, beyond chance (three standard deviations of a
- * Poisson count). A normal or a uniform distribution has no such valley. On a grid the window is a
- * whole number of steps wide, so that it holds as many grid points wherever it is: else the
- * emptiness between two ticks would be the valley; and one step wider than that, for ticks that are
- * off by a ns fall in or out at its edges. */
+/* There are two modes when they are far enough from each other (beyond the clock's steps, and by 5
+ * % of the median or by five times the spread of either part) and, between the medians of Otsu's
+ * two parts, there is a valley: a window (an eighth of the distance wide) with less than half as
+ * many samples as the same window at the smaller mode, beyond chance (three standard deviations of
+ * a Poisson count). A normal or a uniform distribution has no such valley. On a grid the window is
+ * a whole number of steps wide, so that it contains the same number of grid points everywhere:
+ * otherwise the gap between two ticks would be the valley; and one step wider than that, because
+ * ticks that are off by a ns may fall inside or outside its edges. */
 bool assay__stats_bimodal(const double *sorted, size_t count, double step, double *low_mode,
                           double *high_mode, double *high_share)
 {
@@ -265,7 +266,7 @@ bool assay__stats_bimodal(const double *sorted, size_t count, double step, doubl
     double low = assay__stats_median(sorted, split);
     double high = assay__stats_median(sorted + split, count - split);
     double distance = high - low, reach = distance / MODE_STEPS;
-    step = fmax(step, grid_of(sorted, count)); /* fmax: a NaN does not count */
+    step = fmax(step, grid_of(sorted, count)); /* fmax ignores a NaN */
     double median = fabs(assay__stats_median(sorted, count));
     double range = fmax(assay__stats_percentile(sorted, split, 0.75) -
                             assay__stats_percentile(sorted, split, 0.25),

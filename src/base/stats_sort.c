@@ -99,7 +99,7 @@ static void quick_sort(key_type *a, size_t count, int depth)
 static void sort_keys(key_type *a, size_t count)
 {
     int depth = 0;
-    size_t sorted = 1; /* the first so many are in order */
+    size_t sorted = 1; /* the first so many are sorted */
     for (size_t n = count; n > 1; n /= 2)
         depth += 2;
     while (sorted < count && a[sorted - 1] <= a[sorted])

@@ -1,4 +1,5 @@
-/* text.c - text for people: safe for a terminal, measured in columns, cut to fit, nearest word.
+/* text.c - human-readable text: safe for a terminal, measured in columns, shortened to fit, nearest
+ * word.
  *
  * Width follows the usual wcwidth rules (East Asian wide and emoji 2, combining 0) by two short
  * range tables; it is independent of the locale, because a report must be the same on every
@@ -47,8 +48,8 @@ static size_t columns_of(uint32_t code)
     return 1;
 }
 
-/* C0, DEL, C1; line and paragraph separators; direction overrides and isolates, which can make a
- * name read as another. */
+/* C0, DEL, C1; line and paragraph separators; direction overrides and isolates, which can make one
+ * name look like another. */
 bool assay__text_drives_terminal(uint32_t code)
 {
     return code < 0x20 || (code >= 0x7f && code <= 0x9f) || code == 0x200e || code == 0x200f ||
@@ -126,7 +127,7 @@ bool assay__text_near(const char *written, size_t distance)
 }
 
 /* Optimal string alignment: insert, delete, replace, swap of neighbours; each 1. Three rows
- * suffice. Words longer than the rows are not typing errors of ours: their distance is the longer
+ * suffice. Words longer than the rows are not typing errors: their distance is the longer
  * length. */
 size_t assay__text_distance(const char *a, const char *b)
 {

@@ -1,9 +1,9 @@
-/* text_number.c - numbers as people write and read them.
+/* text_number.c - numbers in human-readable form, in and out.
  *
  * Output: three significant digits with a decimal prefix, chosen after rounding (999.6 µs is "1.00
  * ms"). Time stops at seconds (1,234 s), other units at P. Counts are written out with thousands
  * separators. Independent of locale. Input: strict; the whole string or ASSAY_EINVAL. No
- * hexadecimal, no "inf", no blanks. */
+ * hexadecimal, no "inf", no spaces. */
 #include "base/text.h"
 
 #include <assay/error.h>
@@ -53,7 +53,7 @@ static void decimal_point(char *text)
     if (at) *at = '.';
 }
 
-/* Three significant digits, not less than one before the point; magnitude >= 0 and finite. */
+/* Three significant digits, at least one before the point; magnitude >= 0 and finite. */
 static void three_digits(char *out, size_t out_size, double magnitude)
 {
     if (magnitude >= 999.5 && magnitude < 1e15) {
@@ -81,7 +81,7 @@ static const struct family *family_of(const char *unit)
     return NULL;
 }
 
-/* The power of 1000 in which a value is shown, below 1000 after rounding where there is one. */
+/* The power of 1000 used to show a value, below 1000 after rounding if possible. */
 static int power_for(const struct family *family, double magnitude)
 {
     int power = family->least;
@@ -110,7 +110,7 @@ void assay__text_scaled(char *out, size_t out_size, double value, const char *un
         after = family->after;
         whole = whole && power == 0 && magnitude < 1000 &&
                 assay__text_is_one_of(unit, "B FLOP MAC");
-        /* One multiplication: no rounding piles up. */
+        /* One multiplication, so that rounding does not accumulate. */
         if (!whole) magnitude *= pow(1000, family->stored - power);
     } else if (strcmp(unit, "ratio") == 0) {
         magnitude *= 100;
@@ -184,7 +184,7 @@ struct assay__digits_pair assay__digits_range(double low, double high)
                  assay__digits(high, 3).text);
         return made;
     }
-    /* Three digits of the larger end, and more while an end that is not 1 would read as 1. */
+    /* Three digits of the larger end, and more while an end that is not 1 would be shown as 1. */
     int decimals = 2 - (int)floor(log10(most));
     if (decimals < 0) decimals = 0;
     for (; decimals < 5; decimals++) {
@@ -198,7 +198,7 @@ struct assay__digits_pair assay__digits_range(double low, double high)
     snprintf(ends[1], sizeof ends[1], "%.*f", decimals, high);
     decimal_point(ends[0]);
     decimal_point(ends[1]);
-    /* Zeros that both end with say nothing. */
+    /* Trailing zeros of both carry no information. */
     for (int left = decimals; decimals > 0 && left >= 0; left--) {
         char *a = ends[0] + strlen(ends[0]) - 1, *b = ends[1] + strlen(ends[1]) - 1;
         if (*a != *b || (*a != '0' && *a != '.')) break;

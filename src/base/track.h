@@ -1,6 +1,6 @@
-/* track.h - what the allocation tracker (src/track, a separate library that is loaded before all
- * others into a worker) offers to the worker it sits in. Both sides are built together; `abi` and
- * `size` guard against a mixed installation. */
+/* track.h - the interface of the allocation tracker (src/track, a separate library that is loaded
+ * before all others into a worker). Both sides are built together; `abi` and `size` guard against a
+ * mixed installation. */
 #ifndef ASSAY_BASE_TRACK_H
 #define ASSAY_BASE_TRACK_H
 
@@ -20,12 +20,12 @@ enum assay__track_phase {
     ASSAY__TRACK_PRERUN,
     ASSAY__TRACK_WARM,
     ASSAY__TRACK_PHASES,
-    ASSAY__TRACK_NONE = ASSAY__TRACK_PHASES, /* live memory is followed, nothing is counted */
+    ASSAY__TRACK_NONE = ASSAY__TRACK_PHASES, /* live memory is tracked, nothing is counted */
 };
 
 struct assay__track_totals {
     uint64_t count, bytes, freed_count, freed_bytes;
-    int64_t live_bytes, peak_live_bytes; /* when the phase ended; at most during it */
+    int64_t live_bytes, peak_live_bytes; /* at the end of the phase; peak during it */
     uint64_t inferences;
 };
 
@@ -35,13 +35,13 @@ struct assay__track_class {
 
 struct assay__track_site {
     uint64_t count, bytes;
-    int64_t live_bytes; /* of that site, when the phase ended */
+    int64_t live_bytes; /* of that site, at the end of the phase */
     char text[ASSAY__TRACK_SITE_TEXT];
 };
 
 struct assay__track_heap {
     bool known;
-    double held_bytes, used_bytes; /* by the C library's allocator; in use of them */
+    double held_bytes, used_bytes; /* held by the C library's allocator; in use */
 };
 
 struct assay__track_api {
@@ -50,19 +50,20 @@ struct assay__track_api {
     /** What follows belongs to this phase. */
     void (*phase)(enum assay__track_phase phase);
     /** Allocations of all threads count from the first enter to the last leave. mark: an inference
-     *  ended; its live bytes are kept. */
+     *  ended; its live bytes are recorded. */
     void (*enter)(void);
     void (*leave)(bool mark);
     void (*totals)(enum assay__track_phase phase, struct assay__track_totals *totals);
     void (*classes)(enum assay__track_phase phase,
                     struct assay__track_class classes[ASSAY__TRACK_CLASSES]);
-    /** The sites of a phase that asked for most bytes, largest first; how many were written. */
+    /** The sites of a phase that requested the most bytes, largest first; returns how many were
+     *  written. */
     size_t (*sites)(enum assay__track_phase phase, struct assay__track_site *sites, size_t room);
     /** Live bytes at the end of each inference of the warm phase, in order. */
     size_t (*marks)(const int64_t **live_bytes);
     /** The allocator's own account, taken when the warm phase ended. */
     void (*heap)(struct assay__track_heap *heap);
-    /** Allocations that found no room in the table of live memory: their release is not seen. */
+    /** Allocations that did not fit in the table of live memory: their release is not seen. */
     uint64_t (*dropped)(void);
 };
 

@@ -26,6 +26,7 @@ size_t assay__utf8_encode(uint32_t code, char out[4])
     size_t size = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
     for (size_t i = size - 1; i > 0; i--, code >>= 6)
         out[i] = (char)(0x80 | (code & 0x3f));
-    out[0] = (char)(size == 1 ? code : (0xf00u >> size & 0xff) | code); /* as many ones as bytes */
+    out[0] = (char)(size == 1 ? code
+                              : (0xf00u >> size & 0xff) | code); /* as many one bits as bytes */
     return size;
 }

@@ -1,11 +1,11 @@
-/* ceiling.h - what this processor can do at most, measured: arithmetic per data type, bandwidth per
- * cache level and memory, latency per level. Other numbers (utilisation, the roofline) are judged
- * against these.
+/* ceiling.h - the measured peaks of this processor: arithmetic per data type, bandwidth per cache
+ * level and memory, latency per level. Other numbers (utilisation, the roofline) are compared with
+ * these.
  *
  * A ceiling is the best of its repeats, because disturbance only ever makes a repeat slower; the
- * spread is kept beside it. Every row carries how it
- * was measured. A row that could not be measured is unavailable with the reason: its value is NaN.
- * doc/ceilings.md describes kernels and definitions. */
+ * spread is stored with it. Every row says how it was measured. A row that could not be measured is
+ * unavailable with the reason: its value is NaN. doc/ceilings.md describes kernels and
+ * definitions. */
 #ifndef ASSAY_CEILING_H
 #define ASSAY_CEILING_H
 
@@ -33,7 +33,7 @@ struct assay__ceiling {
     const char *unit; /* "FLOP/s", "OP/s", "B/s", "s" */
     enum assay_state state;
     const char *source;       /* "clock"; "none" when unavailable */
-    const char *note;         /* what else was tried and what it gave; or the reason; "" */
+    const char *note;         /* the other variants tried and their results; or the reason; "" */
     double low, median, high; /* over the repeats of the best kernel; NaN when unavailable */
     int repeats;              /* 0 when unavailable */
     int threads;              /* 0: an accelerator's own */
@@ -45,22 +45,22 @@ struct assay__ceiling {
     /* the instruction, or "non-temporal stores"; an accelerator's: the model; "" */
     const char *variant;
     int64_t working_set_bytes; /* of all threads together; 0 for compute */
-    /* cores' clock from dependent additions, or a GPU's by its driver; NaN unknown */
+    /* clock of the cores from dependent additions, or of a GPU from its driver; NaN unknown */
     double clock_before_hz, clock_after_hz;
 };
 
 struct assay__ceilings {
-    const char *key;         /* what must be the same for these to hold (assay__ceilings_key) */
+    const char *key;         /* what must be the same for these to be valid (assay__ceilings_key) */
     const char *measured_at; /* UTC, ISO 8601 */
     const char *note;        /* what disturbed the measurement; "" nothing seen */
     double duration_s;
-    /* of the machine's CPU time meanwhile: taken by the hypervisor, by others; NaN unknown */
+    /* shares of the machine's CPU time taken by the hypervisor and by others; NaN unknown */
     double steal_share, other_share;
     bool pinned;   /* every thread stayed on its core */
-    bool complete; /* the time was enough for every kernel */
+    bool complete; /* there was enough time for every kernel */
     bool from_cache;
     const char *device;   /* "cuda:0": of an accelerator, through an engine; "" the CPU's own */
-    const char *hardware; /* the accelerator, as its driver calls it: "NVIDIA H200"; "" unknown */
+    const char *hardware; /* the accelerator, as named by its driver: "NVIDIA H200"; "" unknown */
     struct assay__ceiling *rows;
     size_t count;
 };
@@ -68,29 +68,29 @@ struct assay__ceilings {
 struct assay__ceiling_options {
     double budget_s;  /* 0: 17 (up to 51 on a busy machine); rows beyond it stay unavailable */
     bool remeasure;   /* do not read the file of an earlier measurement */
-    const char *only; /* rows whose names begin so; NULL: all. Kept in a separate file */
-    /* what it measured is taken over: an incomplete set, which is gone on with; NULL none */
+    const char *only; /* rows whose names start with this; NULL: all. Saved in a separate file */
+    /* an incomplete set whose rows are reused and which is completed; NULL none */
     const struct assay__ceilings *earlier;
     /** Called before each row's measurement; true ends it with ASSAY_EINTERRUPTED. May be NULL. */
     bool (*progress)(void *context, const char *name);
     void *context;
-    /* not 0: a model that runs on an accelerator is given up at once; NULL: none */
+    /* not 0: a model running on an accelerator is stopped at once; NULL: none */
     const volatile int *interrupt;
 };
 
-/** Measures now. Everything lives in the arena. ASSAY_EUNSUPPORTED when $ASSAY_FSROOT replaces the
+/** Measures now. Everything is in the arena. ASSAY_EUNSUPPORTED if $ASSAY_FSROOT replaces the
  *  machine. ASSAY_EINTERRUPTED: *out has the rows that were measured until then, incomplete and
- *  never kept. */
+ *  never saved. */
 int assay__ceilings_measure(struct assay__arena *arena, const struct assay__machine *machine,
                             const struct assay__ceiling_options *options,
                             struct assay__ceilings **out, struct assay_error *error);
-/** From this user's file when it holds for this machine, else measured and written there. A file
- *  that is damaged or cannot be written is no failure: the note says so. An incomplete set is kept
- *  too, and the next call measures what it lacks. options may be NULL. */
+/** From this user's file if it is valid for this machine, else measured and written there. A file
+ *  that is damaged or cannot be written is not a failure: the note says so. An incomplete set is
+ *  saved too, and the next call measures what is missing. options may be NULL. */
 int assay__ceilings_get(struct assay__arena *arena, const struct assay__machine *machine,
                         const struct assay__ceiling_options *options, struct assay__ceilings **out,
                         struct assay_error *error);
-/** From this user's file only: never measures. ASSAY_ENOTFOUND when none is kept that holds for
+/** From this user's file only: never measures. ASSAY_ENOTFOUND if there is none that is valid for
  *  this machine. */
 int assay__ceilings_kept(struct assay__arena *arena, const struct assay__machine *machine,
                          struct assay__ceilings **out, struct assay_error *error);
@@ -107,13 +107,13 @@ double assay__ceiling_spread(const struct assay__ceiling *row);
  *  of the kernels: one per line. */
 const char *assay__ceilings_key(struct assay__arena *arena, const struct assay__machine *machine);
 /** $XDG_CACHE_HOME/assay/ceilings-<first 16 hex digits of SHA-256 of the key>.json, else below
- *  $HOME/.cache. ASSAY_ENOTFOUND when neither variable holds an absolute path. */
+ *  $HOME/.cache. ASSAY_ENOTFOUND if neither variable contains an absolute path. */
 int assay__ceilings_path(const char *key, char *out, size_t out_size, struct assay_error *error);
-/** Makes the folder when it is missing. */
+/** Creates the folder if it is missing. */
 int assay__ceilings_save(const struct assay__ceilings *set, const char *path,
                          struct assay_error *error);
-/** ASSAY_EFORMAT: not such a file. ASSAY_ENOTFOUND: none, or of another key. The file is untrusted:
- *  every value is checked. */
+/** ASSAY_EFORMAT: not such a file. ASSAY_ENOTFOUND: none, or with another key. The file is
+ *  untrusted: every value is checked. */
 int assay__ceilings_load(struct assay__arena *arena, const char *path, const char *key,
                          struct assay__ceilings **out, struct assay_error *error);
 

@@ -1,7 +1,7 @@
-/* ceiling_file.c - ceilings kept between runs: one JSON file per machine and user, named by a
- * fingerprint of everything that must be the same for the numbers to hold, which is also in the
- * file. The file is untrusted: a value that no measurement could have written makes the whole file
- * invalid, and the caller measures again.
+/* ceiling_file.c - saved ceilings: one JSON file per machine and user, named by a fingerprint of
+ * everything that must be the same for the numbers to be valid, which is also in the file. The file
+ * is untrusted: a value that no measurement could have written makes the whole file invalid, and
+ * the caller measures again.
  *
  *   {"assay_ceilings": 1, "key": "…", "measured_at", "note", "device", "hardware", "duration_s",
  *     "steal_share", "other_share", "pinned", "complete",
@@ -11,7 +11,7 @@
  *                "clock_before_hz",
  *              "clock_after_hz"}]}
  *
- * A number that is not known is null. */
+ * An unknown number is null. */
 #include "base/file.h"
 #include "base/enum_names.h"
 #include "base/json.h"
@@ -30,10 +30,11 @@
 #include <sys/stat.h>
 
 #define FORMAT 1
-#define KERNELS 1 /* raised when a kernel or a definition changes: older files no longer hold */
+#define KERNELS \
+    1 /* incremented when a kernel or a definition changes: older files become invalid */
 #define FILE_MOST ((size_t)1 << 20)
 #define ROWS_MOST 1024
-#define OTHER_SHARE 0.05 /* from which on a ceiling may be too low */
+#define OTHER_SHARE 0.05 /* above this a ceiling may be too low */
 
 /* --- key and path ----------------------------------------------------------------------------- */
 
@@ -78,7 +79,7 @@ int assay__ceilings_path(const char *key, char *out, size_t out_size, struct ass
     else
         return assay_error_set(
             error, ASSAY_ENOTFOUND,
-            "no folder to keep ceilings in: neither XDG_CACHE_HOME nor HOME is an absolute path");
+            "no folder to save ceilings in: neither XDG_CACHE_HOME nor HOME is an absolute path");
     if (length < 0 || (size_t)length >= out_size)
         return assay_error_set(error, ASSAY_ELIMIT, "the path of the cache folder is too long");
     return 0;
@@ -159,7 +160,8 @@ static bool share_or_unknown(double value)
     return isnan(value) || (value >= 0 && value <= 1);
 }
 
-/* All names are there; what a measured row must be, and that an unavailable one holds no number. */
+/* Checks that all names are present, what a measured row must contain, and that an unavailable one
+ * has no number. */
 static bool is_valid(const struct assay__ceiling *row)
 {
     double before = row->clock_before_hz, after = row->clock_after_hz;
@@ -200,14 +202,14 @@ static int read_set(struct assay__arena *arena, const struct assay__json *root, 
                     struct assay__ceilings *set, struct assay_error *error)
 {
     int64_t format = assay__json_get_integer(root, "assay_ceilings", -1);
-    if (format < 0) return assay_error_set(error, ASSAY_EFORMAT, "not a file of ceilings");
+    if (format < 0) return assay_error_set(error, ASSAY_EFORMAT, "not a ceilings file");
     if (format != FORMAT)
-        return assay_error_set(error, ASSAY_ENOTFOUND, "the file is of another version (%lld)",
+        return assay_error_set(error, ASSAY_ENOTFOUND, "the file has another version (%lld)",
                                (long long)format);
     set->key = assay__json_get_string(root, "key", "");
     if (strcmp(set->key, key) != 0)
         return assay_error_set(error, ASSAY_ENOTFOUND,
-                               "the file is of another machine, or this one has changed");
+                               "the file belongs to another machine, or this one has changed");
     set->measured_at = assay__json_get_string(root, "measured_at", "");
     set->note = assay__json_get_string(root, "note", "");
     set->device = assay__json_get_string(root, "device", "");
@@ -220,10 +222,9 @@ static int read_set(struct assay__arena *arena, const struct assay__json *root, 
     set->from_cache = true;
     if (!positive(set->duration_s) || !share_or_unknown(set->steal_share) ||
         !share_or_unknown(set->other_share))
-        return assay_error_set(error, ASSAY_EFORMAT,
-                               "the file of ceilings holds impossible values");
+        return assay_error_set(error, ASSAY_EFORMAT, "the ceilings file has impossible values");
     if (!read_rows(arena, assay__json_get(root, "rows"), set))
-        return assay_error_set(error, ASSAY_EFORMAT, "row %zu of the file of ceilings is not valid",
+        return assay_error_set(error, ASSAY_EFORMAT, "row %zu of the ceilings file is invalid",
                                set->count + 1);
     return 0;
 }
@@ -239,11 +240,10 @@ int assay__ceilings_load(struct assay__arena *arena, const char *path, const cha
     if (stat(path, &status) != 0)
         return assay_error_set(error, errno == ENOENT ? ASSAY_ENOTFOUND : ASSAY_EIO, "'%s': %s",
                                path, strerror(errno));
-    if (!S_ISREG(status.st_mode)) /* a pipe would be waited for */
+    if (!S_ISREG(status.st_mode)) /* opening a pipe would block */
         return assay_error_set(error, ASSAY_EFORMAT, "'%s' is not a regular file", path);
     if ((uint64_t)status.st_size >= FILE_MOST)
-        return assay_error_set(error, ASSAY_EFORMAT, "'%s' is too long for a file of ceilings",
-                               path);
+        return assay_error_set(error, ASSAY_EFORMAT, "'%s' is too large for a ceilings file", path);
     int code = assay__file_read(path, FILE_MOST, &text, &length, error);
     if (code) return code;
     struct assay__ceilings *set = assay__arena_alloc(arena, sizeof *set);
@@ -275,12 +275,12 @@ int assay__ceilings_kept(struct assay__arena *arena, const struct assay__machine
     return code ? code : assay__ceilings_load(arena, path, key, out, error);
 }
 
-/* Into the file, when there is something to keep; notes say what is missing and what went wrong. Of
- * a device an incomplete set is not kept: which models worked depends on all of them. */
+/* Writes the file if there is something to save; notes say what is missing and what went wrong. An
+ * incomplete set of a device is not saved: which models worked depends on all of them. */
 static void keep(struct assay__arena *arena, struct assay__ceilings *set, const char *path,
                  const char *no_path)
 {
-    static const char not_kept[] = "not kept for next time: ";
+    static const char not_kept[] = "not saved for next time: ";
     struct assay_error not_saved = {0};
     size_t known = 0;
     for (size_t i = 0; i < set->count; i++)
@@ -289,14 +289,14 @@ static void keep(struct assay__arena *arena, struct assay__ceilings *set, const 
          any = set->complete && !device ? set->count > 0 : known > 0;
     if (!set->complete && (device || !any))
         assay__ceilings_note(arena, set, not_kept,
-                             "the time was too short for it on a machine this busy");
+                             "there was not enough time for it on a machine this busy");
     else if (!path)
         assay__ceilings_note(arena, set, not_kept, no_path);
     else if (any && assay__ceilings_save(set, path, &not_saved))
         assay__ceilings_note(arena, set, not_kept, not_saved.message);
     else if (!set->complete)
-        assay__ceilings_note(arena, set, "not all were reached on a machine this busy: ",
-                             "these are kept, and measuring again adds the others");
+        assay__ceilings_note(arena, set, "not all could be measured on a machine this busy: ",
+                             "these are saved; measuring again adds the others");
 }
 
 int assay__ceilings_cached(struct assay__arena *arena, const char *key,
@@ -321,7 +321,7 @@ int assay__ceilings_cached(struct assay__arena *arena, const char *key,
     if (code) return code;
     struct assay__ceilings *set = *out;
     set->key = key;
-    if (earlier) { /* its rows were disturbed by what was then */
+    if (earlier) { /* its rows were disturbed by what happened then */
         set->other_share = fmax(set->other_share, earlier->other_share);
         if (!set->note[0]) set->note = earlier->note;
     }
@@ -354,7 +354,7 @@ int assay__ceilings_get(struct assay__arena *arena, const struct assay__machine 
 {
     struct cpu cpu = {arena, machine, options};
     const char *key = assay__ceilings_key(arena, machine);
-    if (key && options && options->only) /* a part of the rows has a separate file */
+    if (key && options && options->only) /* a subset of the rows has a separate file */
         key = assay__arena_printf(arena, "%sonly %s\n", key, options->only);
     return assay__ceilings_cached(arena, key, options, measure_cpu, &cpu, out, error);
 }

@@ -1,6 +1,6 @@
 /* ceiling_measure.c - one measurement of all ceilings: teams, time, rows, and what disturbed it.
- * Each kernel on each team gets the same slot of the time; what comes after the end is unavailable
- * and says so. */
+ * Each kernel on each team gets the same share of the time; what does not fit is unavailable and
+ * says so. */
 #include "base/clock.h"
 #include "base/no_memory.h"
 #include "base/vec.h"
@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 
 #define BUDGET_S 17.0
-#define BUSY 3 /* times that, where other work slows it down: better late than partial */
+#define BUSY 3 /* this many times, if other work slows it down: better late than partial */
 #define SLOT_MOST_NS 200000000u
 #define SLOT_LEAST_NS 20000000u
 
@@ -67,7 +67,7 @@ int assay__ceilings_take(struct assay__arena *arena, struct assay__ceiling_rows 
     if (!set->rows || !set->measured_at) return ASSAY_ENOMEM;
     if (rows->count) memcpy(set->rows, rows->items, rows->count * sizeof *set->rows);
     set->count = rows->count;
-    for (size_t i = 0; i < set->count && stopped; i++) /* the last was begun, perhaps */
+    for (size_t i = 0; i < set->count && stopped; i++) /* the last one may have been started */
         if (set->rows[i].state == ASSAY_UNAVAILABLE && !set->rows[i].note[0])
             set->rows[i].note = "interrupted";
     return 0;
@@ -78,7 +78,7 @@ bool assay__survey_late(struct assay__survey *survey, struct assay__ceiling *row
     if (assay__now_ns() <= survey->deadline_ns) return false;
     survey->late = true;
     if (row->state == ASSAY_UNAVAILABLE)
-        row->note = "not reached: the time for the measurement was over";
+        row->note = "not reached: the time for the measurement ran out";
     return true;
 }
 
@@ -137,7 +137,7 @@ static void note_disturbance(struct assay__arena *arena, struct assay__ceilings 
     if (set->other_share > 0.02 || set->steal_share > 0.02)
         note = assay__arena_printf(arena,
                                    "other work took %.0f %% of the machine's CPU time%s: the best "
-                                   "repeats are kept, all-core values may still be low",
+                                   "repeats are kept, all-core values may still be too low",
                                    100 * ((set->other_share > 0 ? set->other_share : 0) +
                                           (set->steal_share > 0 ? set->steal_share : 0)),
                                    set->steal_share > 0.02 ? " (the hypervisor's share included)"
@@ -171,7 +171,7 @@ static void plan_time(struct assay__survey *survey, uint64_t begin)
     bool given = survey->options && survey->options->budget_s > 0;
     double budget_s = given ? survey->options->budget_s : BUDGET_S;
     size_t slots = assay__survey_compute_slots(survey) + assay__survey_memory_slots(survey);
-    /* a quarter is left for touching memory, building chains, reading clocks and finding step
+    /* a quarter is reserved for touching memory, building chains, reading clocks and finding step
      * counts */
     double slot = 0.75 * budget_s * 1e9 / (double)(slots ? slots : 1);
     survey->slot_ns = slot > SLOT_MOST_NS    ? SLOT_MOST_NS
@@ -185,7 +185,7 @@ int assay__ceilings_possible(struct assay_error *error)
     const char *root = getenv("ASSAY_FSROOT");
     if (!root || !root[0]) return 0;
     return assay_error_set(error, ASSAY_EUNSUPPORTED,
-                           "ASSAY_FSROOT stands for another machine, which cannot be measured");
+                           "ASSAY_FSROOT describes another machine, which cannot be measured");
 }
 
 int assay__ceilings_measure(struct assay__arena *arena, const struct assay__machine *machine,
@@ -223,7 +223,7 @@ int assay__ceilings_measure(struct assay__arena *arena, const struct assay__mach
     }
     assay__disturbance_read(&after);
     note_disturbance(arena, set, &before, &after, own_cpu_s() - own_s);
-    if (!set->note[0] && code) set->note = "interrupted: what was measured until then";
+    if (!set->note[0] && code) set->note = "interrupted: only what was measured until then";
     set->duration_s = (double)(assay__now_ns() - begin) / 1e9;
     *out = set;
 out:

@@ -1,5 +1,5 @@
-/* ceiling_survey.h - one measurement of all ceilings while it is under way: the teams, their
- * memory, the time that is left, the rows so far. Inside ceiling/ only. */
+/* ceiling_survey.h - a measurement of all ceilings in progress: the teams, their memory, the time
+ * left, the rows so far. Inside ceiling/ only. */
 #ifndef ASSAY_CEILING_CEILING_SURVEY_H
 #define ASSAY_CEILING_CEILING_SURVEY_H
 
@@ -15,8 +15,8 @@ struct assay__ceiling_rows {
 
 struct assay__survey_team {
     struct assay__thread_team *team;
-    const char *name; /* "one-core", "all-cores": the end of the rows' names */
-    /* of each thread, touched first by it; NULL entries before assay__survey_memory */
+    const char *name; /* "one-core", "all-cores": the suffix of the rows' names */
+    /* memory of each thread, first touched by it; NULL entries before assay__survey_memory */
     unsigned char **memory;
     size_t memory_bytes; /* of each */
 };
@@ -29,14 +29,14 @@ struct assay__survey {
     unsigned features;
     size_t l3_count; /* caches of that level the cores share; 0 unknown */
     struct assay__survey_team teams[ASSAY__SURVEY_TEAMS];
-    bool late;                     /* something was left out because the time was over */
-    uint64_t deadline_ns, slot_ns; /* a slot: what one kernel on one team gets */
+    bool late;                     /* something was left out because the time ran out */
+    uint64_t deadline_ns, slot_ns; /* the share of time for one kernel on one team */
     struct assay__ceiling_rows rows;
 };
 
-/** A row as `what` names it (its name, kind, type, level, pattern and threads), unavailable so far,
- *  after asking `progress`. NULL: out of memory or interrupted (*code says), or with *code 0 not
- *  among those wanted. options may be NULL. */
+/** A row as described by `what` (its name, kind, type, level, pattern and threads), initially
+ *  unavailable, after calling `progress`. NULL: out of memory or interrupted (see *code), or with
+ *  *code 0 not requested. options may be NULL. */
 struct assay__ceiling *assay__ceiling_row(struct assay__ceiling_rows *rows,
                                           const struct assay__ceiling_options *options,
                                           const struct assay__ceiling *what, int *code);
@@ -46,10 +46,11 @@ const char *assay__ceiling_unit(enum assay__ceiling_kind kind, const char *type)
  *  ASSAY_ENOMEM. */
 int assay__ceilings_take(struct assay__arena *arena, struct assay__ceiling_rows *rows, bool stopped,
                          struct assay__ceilings *set);
-/** Measures what `earlier` (NULL: nothing) lacks; *out may be set with ASSAY_EINTERRUPTED too. */
+/** Measures what `earlier` (NULL: nothing) is missing; *out may also be set with
+ *  ASSAY_EINTERRUPTED. */
 typedef int assay__ceilings_fn(void *context, const struct assay__ceilings *earlier,
                                struct assay__ceilings **out, struct assay_error *error);
-/** From the file of that key while it is valid, else measured and kept. Trouble with the file is
+/** From the file with that key if it is valid, else measured and saved. Problems with the file are
  *  only noted. */
 int assay__ceilings_cached(struct assay__arena *arena, const char *key,
                            const struct assay__ceiling_options *options,
@@ -61,13 +62,13 @@ void assay__ceilings_note(struct assay__arena *arena, struct assay__ceilings *se
 /** Fails when $ASSAY_FSROOT replaces the machine. */
 int assay__ceilings_possible(struct assay_error *error);
 
-/** True when the time is over; the row then says so. */
+/** True if the time is over; the row then says so. */
 bool assay__survey_late(struct assay__survey *survey, struct assay__ceiling *row);
 /** Makes the row measured: rate × `per_step` in the row's unit. */
 void assay__survey_measured(struct assay__ceiling *row, const struct assay__rate *rate,
                             double per_step);
 
-/** How many slots each part would like. */
+/** How many slots each part would use. */
 size_t assay__survey_compute_slots(const struct assay__survey *survey);
 size_t assay__survey_memory_slots(const struct assay__survey *survey);
 /** The parts. 0, ASSAY_ENOMEM or ASSAY_EINTERRUPTED. */
@@ -79,12 +80,12 @@ int assay__survey_levels(struct assay__survey *survey); /* bandwidth and latency
 #define ASSAY__LEVELS 4
 /** "l1", "l2", "l3", "dram". */
 const char *assay__level_name(size_t level);
-/** Bytes for each of `threads` threads that stay in that level and not in the one before; 0 with a
- *  reason (in the arena) when there is no such size. */
+/** Bytes per thread, for `threads` threads, that fit in that level but not in the previous one; 0
+ *  with a reason (in the arena) if there is no such size. */
 size_t assay__level_bytes(struct assay__arena *arena, const struct assay__machine *machine,
                           size_t level, size_t threads, size_t l3_count, const char **reason);
-/** Gives every thread of the team `bytes` of zeroed memory near its core (huge pages where the
- *  system has them). */
+/** Gives every thread of the team `bytes` of zeroed memory near its core (huge pages if the system
+ *  has them). */
 int assay__survey_memory(struct assay__survey *survey, struct assay__survey_team *team,
                          size_t bytes);
 void assay__survey_memory_free(struct assay__survey_team *team);

@@ -1,6 +1,5 @@
-/* measure_compute.c - peak arithmetic per data type: every kernel that this processor has
- * instructions for, on one core and on all; the best is kept, and the row names what the others
- * gave. */
+/* measure_compute.c - peak arithmetic per data type: every kernel that this processor supports, on
+ * one core and on all; the best is kept, and the row lists the results of the others. */
 #include "base/text.h"
 #include "ceiling/kernels/kernels.h"
 #include "ceiling/ceiling_survey.h"
@@ -11,7 +10,7 @@
 static const char *const types[] = {"float64", "float32", "bfloat16", "float16", "int8"};
 #define TYPES (sizeof types / sizeof types[0])
 
-/* The scalar kernels stand in only where nothing else does. */
+/* The scalar kernels are used only if there is nothing else. */
 static bool usable(const struct assay__survey *survey, const struct assay__flops_kernel *kernel,
                    const char *type)
 {
@@ -42,7 +41,7 @@ static void work(void *context, size_t thread, uint64_t steps)
     (void)thread;
     memset(results, 0, sizeof results);
     compute->kernel->run(steps, &compute->operands, results);
-    /* consumed: the compiler must take the bytes for used */
+    /* consumed: the compiler must treat the bytes as used */
     __asm__ volatile("" : : "r"(results) : "memory");
 }
 

@@ -1,9 +1,9 @@
 /* measure_memory.c - bandwidth and latency of each cache level and of main memory.
  *
  * Bandwidth: every pattern with the two widest instruction sets, for main memory with non-temporal
- * stores as well; the best is kept and named. In main memory a thread goes round its memory in
- * slices of 4 MiB, one step each, so that a window is short and every byte is still met only once
- * per round. Latency: one thread follows a chain (pointer_chase.h). */
+ * stores as well; the best is kept and named. In main memory a thread cycles through its memory in
+ * slices of 4 MiB, one step each, so that a window is short and every byte is still accessed only
+ * once per round. Latency: one thread follows a chain (pointer_chase.h). */
 #include "ceiling/kernels/kernels.h"
 #include "ceiling/pointer_chase.h"
 #include "ceiling/ceiling_survey.h"
@@ -22,16 +22,16 @@ struct walk {
     struct assay__survey_team *team;
     size_t array_bytes; /* of each array of each thread */
     size_t array_step;  /* from one array to the next */
-    size_t slice_bytes; /* array_bytes when a step is the whole of it */
+    size_t slice_bytes; /* equals array_bytes if a step covers all of it */
     size_t *offsets;    /* of each thread: where its next slice starts */
-    uint64_t *sums;     /* of each thread: what it read, so that reading is no dead code */
+    uint64_t *sums;     /* of each thread: what it read, so that reading is not dead code */
 };
 
 static void walk_slices(void *context, size_t thread, uint64_t steps)
 {
     struct walk *walk = context;
     unsigned char *memory = walk->team->memory[thread];
-    unsigned last = assay__stream_arrays(walk->kernel->pattern) - 1; /* written, if one is */
+    unsigned last = assay__stream_arrays(walk->kernel->pattern) - 1; /* written, if there is one */
     struct assay__stream stream = {memory, memory + (last ? walk->array_step : 0),
                                    memory + last * walk->array_step, walk->array_bytes, 1.5};
     if (walk->slice_bytes == walk->array_bytes) {
@@ -49,7 +49,7 @@ static void walk_slices(void *context, size_t thread, uint64_t steps)
     walk->offsets[thread] = offset;
 }
 
-/* Kernels of one pattern at one level, at most WIDEST instruction sets in all. */
+/* Kernels for one pattern at one level, at most WIDEST instruction sets in total. */
 struct choice {
     enum assay__stream_pattern pattern;
     size_t level, index, seen;
@@ -143,8 +143,8 @@ static int measure_level(struct assay__survey *survey, struct walk *walk, size_t
     return 0;
 }
 
-/* Memory for the team's largest level that is wanted, which is kept for the others too: gigabytes
- * to touch where the last-level cache is large. Where there is none, a reason. */
+/* Memory for the team's largest requested level, which is also used for the others: gigabytes to
+ * touch if the last-level cache is large. If there is none, a reason. */
 static const char *provide(struct assay__survey *survey, struct assay__survey_team *team,
                            size_t *bytes)
 {
@@ -153,7 +153,7 @@ static const char *provide(struct assay__survey *survey, struct assay__survey_te
     for (size_t level = 0; level < ASSAY__LEVELS; level++) {
         bytes[level] = assay__level_bytes(survey->arena, survey->machine, level, threads,
                                           survey->l3_count, &reason);
-        bool wanted = !only; /* a row of the level may be among those asked for */
+        bool wanted = !only; /* a row of the level may be among those requested */
         for (size_t i = 0; i < 2 && only; i++) {
             char name[32];
             snprintf(name, sizeof name, i ? "latency.%s." : "bandwidth.%s.",
@@ -168,7 +168,7 @@ static const char *provide(struct assay__survey *survey, struct assay__survey_te
     if (assay__survey_memory(survey, team, most + 3 * (PAGE + SKEW)) == 0) return NULL;
     for (size_t level = 0; level < ASSAY__LEVELS; level++)
         bytes[level] = 0;
-    return "no memory for it";
+    return "not enough memory for it";
 }
 
 /* Why a level has no working set; `none`: why there is no memory at all, NULL when there is. */
@@ -196,14 +196,14 @@ static int chase_level(struct assay__survey *survey, struct assay__ceiling *row,
     if (assay__survey_late(survey, row)) return 0;
     int code = assay__chase_build(team->memory[0], bytes, assay__cache_line_bytes(), bytes);
     if (code) {
-        row->note = "no memory for the chain";
+        row->note = "not enough memory for the chain";
         return 0;
     }
     void *at = team->memory[0];
     row->working_set_bytes = (int64_t)bytes;
     code = assay__thread_team_measure(team->team, chase, &at, survey->slot_ns, &rate);
     if (code) return code;
-    /* a rate of steps becomes seconds per load: the fastest repeat is the lowest latency */
+    /* converts a rate of steps to seconds per load: the fastest repeat is the lowest latency */
     assay__survey_measured(row, &rate, ASSAY__CHASE_HOPS);
     row->value = 1 / row->high;
     row->high = 1 / row->low;
@@ -225,8 +225,8 @@ static int measure_latency(struct assay__survey *survey, const size_t *bytes, co
                                             .threads = 1};
         struct assay__ceiling *row = assay__ceiling_row(&survey->rows, survey->options, &what,
                                                         &code);
-        if (!row) continue; /* with a code the loop ends */
-        if (bytes[level])   /* a chain is one array of three */
+        if (!row) continue; /* an error ends the loop */
+        if (bytes[level])   /* a chain uses one array of three */
             code = chase_level(survey, row,
                                level + 1 == ASSAY__LEVELS ? bytes[level] / 3 : bytes[level]);
         else

@@ -1,6 +1,6 @@
 /* pointer_chase.c - building and following a chain of pointers. Sattolo's shuffle gives a
- * permutation that is one single cycle, so the walk comes to every line before it comes to one
- * again: the working set is what it claims to be. */
+ * permutation that is a single cycle, so the walk visits every line once before visiting any again:
+ * the working set has the intended size. */
 #include "ceiling/pointer_chase.h"
 #include "base/stats.h"
 

@@ -1,6 +1,6 @@
-/* pointer_chase.h - a chain of pointers through memory, one per cache line, in random order: each
- * load's address comes from the load before, so neither order nor prefetching can hide the time of
- * one. */
+/* pointer_chase.h - a chain of pointers through memory, one per cache line, in random order: the
+ * address of each load comes from the previous load, so neither reordering nor prefetching can hide
+ * the latency. */
 #ifndef ASSAY_CEILING_POINTER_CHASE_H
 #define ASSAY_CEILING_POINTER_CHASE_H
 

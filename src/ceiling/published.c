@@ -1,7 +1,7 @@
-/* published.c - the vendors' figures for their cards, copied
- * by hand from the documents named. NVIDIA's data sheets give tensor figures with sparsity; dense
- * ones are half of them. float32 is the figure without tensor cores: what the CUDA provider uses
- * when TF32 is switched off. A name is compared as a whole: "NVIDIA H200 NVL" is another card. */
+/* published.c - the vendors' figures for their cards, copied by hand from the documents named.
+ * NVIDIA's data sheets give tensor figures with sparsity; dense ones are half of them. float32 is
+ * the figure without tensor cores: what the CUDA provider uses when TF32 is switched off. The whole
+ * name is compared: "NVIDIA H200 NVL" is another card. */
 #include "ceiling/published.h"
 
 #include <string.h>

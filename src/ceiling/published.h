@@ -1,6 +1,6 @@
-/* published.h - what vendors say their cards can do: dense arithmetic (no structured
+/* published.h - peaks published by vendors for their cards: dense arithmetic (no structured
  * sparsity) and memory bandwidth, each with its source. Only cards whose figures are public and
- * unambiguous. They are never used instead of a measured ceiling, only beside it. */
+ * unambiguous. They are only shown next to a measured ceiling, never used instead of one. */
 #ifndef ASSAY_CEILING_PUBLISHED_H
 #define ASSAY_CEILING_PUBLISHED_H
 

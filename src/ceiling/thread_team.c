@@ -1,11 +1,11 @@
-/* thread_team.c - threads that measure together. Between runs they sleep, so that a measurement on
- * one core has the others quiet. A run wakes them, they meet at a barrier of spinning, and each
- * reads the clock before and after its work.
+/* thread_team.c - threads that measure together. Between runs they sleep, so that the other cores
+ * are quiet during a measurement on one. A run wakes them, they synchronise at a spin barrier, and
+ * each reads the clock before and after its work.
  *
- * Windows are short (2 ms): on a machine that does other work too, some of them fall into a moment
- * without it, and the best is what counts. Steps are chosen per thread from that thread's own best
- * time, so that slower cores (efficiency cores) get less work and all end together; the rate is the
- * sum of all steps over the time from the first start to the last end. */
+ * Windows are short (2 ms): on a machine that also does other work, some of them are undisturbed,
+ * and only the best counts. Steps are chosen per thread from that thread's own best time, so that
+ * slower cores (efficiency cores) get less work and all end together; the rate is the sum of all
+ * steps over the time from the first start to the last end. */
 #include "ceiling/thread_team.h"
 #include "base/clock.h"
 #include "base/stats.h"
@@ -143,7 +143,7 @@ bool assay__thread_team_pinned(const struct assay__thread_team *team)
     return team->unpinned == 0;
 }
 
-/* Runs what the members' `steps` say; first start to last end. */
+/* Runs the members' `steps`; first start to last end. */
 static uint64_t run_round(struct assay__thread_team *team, assay__thread_team_work *work,
                           void *context)
 {
@@ -198,7 +198,7 @@ int assay__thread_team_measure(struct assay__thread_team *team, assay__thread_te
     rate->clock_before_hz = assay__thread_team_clock_hz(team);
     for (size_t i = 0; i < team->count; i++)
         team->members[i].step_ns = INFINITY;
-    uint64_t steps = 1, first; /* doubled until a tenth of a window times a step well enough */
+    uint64_t steps = 1, first; /* doubled until a tenth of a window is long enough to time a step */
     do {
         for (size_t i = 0; i < team->count; i++)
             team->members[i].steps = steps;
@@ -229,8 +229,8 @@ int assay__thread_team_measure(struct assay__thread_team *team, assay__thread_te
 
 #define ADDITIONS 16
 
-/* 16 additions, each needing the one before: 16 cycles on every core that has kernels here.
- * Register plus register, because some cores fold the addition of a constant into renaming. */
+/* 16 dependent additions: 16 cycles on every core that has kernels here. Register plus register,
+ * because some cores fold the addition of a constant into renaming. */
 static void add_chain(void *context, size_t thread, uint64_t steps)
 {
     (void)context;

@@ -1,5 +1,5 @@
-/* thread_team.h - threads that measure together: one per core, kept there, released at the same
- * moment, each timed by itself. */
+/* thread_team.h - threads that measure together: one per core, pinned, released simultaneously,
+ * each timed separately. */
 #ifndef ASSAY_CEILING_THREAD_TEAM_H
 #define ASSAY_CEILING_THREAD_TEAM_H
 
@@ -19,10 +19,10 @@ int assay__thread_team_new(const struct assay__cpu_place *places, size_t count,
                            struct assay__thread_team **team, struct assay_error *error);
 void assay__thread_team_free(struct assay__thread_team *team);
 size_t assay__thread_team_size(const struct assay__thread_team *team);
-/** True when every thread could be kept on its core. */
+/** True if every thread could be pinned to its core. */
 bool assay__thread_team_pinned(const struct assay__thread_team *team);
-/** Runs steps[i] on thread i, all at once. own_ns[i] gets each thread's time. Returns the time from
- *  the first start to the last end, in ns. */
+/** Runs steps[i] on thread i, all at once. own_ns[i] is set to each thread's time. Returns the time
+ *  from the first start to the last end, in ns. */
 uint64_t assay__thread_team_run(struct assay__thread_team *team, assay__thread_team_work *work,
                                 void *context, const uint64_t *steps, uint64_t *own_ns);
 

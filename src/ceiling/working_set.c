@@ -1,17 +1,17 @@
-/* working_set.c - working sets: how many bytes of memory a thread goes over so that it measures one
+/* working_set.c - working sets: how many bytes of memory a thread must traverse to measure one
  * cache level, and the memory itself.
  *
- * A set is half of the level's share for the thread, so that it stays there beside what else lives
- * in a cache; of L3, which is shared with everyone, no more than four times L2. For main memory all
- * threads together go over twelve times the last-level caches. A loop over a set twice as large as
- * the level before finds nothing of it there any more (least recently used goes first). */
+ * A set is half of the level's share for the thread, so that it stays there along with whatever
+ * else is cached; for L3, which is shared by all, at most four times L2. For main memory all
+ * threads together traverse twelve times the last-level caches. A loop over a set twice as large as
+ * the previous level finds nothing in that level (least recently used is evicted first). */
 #include "ceiling/ceiling_survey.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#define DRAM_LEAST ((size_t)384 << 20) /* there may be caches that the system does not name */
+#define DRAM_LEAST ((size_t)384 << 20) /* there may be caches that the system does not report */
 #define HUGE_PAGE ((size_t)2 << 20)
 #define PAGE ((size_t)4096)
 
@@ -21,8 +21,7 @@ const char *assay__level_name(size_t level)
     return level < ASSAY__LEVELS ? names[level] : "";
 }
 
-/* The share of a cache that each thread has: all of a private one; of a shared one what is left for
- * it. */
+/* Each thread's share of a cache: all of a private one, its part of a shared one. */
 static size_t share(const struct assay__machine *machine, size_t level, size_t threads,
                     size_t l3_count)
 {
@@ -37,9 +36,9 @@ size_t assay__level_bytes(struct assay__arena *arena, const struct assay__machin
 {
     *reason = "";
     if (level + 1 == ASSAY__LEVELS) {
-        /* Three arrays, each four times the last-level caches that the threads use: stores around
-           the caches leave them to the arrays that are read, so each array alone must be too large
-           for them. */
+        /* Three arrays, each four times the last-level caches that the threads use: stores that
+         * bypass the caches leave them to the arrays that are read, so each array alone must exceed
+         * them. */
         size_t last = machine->l3_bytes ? machine->l3_bytes : machine->l2_bytes;
         size_t total = 3 * 4 * last * (l3_count && threads > 1 ? l3_count : 1);
         bool roomy = !machine->memory_bytes || DRAM_LEAST <= machine->memory_bytes / 4;
@@ -101,7 +100,8 @@ int assay__survey_memory(struct assay__survey *survey, struct assay__survey_team
     if (complete) return 0;
     assay__survey_memory_free(team);
     return assay_error_set(survey->error, ASSAY_ENOMEM,
-                           "no %zu MiB of memory for each of %zu threads", bytes >> 20, count);
+                           "not enough memory: %zu MiB for each of %zu threads", bytes >> 20,
+                           count);
 }
 
 void assay__survey_memory_free(struct assay__survey_team *team)

@@ -1,5 +1,5 @@
-/* check.c - the frame of a check: fixes the inputs, analyses the model, applies the rules and gives
- * the verdict.
+/* check.c - the framework of a check: fixes the inputs, analyses the model, applies the rules and
+ * derives the verdict.
  *
  * Verdict: FAIL with an error, else WARN with a warning. An engine that could not be queried leaves
  * no verdict, unless the rules have already found an error. */
@@ -203,8 +203,9 @@ void assay__check_rules(struct assay__check *check, const struct assay__check_ru
 
 /* --- making a check --------------------------------------------------------------------------- */
 
-/* Places every node on the target, but what is made of constants, or whose contents follow from
- * shapes alone: that is made once and runs nowhere. Maps values to the nodes that make them. */
+/* Places every node on the target, except what depends only on constants, or whose contents follow
+ * from shapes alone: that is computed once and runs nowhere. Maps values to the nodes that produce
+ * them. */
 static int index_nodes(struct assay__check *check)
 {
     const struct assay__graph *graph = &check->model->graph;
@@ -240,15 +241,15 @@ static int by_severity(const void *a, const void *b)
     const struct assay__check_item *x = a, *y = b;
     if (x->severity != y->severity) return x->severity < y->severity ? -1 : 1;
     if (x->order != y->order) return x->order < y->order ? -1 : 1;
-    /* the largest first, so that what is shown of many is what matters; then as they run */
+    /* largest first, so that a shortened list shows what matters; then in execution order */
     double bx = isfinite(x->bytes) ? x->bytes : 0, by = isfinite(y->bytes) ? y->bytes : 0;
     if (bx > by || bx < by) return bx > by ? -1 : 1;
     if (x->node != y->node) return x->node < y->node ? -1 : 1;
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* The engine reads a file: a model of the zoo, and one whose nodes have no names, is written into a
- * private folder first. It is written before the analysis, which unfolds the model's functions. */
+/* The engine reads a file: a zoo model, or one whose nodes have no names, is written into a private
+ * folder first. This happens before the analysis, which inlines the model's functions. */
 static int write_model(struct assay__check *check, const struct assay__check_options *options,
                        char *folder, size_t folder_size, char *path, size_t path_size,
                        struct assay_error *error)
@@ -362,8 +363,9 @@ int assay__check_model(const struct assay_check_options *options, struct assay__
     if (!target || !*target)
         return assay__refuse_option(error, "target", "no target was given: ane, or a device");
     if (options->chip && strcmp(target, "ane") != 0)
-        return assay__refuse_option(error, "chip",
-                                    "a chip is for the target ane: others are asked");
+        return assay__refuse_option(
+            error, "chip",
+            "a chip can only be given for the target ane; other targets are queried");
     workload.shapes_only = strcmp(target, "ane") == 0;
     int code = assay__model_named(options->workload.model, &model, &zoo, error);
     if (code) return code;
@@ -383,7 +385,7 @@ int assay_check(const struct assay_check_options *given, struct assay_check **ch
                 struct assay_error *error)
 {
     struct assay_check_options options;
-    if (!check) return assay_error_set(error, ASSAY_EINVAL, "no place for the check");
+    if (!check) return assay_error_set(error, ASSAY_EINVAL, "nowhere to put the check");
     *check = NULL;
     int code = assay__options_read(given, &options, sizeof options, "check", error);
     return code ? code : assay__check_model(&options, (struct assay__check **)(void *)check, error);

@@ -1,10 +1,10 @@
-/* check.h - will a model run on a target, all of it, and well? Rules over the graph (rows of
- * tables: check_ane*.c), or the engine's own answer (check_ort.c), give items; the items and the
- * places of the nodes give a verdict and a map of partitions.
+/* check.h - whether all of a model will run on a target, and well. Rules on the graph (rows of
+ * tables: check_ane*.c), or the engine's own assignment (check_ort.c), produce items; the items and
+ * the placement of the nodes give a verdict and a map of partitions.
  *
- * Nothing here runs the model and no weight is read: shapes, costs and liveness come from
- * cost/analysis.h. The severity of a rule is bounded by its source: Apple's own word, or several
- * sources that agree, may be an error; a single source is at most a warning. */
+ * The model is not run and no weights are read: shapes, costs and liveness come from
+ * cost/analysis.h. The severity of a rule is bounded by its source: Apple's own documentation, or
+ * several sources that agree, may be an error; a single source is at most a warning. */
 #ifndef ASSAY_CHECK_CHECK_H
 #define ASSAY_CHECK_CHECK_H
 
@@ -21,15 +21,15 @@ enum assay__check_verdict {
     ASSAY__CHECK_PASS,
     ASSAY__CHECK_WARN,
     ASSAY__CHECK_FAIL,
-    ASSAY__CHECK_NONE /* it could not be asked, and the rules alone do not decide */
+    ASSAY__CHECK_NONE /* it could not be queried, and the rules alone are not enough */
 };
 
-/* What a rule rests on. */
+/* What a rule is based on. */
 enum assay__check_basis {
-    ASSAY__BASIS_VENDOR,  /* the maker's own documentation */
+    ASSAY__BASIS_VENDOR,  /* the manufacturer's own documentation */
     ASSAY__BASIS_SEVERAL, /* independent sources that agree */
     ASSAY__BASIS_SINGLE,  /* one independent source: at most a warning */
-    ASSAY__BASIS_ENGINE,  /* the engine said so here */
+    ASSAY__BASIS_ENGINE,  /* the engine reported it here */
     ASSAY__BASIS_GRAPH    /* follows from the model alone */
 };
 
@@ -38,12 +38,12 @@ enum assay__place {
     ASSAY__PLACE_ON,  /* on the target */
     ASSAY__PLACE_OFF, /* elsewhere */
     ASSAY__PLACE_UNKNOWN,
-    ASSAY__PLACE_FOLDED /* made once, when the model is loaded: it does not run */
+    ASSAY__PLACE_FOLDED /* computed once, when the model is loaded: it does not run */
 };
 
 struct assay__check;
 struct assay__check_rule;
-/* Looks at check->node, or at the model, and adds items. */
+/* Examines check->node, or the model, and adds items. */
 typedef void assay__check_fn(struct assay__check *check);
 
 struct assay__check_rule {
@@ -51,24 +51,24 @@ struct assay__check_rule {
     const char *title; /* "More than five axes" */
     enum assay__check_severity severity;
     enum assay__check_basis basis;
-    enum assay__place place; /* of a node that breaks it; ON: it stays */
-    const char *source;      /* what it rests on, to cite */
+    enum assay__place place; /* of a node that violates it; ON: it stays */
+    const char *source;      /* its source, to cite */
     const char *fix;
     assay__check_fn *look;
-    bool once; /* asked of the model, not of each node */
+    bool once; /* evaluated for the model, not for each node */
 };
 
 struct assay__check_item {
     const struct assay__check_rule *rule;
-    enum assay__check_severity severity; /* the rule's or milder */
+    enum assay__check_severity severity; /* that of the rule or milder */
     size_t node;                         /* in file order; SIZE_MAX: the model */
-    const char *name, *op;               /* what people know the node by; "" and "" of the model */
+    const char *name, *op;               /* how the node is shown; "" and "" for the model */
     const char *reason;
     const char *fix;
-    const char *chips; /* "A14, M1": fails on these only; "" on all that were asked of */
-    double bytes;      /* of memory that it wastes or moves; NaN: not about memory */
+    const char *chips; /* "A14, M1": fails only on these; "" on all that were checked */
+    double bytes;      /* bytes of memory that it wastes or moves; NaN: not about memory */
     size_t index;      /* in which it was found */
-    size_t order;      /* of its rule among those that were asked */
+    size_t order;      /* of its rule among those that were evaluated */
 };
 
 /* Nodes that run together on one side. */
@@ -76,38 +76,39 @@ struct assay__check_segment {
     bool on;            /* on the target */
     size_t first, last; /* node indices, in execution order */
     size_t nodes;
-    double flops;    /* NaN: one of them is not known */
-    double in_bytes; /* that cross into it; NaN: one size is not known */
+    double flops;    /* NaN: one of them is unknown */
+    double in_bytes; /* that cross into it; NaN: a size is unknown */
 };
 
 struct assay__check_partitions {
     const char *method;                        /* "rules" or "engine" */
     size_t on, off, unknown, folded;           /* nodes */
     double on_flops, off_flops, unknown_flops; /* known part */
-    size_t uncosted;                           /* nodes whose FLOPs are not known */
+    size_t uncosted;                           /* nodes with unknown FLOPs */
     size_t on_segments, off_segments;
-    size_t on_segments_most;               /* if the unknown ones leave the target too */
-    size_t crossings;                      /* tensors made on one side and read on the other */
-    double crossing_bytes;                 /* the known part */
-    size_t crossing_unsized;               /* crossings of unknown size */
-    struct assay__check_segment *segments; /* in the order they can run in; unknown counted as on */
+    size_t on_segments_most; /* if the unknown ones leave the target too */
+    size_t crossings;        /* tensors produced on one side and read on the other */
+    double crossing_bytes;   /* the known part */
+    size_t crossing_unsized; /* crossings of unknown size */
+    struct assay__check_segment
+        *segments; /* in a possible execution order; unknown counted as on */
     size_t segment_count;
-    size_t merged; /* nodes the engine did not name: it merged them into neighbours */
-    /* nodes the engine names for no provider, counted on the target: check_ort.c says why */
+    size_t merged; /* nodes the engine did not report: it merged them into neighbours */
+    /* nodes the engine assigns to no provider, counted on the target: see check_ort.c */
     size_t inferred;
-    /* as the engine cuts it: of a provider that compiles; 0: it did not say */
+    /* as split by the engine, for a provider that compiles; 0: it did not report it */
     size_t engine_pieces;
 };
 
-/* A chip's engine, as far as sources say; check_ane_chips.c. */
+/* A chip's engine, as far as sources document it; check_ane_chips.c. */
 struct assay__ane_chip {
     const char *name;
-    int64_t extent;                      /* of width and height, most */
+    int64_t extent;                      /* maximum width and height */
     int64_t kernel_width, kernel_height; /* of a float16 convolution */
-    bool sampler; /* texture unit: resampling, gather, sorting, slices at run time */
+    bool sampler; /* texture unit: resampling, gather, sorting, dynamic slices */
     bool sine;
-    bool int8;            /* int8 by int8 at a higher rate */
-    int64_t slice_offset; /* along the width, most; 0: no limit known */
+    bool int8;            /* int8 × int8 at a higher rate */
+    int64_t slice_offset; /* maximum along the width; 0: no known limit */
     bool weight_notch;    /* transfers of whole MiB per core are slow */
     double on_chip_bytes; /* NaN: no source */
 };
@@ -124,15 +125,15 @@ enum assay__ane_limit {
     ASSAY__ANE_WEIGHT_NOTCH
 };
 
-/* What the check means for one family of chips. */
+/* The result of the check for one family of chips. */
 struct assay__check_chip {
     const struct assay__ane_chip *chip;
     enum assay__check_verdict verdict;
     size_t off, unknown, on_segments;
-    double share; /* of the FLOPs that stay; NaN unknown */
+    double share; /* share of the FLOPs that stay; NaN unknown */
 };
 
-/* What the table of operators says of one: check_ane_ops.c. */
+/* What the table of operators contains for one operator: check_ane_ops.c. */
 enum assay__ane_path {
     ASSAY__ANE_PLAIN,   /* no known obstacle */
     ASSAY__ANE_UNKNOWN, /* in no table */
@@ -149,7 +150,7 @@ enum assay__ane_path {
 struct assay__check {
     struct assay__arena *arena;
     const char *name;                 /* of the model, as the user wrote it */
-    bool zoo;                         /* and it was built */
+    bool zoo;                         /* whether it was built */
     const char *target, *chip;        /* chip "": every chip of the table */
     struct assay__model *model;       /* owned; its functions are inlined */
     struct assay__workload *workload; /* owned, or in the arena */
@@ -167,18 +168,18 @@ struct assay__check {
     size_t at;                            /* … about this node; SIZE_MAX: the model */
     const struct assay__node *node;       /* NULL: the model */
     enum assay__place *places;            /* per node */
-    /* per node, who runs it as the engine names it, NULL where it names none; NULL: not asked */
+    /* per node, its provider as named by the engine, NULL if it names none; NULL: not queried */
     const char **providers;
-    bool *indices; /* per node that runs elsewhere: it only makes shapes and indices */
-    /* values that are there before it runs: weights, and what is made of them */
+    bool *indices; /* per node that runs elsewhere: it only produces shapes and indices */
+    /* values that exist before it runs: weights, and what is derived from them */
     struct assay__map *constants;
-    struct assay__map *producers; /* value -> the node that makes it */
+    struct assay__map *producers; /* value -> the node that produces it */
     struct assay__check_partitions partitions;
     bool has_partitions;
     enum assay__check_verdict verdict;
-    const char *asked;   /* "ONNX Runtime 1.31.1, CUDAExecutionProvider"; "" none was asked */
-    const char *unasked; /* why the engine could not be asked; "" */
-    bool failed;         /* out of memory on the way */
+    const char *asked;   /* "ONNX Runtime 1.31.1, CUDAExecutionProvider"; "" none was queried */
+    const char *unasked; /* why the engine could not be queried; "" */
+    bool failed;         /* ran out of memory */
 };
 
 struct assay__check_options {
@@ -194,10 +195,11 @@ struct assay__check_options {
     const volatile int *interrupt;
 };
 
-/** Takes the model, also on failure. ASSAY_EINVAL: an unknown chip, with the nearest. */
+/** Takes ownership of the model, even on failure. ASSAY_EINVAL: an unknown chip, with the nearest
+ *  one. */
 int assay__check_new(struct assay__model *model, const struct assay__check_options *options,
                      struct assay__check **check, struct assay_error *error);
-/** Opens the model of the options and looks at it: assay_check(). */
+/** Opens the model of the options and checks it: assay_check(). */
 int assay__check_model(const struct assay_check_options *options, struct assay__check **check,
                        struct assay_error *error);
 void assay__check_free(struct assay__check *check);
@@ -206,18 +208,18 @@ const char *assay__check_severity_name(enum assay__check_severity severity); /* 
 const char *assay__check_verdict_name(enum assay__check_verdict verdict);    /* NULL for NONE */
 const char *assay__check_basis_name(enum assay__check_basis basis);
 size_t assay__check_count(const struct assay__check *check, enum assay__check_severity severity);
-/** Share of the known FLOPs that stays on the target; NaN when some are not known, or there are
+/** Share of the known FLOPs that stays on the target; NaN if some are unknown, or there are
  *  none. */
 double assay__check_share(const struct assay__check_partitions *partitions);
 
 /* --- for the files of the checks -------------------------------------------------------------- */
 
-/** Adds an item about a node (SIZE_MAX: the model); the reason is printed into the arena. The place
- *  of the node follows the rule's. NULL when out of memory (check->failed). */
+/** Adds an item about a node (SIZE_MAX: the model); the reason is printed into the arena. The node
+ *  is placed according to the rule. NULL when out of memory (check->failed). */
 struct assay__check_item *assay__check_say(struct assay__check *check,
                                            const struct assay__check_rule *rule, size_t node,
                                            const char *reason, ...) ASSAY_PRINTF(4, 5);
-/** The same for the rule and node that are asked about now. chips: as assay__ane_fails gives it, ""
+/** The same for the rule and node being evaluated. chips: as returned by assay__ane_fails, ""
  *  all. */
 struct assay__check_item *assay__check_add(struct assay__check *check, const char *chips,
                                            const char *reason, ...) ASSAY_PRINTF(3, 4);
@@ -228,7 +230,7 @@ struct assay__check_item *assay__check_add_bytes(struct assay__check *check, con
 /** Runs a table of rules that ends with a NULL id: those of the model first, then node by node in
  *  execution order. */
 void assay__check_rules(struct assay__check *check, const struct assay__check_rule *rules);
-/** What people know a node by: its name, else its first output's. */
+/** How a node is shown: its name, else that of its first output. */
 const char *assay__check_node_name(const struct assay__node *node);
 /** Fills check->partitions from check->places. half: floats count as float16. */
 int assay__check_partition(struct assay__check *check, const char *method, bool half,
@@ -237,14 +239,15 @@ int assay__check_partition(struct assay__check *check, const char *method, bool 
 double assay__check_bytes(const struct assay__check *check, const char *value, bool half);
 const struct assay__shape_entry *assay__check_shape(const struct assay__check *check,
                                                     const char *value);
-/** The node that makes the value; ASSAY__MAP_NONE: none does. */
+/** The node that produces the value; ASSAY__MAP_NONE: none does. */
 size_t assay__check_producer(const struct assay__check *check, const char *value);
-/** Is it there before the model runs: a weight, or made of weights when the model is loaded? */
+/** Whether it exists before the model runs: a weight, or derived from weights when the model is
+ *  loaded. */
 bool assay__check_is_constant(const struct assay__check *check, const char *value);
-/** The shape of an input or output of check->node; NULL: it has none there, or of unknown rank. */
+/** The shape of an input or output of check->node; NULL: it has none, or an unknown rank. */
 const struct assay__shape_entry *assay__check_in(const struct assay__check *check, size_t index);
 const struct assay__shape_entry *assay__check_out(const struct assay__check *check, size_t index);
-/** The input or output of a node; "" when it has none there. */
+/** The input or output of a node; "" if it has none. */
 const char *assay__check_input(const struct assay__node *node, size_t index);
 const char *assay__check_output(const struct assay__node *node, size_t index);
 
@@ -252,10 +255,10 @@ const char *assay__check_output(const struct assay__node *node, size_t index);
 int assay__check_ane(struct assay__check *check, const char *chip, struct assay_error *error);
 /** Fills check->chips: one family by a chip's name ("M1 Max" is M1), or all. */
 int assay__ane_choose(struct assay__check *check, const char *chip, struct assay_error *error);
-/** Of the chips that were asked of, those whose limit the value exceeds, or that lack the unit.
- *  NULL: none; "" all; else their names in the arena. */
+/** Of the chips that are checked, those whose limit the value exceeds, or that lack the unit. NULL:
+ *  none; "" all; else their names in the arena. */
 const char *assay__ane_fails(struct assay__check *check, enum assay__ane_limit limit, double value);
-/** Does the item hold for that chip? */
+/** Whether the item applies to that chip. */
 bool assay__ane_holds(const struct assay__check_item *item, const struct assay__ane_chip *chip);
 /** Fills check->by_chip: verdict, places and pieces for each chip alone (check_ane_chips.c). */
 int assay__ane_by_chip(struct assay__check *check, struct assay_error *error);
@@ -281,19 +284,19 @@ enum assay__ane_path assay__ane_path_of(const struct assay__node *node);
 
 /* An engine's devices. */
 struct assay__assignment;
-/** Looks for the target, asks the engine for the assignment of the nodes and puts them in their
- *  places. model_path "": the model is in no format that the engine reads. */
+/** Finds the target, queries the engine for the assignment of the nodes and places them. model_path
+ *  "": the model has no format that the engine reads. */
 int assay__check_ort(struct assay__check *check, const struct assay__check_options *options,
                      const char *model_path, struct assay_error *error);
 int assay__check_ort_place(struct assay__check *check, const struct assay__assignment *assignment,
                            struct assay_error *error);
-/** The assignment from the engine's profile of one run: for builds that cannot say it.
- *  ASSAY_EUNSUPPORTED: nor does the profile. */
+/** The assignment from the engine's profile of one run: for builds that cannot report it.
+ *  ASSAY_EUNSUPPORTED: the profile does not contain it either. */
 int assay__check_ort_profile(struct assay__check *check, const struct assay__check_options *options,
                              const char *library, const char *device, const char *model_path,
                              struct assay__assignment *assignment, struct assay_error *error);
-/** Names every node that has none, by its first output, so that the engine's answer can be matched;
- *  true when one was named. */
+/** Names every unnamed node after its first output, so that the engine's answer can be matched;
+ *  true if one was named. */
 bool assay__check_name_nodes(struct assay__model *model);
 
 #endif

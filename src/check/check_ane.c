@@ -1,9 +1,9 @@
-/* check_ane.c - the rules of the Neural Engine: one row each, with what it rests on and what to do.
- * Adding one is a row here and a function in the file of its family.
+/* check_ane.c - the rules of the Neural Engine: one row each, with its source and the fix. Adding
+ * one means a row here and a function in the file of its family.
  *
- * Severity follows the source (check.h). Where sources conflict, Apple wins, then several that
- * agree: so rows of 64 bytes are Apple's although a single source has 16, and a dilated
- * convolution, which an old source denies and a newer one measured, is only a note. */
+ * Severity follows the source (check.h). If sources conflict, Apple takes precedence, then several
+ * that agree: so rows have 64 bytes as Apple says, although a single source has 16, and a dilated
+ * convolution, which an old source rules out and a newer one measured, is only a note. */
 #include "check/check.h"
 
 #include "base/no_memory.h"
@@ -27,24 +27,24 @@
 #define GRAPH ASSAY__BASIS_GRAPH
 
 const struct assay__check_rule assay__ane_rules[] = {
-    {"shape-conflict", "Shapes contradict each other", ERROR, GRAPH, ON, "the model's own shapes",
+    {"shape-conflict", "Contradictory shapes", ERROR, GRAPH, ON, "the model's own shapes",
      "Repair the model: no target can run it.", assay__ane_conflict, true},
     /* operators */
     {"recurrent", "A recurrent layer", ERROR, SEVERAL, OFF, ANE_GUIDE " and " HOLLANCE,
      "Unroll it into products and activations, or leave it to the CPU or GPU on purpose.",
      assay__ane_by_path, false},
-    {"no-path", "An operator that the engine does not have", WARNING, SINGLE, OFF, ANE_GUIDE,
-     "Write it with operators that the engine has, or move it to the model's ends.",
+    {"no-path", "An operator that the engine does not support", WARNING, SINGLE, OFF, ANE_GUIDE,
+     "Express it with supported operators, or move it to the start or end of the model.",
      assay__ane_by_path, false},
     {"custom-layer", "A custom layer", WARNING, SINGLE, OFF, HOLLANCE,
-     "Write it with Core ML's own operators.", assay__ane_by_path, false},
+     "Express it with Core ML's own operators.", assay__ane_by_path, false},
     {"control-flow", "Control flow", WARNING, SINGLE, OFF,
      "ANEForge, capabilities (aneforge.readthedocs.io)",
-     "Unroll the loop, or decide outside the model.", assay__ane_by_path, false},
+     "Unroll the loop, or make the decision outside the model.", assay__ane_by_path, false},
     {"sampler", "Resampling", WARNING, SINGLE, OFF, ANE_GUIDE,
      "Resize by a whole factor, or do it before the model.", assay__ane_sampler, false},
-    {"gather", "A gather", WARNING, SINGLE, OFF, ANE_GUIDE "; " HOLLANCE " denies it on all",
-     "Look embeddings up before the model, or multiply by a one-hot matrix.", assay__ane_by_path,
+    {"gather", "A gather", WARNING, SINGLE, OFF, ANE_GUIDE "; " HOLLANCE " says unsupported on all",
+     "Look up embeddings before the model, or multiply by a one-hot matrix.", assay__ane_by_path,
      false},
     {"sort", "Top-k or sorting", WARNING, SINGLE, OFF, ANE_GUIDE, "Do it after the model.",
      assay__ane_by_path, false},
@@ -55,16 +55,16 @@ const struct assay__check_rule assay__ane_rules[] = {
      "Give the slice constant bounds.", assay__ane_dynamic_slice, false},
     {"old-layer", "A broadcasting or any-axes layer of an old network", WARNING, SINGLE, OFF,
      HOLLANCE, "Convert the model to an ML program.", assay__ane_old_layer, false},
-    {"data-type", "A type that the engine does not calculate in", WARNING, SINGLE, OFF, ANE_GUIDE,
+    {"data-type", "A type that the engine does not compute in", WARNING, SINGLE, OFF, ANE_GUIDE,
      "Use float16 or float32.", assay__ane_data_type, false},
     /* sizes */
     {"rank", "More than five axes", ERROR, VENDOR, OFF,
      APPLE_VISION ", rank at most 5; " ANE_GUIDE " agrees", "Merge axes, to four where possible.",
      assay__ane_rank, false},
-    {"dynamic-reshape", "A reshape that data decides", ERROR, VENDOR, OFF, COREMLTOOLS ", FAQ",
+    {"dynamic-reshape", "A reshape that depends on data", ERROR, VENDOR, OFF, COREMLTOOLS ", FAQ",
      "Make the shape a constant; offer EnumeratedShapes for several sizes.",
      assay__ane_dynamic_reshape, false},
-    {"data-shape", "A result whose size data decides", WARNING, SINGLE, OFF, COREMLTOOLS ", FAQ",
+    {"data-shape", "A result whose size depends on data", WARNING, SINGLE, OFF, COREMLTOOLS ", FAQ",
      "Give it a fixed size, or move it after the model.", assay__ane_data_shape, false},
     {"dynamic-input", "An input without a fixed shape", ERROR, VENDOR, ON, COREMLTOOLS ", FAQ",
      "Fix it, or list at most 128 shapes (EnumeratedShapes): with a range of shapes the model does "
@@ -78,10 +78,10 @@ const struct assay__check_rule assay__ane_rules[] = {
     {"conv-groups", "Groups that do not divide the channels", WARNING, SINGLE, OFF, ANE_GUIDE,
      "Choose channels as a multiple of the groups.", assay__ane_groups, false},
     {"conv-3d", "A convolution over three axes", WARNING, SINGLE, OFF, ANE_GUIDE,
-     "Write it as sums of convolutions over two axes.", assay__ane_conv3d, false},
+     "Express it as a sum of convolutions over two axes.", assay__ane_conv3d, false},
     {"pool", "A pooling window or stride that is too large", WARNING, SINGLE, OFF, HOLLANCE,
      "Pool in several steps, or globally.", assay__ane_pool, false},
-    {"upsample", "An upsampling of more than two", WARNING, SINGLE, OFF, HOLLANCE,
+    {"upsample", "Upsampling by more than two", WARNING, SINGLE, OFF, HOLLANCE,
      "Upsample by two, several times.", assay__ane_upsample, false},
     {"arg-axis", "An arg-max over a long axis", WARNING, SINGLE, OFF, ANE_GUIDE,
      "Return the values and take the arg-max after the model.", assay__ane_arg_axis, false},
@@ -91,23 +91,23 @@ const struct assay__check_rule assay__ane_rules[] = {
      "Slice along channels or height.", assay__ane_width_slice, false},
     /* memory */
     {"model-size", "A large model", WARNING, SINGLE, ON, "xhighhongo41/eeANE 1.6.1, release notes",
-     "Compress the weights or cut the model into several.", assay__ane_size, true},
+     "Compress the weights or split the model into several.", assay__ane_size, true},
     {"last-axis", "A last axis of 1", WARNING, VENDOR, ON, APPLE_TRANSFORMERS,
      "Put a long axis last: (batch, channels, 1, sequence).", assay__ane_last_axis_one, false},
     {"alignment", "Rows that are not a multiple of 64 bytes", WARNING, VENDOR, ON,
      APPLE_TRANSFORMERS "; " ANE_GUIDE " has 16 bytes for transfers",
      "Make the last axis a multiple of 32 in float16.", assay__ane_alignment, false},
     {"working-set", "An operand larger than the on-chip memory", WARNING, SINGLE, ON,
-     ANE_GUIDE "; " APPLE_TRANSFORMERS " splits for the same reason",
+     ANE_GUIDE "; " APPLE_TRANSFORMERS " splits it for the same reason",
      "Split the tensor: heads one by one, the sequence in chunks.", assay__ane_working_set, false},
     {"live-set", "Live activations exceed the on-chip memory", NOTE, SINGLE, ON,
-     ANE_GUIDE "; " APPLE_TRANSFORMERS " splits for the same reason",
+     ANE_GUIDE "; " APPLE_TRANSFORMERS " splits it for the same reason",
      "Split the model's widest part so that intermediate results stay on the chip.",
      assay__ane_live_set, true},
     {"working-set-unknown", "The on-chip memory is not known", NOTE, GRAPH, ON,
-     "no source: only M1's and M5's are known", "Check for M1: its memory is the smallest known.",
-     assay__ane_on_chip, true},
-    {"weight-notch", "Weights of whole MiB per core", WARNING, SINGLE, ON,
+     "no source: only M1's and M5's are known",
+     "Check for M1, which has the smallest known memory.", assay__ane_on_chip, true},
+    {"weight-notch", "Weights of a whole number of MiB per core", WARNING, SINGLE, ON,
      "silicon-ledger, citing anemll", "Pad the weights a little.", assay__ane_weight_notch, false},
     {"per-block", "Weights quantised per block", WARNING, VENDOR, ON, COREMLTOOLS,
      "Use scales per channel, or palettise.", assay__ane_per_block, true},
@@ -126,15 +126,15 @@ const struct assay__check_rule assay__ane_rules[] = {
     {"copies", "Reshapes and transposes", NOTE, VENDOR, ON, APPLE_TRANSFORMERS,
      "Keep one layout throughout, so that fewer are needed.", assay__ane_copies, false},
     {"conv-dilated", "A dilated convolution", NOTE, SINGLE, UNSURE, ANE_GUIDE " against " HOLLANCE,
-     "Look at the compute plan on a Mac.", assay__ane_dilated, false},
+     "Check the compute plan on a Mac.", assay__ane_dilated, false},
     {"kernel-memory", "A large filter", NOTE, SINGLE, ON, ANE_GUIDE, "Fewer channels per group.",
      assay__ane_kernel_memory, false},
-    {"integer-math", "Calculating with integers", NOTE, SINGLE, UNSURE, ANE_GUIDE,
-     "Calculate positions and masks before the model.", assay__ane_integer_math, false},
+    {"integer-math", "Integer arithmetic", NOTE, SINGLE, UNSURE, ANE_GUIDE,
+     "Compute positions and masks before the model.", assay__ane_integer_math, false},
     {"unknown-operator", "An operator that no source mentions", WARNING, GRAPH, UNSURE,
-     "the table of operators here", "Look at the compute plan on a Mac.",
-     assay__ane_unknown_operator, false},
-    {"palettise", "Weights of few bits", NOTE, VENDOR, ON, COREMLTOOLS,
+     "the table of operators here", "Check the compute plan on a Mac.", assay__ane_unknown_operator,
+     false},
+    {"palettise", "Low-bit weights", NOTE, VENDOR, ON, COREMLTOOLS,
      "Palettise them: that suits the engine best.", assay__ane_palettise, true},
     {"small-surface", "Small inputs and outputs", NOTE, SINGLE, ON, "Orion (arXiv 2603.06728)",
      "Join small inputs into one.", assay__ane_surface, true},
@@ -143,10 +143,11 @@ const struct assay__check_rule assay__ane_rules[] = {
     {.id = NULL},
 };
 
-/* Asked when the places of all nodes are known. */
+/* Evaluated when all nodes have been placed. */
 static const struct assay__check_rule map_rules[] = {
     {"ping-pong", "Back and forth", WARNING, SINGLE, ON, HOLLANCE,
-     "Keep what leaves the engine at the model's ends.", assay__ane_ping_pong, true},
+     "Keep what does not run on the engine at the start or end of the model.", assay__ane_ping_pong,
+     true},
     {.id = NULL},
 };
 

@@ -4,8 +4,8 @@
  *
  * Sources: limits, the texture unit, sine and the slice's offset are ane-guide's (arXiv 2606.22283:
  * M1, M2 and M5 measured, M3 and M4 predicted from the compiler's tables); int8 is coremltools'
- * guide; the slow transfers are silicon-ledger's, citing anemll. Where nothing is known about a
- * phone's chip the row is that of the Mac's of its generation (A14: M1, A15: M2, A16: M3, A17 Pro
+ * guide; the slow transfers are silicon-ledger's, citing anemll. If nothing is known about a phone
+ * chip, its row is that of the Mac chip of the same generation (A14: M1, A15: M2, A16: M3, A17 Pro
  * and A18: M4). No source gives the on-chip memory of any but M1 and M5. */
 #include "check/check.h"
 
@@ -34,7 +34,7 @@ static const struct assay__ane_chip chips[] = {
 
 #define CHIP_COUNT (sizeof chips / sizeof chips[0])
 
-/* "Apple M1 Max" -> "M1 Max": blanks and case do not matter. */
+/* "Apple M1 Max" -> "M1 Max": spaces and case do not matter. */
 static const struct assay__ane_chip *find(const char *name)
 {
     while (isspace((unsigned char)*name))
@@ -66,8 +66,8 @@ static int unknown(const char *name, struct assay_error *error)
         }
     }
     return assay_error_set(error, ASSAY_EINVAL,
-                           "nothing is known of the Neural Engine of '%.60s'; nearest: %s (known: "
-                           "A14 to A18, M1 to M5 with Pro, Max, Ultra)",
+                           "nothing is known about the Neural Engine of '%.60s'; nearest: %s "
+                           "(known: A14 to A18, M1 to M5 with Pro, Max, Ultra)",
                            name, best ? best : "M1");
 }
 
@@ -134,8 +134,8 @@ bool assay__ane_holds(const struct assay__check_item *item, const struct assay__
 
 /* --- by chip: a newer one may run what an older one does not ---------------------------------- */
 
-/* The verdict of the items that hold for the chip. Pieces more than one are a warning, as the rule
- * on ping-pong has it. */
+/* The verdict of the items that apply to the chip. More than one piece is a warning, as in the
+ * ping-pong rule. */
 static enum assay__check_verdict verdict_on(const struct assay__check *check,
                                             const struct assay__ane_chip *chip)
 {

@@ -1,10 +1,10 @@
-/* check_ane_layout.c - rules about how tensors lie in the engine's memory. Apple: four axes,
- * channels first; the last axis is not packed, each of its rows begins at a multiple of 64 bytes.
- * So a row of one float16 takes 64 bytes instead of 2.
+/* check_ane_layout.c - rules about how tensors are laid out in the engine's memory. Apple: four
+ * axes, channels first; the last axis is not packed, each of its rows starts at a multiple of 64
+ * bytes. So a row of one float16 takes 64 bytes instead of 2.
  *
- * Padding is counted for activations only: how weights are stored is up to the compiler. Rules
- * apply from three axes on; a flat tensor has channels as its last axis, and no source says how
- * Core ML lays that out. */
+ * Padding is counted only for activations: how weights are stored is up to the compiler. Rules
+ * apply to three or more axes; a flat tensor has channels as its last axis, and no source documents
+ * how Core ML lays that out. */
 #include "check/check.h"
 
 #include "base/text.h"
@@ -18,7 +18,7 @@
 #define MIB 1048576
 #define ON_CHIP "on-chip memory is 2 MB on M1 and 4.72 MB on M5, unknown on others"
 
-/* What rows of 64 bytes add to the first output of at least three axes that they add to. */
+/* What rows of 64 bytes add to the first output with at least three axes that is affected. */
 struct padding {
     double bytes; /* 0: none */
     const char *name;
@@ -55,7 +55,8 @@ void assay__ane_last_axis_one(struct assay__check *check)
     struct padding p = padding_of(check);
     if (!(p.bytes > 0) || p.last != 1) return;
     note_if_small(assay__check_add_bytes(
-        check, "", p.bytes, "the last axis of '%.100s' is 1: %d times its memory, %s more", p.name,
+        check, "", p.bytes,
+        "the last axis of '%.100s' is 1: padding takes %d times its memory, %s more", p.name,
         ROW_BYTES / p.element, assay__scaled(p.bytes, "B").text));
 }
 
@@ -96,8 +97,8 @@ static bool is_model_input(const struct assay__check *check, const char *value)
     return false;
 }
 
-/* The largest operand of one operator, without weights (they stream), against the on-chip memory
- * of the chips where it is known. */
+/* Compares the largest operand of one operator, without weights (they stream), with the on-chip
+ * memory of the chips where it is known. */
 void assay__ane_working_set(struct assay__check *check)
 {
     const struct assay__node *node = check->node;
@@ -107,7 +108,8 @@ void assay__ane_working_set(struct assay__check *check)
     for (size_t i = 0; i < node->input_count + node->output_count; i++) {
         bool input = i < node->input_count;
         const char *value = input ? node->inputs[i] : node->outputs[i - node->input_count];
-        if (input && !is_model_input(check, value)) continue; /* its maker's item reports it */
+        if (input && !is_model_input(check, value))
+            continue; /* reported by the item of its producer */
         double bytes = assay__check_bytes(check, value, true);
         if (!(bytes > largest) || assay__check_is_constant(check, value)) continue;
         largest = bytes;

@@ -1,8 +1,6 @@
-/* check_ane_model.c - rules that are asked of the model once: its size, its inputs, its precision,
- * its compressed weights.
- *
- * No weight is read. Values are checked only in small constants stored in the file
- * (masks, scales). */
+/* check_ane_model.c - rules evaluated once for the model: its size, its inputs, its precision, its
+ * compressed weights. No weights are read. Values are checked only in small constants stored in the
+ * file (masks, scales). */
 #include "check/check.h"
 
 #include "base/text.h"
@@ -13,7 +11,7 @@
 
 #define GIB 1073741824.0
 #define HALF_MOST 65504.0
-#define CONSTANT_MOST 64      /* numbers of a constant that is looked at */
+#define CONSTANT_MOST 64      /* numbers of a constant that are checked */
 #define SURFACE_BYTES 49152.0 /* "about 49 KB" in the source */
 #define INT4_BITS 4
 
@@ -30,7 +28,7 @@ void assay__ane_conflict(struct assay__check *check)
 
 /* --- size ------------------------------------------------------------------------------------- */
 
-/* The weights in the program: floats as float16, what is compressed as it is stored. */
+/* The weights in the program: floats as float16, compressed ones as stored. */
 void assay__ane_size(struct assay__check *check)
 {
     const struct assay__analysis *a = check->analysis;
@@ -51,7 +49,7 @@ void assay__ane_size(struct assay__check *check)
 
 /* --- inputs ----------------------------------------------------------------------------------- */
 
-/* Was the dimension left to a default? The plan notes it then. */
+/* Whether the dimension was left to a default; the plan then notes it. */
 static bool left_open(const struct assay__check *check, const struct assay__value *input, int d)
 {
     const struct assay__workload *w = check->workload;
@@ -80,7 +78,7 @@ static void open_input(struct assay__check *check, const struct assay__value *in
                                 words);
     else
         item = assay__check_add(check, "", "input '%.100s' has no fixed shape", input->name);
-    /* an ONNX file is still to be converted, and the converter takes the shapes */
+    /* an ONNX file is yet to be converted, and the converter fixes the shapes */
     if (item && !file && item->severity == ASSAY__CHECK_ERROR)
         item->severity = ASSAY__CHECK_WARNING;
     if (item) item->name = input->name;
@@ -114,15 +112,47 @@ void assay__ane_half(struct assay__check *check)
         tensors += row->tensors;
     }
     if (!(bytes > 0)) return;
-    assay__check_add(check, "",
-                     "%lld tensor%s of weights (%s) and all activations become float16; whether a "
-                     "value leaves its range (65504) was not checked: no weight is read",
-                     (long long)tensors, tensors == 1 ? "" : "s", assay__scaled(bytes, "B").text);
+    assay__check_add(
+        check, "",
+        "%lld tensor%s of weights (%s) and all activations become float16; whether a value exceeds "
+        "its range (65504) was not checked, because weights are not read",
+        (long long)tensors, tensors == 1 ? "" : "s", assay__scaled(bytes, "B").text);
 }
 
-/* Reports a finite number that float16 does not have. */
+static const struct assay__node *maker_of(const struct assay__graph *graph, const char *name)
+{
+    for (size_t i = 0; i < graph->node_count; i++)
+        for (size_t k = 0; k < graph->nodes[i].output_count; k++)
+            if (strcmp(graph->nodes[i].outputs[k], name) == 0) return &graph->nodes[i];
+    return NULL;
+}
+
+/* What to do about a constant of that value. A batch normalisation goes into the convolution before
+ * it when the model is converted, and its constants with it: NULL, nothing. */
+static const char *range_fix(const struct assay__graph *graph, const char *value, double number)
+{
+    bool normalises = false, other = false, folds = true;
+    for (size_t i = 0; i < graph->node_count; i++) {
+        const struct assay__node *node = &graph->nodes[i];
+        bool reads = false;
+        for (size_t k = 0; k < node->input_count; k++)
+            reads |= strcmp(node->inputs[k], value) == 0;
+        if (!reads) continue;
+        bool batch = strcmp(node->op, "BatchNormalization") == 0;
+        const struct assay__node *before = batch ? maker_of(graph, node->inputs[0]) : NULL;
+        normalises |= batch;
+        other |= !batch;
+        folds &= before && assay__text_is_one_of(before->op, "Conv ConvTranspose");
+    }
+    if (normalises && !other)
+        return folds ? NULL : "Fold the normalisation into the weights beside it.";
+    return number < 0 ? "Use a smaller number: -10000 in a mask does the same as -1e9."
+                      : "Use a smaller number, or calculate with it before or behind the model.";
+}
+
+/* Reports a finite number that float16 does not have; `value`: what the graph calls it. */
 static void range_of(struct assay__check *check, const struct assay__tensor *tensor,
-                     const char *name)
+                     const char *name, const char *value)
 {
     float numbers[CONSTANT_MOST];
     bool floats = tensor->dtype == ASSAY__FLOAT32 || tensor->dtype == ASSAY__FLOAT64 ||
@@ -135,26 +165,31 @@ static void range_of(struct assay__check *check, const struct assay__tensor *ten
     while (i < tensor->elements && !(isfinite(numbers[i]) && fabs((double)numbers[i]) > HALF_MOST))
         i++;
     if (i == tensor->elements) return;
+    const char *fix = range_fix(&check->model->graph, value, (double)numbers[i]);
+    if (!fix) return;
     struct assay__check_item *item = assay__check_add(
         check, "", "the constant '%.100s' holds %g, which float16 turns into %s", name,
         (double)numbers[i], numbers[i] > 0 ? "infinity" : "minus infinity");
     if (item) item->name = name;
+    if (item) item->fix = fix;
 }
 
 void assay__ane_range(struct assay__check *check)
 {
     const struct assay__graph *graph = &check->model->graph;
     for (size_t i = 0; i < graph->initializer_count; i++)
-        range_of(check, &graph->initializers[i], graph->initializers[i].name);
+        range_of(check, &graph->initializers[i], graph->initializers[i].name,
+                 graph->initializers[i].name);
     for (size_t i = 0; i < graph->node_count; i++) {
         const struct assay__node *at = &graph->nodes[i];
         const struct assay__attr *value = assay__node_attr(at, "value");
         if (strcmp(at->op, "Constant") == 0 && value && value->t)
-            range_of(check, value->t, assay__check_node_name(at));
+            range_of(check, value->t, assay__check_node_name(at), at->outputs[0]);
     }
 }
 
-/* Activations that are quantised: a quantised operator, or QuantizeLinear of what is no weight. */
+/* Quantised activations: a quantised operator, or QuantizeLinear of something that is not a
+ * weight. */
 void assay__ane_int8(struct assay__check *check)
 {
     static const char ops[] =
@@ -246,9 +281,8 @@ void assay__ane_ping_pong(struct assay__check *check)
 {
     const struct assay__check_partitions *p = &check->partitions;
     if (!check->has_partitions || p->on_segments < 2) return;
-    assay__check_add(
-        check, "",
-        "the part on the engine is cut into %zu pieces with %zu tensors crossing; Core ML moves "
-        "from the engine to the GPU once, and back and forth with the CPU",
-        p->on_segments, p->crossings);
+    assay__check_add(check, "",
+                     "the part on the engine is split into %zu pieces, with %zu tensors crossing; "
+                     "Core ML moves from the engine to the GPU once, but back and forth to the CPU",
+                     p->on_segments, p->crossings);
 }

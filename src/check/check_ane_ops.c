@@ -1,9 +1,9 @@
-/* check_ane_ops.c - which operators the Neural Engine has a path for, as sources say: a table of
- * names. A name is Core ML's (the operator of a program, the layer of a network) or ONNX's; a
- * node of a Core ML file is looked up by the name it has there.
+/* check_ane_ops.c - which operators the Neural Engine supports according to the sources: a table of
+ * names. A name is Core ML's (the operator of a program, the layer of a network) or ONNX's; a node
+ * of a Core ML file is looked up by the name it has there.
  *
- * Plain ones: Core ML has them, and no source says that the engine has no path. Only compiling and
- * running confirms it. An operator in no list is unknown, and reported so. */
+ * Plain ones: Core ML has them, and no source says that the engine does not support them. Only
+ * compiling and running can confirm it. An operator in no list is unknown, and reported as such. */
 #include "check/check.h"
 
 #include "base/text.h"
@@ -12,7 +12,7 @@
 
 struct op_row {
     enum assay__ane_path path;
-    const char *names; /* separated by blanks; a trailing * stands for any ending */
+    const char *names; /* separated by spaces; a trailing * matches any ending */
 };
 
 static const struct op_row rows[] = {
@@ -77,7 +77,7 @@ enum assay__ane_path assay__ane_path_of(const struct assay__node *node)
 {
     enum assay__ane_path path = ASSAY__ANE_UNKNOWN;
     if (node->source_op && *node->source_op) path = path_named(node->source_op);
-    /* a name of another domain that happens to be one of ONNX's is another operator */
+    /* a name in another domain that happens to be one of ONNX's is a different operator */
     bool known = !*node->domain || assay__text_is_one_of(node->domain, "ai.onnx coreml") ||
                  (strcmp(node->domain, "com.microsoft") == 0 &&
                   strcmp(node->op, "FusedMatMul") == 0);
@@ -91,24 +91,25 @@ static const char *shown(const struct assay__node *node)
     return node->source_op && *node->source_op ? node->source_op : node->op;
 }
 
-/* A rule that the path alone decides: on chips that lack the unit, or on all. */
+/* A rule decided by the path alone: for chips that lack the unit, or for all. */
 void assay__ane_by_path(struct assay__check *check)
 {
     static const struct {
         const char *rule;
         enum assay__ane_path path;
         enum assay__ane_limit lacks; /* the unit that some chips lack; 0: all do */
-        const char *reason;          /* a format that may take the operator */
+        const char *reason;          /* a format that may support the operator */
     } paths[] = {
         {"recurrent", ASSAY__ANE_RECURRENT, 0, "the engine has no path for %s"},
         {"no-path", ASSAY__ANE_NO_PATH, 0, "no engine of any chip has a path for %s"},
-        {"custom-layer", ASSAY__ANE_CUSTOM, 0, "a layer of the application's own code"},
+        {"custom-layer", ASSAY__ANE_CUSTOM, 0, "a layer implemented by the application"},
         {"control-flow", ASSAY__ANE_CONTROL, 0,
-         "%s decides at run time what runs; its bodies were not examined"},
+         "%s decides at run time what runs; its subgraphs were not examined"},
         {"gather", ASSAY__ANE_GATHER, ASSAY__ANE_LACKS_SAMPLER,
-         "a gather in hardware came with M2"},
-        {"sort", ASSAY__ANE_SORT, ASSAY__ANE_LACKS_SAMPLER, "top-k and sorting came with M2"},
-        {"sine", ASSAY__ANE_SINE, ASSAY__ANE_LACKS_SINE, "sine and cosine came with M3"},
+         "hardware gather was introduced with M2"},
+        {"sort", ASSAY__ANE_SORT, ASSAY__ANE_LACKS_SAMPLER,
+         "top-k and sorting were introduced with M2"},
+        {"sine", ASSAY__ANE_SINE, ASSAY__ANE_LACKS_SINE, "sine and cosine were introduced with M3"},
     };
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
         if (check->paths[check->at] != paths[i].path) continue;
@@ -140,7 +141,7 @@ void assay__ane_sampler(struct assay__check *check)
     const char *chips = samples(check) ? assay__ane_fails(check, ASSAY__ANE_LACKS_SAMPLER, 0)
                                        : NULL;
     if (chips)
-        assay__check_add(check, chips, "%s needs the texture unit, which came with M2",
+        assay__check_add(check, chips, "%s needs the texture unit, introduced with M2",
                          shown(check->node));
 }
 
@@ -157,10 +158,11 @@ void assay__ane_dynamic_slice(struct assay__check *check)
     }
     const char *chips = moves ? assay__ane_fails(check, ASSAY__ANE_LACKS_SAMPLER, 0) : NULL;
     if (chips)
-        assay__check_add(check, chips, "its bounds are computed at run time; that came with M2");
+        assay__check_add(check, chips,
+                         "its bounds are computed at run time, which is supported from M2 on");
 }
 
-/* Layers of the old networks that broadcast or take any number of axes. */
+/* Layers of old networks that broadcast or accept any number of axes. */
 void assay__ane_old_layer(struct assay__check *check)
 {
     const struct assay__node *node = check->node;
@@ -179,9 +181,9 @@ void assay__ane_unknown_operator(struct assay__check *check)
 {
     const struct assay__node *node = check->node;
     if (check->paths[check->at] == ASSAY__ANE_UNKNOWN)
-        assay__check_add(check, "",
-                         "no source here says whether %s%s%s has a path, or how Core ML spells it",
-                         node->domain, *node->domain ? "." : "", shown(node));
+        assay__check_add(
+            check, "", "no known source says whether %s%s%s is supported, or what Core ML calls it",
+            node->domain, *node->domain ? "." : "", shown(node));
 }
 
 void assay__ane_integer_math(struct assay__check *check)
@@ -192,7 +194,7 @@ void assay__ane_integer_math(struct assay__check *check)
     enum assay__dtype t = in ? in->dtype : ASSAY__UNDEFINED;
     if (assay__text_is_one_of(check->node->op, ops) &&
         (t == ASSAY__INT32 || t == ASSAY__INT64 || t == ASSAY__UINT32 || t == ASSAY__UINT64))
-        assay__check_add(check, "", "calculates with %s", assay__dtype_name(t));
+        assay__check_add(check, "", "computes in %s", assay__dtype_name(t));
 }
 
 void assay__ane_data_type(struct assay__check *check)
@@ -203,7 +205,7 @@ void assay__ane_data_type(struct assay__check *check)
         if (t != ASSAY__STRING && t != ASSAY__COMPLEX64 && t != ASSAY__COMPLEX128 &&
             t != ASSAY__FLOAT64 && t != ASSAY__BFLOAT16)
             continue;
-        assay__check_add(check, "", "makes %s", assay__dtype_name(t));
+        assay__check_add(check, "", "produces %s", assay__dtype_name(t));
         return;
     }
 }

@@ -1,6 +1,6 @@
-/* check_ane_shapes.c - rules about the sizes of what an operator works on. Axes are read as the
- * engine's: the last is the width, the one before it the height, then channels (and depth, of five
- * axes), the first the batch; of two axes the last is channels. */
+/* check_ane_shapes.c - rules about the sizes of operands. Axes are interpreted as by the engine:
+ * the last is the width, the one before it the height, then channels (and depth, with five axes),
+ * the first the batch; with two axes the last is channels. */
 #include "check/check.h"
 
 #include "base/text.h"
@@ -21,7 +21,7 @@ static bool is(const struct assay__node *node, const char *ops)
     return assay__text_is_one_of(node->op, ops);
 }
 
-/* The weights when the node is a convolution, else NULL. QLinearConv has x, scale and zero point
+/* The weights if the node is a convolution, else NULL. QLinearConv has x, scale and zero point
  * before them. */
 static const struct assay__shape_entry *conv_weight(const struct assay__check *check)
 {
@@ -61,26 +61,26 @@ static bool extent_of(struct assay__check *check, const char *name,
         int64_t size = shape->dims[shape->rank - 1 - d];
         const char *chips = assay__ane_fails(check, ASSAY__ANE_EXTENT, (double)size);
         if (!chips) continue;
-        assay__check_add(check, chips, "the %s of '%.100s' is %" PRId64 "; the max is %d%s",
+        assay__check_add(check, chips, "the %s of '%.100s' is %" PRId64 "; the maximum is %d%s",
                          words[d], name, size, 16384,
                          *chips ? ", 65536 from A16 and M4 on" : " (65536 from A16 and M4 on)");
         return true;
     }
     int channel = shape->rank == 2 ? 1 : shape->rank - 3;
     if (shape->rank >= 2 && channel >= 0 && shape->dims[channel] > CHANNELS_MOST) {
-        assay__check_add(check, "", "'%.100s' has %" PRId64 " channels; the max is %d", name,
+        assay__check_add(check, "", "'%.100s' has %" PRId64 " channels; the maximum is %d", name,
                          shape->dims[channel], CHANNELS_MOST);
         return true;
     }
     if (shape->rank >= 2 && shape->dims[0] > BATCH_MOST) {
-        assay__check_add(check, "", "the batch of '%.100s' is %" PRId64 "; the max is %d", name,
+        assay__check_add(check, "", "the batch of '%.100s' is %" PRId64 "; the maximum is %d", name,
                          shape->dims[0], BATCH_MOST);
         return true;
     }
     return false;
 }
 
-/* Of a gather's table only rows are read: its own size is no operand's. */
+/* Only rows of a gather's table are read: its own size is not that of an operand. */
 void assay__ane_extent(struct assay__check *check)
 {
     const struct assay__node *node = check->node;
@@ -121,7 +121,7 @@ void assay__ane_kernel_memory(struct assay__check *check)
     if (bytes <= KERNEL_MEMORY_BYTES) return;
     assay__check_add_bytes(check, "", bytes,
                            "one filter takes %.0f bytes in float16, the kernel memory holds 65536 "
-                           "(the source does not say how it is filled)",
+                           "(the source does not say how it is used)",
                            bytes);
 }
 
@@ -146,10 +146,11 @@ void assay__ane_dilated(struct assay__check *check)
     for (size_t i = 0; conv_weight(check) && dilations && dilations->ints && i < dilations->count;
          i++) {
         if (dilations->ints[i] <= 1) continue;
-        assay__check_add(check, "",
-                         "a dilation of %" PRId64
-                         ": an older source says it does not run there, a newer one that it does",
-                         dilations->ints[i]);
+        assay__check_add(
+            check, "",
+            "a dilation of %" PRId64
+            ": an older source says that it does not run there, a newer one that it does",
+            dilations->ints[i]);
         return;
     }
 }
@@ -158,7 +159,7 @@ void assay__ane_conv3d(struct assay__check *check)
 {
     const struct assay__shape_entry *w = conv_weight(check);
     if (w && w->rank == 5)
-        assay__check_add(check, "", "a convolution over three axes never lowers");
+        assay__check_add(check, "", "a convolution over three axes is never lowered to the engine");
 }
 
 /* --- windows, axes, slices -------------------------------------------------------------------- */
@@ -175,10 +176,10 @@ void assay__ane_pool(struct assay__check *check)
     for (size_t i = 0; strides && strides->ints && i < strides->count; i++)
         if (strides->ints[i] > stride) stride = strides->ints[i];
     if (widest > POOL_KERNEL_MOST)
-        assay__check_add(check, "", "a window of %" PRId64 "; the max is %d", widest,
+        assay__check_add(check, "", "a window of %" PRId64 "; the maximum is %d", widest,
                          POOL_KERNEL_MOST);
     else if (stride > POOL_STRIDE_MOST)
-        assay__check_add(check, "", "a stride of %" PRId64 "; the max is %d", stride,
+        assay__check_add(check, "", "a stride of %" PRId64 "; the maximum is %d", stride,
                          POOL_STRIDE_MOST);
 }
 
@@ -204,7 +205,7 @@ void assay__ane_arg_axis(struct assay__check *check)
     int64_t axis = assay__node_int(node, "axis", 0);
     if (axis < 0) axis += in->rank;
     if (axis < 0 || axis >= in->rank || in->dims[axis] <= ARG_AXIS_MOST) return;
-    assay__check_add(check, "", "looks along %" PRId64 " values; the max is %d", in->dims[axis],
+    assay__check_add(check, "", "looks along %" PRId64 " values; the maximum is %d", in->dims[axis],
                      ARG_AXIS_MOST);
 }
 
@@ -241,7 +242,7 @@ void assay__ane_width_slice(struct assay__check *check)
         const char *chips = assay__ane_fails(check, ASSAY__ANE_SLICE_OFFSET, (double)start);
         if (chips)
             assay__check_add(check, chips,
-                             "begins at %" PRId64
+                             "starts at %" PRId64
                              " of the width; beyond 4094 the offset saturates on M1 and M2",
                              start);
     }
@@ -256,7 +257,7 @@ static bool is_open(const struct assay__shape_entry *shape)
     return false;
 }
 
-/* Are all inputs' shapes fixed, and an output's is not? */
+/* Whether all input shapes are fixed but an output shape is not. */
 static bool data_decides(const struct assay__check *check)
 {
     const struct assay__node *node = check->node;
@@ -277,8 +278,9 @@ static bool data_decides(const struct assay__check *check)
 void assay__ane_dynamic_reshape(struct assay__check *check)
 {
     if (is(check->node, RESHAPES) && data_decides(check))
-        assay__check_add(check, "",
-                         "the new shape is computed at run time, although the inputs' are fixed");
+        assay__check_add(
+            check, "",
+            "the new shape is computed at run time, although the input shapes are fixed");
 }
 
 void assay__ane_data_shape(struct assay__check *check)

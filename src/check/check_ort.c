@@ -1,21 +1,20 @@
-/* check_ort.c - a device of the engine as a target: ask the engine. The device is looked for (in
- * the default build of the engine, then in the user's others), a session is created on it in a
- * child process, and the engine says which provider got which node. Its answer overrides every
- * rule.
+/* check_ort.c - a device of the engine as a target: the engine is queried. The device is looked up
+ * (in the default build of the engine, then in the user's others), a session is created on it in a
+ * child process, and the engine reports which provider got which node. This overrides every rule.
  *
- * A device that is not here cannot be asked: there is no verdict then, only what follows from the
- * model. A device that works but refuses this model is an error. For Core ML the rules of the
+ * A device that is not present cannot be queried: there is no verdict then, only what follows from
+ * the model. A device that works but rejects this model is an error. For Core ML the rules of the
  * Neural Engine apply too, as warnings unless it was the only target: Core ML also has the GPU and
  * the CPU.
  *
- * Names join the engine's assignment and the nodes of the model. The engine assigns after its first
- * simplifications, so some nodes are gone: what it fused is named after a node of ours
- * ("fc1/MatMulAddFusion"), and a node that it does not name at all counts with the one that feeds
- * it, else with the one that reads it. ONNX Runtime's record is incomplete (seen in 1.27, and in
- * its source up to 1.29): before it changes the layout for a provider that wants channels last
- * (WebGPU, XNNPACK, QNN) it marks the provider's nodes, and marked nodes are not recorded. Other
- * providers' nodes are. So an unnamed node is the target's there. Profiles of BERT, GPT-2 and
- * MobileNetV2 on WebGPU confirm it. */
+ * The engine's assignment is matched to the nodes of the model by name. The engine assigns after
+ * its first simplifications, so some nodes no longer exist: what it fused is named after one of
+ * them ("fc1/MatMulAddFusion"), and a node that it does not name at all is counted with the one
+ * that feeds it, else with the one that reads it. ONNX Runtime's record is incomplete (seen in
+ * 1.27, and in its source up to 1.29): before it changes the layout for a provider that wants
+ * channels last (WebGPU, XNNPACK, QNN) it marks the provider's nodes, and marked nodes are not
+ * recorded. Nodes of other providers are. So an unnamed node belongs to the target there. Profiles
+ * of BERT, GPT-2 and MobileNetV2 on WebGPU confirm it. */
 #include "check/check.h"
 
 #include "base/no_memory.h"
@@ -38,12 +37,13 @@
 enum { REFUSED, NOTHING, MOSTLY, FALLBACK, FALLBACK_SMALL };
 
 static const struct assay__check_rule rules[] = {
-    [REFUSED] = {"refused", "The device does not take the model", ASSAY__CHECK_ERROR,
-                 ASSAY__BASIS_ENGINE, ASSAY__PLACE_ON, "the engine's own message",
-                 "Change what the message names, or choose another device.", NULL, true},
+    [REFUSED] = {"refused", "The device rejects the model", ASSAY__CHECK_ERROR, ASSAY__BASIS_ENGINE,
+                 ASSAY__PLACE_ON, "the engine's own message",
+                 "Change what the message mentions, or choose another device.", NULL, true},
     [NOTHING] = {"nothing-assigned", "Nothing runs on the target", ASSAY__CHECK_ERROR,
                  ASSAY__BASIS_ENGINE, ASSAY__PLACE_ON, ASSIGNMENT,
-                 "Choose the device that it falls back to, and save the transfers.", NULL, true},
+                 "Choose the device that it falls back to, which avoids the transfers.", NULL,
+                 true},
     [MOSTLY] = {"mostly-elsewhere", "Most of the work runs elsewhere", ASSAY__CHECK_ERROR,
                 ASSAY__BASIS_ENGINE, ASSAY__PLACE_ON, ASSIGNMENT "; FLOPs from the graph",
                 "Change the operators below, or choose another device.", NULL, true},
@@ -51,10 +51,10 @@ static const struct assay__check_rule rules[] = {
                   ASSAY__PLACE_OFF, ASSIGNMENT,
                   "Use an operator, type or operator set that the provider has a kernel for.", NULL,
                   false},
-    [FALLBACK_SMALL] = {"fallback-small", "Shapes and indices that are calculated elsewhere",
+    [FALLBACK_SMALL] = {"fallback-small", "Shapes and indices computed elsewhere",
                         ASSAY__CHECK_NOTE, ASSAY__BASIS_ENGINE, ASSAY__PLACE_OFF, ASSIGNMENT,
-                        "Nothing: engines keep shapes and indices on the CPU on purpose.", NULL,
-                        false},
+                        "Nothing to do: engines keep shapes and indices on the CPU on purpose.",
+                        NULL, false},
 };
 
 static void custom_domain(struct assay__check *check)
@@ -67,16 +67,16 @@ static void custom_domain(struct assay__check *check)
 
 /* What follows from the model, whatever the device. */
 static const struct assay__check_rule plain_rules[] = {
-    {"shape-conflict", "Shapes contradict each other", ASSAY__CHECK_ERROR, ASSAY__BASIS_GRAPH,
+    {"shape-conflict", "Contradictory shapes", ASSAY__CHECK_ERROR, ASSAY__BASIS_GRAPH,
      ASSAY__PLACE_ON, "the model's own shapes", "Repair the model: no target can run it.",
      assay__ane_conflict, true},
     {"custom-operator", "An operator of another domain", ASSAY__CHECK_WARNING, ASSAY__BASIS_GRAPH,
      ASSAY__PLACE_UNKNOWN, "the model's domains",
-     "Write it with ONNX operators, or load its library into the engine.", custom_domain, false},
+     "Express it with ONNX operators, or load its library into the engine.", custom_domain, false},
     {"dynamic-input", "An input without a fixed shape", ASSAY__CHECK_NOTE, ASSAY__BASIS_GRAPH,
      ASSAY__PLACE_ON, "the model's inputs",
-     "Fix it: providers that compile do so again for every new shape.", assay__ane_dynamic_inputs,
-     true},
+     "Fix it: providers that compile the graph recompile it for every new shape.",
+     assay__ane_dynamic_inputs, true},
     {.id = NULL},
 };
 
@@ -127,7 +127,7 @@ static int try_device(struct search *search, const char *library, const char *de
     return 0;
 }
 
-/* The device of one build; of OpenVINO's family the most special one that is there. */
+/* The device of one build; for OpenVINO the most specialised one that is present. */
 static int try_build(struct search *search, const char *library, const char *device)
 {
     static const char *const family[] = {"openvino:npu", "openvino:gpu", "openvino:cpu"};
@@ -159,11 +159,12 @@ static int find(struct search *search)
 
 /* --- from a profile --------------------------------------------------------------------------- */
 
-/* Who ran which node, from the engine's own profile of one run: for builds that cannot say it
- * before (ONNX Runtime before 1.24). The model is run once, with inputs that the plan makes. */
+/* Which provider ran which node, from the engine's own profile of one run: for builds that cannot
+ * report it beforehand (ONNX Runtime before 1.24). The model is run once, with the planned
+ * inputs. */
 #define TIMEOUT_S 300.0
 
-/* "" when out of memory, which the arena remembers. */
+/* "" when out of memory, which is recorded in the arena. */
 static const char *copy(struct assay__arena *arena, const char *text)
 {
     return assay__arena_text(arena, "%s", text ? text : "");
@@ -310,17 +311,17 @@ bool assay__check_name_nodes(struct assay__model *model)
     return named;
 }
 
-/* Providers that have their nodes in another layout. */
+/* Providers that run their nodes in another layout. */
 #define RELAID "WebGpuExecutionProvider XnnpackExecutionProvider QNNExecutionProvider"
 
 struct placing {
     struct assay__check *check;
     const struct assay__assignment *answer;
     struct assay__map *nodes; /* name -> node */
-    bool *named;              /* the engine named it, or it was placed with one that it named */
+    bool *named;              /* the engine named it, or it was placed with one that was named */
 };
 
-/* "fc1/MatMulAddFusion" and "fc1_token_3" are fc1's. */
+/* "fc1/MatMulAddFusion" and "fc1_token_3" belong to fc1. */
 static size_t node_named(struct placing *p, const char *name)
 {
     size_t node = *name ? assay__map_get(p->nodes, name) : ASSAY__MAP_NONE;
@@ -373,8 +374,8 @@ static void place_named(struct placing *p)
     }
 }
 
-/* What the engine does not name goes with the first node that feeds it; then, backwards, with one
- * that reads it. */
+/* A node that the engine does not name goes with the first node that feeds it; then, backwards,
+ * with one that reads it. */
 static void place_merged(struct placing *p)
 {
     struct assay__check *check = p->check;
@@ -438,7 +439,8 @@ int assay__check_ort_place(struct assay__check *check, const struct assay__assig
     if (!assay__text_is_one_of(answer->target, RELAID))
         place_merged(&p);
     else
-        for (size_t n = 0; n < count; n++) /* unnamed nodes are the target's: not recorded */
+        for (size_t n = 0; n < count;
+             n++) /* unnamed nodes belong to the target: they are not recorded */
             check->partitions.inferred += !p.named[n] && check->places[n] == ASSAY__PLACE_ON;
     check->partitions.engine_pieces = count_pieces(answer, &on);
     code = assay__check_partition(check, "engine", false, error);
@@ -492,7 +494,7 @@ int assay__check_ort(struct assay__check *check, const struct assay__check_optio
         assay__check_rules(check, plain_rules);
     if (code) return code;
     if (!*model_path)
-        code = keep_reason(check, "ONNX Runtime reads ONNX files, and this is a %s",
+        code = keep_reason(check, "ONNX Runtime reads ONNX files, but this is a %s",
                            check->model->format ? check->model->format : "model of another kind");
     else if (!search.found)
         code = keep_reason(check, "%s",
@@ -508,7 +510,7 @@ int assay__check_ort(struct assay__check *check, const struct assay__check_optio
         strcmp(search.engine, "ort") == 0 ? "ONNX Runtime" : search.engine,
         *answer.version ? " " : "", answer.version, answer.target, search.device);
     if (!check->asked) return assay__no_memory(error);
-    for (size_t i = 0; i < check->model->graph.node_count; i++) /* the answer decides alone */
+    for (size_t i = 0; i < check->model->graph.node_count; i++) /* the answer alone decides */
         if (check->places[i] != ASSAY__PLACE_FOLDED) check->places[i] = ASSAY__PLACE_ON;
     return assay__check_ort_place(check, &answer, error);
 }

@@ -1,11 +1,11 @@
-/* check_partition.c - where the graph breaks: runs of nodes that stay on the target, and what
+/* check_partition.c - where the graph is split: groups of nodes that stay on the target, and what
  * crosses between them and the rest.
  *
  * Every node has a side. Segments are the layers of the coarsest schedule that keeps the order: a
- * node's layer is that of what it reads, one more where the side changes; sides take turns, those
- * elsewhere first (layer 0), so that a graph that only begins elsewhere is cut once. An engine may
- * cut finer, never coarser: this counts the minimum. A tensor crosses once, however many
- * nodes read it on the other side. Inputs and outputs of the model do not count. */
+ * node's layer is that of its inputs, plus one where the side changes; sides alternate, starting
+ * elsewhere (layer 0), so that a graph that only begins elsewhere is split once. An engine may
+ * split it further, but never less: this is the minimum. A tensor crosses once, however many nodes
+ * read it on the other side. Inputs and outputs of the model do not count. */
 #include "check/check.h"
 
 #include <math.h>
@@ -20,8 +20,8 @@ struct cutting {
     size_t layers;
 };
 
-/* The node that runs and makes a value; NOWHERE: an input, a weight, or made when the model is
- * loaded. */
+/* The node that runs and produces a value; NOWHERE: an input, a weight, or computed when the model
+ * is loaded. */
 static size_t maker(const struct cutting *cut, const char *value)
 {
     size_t node = assay__check_producer(cut->check, value);
@@ -110,7 +110,7 @@ static int fill_segments(struct cutting *cut, struct assay__arena *arena)
     return 0;
 }
 
-/* Layers are indices of segments by now. */
+/* Layers are segment indices at this point. */
 static void count_crossings(struct cutting *cut, bool half, struct assay__map *seen)
 {
     struct assay__check *check = cut->check;
@@ -142,7 +142,7 @@ int assay__check_partition(struct assay__check *check, const char *method, bool 
     struct cutting cut = {.check = check};
     struct assay__arena *arena = assay__arena_new();
     struct assay__map *seen = assay__map_new();
-    struct assay__check_partitions before = check->partitions; /* what the engine said stays */
+    struct assay__check_partitions before = check->partitions; /* keep what the engine reported */
     int code = arena && seen ? 0 : ASSAY_ENOMEM;
     if (code) goto out;
     check->partitions = (struct assay__check_partitions){.method = method,

@@ -1,6 +1,6 @@
-/* cli.h - the command line: one table of commands; help, completion and manual pages are made from
- * it. A command is one file cmd_<verb>.c that owns its options structure and its table of options,
- * and a row in commands.h. */
+/* cli.h - the command line: one table of commands; help, completion and manual pages are generated
+ * from it. A command is one file cmd_<verb>.c that owns its options structure and its table of
+ * options, and a row in commands.h. */
 #ifndef ASSAY_CLI_H
 #define ASSAY_CLI_H
 
@@ -15,9 +15,9 @@
 /* Exit status: part of the interface. */
 enum assay__exit_status {
     ASSAY__EXIT_DONE = 0,
-    ASSAY__EXIT_NO = 1, /* a check or gate said no */
+    ASSAY__EXIT_NO = 1, /* a check or gate failed */
     ASSAY__EXIT_USAGE = 2,
-    ASSAY__EXIT_FAILED = 3, /* the measurement (or the work asked for) failed */
+    ASSAY__EXIT_FAILED = 3, /* the measurement (or the requested work) failed */
     ASSAY__EXIT_NO_VERDICT = 4,
     ASSAY__EXIT_INTERRUPTED = 130,
 };
@@ -27,11 +27,11 @@ enum assay__exit_status {
 enum assay__option_kind {
     ASSAY__OPTION_FLAG,     /* bool */
     ASSAY__OPTION_STRING,   /* const char * */
-    ASSAY__OPTION_ONCE,     /* const char *; given again with another value it is refused */
+    ASSAY__OPTION_ONCE,     /* const char *; a second, different value is refused */
     ASSAY__OPTION_CHOICE,   /* const char *, one of `choices` */
     ASSAY__OPTION_INTEGER,  /* int64_t, low … high */
     ASSAY__OPTION_DURATION, /* double seconds, low … high */
-    ASSAY__OPTION_LIST,     /* struct assay__option_list; may be given again */
+    ASSAY__OPTION_LIST,     /* struct assay__option_list; may be repeated */
 };
 
 struct assay__option_list {
@@ -52,7 +52,7 @@ struct assay__option {
     bool hidden;
 };
 
-/* Rows of a table of options; AT(member) is the place of a member in the command's structure. */
+/* Rows of an option table; AT(member) is the offset of a member in the command's structure. */
 /* clang-format off */
 #define ASSAY__FLAG_ROW(name, letter, member, help)                                               \
     {name, letter, ASSAY__OPTION_FLAG, AT(member), NULL, help, NULL, NULL, 0, 0, false}
@@ -80,11 +80,11 @@ struct assay__invocation {
     const char *command_line; /* exact, shell-quoted */
     uint64_t given;           /* bit i: the command's option i was given */
 };
-/** Is every item of the list "name=value"? 0, or ASSAY__EXIT_USAGE after one line on stderr: "is
- *  not <expected>". */
+/** Whether every item of the list is "name=value". 0, or ASSAY__EXIT_USAGE after one line on
+ *  stderr: "is not <expected>". */
 int assay__option_pairs(const char *command, const char *option,
                         const struct assay__option_list *list, const char *expected);
-/** True when that option was given, be it as 0. */
+/** True if that option was given, even as 0. */
 bool assay__option_given(const struct assay__invocation *invocation, const char *name);
 
 struct assay__command {
@@ -94,7 +94,8 @@ struct assay__command {
     const char *description;             /* paragraphs separated by a blank line */
     const char *examples;                /* lines */
     const struct assay__option *options; /* ends with a NULL name */
-    /* rows of several commands; the command's own hide those of the same name; NULL: none */
+    /* rows shared by several commands; the command's own rows override those with the same name;
+     * NULL: none */
     const struct assay__option *shared;
     size_t options_size;
     int (*run)(struct assay__invocation *invocation);
@@ -103,7 +104,7 @@ struct assay__command {
 
 /** The options of a command, its own before the shared ones; NULL past the end. */
 const struct assay__option *assay__option_at(const struct assay__command *command, size_t index);
-/** Is the word one of "a|b|c"? */
+/** Whether the word is one of "a|b|c". */
 bool assay__is_choice(const char *choices, const char *word);
 
 /** The table; NULL past the end. */
@@ -117,14 +118,14 @@ int assay__unknown_command(const char *name);
 int assay__options_parse(struct assay__invocation *invocation, int argc, char **argv, int first,
                          bool *help);
 void assay__invocation_free(struct assay__invocation *invocation);
-/** The nearest of the candidates tried, if it is near enough to be meant; else NULL. */
+/** The closest of the candidates tried, if it is close enough to be what was meant; else NULL. */
 struct assay__nearest {
     const char *word, *best;
     size_t distance;
 };
 void assay__nearest_try(struct assay__nearest *nearest, const char *candidate);
 const char *assay__nearest_get(const struct assay__nearest *nearest);
-/** Appends `word` quoted for a POSIX shell when it needs quoting. */
+/** Appends `word`, quoted for a POSIX shell if necessary. */
 void assay__shell_quote(struct assay__buf *out, const char *word);
 
 /* --- messages and data ------------------------------------------------------------------------ */
@@ -133,17 +134,17 @@ void assay__shell_quote(struct assay__buf *out, const char *word);
 void assay__say(const char *format, ...) ASSAY_PRINTF(1, 2);
 /** The same, and ASSAY__EXIT_USAGE. */
 int assay__refuse(const char *format, ...) ASSAY_PRINTF(1, 2);
-/** Says what went wrong and returns the exit status for the code. */
+/** Reports what went wrong and returns the exit status for the code. */
 int assay__fail(int code, const struct assay_error *error);
-/** What the library names by concept, in the words of the command line: the flag of an option that
- *  was refused. NULL: no flag sets it. option NULL legal. */
+/** The command-line flag for an option that the library refused by its member name. NULL: no flag
+ *  sets it. option may be NULL. */
 struct assay__option_hint {
     const char *option; /* member of the library's options (error.option) */
     const char *flag;   /* "--warmup" */
-    const char *hint;   /* what else to say; NULL: nothing */
+    const char *hint;   /* an additional hint; NULL: none */
 };
 const struct assay__option_hint *assay__option_hint(const char *option);
-/** What would make a metric known, or how to do what a report asks for: "assay run --power"; NULL:
+/** What would provide a metric, or how to do what a report suggests: "assay run --power"; NULL:
  *  nothing on the command line. For struct assay_report_options. */
 const char *assay__metric_hint(const char *metric);
 /** All of it to stdout; a closed or full stdout is reported. ASSAY__EXIT_DONE or
@@ -159,21 +160,21 @@ int assay__stdout_columns(void); /* 80 when not a terminal */
 /* --- Ctrl-C ----------------------------------------------------------------------------------- */
 
 extern volatile int assay__interrupted;
-/** The first SIGINT, SIGTERM or SIGHUP sets the flag; one that comes half a second later or more
- *  kills. */
+/** The first SIGINT, SIGTERM or SIGHUP sets the flag; another one half a second or more later kills
+ *  the process. */
 void assay__catch_interrupts(void);
 
 /* --- progress --------------------------------------------------------------------------------- */
 
 struct assay__bar {
     bool on, quiet;
-    const char *command; /* whose remarks they are */
+    const char *command; /* whose messages these are */
     uint64_t drawn_ns;
     char phase[32];
     int columns;
 };
-/** Drawn only when stderr is a terminal; neither drawn nor remarked upon when quiet. What the
- * library calls: the bar, remarks as lines of that command on stderr, Ctrl-C. */
+/** Drawn only if stderr is a terminal; nothing is drawn or printed when quiet. The callbacks of the
+ *  library: the bar, messages as lines of that command on stderr, Ctrl-C. */
 struct assay_callbacks assay__bar_start(struct assay__bar *bar, const char *command, bool quiet);
 /** An assay_progress_fn; context is the bar. */
 void assay__bar_update(void *context, const struct assay_progress *progress);
@@ -195,7 +196,7 @@ struct assay__render_options {
     int64_t top; /* 0: the default; < 0 all */
     int64_t columns;
 };
-/** Whether the options fit together: --table needs CSV, --detail text or JSON. 0, or
+/** Whether the options are compatible: --table needs CSV, --detail text or JSON. 0, or
  *  ASSAY__EXIT_USAGE after one line on stderr. */
 int assay__render_check(const char *command, const struct assay__render_options *options);
 struct assay_profile;

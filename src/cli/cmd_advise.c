@@ -1,5 +1,5 @@
-/* cmd_advise.c - assay advise: what to change, from a kept profile or from a run made for it. A
- * profile is recognised by its first bytes. */
+/* cmd_advise.c - assay advise: what to change, from a saved profile or a new run. A profile is
+ * recognised by its first bytes. */
 #include "cli/render_options.h"
 #include "cli/report_file.h"
 #include "cli/run_command.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 
 struct advise_options {
-    struct assay__run_flags run; /* first: the shared rows write it */
+    struct assay__run_flags run; /* first: the shared option rows write to it */
     struct assay__option_list rules;
     const char *model;
     int64_t trial;
@@ -24,24 +24,24 @@ struct advise_options {
 
 static const struct assay__option options[] = {
     ASSAY__FLAG_ROW("list", 0, list, "List the rules, with what each looks for and needs."),
-    ASSAY__LIST_ROW("rule", rules, "ID", "Evaluate this rule only; may be given again."),
-    ASSAY__STRING_ROW("model", 0, model, "FILE", "Where the model of PROFILE lies now."),
+    ASSAY__LIST_ROW("rule", rules, "ID", "Evaluate this rule only; may be repeated."),
+    ASSAY__STRING_ROW("model", 0, model, "FILE", "Current path of the model of PROFILE."),
     ASSAY__INTEGER_ROW("trial", trial, "N", "Trial of PROFILE (default: the first that ran).", 1,
                        1e6),
     ASSAY__FLAG_ROW(
         "power", 0, power,
         "Sample power too, for the energy that could be saved (watches the idle machine first)."),
     ASSAY__FLAG_ROW("verify", 0, verify,
-                    "Make every change that a program can make, and measure before and after (10 "
-                    "launches of 0.3 s a side; --launches, --time)."),
+                    "Apply every change that assay can make, and measure before and after (10 "
+                    "launches of 0.3 s per side; see --launches, --time)."),
     ASSAY__CHOICE_ROW("table", 0, run.render.table, "TABLE",
-                      "Table of the CSV format (default findings).", ASSAY__ADVICE_TABLES),
+                      "Table to write as CSV (default findings).", ASSAY__ADVICE_TABLES),
     ASSAY__DURATION_ROW("time", run.time_s,
-                        "Measure for TIME per launch (default 1s; of --verify 300ms).", 1e-3,
+                        "Measure for TIME per launch (default 1s; 300ms with --verify).", 1e-3,
                         86400),
-    ASSAY__INTEGER_ROW("launches", run.launches, "N",
-                       "Worker processes, one after the other (default 1; of --verify 10 a side).",
-                       1, 1000),
+    ASSAY__INTEGER_ROW(
+        "launches", run.launches, "N",
+        "Worker processes, one after the other (default 1; 10 per side with --verify).", 1, 1000),
     ASSAY__DURATION_ROW("verify-budget", budget_s, "How long --verify may take (default: 120s).",
                         0.001, 1e6),
     {0},
@@ -52,7 +52,7 @@ static int usage(const char *what)
     return assay__refuse("advise: %s", what);
 }
 
-/* What only a run takes is refused beside a profile: it would be silently ignored. */
+/* Options that apply only to a run are refused with a profile: they would be silently ignored. */
 static int check_profile(const struct assay__invocation *invocation)
 {
     static const char fits[] =
@@ -65,8 +65,9 @@ static int check_profile(const struct assay__invocation *invocation)
         snprintf(name, sizeof name, "|%s|", option->name);
         bool known = strstr(fits, name) || (o->verify && strstr(tried, name));
         if (known || !assay__option_given(invocation, option->name)) continue;
-        return assay__refuse("advise: --%s is for a MODEL that is run; '%s' is a profile that was",
-                             option->name, invocation->arguments[0]);
+        return assay__refuse(
+            "advise: --%s applies to a MODEL that is run; '%s' is a profile that was", option->name,
+            invocation->arguments[0]);
     }
     return 0;
 }
@@ -91,14 +92,14 @@ static int check(const struct assay__invocation *invocation, bool profile)
     int status = assay__render_check("advise", &o->run.render);
     if (status) return status;
     if (!o->verify && assay__option_given(invocation, "verify-budget"))
-        return usage("--verify-budget belongs to --verify");
+        return usage("--verify-budget requires --verify");
     if (profile) {
         status = check_profile(invocation);
         if (!status) status = assay__report_file_check("advise", o->run.report, NULL);
         return status ? status : assay__report_file_ending("advise", "--report", o->run.report);
     }
-    if (o->model) return usage("--model belongs to a PROFILE; a MODEL is read where it is");
-    if (o->trial) return usage("--trial belongs to a PROFILE; a MODEL is run in one trial");
+    if (o->model) return usage("--model applies to a PROFILE; a MODEL is read where it is");
+    if (o->trial) return usage("--trial applies to a PROFILE; a MODEL is run in one trial");
     return assay__run_check(invocation);
 }
 
@@ -117,6 +118,7 @@ static int print_advice(const struct advise_options *o, const struct assay__advi
     int written = profile ? assay__report_file_write(profile, &o->run.render, o->run.report,
                                                      o->run.quiet)
                           : 0;
+    if (profile) assay__run_say_assumed(&o->run, profile);
     return status ? status : written;
 }
 
@@ -160,7 +162,7 @@ static int advise(const struct assay__invocation *invocation, bool kept)
         status = ASSAY__EXIT_INTERRUPTED;
     }
     if (!status && o->run.output && !o->run.quiet)
-        assay__say("profile with its findings kept in %s", o->run.output);
+        assay__say("profile with findings saved to %s", o->run.output);
     assay__advice_free(advice);
     assay_profile_close(profile);
     return status;
@@ -183,21 +185,20 @@ static int advise_on_argument(struct assay__invocation *invocation)
 
 const struct assay__command assay__command_advise = {
     .name = "advise",
-    .summary = "what to change: rules over a profile, each finding with its evidence and potential",
+    .summary =
+        "find what to change: rules on a profile, each finding with its evidence and potential",
     .arguments = "PROFILE|MODEL",
     .max_arguments = 1,
     .description =
-        "Evaluates a table of rules over a kept profile, or over a short run of MODEL that is made "
-        "for it (1 s, with layers, memory and counters). A rule gives a finding with its evidence "
-        "from this profile, the potential speed-up and the change to make; or it finds nothing; or "
-        "it says which input is missing.\n\n"
-        "A potential follows from shares of the latency: it is what could be had at most, not what "
-        "was measured. Rules that look at the graph need the model's file; it is read again, and "
-        "taken only when it is the one that was profiled.\n\n"
-        "--verify tries before it advises: each change that a program can make is made and "
-        "measured against the run without it, launches alternating. A finding then carries the "
-        "measured gain with its 95 % interval and the drift of the outputs, or is withdrawn with "
-        "the reason.",
+        "Evaluates a table of rules on a saved profile, or on a short run of MODEL (1 s, with "
+        "layers, memory and counters). A rule either reports a finding, with evidence from this "
+        "profile, the potential speed-up and the change to make, or finds nothing, or says which "
+        "input is missing.\n\nA potential is derived from shares of the latency: it is an upper "
+        "bound, not a measurement. Rules that look at the graph need the model file; it is read "
+        "again, and used only if it is the one that was profiled.\n\n--verify tests before it "
+        "recommends: each change that assay can make is applied and measured against the run "
+        "without it, in alternating launches. A finding then carries the measured gain with its 95 "
+        "% interval and the drift of the outputs, or is withdrawn with the reason.",
     .examples = "  assay advise model.onnx\n"
                 "  assay advise resnet50 --ceilings -o advice.assay\n"
                 "  assay advise run.assay --json\n"

@@ -1,6 +1,6 @@
-/* cmd_check.c - assay check: will a model run on a target, all of it, and well? Status 0 when it
- * passes or only warns, 1 when it fails (with --strict also when it warns), 4 when the target could
- * not be asked and the model alone does not decide. */
+/* cmd_check.c - assay check: whether all of a model will run on a target, and well. Status 0 if it
+ * passes or only has warnings, 1 if it fails (with --strict also on warnings), 4 if the target
+ * could not be queried and the model alone is not enough. */
 #include "cli/model_command.h"
 
 #include "report/formats.h"
@@ -11,7 +11,7 @@
 #define FORMATS ASSAY__VIEW_NAMES_AND("|json|junit")
 
 struct check_options {
-    struct assay__model_flags model; /* first: the shared rows write it */
+    struct assay__model_flags model; /* first: the shared option rows write to it */
     const char *target, *chip, *engine, *library;
     double timeout_s;
     bool all, strict;
@@ -22,24 +22,24 @@ struct check_options {
 static const struct assay__option options[] = {
     ASSAY__STRING_ROW(
         "target", 't', target, "TARGET",
-        "Where it is to run: ane (Apple's Neural Engine, by rules) or a device as 'assay "
-        "devices' names it (cuda, webgpu, openvino, coreml, …), which is asked."),
+        "Where to run: ane (Apple's Neural Engine, checked by rules) or a device name from 'assay "
+        "devices' (cuda, webgpu, openvino, coreml, …), which is queried."),
     ASSAY__STRING_ROW(
         "chip", 0, chip, "CHIP",
-        "Chip of target ane: \"M1 Max\", A17 Pro, … (default: all, with their differences)."),
-    ASSAY__FLAG_ROW("strict", 0, strict, "A warning fails too."),
+        "Chip for target ane: \"M1 Max\", A17 Pro, … (default: all, with their differences)."),
+    ASSAY__FLAG_ROW("strict", 0, strict, "Treat warnings as failures."),
     ASSAY__FLAG_ROW("all", 0, all, "Show every node of every rule; the same as --full."),
     ASSAY__DURATION_ROW("timeout", timeout_s,
-                        "Give up a device that takes longer to answer (default 300 s).", 0.001,
+                        "Give up on a device that takes longer to answer (default 300 s).", 0.001,
                         86400),
     ASSAY__CHOICE_ROW("format", 'f', model.render.format, "FORMAT", "Format (default text).",
                       FORMATS),
     ASSAY__CHOICE_ROW("table", 0, model.render.table, "TABLE",
-                      "Table of the CSV format (default items).", "items|chips|partitions"),
+                      "Table to write as CSV (default items).", "items|chips|partitions"),
     ASSAY__STRING_ROW("library", 0, library, "PATH",
-                      "ONNX Runtime library, or its folder, to ask."),
-    {"engine", 0, ASSAY__OPTION_STRING, AT(engine), "ENGINE", "Engine to ask (default ort).", NULL,
-     NULL, 0, 0, true},
+                      "ONNX Runtime library to query, or its folder."),
+    {"engine", 0, ASSAY__OPTION_STRING, AT(engine), "ENGINE", "Engine to query (default ort).",
+     NULL, NULL, 0, 0, true},
     {0},
 };
 
@@ -65,7 +65,7 @@ static int check_model(struct assay__invocation *invocation)
         status = assay__refuse(
             "check: --target is missing: ane, or a device ('assay devices' lists them)");
     if (!status && o->chip && strcmp(o->target, "ane") != 0)
-        status = assay__refuse("check: --chip is for --target ane: other targets are asked");
+        status = assay__refuse("check: --chip requires --target ane; other targets are queried");
     if (!status) status = assay__model_view(invocation, FORMATS, &view);
     if (status) return status;
     view.full |= o->all;
@@ -85,6 +85,7 @@ static int check_model(struct assay__invocation *invocation)
     if (!code && !status) code = assay__check_report(check, &view, &out, &error);
     if (code) status = assay__fail(code, &error);
     if (!status) status = assay__model_finish(&o->model, &out, &error);
+    if (!status) assay__model_say_assumed(&view, check->workload, check->unplanned);
     if (!status) status = status_of(check, o->strict);
     assay__check_free(check);
     assay__buf_free(&out);
@@ -93,21 +94,20 @@ static int check_model(struct assay__invocation *invocation)
 
 const struct assay__command assay__command_check = {
     .name = "check",
-    .summary = "say whether a model will run on a target, all of it, and well",
+    .summary = "check whether all of a model will run on a target, and well",
     .arguments = "MODEL",
     .min_arguments = 1,
     .max_arguments = 1,
     .description =
-        "For the Apple Neural Engine (--target ane) the graph is held against rules from published "
-        "sources: operators without a path, axes, sizes, layouts, shapes, precision, memory. Each "
-        "item has its severity, the node, the reason, a fix and the source. Nothing is run, no "
-        "weight is read, and no Mac is needed.\n\n"
-        "For other targets the engine is asked: a session is created on the device and says which "
-        "of its providers got which node. A device that is not here cannot be asked; then only "
-        "what follows from the model is reported.\n\n"
-        "A map shows where the graph would break, what crosses, and what share of the FLOPs stays "
-        "on the target. The status is 0 when the model passes or only warns, 1 when it fails (with "
-        "--strict also when it warns), 4 when there is no verdict.",
+        "For the Apple Neural Engine (--target ane) the graph is checked against rules from "
+        "published sources: unsupported operators, axes, sizes, layouts, shapes, precision, "
+        "memory. Each item has a severity, the node, the reason, a fix and the source. Nothing is "
+        "run, no weights are read, and no Mac is needed.\n\nFor other targets the engine is "
+        "queried: a session is created on the device and reports which provider got which node. A "
+        "device that is not present cannot be queried; then only what follows from the model is "
+        "reported.\n\nA map shows where the graph would be split, which tensors cross, and what "
+        "share of the FLOPs stays on the target. The exit status is 0 if the model passes or only "
+        "has warnings, 1 if it fails (with --strict also on warnings), 4 if there is no verdict.",
     .examples = "  assay check model.onnx --target ane\n"
                 "  assay check model.mlpackage --target ane --chip \"M1 Max\"\n"
                 "  assay check model.onnx --target cuda --batch 8\n"

@@ -4,7 +4,7 @@
 #include "judge/comparison.h"
 
 struct compare_options {
-    struct assay__run_flags run; /* first: the shared rows write it */
+    struct assay__run_flags run; /* first: the shared option rows write to it */
     const char *devices;
     double launch_limit_s;
     bool no_power, no_drift, no_placement, memory;
@@ -14,25 +14,24 @@ struct compare_options {
 
 static const struct assay__option options[] = {
     ASSAY__STRING_ROW("devices", 0, devices, "LIST",
-                      "For one model: devices, separated by commas: names ('assay devices') or the "
-                      "classes cpu, gpu, npu (default: all that are usable)."),
+                      "For one model: a comma-separated list of devices, by name ('assay devices') "
+                      "or class: cpu, gpu, npu (default: all usable ones)."),
     ASSAY__STRING_ROW("device", 0, run.device, "NAME",
-                      "For several models: the device that they run on (default cpu)."),
+                      "For several models: the device to run them on (default cpu)."),
     ASSAY__FLAG_ROW("no-power", 0, no_power, "Do not read the sensors."),
     ASSAY__FLAG_ROW("no-drift", 0, no_drift, "Do not compare the outputs."),
     ASSAY__FLAG_ROW("no-placement", 0, no_placement,
-                    "Do not ask the engines which nodes run where."),
+                    "Do not query the engines for which nodes run where."),
     ASSAY__INTEGER_ROW(
         "launches", run.launches, "N",
-        "Worker processes of each row, taking turns (default 10; 5 or more give a verdict).", 1,
-        1000),
+        "Worker processes per row, alternating (default 10; a verdict needs 5 or more).", 1, 1000),
     ASSAY__DURATION_ROW("time", run.time_s,
                         "Measure for TIME per launch, such as 2s (default 500ms).", 1e-3, 86400),
     ASSAY__FLAG_ROW("memory", 0, memory,
-                    "Follow the worker's and the device's memory too: one launch more of each."),
+                    "Also track the memory of the worker and the device: one more launch per row."),
     ASSAY__DURATION_ROW("launch-limit", launch_limit_s,
-                        "End a launch that takes longer, and leave that row out of later rounds; "
-                        "what it measured by then is shown (default 120s).",
+                        "End a launch that takes longer, and skip that row in later rounds; what "
+                        "it measured until then is shown (default 120s).",
                         0.1, 604800),
     {0},
 };
@@ -41,7 +40,8 @@ static int show_comparison(const struct compare_options *o, struct assay_profile
                            const struct assay_error *error)
 {
     struct assay__comparison all = {.count = 0};
-    size_t usable = 0, lost = 0; /* rows that could be judged; of them those that lost a launch */
+    size_t usable = 0,
+           lost = 0; /* rows that could be judged, and those of them that lost a launch */
     int status = assay__run_show(&o->run, profile, code, error);
     if (status) return status;
     struct assay__arena *arena = assay__arena_new();
@@ -60,7 +60,7 @@ static int show_comparison(const struct compare_options *o, struct assay_profile
     if (lost)
         assay__say("compare: %zu of %zu lost a launch; the report says which", lost,
                    profile->trial_count);
-    if (o->run.output && !o->run.quiet) assay__say("profile kept in %s", o->run.output);
+    if (o->run.output && !o->run.quiet) assay__say("profile saved to %s", o->run.output);
     return 0;
 }
 
@@ -93,20 +93,19 @@ static int compare_devices(struct assay__invocation *invocation)
 
 const struct assay__command assay__command_compare = {
     .name = "compare",
-    .summary = "run a model on every device here, or several models on one, and say which is best",
+    .summary = "run a model on every device, or several models on one, and recommend the best",
     .arguments = "MODEL [MODEL …]",
     .min_arguments = 1,
     .max_arguments = 16,
-    .description = "Runs MODEL on every usable device, launches alternating, and compares latency, "
-                   "throughput, energy, memory and the numbers that come out. With several models "
-                   "it compares those on one device.\n\n"
-                   "The process is the unit of replication: a difference is claimed only when the "
-                   "95 % interval of the ratio of the launches' medians excludes 1; otherwise the "
-                   "smallest difference that could have been shown is given. The CPU provider of "
-                   "every further build of ONNX Runtime takes part as a control.\n\n"
-                   "A device that is very slow cannot hold the others: a launch ends after 120 s "
-                   "(--launch-limit), and no row gets more than two and a half times that "
-                   "altogether. Nodes that the engine ran elsewhere than on the device are named.",
+    .description =
+        "Runs MODEL on every usable device, in alternating launches, and compares latency, "
+        "throughput, energy, memory and outputs. With several models, it compares them on one "
+        "device.\n\nThe process is the unit of replication: a difference is claimed only if the 95 "
+        "% interval of the ratio of launch medians excludes 1; otherwise the smallest difference "
+        "that could have been detected is given. The CPU provider of every additional ONNX Runtime "
+        "build takes part as a control.\n\nA very slow device does not hold up the others: a "
+        "launch ends after 120 s (--launch-limit), and no row gets more than two and a half times "
+        "that in total. Nodes that the engine did not run on the device are listed.",
     .examples = "  assay compare resnet50\n"
                 "  assay compare model.onnx --devices cpu,ovn/openvino:cpu\n"
                 "  assay compare old.onnx new.onnx --launches 10 -o compared.assay\n",

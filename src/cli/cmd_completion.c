@@ -1,6 +1,6 @@
-/* cmd_completion.c - assay completion bash|zsh|fish: a completion script made from the table of
- * commands. Options, their fixed choices and command names are completed; where a profile is read,
- * *.assay and folders; everything else falls back to file names. */
+/* cmd_completion.c - assay completion bash|zsh|fish: a completion script generated from the table
+ * of commands. Options, their fixed choices and command names are completed; where a profile is
+ * read, *.assay and folders; everything else falls back to file names. */
 #include "cli/commands.h"
 
 #include <stdio.h>
@@ -31,7 +31,7 @@ static void put_names(struct assay__buf *out)
 }
 
 /* Words that complete a command's first argument, between the two texts. False: they are not fixed,
- * and nothing is put. */
+ * and nothing is written. */
 static bool put_words(struct assay__buf *out, const char *before,
                       const struct assay__command *command, const char *after)
 {
@@ -262,7 +262,7 @@ const struct assay__command assay__command_completion = {
     .min_arguments = 1,
     .max_arguments = 1,
     .description =
-        "Prints a script that completes assay's commands, options and their values in that shell.",
+        "Prints a script that completes assay's commands, options and option values in that shell.",
     .examples = "  source <(assay completion bash)\n"
                 "  assay completion zsh > \"${fpath[1]}/_assay\"\n"
                 "  assay completion fish > ~/.config/fish/completions/assay.fish\n",

@@ -1,5 +1,5 @@
-/* cmd_counters.c - assay counters: the processor's counts of cycles, instructions and cache misses,
- * per layer class. */
+/* cmd_counters.c - assay counters: cycles, instructions and cache misses counted by the processor,
+ * per kind of layer. */
 #include "cli/run_command.h"
 
 #define TIME_S 2.0
@@ -25,17 +25,17 @@ static int measure_counters(struct assay__invocation *invocation)
 
 const struct assay__command assay__command_counters = {
     .name = "counters",
-    .summary = "what the processor counted: cycles, instructions, caches, per layer class",
+    .summary = "read hardware counters: cycles, instructions, caches, per kind of layer",
     .arguments = "MODEL",
     .max_arguments = 1,
     .description =
         "Runs MODEL and reads the processor's counters (cycles, instructions, cache and branch "
         "misses, stalls) and the kernel's (CPU time, page faults, context switches, migrations): "
-        "per inference, and per class of layers where layers are timed by markers.\n\n"
-        "The latency is measured first, for 2 s unless --time or --iters say otherwise, with the "
-        "counters off. Then the same loop runs in turns with and without them, and what counting "
-        "costs is printed. A counter that this machine does not have says why, and what would "
-        "provide it.",
+        "per inference, and per kind of layer where layers are timed by markers.\n\nThe latency is "
+        "measured first, for 2 s unless --time or --iters is given, with the counters off. Then "
+        "the same loop runs alternately with and without them, and the overhead of counting is "
+        "printed. For a counter that this machine does not have, the report says why and what "
+        "would provide it.",
     .examples = "  assay counters resnet50\n"
                 "  assay counters model.onnx --threads 1 -o model.assay\n"
                 "  assay counters model.onnx --layers=off --json\n",

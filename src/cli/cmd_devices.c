@@ -1,5 +1,5 @@
 /* cmd_devices.c - assay devices: the processors of this machine, what every build of an engine
- * offers on them, what is missing and why, and, when asked, measured ceilings. Also keeps the
+ * offers on them, what is missing and why, and, on request, measured ceilings. Also maintains the
  * user's list of builds. */
 #include "cli/commands.h"
 #include "cli/render_options.h"
@@ -21,7 +21,7 @@ struct devices_options {
 
 #define AT(member) offsetof(struct devices_options, member)
 
-/* What excludes what. 0, or ASSAY__EXIT_USAGE after it was said. */
+/* Which options exclude each other. 0, or ASSAY__EXIT_USAGE after a message. */
 static int check(const struct devices_options *o)
 {
     if (!o->ceilings && (o->remeasure || o->only || o->time_s > 0))
@@ -33,8 +33,8 @@ static int check(const struct devices_options *o)
     const struct assay__render_options *r = &o->render;
     if ((o->add.count || o->remove.count) &&
         (r->json || r->format || r->table || o->ceilings || o->ort.count || o->device))
-        return assay__refuse(
-            "devices: --add-ort and --remove-ort edit the list and show nothing: give them alone");
+        return assay__refuse("devices: --add-ort and --remove-ort only edit the list: use them "
+                             "without other options");
     return assay__render_check("devices", r);
 }
 
@@ -54,7 +54,7 @@ static int on_cpu(void *context, const struct assay__device *device)
     return 0;
 }
 
-/* A build that cannot be loaded is not worth a line in the list. */
+/* A build that cannot be loaded is not added to the list. */
 static int add_one(const char *text, const struct devices_options *flags,
                    struct assay__arena *arena, struct assay__buf *out)
 {
@@ -145,7 +145,7 @@ static int list_devices(struct assay__invocation *invocation)
             out.failed = true;
         status = assay__print_document(&o->render, doc, &out);
         if (!status && found.interrupted) {
-            assay__say("interrupted: what was found until then is shown");
+            assay__say("interrupted: showing what was found until then");
             status = ASSAY__EXIT_INTERRUPTED;
         }
     }
@@ -154,32 +154,32 @@ static int list_devices(struct assay__invocation *invocation)
 }
 
 static const struct assay__option options[] = {
-    ASSAY__STRING_ROW("engine", 0, engine, "NAME", "Only devices of this engine."),
+    ASSAY__STRING_ROW("engine", 0, engine, "NAME", "Show only devices of this engine."),
     ASSAY__STRING_ROW(
         "library", 0, library, "FILE",
         "The engine's library (default: $ASSAY_ORT_LIBRARY, else the one set up here)."),
     ASSAY__LIST_ROW(
         "ort", ort, "[NAME=]PATH",
-        "Another build of ONNX Runtime for this call: its library or folder; may be given again."),
+        "Another ONNX Runtime build to use for this call: its library or folder; may be repeated."),
     ASSAY__LIST_ROW("add-ort", add, "NAME=PATH",
-                    "Put a build on your list: its devices are then called NAME/cpu and so on."),
-    ASSAY__LIST_ROW("remove-ort", remove, "NAME", "Take a build off your list."),
+                    "Add a build to your list: its devices are then called NAME/cpu and so on."),
+    ASSAY__LIST_ROW("remove-ort", remove, "NAME", "Remove a build from your list."),
     ASSAY__STRING_ROW("device", 0, device, "NAME",
-                      "Only this device, such as cuda:0 or ovn/openvino:cpu."),
+                      "Show only this device, such as cuda:0 or ovn/openvino:cpu."),
     ASSAY__DURATION_ROW("timeout", timeout_s,
                         "How long to wait for a device to answer (default 30s).", 0.1, 86400),
     ASSAY__FLAG_ROW("ceilings", 0, ceilings,
-                    "Show what the CPU (measured in about 17 s) and each other usable device (at "
-                    "most 60 s each) can do at most; then kept for this machine."),
+                    "Measure the peak performance of the CPU (about 17 s) and of every other "
+                    "usable device (at most 60 s each), and save it for this machine."),
     ASSAY__FLAG_ROW("remeasure", 0, remeasure,
-                    "Measure the ceilings again, although they are kept."),
+                    "Measure the ceilings again even if they are saved."),
     ASSAY__DURATION_ROW("time", time_s,
                         "How long to measure the ceilings of one device (default 17s for the CPU, "
-                        "up to 51s while other work holds it up; 60s for others).",
+                        "up to 51s on a busy machine; 60s for others).",
                         0.1, 3600),
-    ASSAY__STRING_ROW(
-        "only", 0, only, "NAME",
-        "Only ceilings whose names begin so, such as compute.float32 or bandwidth.dram."),
+    ASSAY__STRING_ROW("only", 0, only, "NAME",
+                      "Only ceilings whose names start with this prefix, such as compute.float32 "
+                      "or bandwidth.dram."),
     ASSAY__FLAG_ROW("quiet", 'q', quiet, "No progress on stderr; errors are still printed."),
     ASSAY__RENDER_ROWS(ASSAY__VIEW_NAMES_AND("|json"), ASSAY__DEVICES_TABLES),
     {0},
@@ -190,15 +190,13 @@ const struct assay__command assay__command_devices = {
     .summary = "list the devices a model can run on, and why others cannot",
     .arguments = "",
     .description =
-        "Shows the processors of this machine and asks every engine which devices it "
-        "can reach on them. Each device is tried with a tiny model in a process of its "
-        "own; one that cannot be used is listed with the reason.\n\n"
-        "Several builds of ONNX Runtime can be used side by side: --ort adds one for this "
-        "call, --add-ort keeps one on your list. Devices of such a build have its name "
-        "before theirs, here and in 'assay run --device'.\n\n"
-        "With --ceilings it also measures the peaks of the devices: arithmetic "
-        "per data type, bandwidth and latency. The result is kept for this machine and "
-        "measured again when the machine changes.",
+        "Shows the processors of this machine and asks every engine which of them it can use. Each "
+        "device is tried with a tiny model in a separate process; one that cannot be used is "
+        "listed with the reason.\n\nSeveral builds of ONNX Runtime can be used side by side: --ort "
+        "adds one for this call, --add-ort adds one to your list. Device names are then prefixed "
+        "with the name of the build, here and in 'assay run --device'.\n\nWith --ceilings it also "
+        "measures the peaks of the devices: arithmetic per data type, bandwidth and latency. The "
+        "result is saved for this machine and measured again when the machine changes.",
     .examples = "  assay devices\n  assay devices --add-ort ovn=/opt/onnxruntime-openvino\n"
                 "  assay devices --device ovn/openvino:cpu\n  assay devices --ceilings\n"
                 "  assay devices --ceilings --only compute --json\n",

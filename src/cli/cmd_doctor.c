@@ -1,4 +1,4 @@
-/* cmd_doctor.c - assay doctor: what makes numbers on this machine untrustworthy or unavailable,
+/* cmd_doctor.c - assay doctor: what makes measurements on this machine unreliable or unavailable,
  * each with a remedy, then every probe with its cost. A check is one function and one row of the
  * table below; those of kernel settings are in doctor_system.c. The exit status is 0: the doctor
  * advises, it does not judge. */
@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define OBSERVE_NS 200000000u /* steal and load of others are looked at for 0.2 s */
+#define OBSERVE_NS 200000000u /* steal time and other load are observed for 0.2 s */
 
 struct doctor_options {
     struct assay__render_options render;
@@ -42,12 +42,11 @@ static void check_virtual(const struct assay__patient *p, struct assay__diagnosi
     else if (strcmp(kind, "none") == 0)
         ASSAY__GOOD(d, "this is not a virtual machine");
     else
-        assay__diagnose(
-            d, ASSAY__HEALTH_WARNING,
-            "measure on the bare machine, or compare within one run with several launches",
-            "this is a virtual machine (%s): neighbours take time unseen, counters and energy are "
-            "often hidden",
-            kind);
+        assay__diagnose(d, ASSAY__HEALTH_WARNING,
+                        "measure on bare metal, or compare within one run with several launches",
+                        "this is a virtual machine (%s): neighbours may use CPU time unnoticed, "
+                        "counters and energy are often hidden",
+                        kind);
 }
 
 static void check_container(const struct assay__patient *p, struct assay__diagnosis *d)
@@ -64,9 +63,10 @@ static void check_governor(const struct assay__patient *p, struct assay__diagnos
 {
     const char *governor = p->machine.governor;
     if (!governor || !*governor)
-        assay__diagnose(d, ASSAY__HEALTH_UNKNOWN,
-                        "on a virtual machine the host decides; else load the cpufreq driver",
-                        "the CPU's frequency governor cannot be read: clock changes stay unseen");
+        assay__diagnose(
+            d, ASSAY__HEALTH_UNKNOWN,
+            "on a virtual machine the host decides; else load the cpufreq driver",
+            "the CPU's frequency governor cannot be read: clock changes will go unnoticed");
     else if (strcmp(governor, "performance") == 0)
         ASSAY__GOOD(d, "the frequency governor is 'performance'");
     else
@@ -84,7 +84,7 @@ static void check_load(const struct assay__patient *p, struct assay__diagnosis *
         return;
     }
     assay__diagnose(d, busy ? ASSAY__HEALTH_WARNING : ASSAY__HEALTH_GOOD,
-                    busy ? "stop other work, or wait until it ends" : NULL,
+                    busy ? "stop other work, or wait until it finishes" : NULL,
                     "load average %.2f on %d hardware thread%s", p->after.load_1min, threads,
                     threads > 1 ? "s" : "");
     double used = p->after.cpu_busy_s - p->before.cpu_busy_s,
@@ -105,11 +105,11 @@ static void check_steal(const struct assay__patient *p, struct assay__diagnosis 
     else if (!(total > 0))
         ASSAY__UNKNOWN(d, "steal time is unknown: the counters of CPU time do not move");
     else
-        assay__diagnose(
-            d, share > 0.01 ? ASSAY__HEALTH_WARNING : ASSAY__HEALTH_GOOD,
-            share > 0.01 ? "the hypervisor gives this machine's CPUs to others: use a quieter host"
-                         : NULL,
-            "steal time %.1f %% over 0.2 s", share * 100);
+        assay__diagnose(d, share > 0.01 ? ASSAY__HEALTH_WARNING : ASSAY__HEALTH_GOOD,
+                        share > 0.01
+                            ? "the hypervisor gives CPU time to other guests: use a quieter host"
+                            : NULL,
+                        "steal time %.1f %% over 0.2 s", share * 100);
 }
 
 static void check_quota(const struct assay__patient *p, struct assay__diagnosis *d)
@@ -121,10 +121,10 @@ static void check_quota(const struct assay__patient *p, struct assay__diagnosis 
         ASSAY__GOOD(d, "the control group was never throttled by a CPU limit");
     else if (throttled_s < 0.05)
         ASSAY__GOOD(d,
-                    "the control group was throttled for less than 0.1 s so far by its CPU limit");
+                    "so far the control group was throttled for less than 0.1 s by its CPU limit");
     else
-        assay__diagnose(d, ASSAY__HEALTH_WARNING, "raise or remove the CPU limit: see the limits",
-                        "the control group was throttled for %.1f s so far by its CPU limit",
+        assay__diagnose(d, ASSAY__HEALTH_WARNING, "raise or remove the CPU limit (see the limits)",
+                        "so far the control group was throttled for %.1f s by its CPU limit",
                         throttled_s);
 }
 
@@ -146,16 +146,16 @@ static void check_thermal(const struct assay__patient *p, struct assay__diagnosi
     if (!p->after.throttle_known && !p->after.temperature_known) {
         assay__diagnose(
             d, ASSAY__HEALTH_UNKNOWN, "on a virtual machine only the host sees them",
-            "neither temperature nor thermal throttling can be read: throttling stays unseen");
+            "neither temperature nor thermal throttling can be read: throttling will go unnoticed");
         return;
     }
     if (p->after.temperature_known)
         assay__buf_printf(&d->says, "CPU at %.0f °C; ", p->after.temperature_c);
     if (count)
         assay__diagnose(d, ASSAY__HEALTH_WARNING, "improve cooling, or pause between runs",
-                        "throttled by heat %llu times since boot", count);
+                        "throttled %llu times since boot because of heat", count);
     else
-        assay__buf_puts(&d->says, p->after.throttle_known ? "never throttled by heat since boot"
+        assay__buf_puts(&d->says, p->after.throttle_known ? "not throttled since boot"
                                                           : "thermal throttling cannot be read");
 }
 
@@ -263,7 +263,7 @@ static const struct {
 };
 #define CHECK_COUNT (sizeof checks / sizeof checks[0])
 
-/* Which CPUs may be used: of a captured machine, by the process that captured it. */
+/* Which CPUs may be used: for a captured machine, by the process that captured it. */
 static void read_allowed(struct assay__patient *patient)
 {
     if (!assay__live_refused()) {
@@ -277,7 +277,7 @@ static void read_allowed(struct assay__patient *patient)
                  (int)strspn(list, "0123456789,-"), list);
 }
 
-/* Writes this machine's files into a folder and says what it wrote, and what it could not. */
+/* Writes this machine's files into a folder and reports what it wrote and what it could not. */
 static int write_capture(const char *folder, const struct assay__render_options *render)
 {
     struct assay__arena *arena = assay__arena_new();
@@ -346,15 +346,16 @@ static const struct assay__option options[] = {
 
 const struct assay__command assay__command_doctor = {
     .name = "doctor",
-    .summary = "say what makes numbers here untrustworthy, and what would help",
+    .summary = "find what makes measurements on this machine unreliable, and what would help",
     .arguments = "",
     .description =
-        "Looks at this machine for 0.2 s and lists what disturbs measurements, what is missing and "
-        "what cannot be observed, each with what would change it; then every probe, whether it can "
-        "be read here, and what reading it costs. It changes nothing and its exit status is 0.\n\n"
-        "--capture copies the files of /proc and /sys that assay reads, for a report about a "
-        "machine: ASSAY_FSROOT=DIR then replaces this machine by it. The host's name is replaced; "
-        "no environment, no command line and no serial number is in it.",
+        "Observes this machine for 0.2 s and lists what disturbs measurements, what is missing and "
+        "what cannot be observed, each with a remedy; then every probe, whether it can be read, "
+        "and the cost of reading it. It changes nothing, and its exit status is 0.\n\n--capture "
+        "copies the files of /proc and /sys that assay reads, for a bug report or to examine the "
+        "machine elsewhere: with ASSAY_FSROOT=DIR, assay reads them instead of this machine. The "
+        "host name is replaced; the copy contains no environment variables, command lines or "
+        "serial numbers.",
     .examples = "  assay doctor\n  assay doctor --capture machine\n"
                 "  ASSAY_FSROOT=machine assay doctor\n",
     .options = options,

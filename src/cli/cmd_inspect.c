@@ -1,5 +1,5 @@
-/* cmd_inspect.c - assay inspect: what a model is made of, costs and holds in memory, without
- * running it; or the difference of two models. Status 1 when shapes contradict each other. */
+/* cmd_inspect.c - assay inspect: what a model contains, its cost and memory, without running it; or
+ * the difference between two models. Status 1 when shapes contradict each other. */
 #include "cli/model_command.h"
 
 #include "report/formats.h"
@@ -12,7 +12,7 @@
 #define FORMATS_OF_TWO ASSAY__VIEW_NAMES_AND("|json")
 
 struct inspect_options {
-    struct assay__model_flags model; /* first: the shared rows write it */
+    struct assay__model_flags model; /* first: the shared option rows write to it */
     const char *sort;
     bool dot, layers;
 };
@@ -23,13 +23,13 @@ static const struct assay__option options[] = {
     ASSAY__INTEGER_ROW("top", model.render.top, "N",
                        "Layers shown in text and Markdown (default 12; 0 shows all).", 0, 1e6),
     ASSAY__FLAG_ROW("layers", 0, layers, "Show all layers; the same as --top 0."),
-    ASSAY__CHOICE_ROW("sort", 0, sort, "BY", "What makes a layer large (default flops).",
+    ASSAY__CHOICE_ROW("sort", 0, sort, "BY", "What to sort layers by (default flops).",
                       "flops|bytes|memory"),
     ASSAY__CHOICE_ROW("format", 'f', model.render.format, "FORMAT",
-                      "Format (default text); of two models all but dot.", FORMATS),
+                      "Format (default text); for two models, any but dot.", FORMATS),
     ASSAY__FLAG_ROW("dot", 0, dot, "Print the graph for Graphviz; the same as --format dot."),
     ASSAY__CHOICE_ROW("table", 0, model.render.table, "TABLE",
-                      "Table of the CSV format (default layers); of two models layers, operators, "
+                      "Table to write as CSV (default layers); for two models: layers, operators, "
                       "parameters or totals.",
                       "layers|operators|parameters|metrics|values|compressed|tensors|groups|steps|"
                       "unknown|totals"),
@@ -38,7 +38,7 @@ static const struct assay__option options[] = {
 
 static int exclude(const char *one, const char *other)
 {
-    return assay__refuse("inspect: %s and %s exclude each other", one, other);
+    return assay__refuse("inspect: %s and %s cannot be used together", one, other);
 }
 
 /* How it is shown; 0 or ASSAY__EXIT_USAGE. */
@@ -59,7 +59,7 @@ static int view_of(struct assay__invocation *invocation, struct assay_report_opt
     if (status) return status;
     view->sort = o->sort;
     if (two && strcmp(view->format, "dot") == 0)
-        return assay__refuse("inspect: the graph for Graphviz is of one model, not of two");
+        return assay__refuse("inspect: the Graphviz format takes one model, not two");
     return 0;
 }
 
@@ -86,6 +86,8 @@ static int inspect_model(struct assay__invocation *invocation)
     else if (!code)
         code = assay__inspect_report(models[0], &view, &out, &error);
     status = code ? assay__fail(code, &error) : assay__model_finish(&o->model, &out, &error);
+    for (size_t i = 0; i < invocation->argument_count && !code; i++)
+        assay__model_say_assumed(&view, models[i]->workload, models[i]->unplanned);
 out:
     for (size_t i = 0; i < 2; i++) {
         if (!status && models[i] && models[i]->analysis->conflict_count) status = ASSAY__EXIT_NO;
@@ -104,10 +106,9 @@ const struct assay__command assay__command_inspect = {
     .description =
         "Reads MODEL, an ONNX file, a Core ML package or .mlmodel file, or the name of a built-in "
         "model, and shows its operators, FLOPs, bytes, parameters, memory over time and largest "
-        "layers. Nothing is run and no weight is read. An operator it does not know is counted and "
-        "named, and left out of the totals, never taken as 0.\n\n"
-        "With MODEL2 it shows the difference of the two. The status is 1 when shapes of a model "
-        "contradict each other.",
+        "layers. Nothing is run and no weights are read. An unknown operator is counted and named, "
+        "and left out of the totals, never counted as 0.\n\nWith MODEL2 it shows how the two "
+        "differ. The exit status is 1 if the shapes of a model contradict each other.",
     .examples = "  assay inspect model.onnx\n"
                 "  assay inspect model.onnx --batch 8 --sort memory --layers\n"
                 "  assay inspect model.onnx --dot | dot -Tsvg > model.svg\n"

@@ -1,9 +1,10 @@
-/* cmd_make.c - assay make: build a model of the zoo, or rewrite one, into an ONNX file, and say
- * what the rewrite did to its outputs. The rewrites, their options and their order are those of
+/* cmd_make.c - assay make: build a model of the zoo, or rewrite one, into an ONNX file, and report
+ * the effect on its outputs. The rewrites, their options and their order are those of
  * model/rewrite/rewrites.h. */
 #include "base/clock.h"
 #include "base/file.h"
 #include "cli/commands.h"
+#include "cli/model_command.h"
 #include "cli/render_options.h"
 #include "cli/report_file.h"
 #include "report/report_make.h"
@@ -25,7 +26,7 @@
 #define PATH_MAX 4096
 #endif
 
-/* What was given of a rewrite's option, by its kind. */
+/* The value given for a rewrite's option, by its kind. */
 union rewrite_arguments {
     bool flag;
     const char *text; /* STRING, CHOICE */
@@ -35,6 +36,7 @@ union rewrite_arguments {
 struct make_options {
     const char *output, *from, *library;
     int64_t batch, seed;
+    struct assay__option_list dims, shapes;
     union rewrite_arguments rewrites[ASSAY__REWRITE_COUNT];
     bool list, no_drift, quiet;
     struct assay__render_options render;
@@ -55,16 +57,21 @@ static const struct assay__option options[] = {
     ASSAY__FLAG_ROW("list", 0, list, "List the models of the zoo with their parameters."),
     ASSAY__STRING_ROW("from", 0, from, "MODEL",
                       "Rewrite this model (a file or a name of the zoo)."),
-    ASSAY__INTEGER_ROW(
-        "batch", batch, "N",
-        "Make the batch N; a fixed one is changed where that can be shown to be right.", 1, 1e9),
+    ASSAY__INTEGER_ROW("batch", batch, "N",
+                       "Make the batch N; a fixed batch is changed where that is provably correct.",
+                       1, 1e9),
     ASSAY__REWRITES(REWRITE_OPTION) ASSAY__FLAG_ROW(
         "no-drift", 0, no_drift, "Do not run the two models to compare their outputs."),
-    ASSAY__INTEGER_ROW("seed", seed, "N",
-                       "Seed of the inputs the outputs are compared on (default 0).", 0, 9e18),
-    ASSAY__STRING_ROW(
-        "library", 0, library, "FILE",
-        "ONNX Runtime's library for that (default: $ASSAY_ORT_LIBRARY, else the one set up here)."),
+    ASSAY__LIST_ROW("shape", shapes, "INPUT=AxBxC",
+                    "Shape of an input when outputs are compared; may be repeated. The only input "
+                    "needs no name."),
+    ASSAY__LIST_ROW("dim", dims, "NAME=N",
+                    "Size of a symbolic dimension for that comparison; may be repeated."),
+    ASSAY__INTEGER_ROW("seed", seed, "N", "Seed of the inputs used to compare outputs (default 0).",
+                       0, 9e18),
+    ASSAY__STRING_ROW("library", 0, library, "FILE",
+                      "ONNX Runtime library used to compare outputs (default: $ASSAY_ORT_LIBRARY, "
+                      "else the one set up here)."),
     ASSAY__FLAG_ROW("quiet", 0, quiet, "No progress."),
     ASSAY__RENDER_ROWS(ASSAY__VIEW_NAMES_AND("|json"), ASSAY__MAKE_TABLES),
     {0},
@@ -93,7 +100,7 @@ static void show_phase(struct making *make, const char *phase)
 #define REWRITE_KIND(NAME, kind, ...) ASSAY__OPTION_##kind,
 static const enum assay__option_kind rewrite_kinds[] = {ASSAY__REWRITES(REWRITE_KIND)};
 
-/* Whether a rewrite is asked for, and with what. */
+/* Whether a rewrite is requested, and with what value. */
 static bool rewrite_asked(const struct make_options *o, size_t index,
                           struct assay__rewrite_request *request)
 {
@@ -119,6 +126,16 @@ static bool rewrites(const struct make_options *o)
     return false;
 }
 
+/* What the two models run on when their outputs are compared. */
+static struct assay__workload_options workload_of(const struct make_options *o)
+{
+    return (struct assay__workload_options){.dims = o->dims.items,
+                                            .dim_count = o->dims.count,
+                                            .shapes = o->shapes.items,
+                                            .shape_count = o->shapes.count,
+                                            .seed = (uint64_t)o->seed};
+}
+
 static struct assay__drift_options engine_of(struct making *make)
 {
     return (struct assay__drift_options){.library = make->options->library,
@@ -127,13 +144,13 @@ static struct assay__drift_options engine_of(struct making *make)
                                          .progress_context = &make->bar};
 }
 
-/* Applies a rewrite that wants to know which values go beyond float16 on the inputs of this seed.
- * If that is unknown, a note says so; it is no failure. */
+/* Applies a rewrite that needs to know which values exceed float16 on the inputs of this seed. If
+ * that is unknown, a note says so; it is not a failure. */
 static int apply_within_ranges(struct making *make, const struct assay__rewriter *rewriter,
                                struct assay__rewrite_request *request)
 {
     const struct make_options *o = make->options;
-    struct assay__workload_options workload = {.seed = (uint64_t)o->seed};
+    struct assay__workload_options workload = workload_of(o);
     struct assay__drift_options engine = engine_of(make);
     struct assay__activation_ranges ranges = {0};
     struct assay_error detail = {0};
@@ -141,10 +158,10 @@ static int apply_within_ranges(struct making *make, const struct assay__rewriter
     const char *reason = o->rewrites[ASSAY__REWRITE_AT_strip].text ? "the weights are taken out"
                          : o->no_drift                             ? "nothing is run (--no-drift)"
                                                                    : NULL;
-    /* inlined first: their values have names then */
+    /* inlined first, so that their values have names */
     int code = large ? assay__model_inline(make->model, &make->error) : ASSAY_ENOMEM;
     if (!code && !reason) {
-        show_phase(make, "looking at ranges");
+        show_phase(make, "checking value ranges");
         int lost = assay__activation_ranges(make->model, ASSAY__HALF_LARGEST, &workload, &engine,
                                             &ranges, &detail);
         if (lost) reason = detail.message;
@@ -160,7 +177,7 @@ static int apply_within_ranges(struct making *make, const struct assay__rewriter
                                    "%zu float32 values looked at on the inputs of seed %" PRId64
                                    " (measured): the largest reaches %.3g%s",
                                    ranges.looked_at, o->seed, ranges.largest,
-                                   ranges.bodies ? "; those inside of bodies were not seen" : "");
+                                   ranges.bodies ? "; values inside subgraphs were not seen" : "");
     for (size_t i = 0; i < ranges.count && !code; i++) {
         code = assay__map_set(large, ranges.values[i].name, i);
         request->largest = fmax(request->largest, ranges.values[i].largest);
@@ -199,8 +216,8 @@ static int rewrite_model(struct making *make)
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-/* Nothing the model is made of may be replaced: not by the file, nor by the FILE.data that a large
- * one gets. */
+/* No part of the model may be overwritten: neither by the file nor by the FILE.data of a large
+ * model. */
 static int check_owned(struct making *make, const char *source)
 {
     char data[PATH_MAX];
@@ -208,7 +225,7 @@ static int check_owned(struct making *make, const char *source)
     const char *how = assay__model_owns(make->model, source, make->made.zoo, output);
     if (how)
         return assay_error_set(&make->error, ASSAY_EINVAL,
-                               "make: %.300s %s: write the new one elsewhere", output, how);
+                               "make: %.300s %s: write the new model elsewhere", output, how);
     if (snprintf(data, sizeof data, "%s.data", output) >= (int)sizeof data) return 0;
     how = assay__model_owns(make->model, source, make->made.zoo, data);
     return how ? assay_error_set(&make->error, ASSAY_EINVAL,
@@ -227,11 +244,16 @@ static int check(const struct assay__invocation *invocation, const char **source
         return assay__refuse("make: no model given: assay make NAME -o FILE builds a model of "
                              "the zoo (--list shows them), --from MODEL rewrites one");
     if (o->from && invocation->argument_count)
-        return assay__refuse("make: '%s' and --from exclude each other", invocation->arguments[0]);
+        return assay__refuse("make: '%s' and --from cannot be used together",
+                             invocation->arguments[0]);
     if (!o->from && assay__file_exists(*source))
         return assay__refuse("make: %s is a file; to rewrite it: assay make --from %s …", *source,
                              *source);
     int status = assay__render_check("make", &o->render);
+    if (!status) status = assay__shape_check("make", &o->dims, &o->shapes);
+    if (!status && (o->dims.count || o->shapes.count) && (o->no_drift || !rewrites(o)))
+        status = assay__refuse("make: --shape and --dim are for the comparison of outputs, and "
+                               "nothing is compared here");
     for (size_t i = 0; i < ASSAY__REWRITE_COUNT && !status; i++) {
         const struct assay__rewriter *rewriter = assay__rewriter_at(i);
         struct assay__rewrite_request request = {0};
@@ -243,7 +265,8 @@ static int check(const struct assay__invocation *invocation, const char **source
     if (status) return status;
     if (o->from && !rewrites(o))
         return assay__refuse(
-            "make: --from %s: nothing to do; these change a model: --batch" REWRITE_NAMES, *source);
+            "make: --from %s: nothing to do; options that change a model: --batch" REWRITE_NAMES,
+            *source);
     if (!o->output)
         return assay__refuse(
             "make: -o FILE is missing, for example: assay make %s%s%s -o model.onnx",
@@ -254,7 +277,7 @@ static int check(const struct assay__invocation *invocation, const char **source
                              o->output);
     if (stat(o->output, &out) || !S_ISDIR(out.st_mode)) return 0;
     assay__say("make: cannot write '%s': it is a folder", o->output);
-    return ASSAY__EXIT_FAILED; /* as any path that cannot be written */
+    return ASSAY__EXIT_FAILED; /* like any path that cannot be written */
 }
 
 static size_t count_nodes(const struct assay__graph *graph)
@@ -278,7 +301,7 @@ static int write_model(struct making *make)
     made->write_s = (double)(assay__now_ns() - start) / 1e9;
     if (code) return code;
     if (stat(made->path, &file) == 0) made->bytes = (uint64_t)file.st_size;
-    /* beyond protobuf's limit the weights are in FILE.data: when that was written just now */
+    /* beyond protobuf's limit the weights are in FILE.data, if that was just written */
     if (snprintf(data, sizeof data, "%s.data", made->path) < (int)sizeof data &&
         stat(data, &file) == 0 && file.st_mtime >= began)
         made->bytes += (uint64_t)file.st_size;
@@ -295,11 +318,12 @@ static int write_model(struct making *make)
     if (assay__interrupted)
         return assay_error_set(
             &make->error, ASSAY_EINTERRUPTED,
-            "interrupted; %.200s was written whole, its outputs were not compared", made->path);
+            "interrupted; %.200s was written completely, but its outputs were not compared",
+            made->path);
     return 0;
 }
 
-/* A model of the zoo is no file yet: the original is written to a private folder. */
+/* A zoo model is not a file yet: the original is written to a private folder. */
 static int original(struct making *make, const char *source, char *path, size_t size, char *folder,
                     size_t folder_size)
 {
@@ -318,17 +342,17 @@ static int original(struct making *make, const char *source, char *path, size_t 
     return code;
 }
 
-/* The file is kept whatever comes out here. Status: a rewritten model that does not run is a
+/* The file is kept whatever the result. Status: a rewritten model that does not run is a
  * failure. */
 static int measure_drift(struct making *make, const char *source)
 {
     char path[PATH_MAX], folder[PATH_MAX];
     if (!make->made.rewritten || *make->made.drift_reason) return ASSAY__EXIT_DONE;
     if (make->options->no_drift) {
-        make->made.drift_reason = "not asked for (--no-drift)";
+        make->made.drift_reason = "not requested (--no-drift)";
         return ASSAY__EXIT_DONE;
     }
-    struct assay__workload_options workload = {.seed = (uint64_t)make->options->seed};
+    struct assay__workload_options workload = workload_of(make->options);
     struct assay__drift_options run = engine_of(make);
     show_phase(make, "comparing outputs");
     int code = original(make, source, path, sizeof path, folder, sizeof folder);
@@ -355,8 +379,7 @@ static int make_model(struct making *make, const char *source)
     make->made.build_s = (double)(assay__now_ns() - start) / 1e9;
     if (!code && !assay__model_is_onnx(make->model))
         code = assay_error_set(&make->error, ASSAY_EUNSUPPORTED,
-                               "%.200s is a %s: it can be inspected, but its operators are read by "
-                               "meaning and not converted, so it cannot be written as ONNX",
+                               "%.200s is a %s: it can be inspected, but not converted to ONNX",
                                source, make->model->format);
     if (!code && !make->made.zoo) code = assay__model_check(make->model, &make->error);
     if (!code) code = check_owned(make, source);
@@ -373,6 +396,9 @@ static int make_model(struct making *make, const char *source)
     else if (assay__make_document(&make->made, &doc))
         out.failed = true;
     int printed = assay__print_document(&make->options->render, doc, &out);
+    const struct assay__render_options *render = &make->options->render;
+    if (make->made.drift && !make->options->quiet)
+        assay__say_assumed(render->json ? "json" : render->format, make->drift.assumed);
     if (status == ASSAY__EXIT_FAILED) assay__say("%s", make->made.drift_reason);
     return status ? status : printed;
 }
@@ -383,7 +409,7 @@ static int make_or_list(struct assay__invocation *invocation)
     const char *source = NULL;
     assay__render_top(invocation, &o->render);
     if (o->list && (invocation->argument_count || o->output || o->from || rewrites(o)))
-        return assay__refuse("make: --list shows the zoo and makes nothing: no model, no -o");
+        return assay__refuse("make: --list only shows the zoo: give no model and no -o");
     if (o->list) return assay__print_list("make", &o->render, assay__zoo_json, assay__zoo_document);
     int status = check(invocation, &source);
     if (status) return status;
@@ -416,16 +442,16 @@ const struct assay__command assay__command_make = {
     .name = "make",
     .summary = "build a model of the zoo, or rewrite a model, into an ONNX file",
     .arguments = "NAME -o FILE | --from MODEL -o FILE | --list",
-    .min_arguments = 0, /* --list and --from need none; else make_or_list() insists */
+    .min_arguments = 0, /* --list and --from need none; otherwise make_or_list() requires it */
     .max_arguments = 1,
     .description =
         "Builds NAME, a model of the zoo with parameters (resnet50:batch=8; --list shows them), or "
-        "rewrites the model given with --from, into the ONNX file given with -o.\n\n"
-        "Rewrites are applied in this order, whatever the order of the options:" REWRITE_NAMES
+        "rewrites the model given with --from, into the ONNX file given with -o.\n\nRewrites are "
+        "applied in this order, whatever the order of the options:" REWRITE_NAMES
         " (--batch goes with --fix-dim). Then the original and the rewritten model run once on the "
         "same seeded inputs, on the CPU, and the drift of every output is printed: largest "
         "absolute error, relative L2, cosine, and how often the largest element is at the same "
-        "place.",
+        "index.",
     .examples = "  assay make resnet50 -o resnet50.onnx\n"
                 "  assay make cfc:units=64,outputs=16 -o cfc.onnx\n"
                 "  assay make --from model.onnx --float16 -o half.onnx\n"

@@ -1,5 +1,5 @@
 /* cmd_man.c - assay man DIR: manual pages in roff from the table of commands: assay.1 and
- * assay-<command>.1. No date is written, so that the same program makes the same pages. */
+ * assay-<command>.1. No date is written, so that the same program generates the same pages. */
 #include "base/file.h"
 #include "base/utf8.h"
 #include "cli/commands.h"
@@ -10,9 +10,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Text in roff: backslashes and dashes are escaped, a line may not begin with a dot or an
- * apostrophe, and what is not ASCII is written by its number, which every roff reads whatever the
- * locale. */
+/* Text in roff: backslashes and dashes are escaped, a line must not start with a dot or an
+ * apostrophe, and non-ASCII characters are written by number, which every roff can read whatever
+ * the locale. */
 static void put_roff(struct assay__buf *out, const char *text, size_t length)
 {
     bool line_start = true;
@@ -50,8 +50,8 @@ static void put_head(struct assay__buf *out, const char *page, const char *summa
         else
             assay__buf_putc(out, *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c);
     }
-    /* ragged and without hyphens: a line of a long list of choices has no blanks to stretch, and
-     * its words are to be typed */
+    /* ragged and without hyphenation: a line with a long list of choices has no spaces to stretch,
+     * and its words must be typed exactly */
     assay__buf_printf(out, " 1 \"\" \"assay %s\" \"assay manual\"\n.ad l\n.nh\n.SH NAME\n",
                       assay_version());
     puts_text(out, page);
@@ -70,7 +70,7 @@ static void put_option(struct assay__buf *out, const struct assay__option *optio
     puts_text(out, option->help);
     if (option->choices) {
         assay__buf_puts(out, " (");
-        for (const char *at = option->choices; *at;) { /* a line may end after each bar */
+        for (const char *at = option->choices; *at;) { /* a line may break after each bar */
             size_t length = strcspn(at, "|");
             put_roff(out, at, length);
             at += length;
@@ -86,9 +86,9 @@ static void put_option(struct assay__buf *out, const struct assay__option *optio
 static void put_status(struct assay__buf *out)
 {
     static const char *const rows[][2] = {
-        {"0", "Done."},        {"1", "A check or gate said no."},
+        {"0", "Done."},        {"1", "A check or gate failed."},
         {"2", "Wrong usage."}, {"3", "The measurement failed."},
-        {"4", "No verdict."},  {"130", "Interrupted; the partial profile is kept."}};
+        {"4", "No verdict."},  {"130", "Interrupted; the partial profile is saved."}};
     assay__buf_puts(out, ".SH EXIT STATUS\n");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         assay__buf_printf(out, ".TP\n.B %s\n%s\n", rows[i][0], rows[i][1]);

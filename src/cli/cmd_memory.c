@@ -1,11 +1,11 @@
-/* cmd_memory.c - assay memory: where the memory of a model goes: weights, activations, allocations,
+/* cmd_memory.c - assay memory: where a model's memory goes: weights, activations, allocations,
  * growth. */
 #include "cli/run_command.h"
 
 #define TIME_S 2.0
 
 struct memory_options {
-    struct assay__run_flags run; /* first: the shared rows write it */
+    struct assay__run_flags run; /* first: the shared option rows write to it */
     double interval_s;
 };
 
@@ -14,7 +14,7 @@ struct memory_options {
 static const struct assay__option options[] = {
     ASSAY__DURATION_ROW(
         "interval", interval_s,
-        "Time between two readings of the worker's memory, from 1ms on (default 20ms).", 1e-3,
+        "Time between two readings of the worker's memory, at least 1ms (default 20ms).", 1e-3,
         3600),
     ASSAY__DURATION_ROW("time", run.time_s, "Measure for TIME per launch, such as 5s (default 2s).",
                         1e-3, 86400),
@@ -37,17 +37,17 @@ static int measure_memory(struct assay__invocation *invocation)
 
 const struct assay__command assay__command_memory = {
     .name = "memory",
-    .summary = "where the memory of a model goes: weights, activations, allocations, growth",
+    .summary = "show where a model's memory goes: weights, activations, allocations, growth",
     .arguments = "MODEL",
     .max_arguments = 1,
     .description =
-        "Runs MODEL for 2 s and follows the worker's memory meanwhile: resident memory over time, "
-        "what it shares (PSS), the memory of a device. Beside it are what the graph predicts, "
-        "what the engine's arena says and the bytes that each layer moves.\n\n"
-        "Then one more worker runs with an allocation tracker loaded in front of the C library. It "
-        "counts allocations and bytes by phase, size and caller, how much live memory grows per "
-        "inference (a leak shows) and how much of the heap is in use. It is slower for that, by "
-        "how much is printed; none of its time is in the latency.",
+        "Runs MODEL for 2 s and tracks the worker's memory: resident memory over time, its "
+        "proportional share (PSS), device memory. The report also shows what the graph predicts, "
+        "what the engine's arena reports and the bytes that each layer moves.\n\nThen one more "
+        "worker runs with an allocation tracker loaded in front of the C library. It counts "
+        "allocations and bytes by phase, size and caller, and measures how much live memory grows "
+        "per inference (to detect leaks) and how much of the heap is in use. Tracking slows this "
+        "worker down; the factor is printed, and none of its time is part of the latency.",
     .examples = "  assay memory resnet50\n"
                 "  assay memory model.onnx --batch 8 -o memory.assay\n"
                 "  assay memory gpt2 --seq 128 --json\n",

@@ -1,11 +1,11 @@
-/* cmd_power.c - assay power: where the energy of a model goes: power, temperature and clocks over
+/* cmd_power.c - assay power: where a model's energy goes: power, temperature and clocks over
  * time. */
 #include "cli/run_command.h"
 
 #define DURATION_S 30.0
 
 struct power_options {
-    struct assay__run_flags run; /* first: the shared rows write it */
+    struct assay__run_flags run; /* first: the shared option rows write to it */
     double duration_s, interval_s, idle_s;
 };
 
@@ -17,10 +17,10 @@ static const struct assay__option options[] = {
                         86400),
     ASSAY__DURATION_ROW("time", run.time_s, "The same as --duration.", 1e-3, 86400),
     ASSAY__DURATION_ROW("interval", interval_s,
-                        "Time between two readings of the sensors, from 1ms on (default 100ms).",
+                        "Time between two readings of the sensors, at least 1ms (default 100ms).",
                         1e-3, 3600),
     ASSAY__DURATION_ROW("idle", idle_s,
-                        "How long to watch the idle machine before the run (default 3s; 0s: no "
+                        "How long to measure the idle machine before the run (default 3s; 0s: no "
                         "baseline, no net energy).",
                         0, 3600),
     {0},
@@ -32,7 +32,7 @@ static int measure_power(struct assay__invocation *invocation)
     int status = assay__run_check(invocation);
     if (status) return status;
     if (o->duration_s > 0 && (o->run.time_s > 0 || o->run.iters))
-        return assay__refuse("power: --duration and --%s exclude each other",
+        return assay__refuse("power: --duration and --%s cannot be used together",
                              o->run.iters ? "iters" : "time");
     struct assay__run_options library = assay__run_options_of(invocation);
     library.command = "power";
@@ -52,17 +52,17 @@ static int measure_power(struct assay__invocation *invocation)
 
 const struct assay__command assay__command_power = {
     .name = "power",
-    .summary = "where the energy of a model goes: power, temperature and clocks over time",
+    .summary = "show where a model's energy goes: power, temperature and clocks over time",
     .arguments = "MODEL",
     .max_arguments = 1,
-    .description = "Runs MODEL and meanwhile reads what this machine reports about power, energy, "
-                   "temperature, clocks and throttling: RAPL, sensor chips, thermal zones, NVML, "
-                   "GPU and NPU drivers, powermetrics, and as the last resort the battery. Reports "
-                   "energy per inference, with and without what the idle machine draws, operations "
-                   "per watt and how all of it went over time.\n\n"
-                   "Energy counters are preferred over sampled power. How often each source really "
-                   "updates is measured and printed; a run shorter than ten updates is marked. "
-                   "What cannot be read is named, with what would provide it.",
+    .description =
+        "Runs MODEL and reads what this machine reports about power, energy, temperature, clocks "
+        "and throttling: RAPL, sensor chips, thermal zones, NVML, GPU and NPU drivers, "
+        "powermetrics, and as the last resort the battery. Reports energy per inference, with and "
+        "without what the idle machine draws, operations per watt, and all of these over "
+        "time.\n\nEnergy counters are preferred over sampled power. The actual update rate of each "
+        "source is measured and printed; a run shorter than ten updates is marked. What cannot be "
+        "read is listed, with what would provide it.",
     .examples = "  assay power resnet50\n"
                 "  assay power model.onnx --duration 60s --interval 20ms -o model.assay\n"
                 "  assay power model.onnx --device cuda:0 --idle 5s\n",

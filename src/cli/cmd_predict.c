@@ -1,6 +1,6 @@
-/* cmd_predict.c - assay predict: what a chip that is not here would do, by an analytic model, each
- * value with the error that the model was found to have; the measurements that error comes from;
- * and the efficiencies of this machine. */
+/* cmd_predict.c - assay predict: estimated performance on another chip, by an analytic model, each
+ * value with the validated error of the model; the measurements behind that error; and the
+ * efficiencies of this machine. */
 #include "cli/commands.h"
 #include "cli/model_command.h"
 
@@ -14,7 +14,7 @@
 #define FORMATS ASSAY__VIEW_NAMES_AND("|json")
 
 struct predict_options {
-    struct assay__model_flags model; /* first: the shared rows write it */
+    struct assay__model_flags model; /* first: the shared option rows write to it */
     const char *chip, *unit, *precision;
     int64_t launches;
     double time_s;
@@ -27,17 +27,17 @@ static const struct assay__option options[] = {
     ASSAY__STRING_ROW(
         "chip", 'c', chip, "CHIP",
         "Chip (\"M1 Max\"), 'this' machine, or a profile with ceilings (FILE.assay)."),
-    ASSAY__CHOICE_ROW("unit", 'u', unit, "UNIT", "One unit of it (default: all).", "cpu|gpu|ane"),
+    ASSAY__CHOICE_ROW("unit", 'u', unit, "UNIT", "One unit of the chip (default: all).",
+                      "cpu|gpu|ane"),
     ASSAY__CHOICE_ROW("precision", 'p', precision, "TYPE",
-                      "Weights and activations (default: float16, on a CPU float32).",
+                      "Precision of weights and activations (default: float16; float32 on a CPU).",
                       "float32|float16|w8|w8a8|w6|w4"),
     ASSAY__FLAG_ROW("chips", 0, chips, "List the chips, their numbers and what is unknown."),
     ASSAY__FLAG_ROW("validate", 0, validate,
-                    "Show published measurements against predictions, or with --chip this those of "
-                    "--calibrate."),
-    ASSAY__FLAG_ROW(
-        "calibrate", 0, calibrate,
-        "Run a set of small models here (and MODELs) and keep this machine's efficiencies."),
+                    "Compare predictions with published measurements, or with --chip this, with "
+                    "those of --calibrate."),
+    ASSAY__FLAG_ROW("calibrate", 0, calibrate,
+                    "Run a set of small models (and MODELs) and save this machine's efficiencies."),
     ASSAY__FLAG_ROW("whole", 0, whole, "Calibrate with the whole zoo."),
     ASSAY__INTEGER_ROW("launches", launches, "N",
                        "Calibrate: undisturbed launches of each model (default 3).", 1, 100),
@@ -48,14 +48,14 @@ static const struct assay__option options[] = {
     ASSAY__CHOICE_ROW("format", 'f', model.render.format, "FORMAT", "Format (default text).",
                       FORMATS),
     ASSAY__CHOICE_ROW("table", 0, model.render.table, "TABLE",
-                      "Table of the CSV format: units (default) or layers; of --chips chips; of "
-                      "--validate validation (default), errors or excluded.",
+                      "Table to write as CSV: units (default) or layers; with --chips: chips; with "
+                      "--validate: validation (default), errors or excluded.",
                       "units|layers|chips|validation|errors|excluded"),
     ASSAY__FLAG_ROW("quiet", 'q', quiet, "No progress bar."),
     {0},
 };
 
-/* The report to stdout or --output; `code`: of what made it. Frees the buffer. */
+/* The report to stdout or --output; `code`: result of creating it. Frees the buffer. */
 static int finish(const struct predict_options *o, int code, struct assay__buf *out,
                   struct assay_error *error)
 {
@@ -88,6 +88,9 @@ static int predict_model(const struct assay__invocation *invocation,
     if (!status) {
         code = assay__prediction_report(p->profile, p->targets.fits, layers, view, &out, &error);
         status = finish(o, code, &out, &error);
+        const struct assay__trial *first = p->profile->trial_count ? p->profile->trials : NULL;
+        if (!status && !o->quiet && first && first->assumed_count)
+            assay__say_assumed(view->format, first->assumed[0]);
         bool any = false; /* unit could be predicted */
         for (size_t i = 0; i < p->profile->trial_count; i++)
             any |= p->profile->trials[i].state == ASSAY__TRIAL_OK;
@@ -124,9 +127,9 @@ static int validate(const struct assay__invocation *invocation, struct assay__ar
         }
         if (!code) code = assay__calibration_load(arena, from, file ? NULL : key, &kept, &error);
         if (code == ASSAY_ENOTFOUND && !file)
-            assay_error_set(&error, code,
-                            "this machine was not calibrated: assay predict --calibrate does it "
-                            "(about a minute)");
+            assay_error_set(
+                &error, code,
+                "this machine is not calibrated: run 'assay predict --calibrate' (about a minute)");
         if (!code) code = assay__validate_calibration(&kept, &target, arena, &validation, &error);
     }
     if (!code) code = assay__validation_report(&validation, published, view, &out, &error);
@@ -173,7 +176,7 @@ static int calibrate(const struct assay__invocation *invocation, struct assay__a
         assay__say("predict: every launch of %zu of them was disturbed by other processes: on a "
                    "quiet machine the fit is better",
                    made.disturbed);
-    assay__say("predict: kept in %s; --chip this uses it, --validate --chip this shows it", path);
+    assay__say("predict: saved to %s; --chip this uses it, --validate --chip this shows it", path);
     return ASSAY__EXIT_DONE;
 }
 
@@ -189,25 +192,25 @@ static int check(const struct assay__invocation *invocation)
     const struct predict_options *o = invocation->options;
     size_t models = invocation->argument_count;
     int modes = o->validate + o->calibrate + o->chips;
-    if (modes > 1) return misuse("--validate, --calibrate and --chips exclude each other");
+    if (modes > 1) return misuse("--validate, --calibrate and --chips cannot be used together");
     if (o->chips || o->validate) {
         if (models && o->chips) return misuse("--chips takes no MODEL");
         if (models) return misuse("--validate takes no MODEL");
         if (o->validate && o->chip && strcmp(o->chip, "this") != 0 && !strstr(o->chip, ".json"))
-            return misuse("--validate is of the published rows, of --chip this, or of --chip "
-                          "FILE.json that --calibrate wrote");
+            return misuse("--validate works on the published measurements, with --chip this, or "
+                          "with --chip FILE.json written by --calibrate");
         return 0;
     }
     if (!o->calibrate && (o->whole || assay__option_given(invocation, "launches") || o->time_s > 0))
         return misuse("--whole, --launches and --time are for --calibrate");
     if (o->calibrate) {
         if (o->chip && strcmp(o->chip, "this") != 0)
-            return misuse("--calibrate measures this machine and no other");
+            return misuse("--calibrate measures only this machine");
         return 0;
     }
-    if (models == 0) return misuse("which MODEL? (or --validate, --calibrate, --chips)");
-    if (models > 1) return misuse("one MODEL at a time");
-    if (!o->chip) return misuse("which chip? --chip NAME; --chips lists them");
+    if (models == 0) return misuse("no MODEL given (or --validate, --calibrate, --chips)");
+    if (models > 1) return misuse("give one MODEL at a time");
+    if (!o->chip) return misuse("no chip given: --chip NAME; --chips lists them");
     return 0;
 }
 
@@ -235,16 +238,16 @@ static int choose_task(struct assay__invocation *invocation)
 
 const struct assay__command assay__command_predict = {
     .name = "predict",
-    .summary = "estimate a model on a chip that is not here, with the estimate's error",
+    .summary =
+        "estimate a model's performance on a chip you do not have, with the error of the estimate",
     .arguments = "[MODEL]",
     .max_arguments = 256,
-    .description = "Estimates how long MODEL takes on a chip: an analytic model per operator with "
-                   "the chip's published numbers. Every value is an estimate, shown with the "
-                   "error that such estimates were found to have of measurements that the model "
-                   "had not seen. A unit for which a number is not public is not estimated, and "
-                   "the reason is given. No weight is read.\n\n"
-                   "--validate shows those measurements. --calibrate measures this machine's own "
-                   "efficiencies, which --chip this then uses.",
+    .description = "Estimates how long MODEL takes on a chip, with an analytic model per operator "
+                   "and the chip's published numbers. Every value is an estimate, shown with the "
+                   "error of such estimates against measurements that were not used for the fit. A "
+                   "unit without public numbers is not estimated, and the reason is given. No "
+                   "weights are read.\n\n--validate shows those measurements. --calibrate measures "
+                   "this machine's own efficiencies, which --chip this then uses.",
     .examples = "  assay predict resnet50 --chip \"M1 Max\"\n"
                 "  assay predict model.onnx --chip a17pro --unit ane --precision w8a8\n"
                 "  assay predict --validate\n"

@@ -1,6 +1,6 @@
-/* cmd_query.c - assay query: one SQL statement on a profile; without SQL, the tables and columns
- * there are. Rows of CSV and JSON are streamed, since a profile may hold millions of samples; the
- * views for people are of a document, which holds the rows. */
+/* cmd_query.c - assay query: one SQL statement on a profile; without SQL, the tables and their
+ * columns. Rows of CSV and JSON are streamed, since a profile may contain millions of samples; the
+ * other formats are rendered from a document that holds the rows. */
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/render_options.h"
@@ -16,7 +16,7 @@ enum {
     FLUSH_BYTES = 65536,
     ROWS_HELD = 1000000,
     PROSE = 24,    /* longer texts are wrapped */
-    WIDEST = 1000, /* in a pipe no column goes elsewhere for want of room */
+    WIDEST = 1000, /* in a pipe no column is moved for lack of room */
     TYPE_INTEGER = 1,
     TYPE_FLOAT = 2 /* of SQLite's C interface, as the store hands them on */
 };
@@ -97,7 +97,7 @@ static void json_names(struct assay__json_writer *w, int count, const char *cons
 
 /* --- the document ----------------------------------------------------------------------------- */
 
-/* Columns are numbers until a cell says otherwise. */
+/* Columns are numeric until a cell is not. */
 static void start_table(struct result *r, int count, const char *const *names)
 {
     r->columns = assay__arena_array(r->doc->arena, (size_t)count, sizeof *r->columns);
@@ -147,7 +147,7 @@ static int on_row(void *context, int columns, const char *const *names, const ch
     return flush(r, FLUSH_BYTES);
 }
 
-/* Rows that came before an error are shown; a wrong statement gives none. */
+/* Rows that came before an error are shown; an invalid statement has none. */
 static int end_output(struct result *r, const struct assay__render_options *render, int code,
                       const struct assay_error *error)
 {
@@ -177,7 +177,7 @@ static int query_profile(struct assay__invocation *invocation)
     const char *path = invocation->arguments[0];
     const char *sql = invocation->argument_count > 1 ? invocation->arguments[1] : NULL;
     if (o->csv && (render->json || render->format))
-        return assay__refuse("query: --csv and --%s exclude each other",
+        return assay__refuse("query: --csv and --%s cannot be used together",
                              render->json ? "json" : "format");
     if (o->csv) render->format = "csv";
     if (!render->columns && !isatty(STDOUT_FILENO)) render->columns = WIDEST;
@@ -192,7 +192,7 @@ static int query_profile(struct assay__invocation *invocation)
     } else if (!r.csv) {
         if (!assay__doc_open(&r.doc, "query", path)) return assay__fail(ASSAY_ENOMEM, NULL);
         bool text = !render->format || strcmp(render->format, "text") == 0;
-        if (text) r.doc->title = ""; /* the terminal shows what was typed: rows alone */
+        if (text) r.doc->title = ""; /* the terminal shows what was typed: print only the rows */
         if (sql && !text) assay__doc_code(r.doc, "sql", NULL, sql);
     }
     assay__catch_interrupts();
@@ -215,7 +215,7 @@ static const struct assay__option options[] = {
 
 const struct assay__command assay__command_query = {
     .name = "query",
-    .summary = "ask a kept profile with SQL",
+    .summary = "query a saved profile with SQL",
     .arguments = "PROFILE [SQL]",
     .min_arguments = 1,
     .max_arguments = 2,
@@ -223,7 +223,7 @@ const struct assay__command assay__command_query = {
         "Runs one SQL statement on PROFILE, read-only, and prints its rows. Without SQL it lists "
         "the tables and their columns. Samples are shown as the table samples(trial, launch, "
         "stream, seq, ns), the layers of each launch as layer_times(trial, launch, layer, "
-        "time_ns), what was read over time as series(trial, launch, name, seq, time_ns, value).",
+        "time_ns), sensor readings over time as series(trial, launch, name, seq, time_ns, value).",
     .examples = "  assay query resnet50.assay\n"
                 "  assay query resnet50.assay \"SELECT name, value FROM metrics WHERE state = "
                 "'measured'\"\n"

@@ -1,4 +1,4 @@
-/* cmd_report.c - assay report: render a kept profile, or what differs between several
+/* cmd_report.c - assay report: render a saved profile, or what differs between several
  * (doc/report-diff.md). Each is opened as untrusted input. */
 #include "judge/diff.h"
 #include "base/file.h"
@@ -6,6 +6,7 @@
 #include "cli/report_file.h"
 #include "cli/require_option.h"
 #include "cli/render_options.h"
+#include "report/figure/figure.h"
 #include "report/report_diff.h"
 #include "report/subject/subjects.h"
 #include "run/arm/recover.h"
@@ -26,12 +27,12 @@ struct report_options {
 static const struct assay__option options[] = {
     ASSAY__STRING_ROW(
         "output", 'o', output, "FILE",
-        "Write the report to FILE instead of stdout; without --format it is what its name ends in: "
-        ".html, .md, .csv, .json, .xml (JUnit), .txt, .svg (a figure)."),
+        "Write the report to FILE instead of stdout; without --format, its extension chooses the "
+        "format: .html, .md, .csv, .json, .xml (JUnit), .txt, .svg (a figure)."),
     ASSAY__RENDER_ROWS(ASSAY__FORMAT_NAMES, ASSAY__ALL_TABLE_NAMES),
     ASSAY__STRING_ROW("require", 0, require, "NAME|FILE",
-                      "Judge the profile by this requirement table instead of the one it was run "
-                      "with; status 1 when a minimum is not met."),
+                      "Check the profile against this requirement table instead of the one it was "
+                      "run with; exit status 1 if a minimum is not met."),
     ASSAY__CHOICE_ROW("detail", 0, render.detail, "DETAIL",
                       "Instead of the whole report: verdicts, score and three recommendations; or "
                       "also bottlenecks, opportunities and environment.",
@@ -41,22 +42,22 @@ static const struct assay__option options[] = {
     ASSAY__CHOICE_ROW("chart", 0, chart, "FIGURE", "Draw one figure of the profile as text.",
                       ASSAY__FIGURE_NAMES),
     ASSAY__LIST_ROW("trial", trials, "LABEL",
-                    "Of several profiles: the trial that is compared, by label or number; once for "
-                    "all, or once for each."),
+                    "With several profiles: the trial to compare, by label or number; give it once "
+                    "for all, or once for each."),
     ASSAY__FLAG_ROW("list", 0, list, "List the formats, and the figures of --svg and --chart."),
     {0},
 };
 
 /* --- one profile ------------------------------------------------------------------------------ */
 
-/* -o x.svg without --svg: the figure that the profile is about. */
+/* -o x.svg without --svg: the main figure of the profile. */
 static bool is_figure_file(const struct report_options *o)
 {
     return !o->render.format && !o->render.json && !o->svg && !o->chart &&
            assay__path_is_svg(o->output);
 }
 
-/* One profile; `table`: what it is judged by, or NULL. */
+/* One profile; `table`: requirement table to check against, or NULL. */
 static int show(const char *path, struct report_options *o,
                 const struct assay__require_table *table)
 {
@@ -80,12 +81,13 @@ static int show(const char *path, struct report_options *o,
                                     to_file, &out, &error);
     else if (!code)
         code = assay__render(profile, &o->render, to_file, &out, &error);
-    bool absent = code == ASSAY_ENOTFOUND; /* of no such figure, nothing to show on a graph */
+    bool absent = code ==
+                  ASSAY_ENOTFOUND; /* ASSAY_ENOTFOUND: no such figure, nothing to show on a graph */
     bool made = !code;
     if (!code && o->output) code = assay__file_write(o->output, out.data, out.length, &error);
     if (code) {
         status = assay__fail(code, &error);
-        if (made) status = ASSAY__EXIT_FAILED; /* what cannot be written is no wrong usage */
+        if (made) status = ASSAY__EXIT_FAILED; /* a failure to write is not wrong usage */
     } else
         status = o->output ? ASSAY__EXIT_DONE : assay__write_stdout(out.data, out.length);
     if (absent) status = ASSAY__EXIT_NO;
@@ -114,7 +116,7 @@ static int check_several(const struct assay__invocation *invocation,
     const struct assay__format *row = assay__format_find(format);
     if ((!row->walk && strcmp(format, "json") != 0) || render->detail)
         return assay__refuse(
-            "report: --detail and the formats junit and model-explorer are for one profile");
+            "report: --detail and the formats junit and model-explorer take one profile");
     if (trials->count > 1 && trials->count != count)
         return assay__refuse(
             "report: --trial is given %zu times for %zu profiles; give it once, or once for each",
@@ -154,11 +156,17 @@ static int report_diff(const struct assay__invocation *invocation, const struct 
         inputs[i] = (struct assay__diff_input){profiles[i], path, trial_of(&o->trials, i)};
     }
     if (!code) code = assay__diff(inputs, count, arena, &diff, &error);
-    if (!code) code = assay__diff_report(&diff, &view, &out, &error);
+    if (!code && (o->svg || o->chart))
+        code = assay__report_diff_figure(&diff, o->svg ? o->svg : o->chart,
+                                         o->svg ? NULL : &o->render, o->output != NULL, &out,
+                                         &error);
+    else if (!code)
+        code = assay__diff_report(&diff, &view, &out, &error);
     if (!code && o->output) code = assay__file_write(o->output, out.data, out.length, &error);
     if (code) {
         assay__fail(code, &error);
-        status = ASSAY__EXIT_FAILED;
+        status = (o->svg || o->chart) && code == ASSAY_ENOTFOUND ? ASSAY__EXIT_NO
+                                                                 : ASSAY__EXIT_FAILED;
     } else if (!o->output) {
         status = assay__write_stdout(out.data, out.length);
     }
@@ -185,25 +193,31 @@ static int report_profile(struct assay__invocation *invocation)
     int status = 0;
     if (o->list && (invocation->argument_count || o->output || o->svg || o->chart || o->require ||
                     o->trials.count || o->render.table || o->render.detail))
-        return usage("--list goes with --format, --json and the options of the text's look only");
+        return usage(
+            "--list can only be combined with --format, --json and the text layout options");
     if (o->list)
         return assay__print_list("report", &o->render, assay__formats_json,
                                  assay__formats_document);
-    /* a figure shows one profile and is a format by itself */
+    /* a figure shows one profile and is a format of its own */
     const char *figure = o->svg ? "--svg" : o->chart ? "--chart" : NULL;
-    if (o->svg && o->chart) return usage("--svg and --chart exclude each other");
+    if (o->svg && o->chart) return usage("--svg and --chart cannot be used together");
     if (figure && (o->render.json || o->render.format || o->render.table || o->render.detail))
         return assay__refuse(
-            "report: %s draws one figure: no --json, --format, --table or --detail", figure);
-    if (figure && several) return assay__refuse("report: %s draws a figure of one profile", figure);
+            "report: %s draws one figure and takes no --json, --format, --table or --detail",
+            figure);
+    const struct assay__figure_row *row = figure
+                                              ? assay__figure_row_find(o->svg ? o->svg : o->chart)
+                                              : NULL;
+    if (figure && several && row && !assay__figure_is_of_several(row))
+        return assay__refuse("report: %s %s draws a figure of one profile", figure, row->name);
     if (!invocation->argument_count)
         return usage("PROFILE is missing: assay report [options] PROFILE...");
-    bool named = o->render.format || o->render.json || figure; /* what it is to be */
+    bool named = o->render.format || o->render.json || figure; /* the intended format */
     const struct assay__format *format = named ? NULL : assay__format_of_path(o->output);
     if (format) o->render.format = format->name;
-    if (several && is_figure_file(o)) return usage("a figure (*.svg) is of one profile");
+    if (several && is_figure_file(o)) return usage("a figure (*.svg) takes one profile");
     if (is_figure_file(o) && (o->render.table || o->render.detail))
-        return usage("a figure (*.svg) has no --table and no --detail");
+        return usage("a figure (*.svg) takes no --table and no --detail");
     if (!several) status = assay__render_check("report", &o->render);
     if (!status) status = assay__report_file_check("report", o->output, NULL);
     if (!status && !o->render.format && !o->render.json && !o->svg && !o->chart)
@@ -211,7 +225,7 @@ static int report_profile(struct assay__invocation *invocation)
     if (status) return status;
     assay__render_top(invocation, &o->render);
     if (several && !o->require) return report_diff(invocation, o);
-    if (several) return usage("--require judges one profile");
+    if (several) return usage("--require takes one profile");
     if (o->trials.count) return usage("--trial only applies when several profiles are compared");
     if (o->require) status = assay__require_option("report", o->require, &arena, &table);
     if (!status) status = show(invocation->arguments[0], o, table);
@@ -221,17 +235,16 @@ static int report_profile(struct assay__invocation *invocation)
 
 const struct assay__command assay__command_report = {
     .name = "report",
-    .summary = "show a kept profile as a page, text, JSON, CSV or Markdown",
+    .summary = "render a saved profile as a page, text, JSON, CSV or Markdown",
     .arguments = "PROFILE...",
-    .min_arguments = 0, /* --list needs none; else report_profile() insists */
+    .min_arguments = 0, /* --list needs none; otherwise report_profile() requires it */
     .max_arguments = ASSAY__DIFF_MOST,
-    .description =
-        "Renders PROFILE, a file that 'assay run -o' (or power, memory, counters) kept. The "
-        "profile is only read, and is treated as untrusted: one that someone else made is safe to "
-        "open. A profile of a capture that was killed is shown as far as it got and called "
-        "incomplete.\n\n"
-        "Several profiles are shown side by side, the first is the base: what is faster or slower "
-        "with its interval, layers matched by what they came from, and what else differs.",
+    .description = "Renders PROFILE, a file saved by 'assay run -o' (or power, memory, counters). "
+                   "The profile is opened read-only and treated as untrusted: one made by someone "
+                   "else is safe to open. A profile whose capture was killed is shown up to that "
+                   "point and marked incomplete.\n\nSeveral profiles are compared side by side, "
+                   "with the first as the base: what is faster or slower, with intervals, layers "
+                   "matched by their origin, and what else differs.",
     .examples = "  assay report resnet50.assay\n"
                 "  assay report resnet50.assay -o resnet50.html\n"
                 "  assay report before.assay after.assay -o diff.html\n"

@@ -6,7 +6,7 @@
 #include <math.h>
 
 struct run_options {
-    struct assay__run_flags run; /* first: the shared rows write it */
+    struct assay__run_flags run; /* first: the shared option rows write to it */
     bool power, memory, counters;
     double interval_s, idle_s;
     int64_t repetitions;
@@ -17,20 +17,20 @@ struct run_options {
 
 static const struct assay__option options[] = {
     ASSAY__FLAG_ROW("power", 0, power,
-                    "Also read power, energy, temperature and clocks while it runs."),
+                    "Also read power, energy, temperature and clocks during the run."),
     ASSAY__FLAG_ROW(
         "memory", 0, memory,
-        "Also follow the worker's memory, and count its allocations in a separate launch."),
+        "Also track the worker's memory, and count its allocations in a separate launch."),
     ASSAY__FLAG_ROW("counters", 0, counters,
                     "Also read the processor's and the kernel's counters."),
     ASSAY__DURATION_ROW("interval", interval_s,
                         "Time between two readings of the sensors (default 100ms).", 1e-3, 3600),
     ASSAY__DURATION_ROW(
         "idle", idle_s,
-        "How long to watch the idle machine before the run of --power (default 3s).", 0, 3600),
+        "How long to measure the idle machine before the run with --power (default 3s).", 0, 3600),
     ASSAY__STRING_ROW("require", 0, require, "NAME|FILE",
-                      "Judge the run by a requirement table: m1, m1-pro, m1-max, m1-ultra or a "
-                      "file; status 1 when a minimum is not met."),
+                      "Check the run against a requirement table: m1, m1-pro, m1-max, m1-ultra or "
+                      "a file; exit status 1 if a minimum is not met."),
     ASSAY__INTEGER_ROW("pp", run.prompt, "N",
                        "Prompt tokens, as llama-bench calls them: the same as --prompt.", 1, 1e9),
     ASSAY__INTEGER_ROW("tg", run.generate, "N",
@@ -56,14 +56,15 @@ static int run_model(struct assay__invocation *invocation)
     int status = assay__run_check(invocation);
     if (!status && o->repetitions &&
         (o->run.iters || o->run.time_s > 0 || assay__option_given(invocation, "launches")))
-        status = assay__refuse("run: --repetitions excludes --iters, --time and --launches");
+        status = assay__refuse(
+            "run: --repetitions cannot be used with --iters, --time or --launches");
     if (!status && o->require)
         status = assay__require_option("run", o->require, &arena, &o->run.table);
-    /* what the table asks for is measured */
+    /* what the table requires is measured */
     const struct assay__require_table *table = status ? NULL : o->run.table;
     bool power = o->power || (table && (isfinite(table->minimum[ASSAY__REQUIRE_POWER]) ||
                                         isfinite(table->target[ASSAY__REQUIRE_POWER])));
-    /* options of sampling without anything that samples are a mistake */
+    /* sampling options without anything to sample are a mistake */
     if (!status && assay__option_given(invocation, "idle") && !power)
         status = assay__refuse("run: --idle needs --power: without it nothing is sampled");
     if (!status && assay__option_given(invocation, "interval") && !power && !o->memory)
@@ -97,7 +98,8 @@ const struct assay__command assay__command_run = {
     .name = "run",
     .summary = "profile a model: latency, throughput, layers, memory",
     .arguments = "MODEL",
-    .min_arguments = 0, /* a script of the fake engine needs no model; assay__run_go() insists */
+    .min_arguments =
+        0, /* a script of the fake engine needs no model; otherwise assay__run_go() requires it */
     .max_arguments = 1,
     .description = "Runs MODEL on a device of this machine and reports where its time goes. MODEL "
                    "is an ONNX file or the name of a built-in model such as resnet50 (with "

@@ -9,14 +9,14 @@
 #include <string.h>
 
 struct sweep_options {
-    struct assay__run_flags run; /* first: the shared rows write it */
+    struct assay__run_flags run; /* first: the shared option rows write to it */
     struct assay_sweep_options sweep;
     const char *preset;
     bool power;
 };
 
 #define AT(member) offsetof(struct sweep_options, member)
-/* Lists and limits take one value: given twice, the first were lost unsaid. */
+/* Lists and limits take one value: if given twice, the first would be silently lost. */
 #define LIST(name, member, help) ASSAY__ONCE_ROW(name, sweep.grid.member, "LIST", help)
 
 static const struct assay__option options[] = {
@@ -24,14 +24,13 @@ static const struct assay__option options[] = {
     LIST("seq", sequence, "Lengths of the sequence axis."),
     LIST("threads", threads, "Threads of the engine."),
     LIST("opt", optimization, "Graph optimisation: none, basic, extended, all."),
-    LIST("precision", precision,
-         ASSAY__PRECISION_NAMES "; others than float32 are rewritten copies."),
+    LIST("precision", precision, ASSAY__PRECISION_NAMES "; all but float32 are rewritten copies."),
     LIST("spinning", spinning, "on, off: whether the engine's idle threads spin."),
     LIST("devices", devices,
-         "Devices: names ('assay devices') or the classes cpu, gpu, npu; with --opt the "
+         "Devices: names ('assay devices') or the classes cpu, gpu, npu; with --opt, the "
          "configuration matrix."),
     ASSAY__INTEGER_ROW("launches", run.launches, "N",
-                       "Worker processes of each point, taking turns (default 3).", 1, 1000),
+                       "Worker processes per point, alternating (default 3).", 1, 1000),
     ASSAY__DURATION_ROW(
         "time", run.time_s,
         "Measure for TIME per launch, such as 2s (default 500ms); without it, longer "
@@ -41,26 +40,26 @@ static const struct assay__option options[] = {
         "preset", 0, preset, "CHIP",
         "Batch size, and backbone units of the model 'cfc', from the requirement table of a chip.",
         "m1|m1-pro|m1-max|m1-ultra"),
-    ASSAY__CHOICE_ROW("goal", 0, sweep.goal.goal, "GOAL", "What is best (default throughput).",
+    ASSAY__CHOICE_ROW("goal", 0, sweep.goal.goal, "GOAL", "What to optimise (default throughput).",
                       "throughput|latency|energy"),
     ASSAY__ONCE_ROW("slo", sweep.goal.slo, "PERCENTILE=TIME",
-                    "Only points within a latency, such as p99=20ms."),
+                    "Only points within a latency limit, such as p99=20ms."),
     ASSAY__ONCE_ROW("memory-budget", sweep.goal.memory_budget, "SIZE",
-                    "Only points whose worker takes at most so much, such as 500MB."),
+                    "Only points whose worker uses at most this much memory, such as 500MB."),
     ASSAY__FLAG_ROW(
         "allow-drift", 0, sweep.goal.allow_drift,
-        "Points whose outputs differ by more than 1 % from the CPU's at float32 may be the best."),
+        "Also consider points whose outputs differ by more than 1 % from float32 on the CPU."),
     ASSAY__FLAG_ROW("confirm", 0, sweep.confirm,
-                    "Run the best two again with 10 launches each and test them."),
+                    "Run the best two again with 10 launches each and test the difference."),
     ASSAY__FLAG_ROW("resume", 0, sweep.resume,
-                    "Go on with the interrupted sweep in the file of --output."),
+                    "Continue the interrupted sweep in the --output file."),
     ASSAY__FLAG_ROW("power", 0, power,
-                    "Also read power and energy while it runs (--goal energy does)."),
+                    "Also read power and energy during the run (implied by --goal energy)."),
     {0},
 };
 
-/* Its batch where none is asked for; its backbone when the model is a bare 'cfc'. Alone it compares
- * compiled with not. */
+/* The batch of the chip if none is given, and its backbone if the model is a bare 'cfc'. On its own
+ * a preset compares compiled with not compiled. */
 static int apply_preset(struct sweep_options *o, struct assay__arena *arena, const char **model)
 {
     const struct assay__require_table *table = o->preset ? assay__require_preset(o->preset) : NULL;
@@ -79,7 +78,7 @@ static int apply_preset(struct sweep_options *o, struct assay__arena *arena, con
 static int show_sweep(const struct sweep_options *o, struct assay_profile *profile, int code,
                       const struct assay_error *error)
 {
-    size_t usable = 0, lost = 0; /* points that ran; of them those that lost a launch */
+    size_t usable = 0, lost = 0; /* points that ran, and those of them that lost a launch */
     int status = assay__run_show(&o->run, profile, code, error);
     if (status) return status;
     for (size_t i = 0; i < profile->trial_count; i++) {
@@ -90,15 +89,15 @@ static int show_sweep(const struct sweep_options *o, struct assay_profile *profi
         lost += went_on;
     }
     if (lost && !o->run.quiet)
-        assay__say("sweep: %zu of %zu points lost a launch: judged by what is left%s", lost,
+        assay__say("sweep: %zu of %zu points lost a launch: judged by the remaining ones%s", lost,
                    profile->trial_count, o->run.output ? "; --resume measures it again" : "");
-    if (usable < profile->trial_count) { /* with the rest reported */
+    if (usable < profile->trial_count) { /* but the rest is reported */
         assay__say(usable ? "sweep: %zu of %zu points could not be measured; the report says why"
                           : "sweep: no point could be measured; the report says why",
                    profile->trial_count - usable, profile->trial_count);
         status = ASSAY__EXIT_FAILED;
     }
-    if (usable && o->run.output && !o->run.quiet) assay__say("profile kept in %s", o->run.output);
+    if (usable && o->run.output && !o->run.quiet) assay__say("profile saved to %s", o->run.output);
     return status;
 }
 
@@ -130,18 +129,17 @@ out:
 
 const struct assay__command assay__command_sweep = {
     .name = "sweep",
-    .summary = "run a model over batch sizes, threads, precisions …; the knee and the optimum",
+    .summary = "run a model over batch sizes, threads, precisions …; find the knee and the optimum",
     .arguments = "MODEL",
     .min_arguments = 1,
     .max_arguments = 1,
-    .description = "Runs MODEL at every point of a grid and says which point is best for a goal, "
-                   "which others are tied with it, and where a larger batch stops paying. "
-                   "Each point has three launches that measure for 0.5 s, or longer than they "
-                   "took to load, alternating with those of the other points; a point that fails "
-                   "(out of memory, a provider that "
-                   "refuses it) is a row with its reason, and the status is 3.\n\n"
-                   "An interrupted sweep with --output goes on when the same command is given with "
-                   "--resume: only the launches that are missing are measured.",
+    .description =
+        "Runs MODEL at every point of a grid and says which point is best for a goal, which others "
+        "are tied with it, and where a larger batch stops paying off. Each point gets three "
+        "launches, alternating with those of the other points, which measure for 0.5 s or longer "
+        "than they took to load; a point that fails (out of memory, refused by a provider) is "
+        "shown with the reason, and the exit status is 3.\n\nTo continue an interrupted sweep with "
+        "--output, repeat the command with --resume: only the missing launches are measured.",
     .examples = "  assay sweep resnet50 --batch 1,2,4,8,16\n"
                 "  assay sweep model.onnx --threads 1,2,4 --opt none,all --goal latency\n"
                 "  assay sweep cfc:units=64,outputs=16 --batch 1,8,64 --slo p99=1ms -o s.assay\n"

@@ -1,4 +1,4 @@
-/* cmd_version.c - assay version: nothing is loaded or looked for, so that it answers in a few
+/* cmd_version.c - assay version: nothing is loaded or searched, so that it answers in a few
  * milliseconds. */
 #include "base/json.h"
 #include "cli/commands.h"

@@ -1,4 +1,4 @@
-/* commands.h - the list of commands. Adding one is a file cmd_NAME.c that defines
+/* commands.h - the list of commands. Adding one means a file cmd_NAME.c that defines
  * assay__command_NAME and a row here; help, completion and manual pages follow. */
 #ifndef ASSAY_CLI_COMMANDS_H
 #define ASSAY_CLI_COMMANDS_H

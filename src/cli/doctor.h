@@ -1,12 +1,12 @@
-/* doctor.h - shared by the parts of assay doctor: the machine as it was found, and the checks that
- * look at it. Their findings are those of report/report_machine.h. */
+/* doctor.h - shared by the parts of assay doctor: the state of the machine, and the checks on it.
+ * Their findings are those of report/report_machine.h. */
 #ifndef ASSAY_CLI_DOCTOR_H
 #define ASSAY_CLI_DOCTOR_H
 
 #include "cli/cli.h"
 #include "report/report_machine.h"
 
-/* What the checks look at; read once. */
+/* Input of the checks; read once. */
 struct assay__patient {
     struct assay__arena *arena;
     struct assay__machine machine;
@@ -36,8 +36,8 @@ assay__check assay__check_drivers;
 /** Opens every probe and measures what a read costs. 0 or ASSAY_ENOMEM. */
 int assay__doctor_probes_open(struct assay__patient *patient);
 void assay__doctor_probes_close(struct assay__patient *patient);
-/** A limit that the cgroup probe reads; NaN: none, or unknown. *known: the file was read.
- *  *source: it, or "". */
+/** A limit read by the cgroup probe; NaN: none, or unknown. *known: the file was read. *source: the
+ *  file, or "". */
 double assay__doctor_limit(const struct assay__patient *patient, const char *channel,
                            const char **source, bool *known);
 

@@ -1,6 +1,6 @@
-/* doctor_hardware.c - the check of assay doctor for GPUs and NPUs that are in the machine but
- * cannot be used: no driver, or one whose library is missing. Each is named, with the command that
- * would change it. */
+/* doctor_hardware.c - the check of assay doctor for GPUs and NPUs that are present but cannot be
+ * used: no driver, or one whose library is missing. Each is named, with the command that would
+ * change it. */
 #include "cli/doctor.h"
 #include "platform/guard.h"
 #include "probe/hardware.h"
@@ -73,5 +73,6 @@ void assay__check_drivers(const struct assay__patient *p, struct assay__diagnosi
         name_item(&d->says, &listing->items[i]);
         if (*listing->items[i].note) assay__buf_printf(&d->says, ", %s", listing->items[i].note);
     }
-    if (code != ASSAY_ETIMEOUT) drop_listing(listing); /* else it is the lost thread's */
+    if (code != ASSAY_ETIMEOUT)
+        drop_listing(listing); /* otherwise it belongs to the abandoned thread */
 }

@@ -1,7 +1,7 @@
 /* doctor_probes.c - every probe of the table in assay doctor: whether it can be read here, why not,
  * and what one read of all its channels costs: the median of 20 reads (fewer when they are slow),
- * after one that is not counted. Each probe is examined by a separate thread, so that one that
- * hangs is a row with that reason. */
+ * after one that is not counted. Each probe is examined by a separate thread, so that a probe that
+ * hangs is reported with that reason. */
 #include "base/clock.h"
 #include "base/stats.h"
 #include "cli/doctor.h"
@@ -15,7 +15,7 @@
 #define READS 20
 #define READS_MOST_NS 200000000u /* of one probe: a slow one is read less often */
 
-/* One probe: opened, asked for its channels and read, all by one thread, which owns everything
+/* One probe: opened, queried for its channels and read, all by one thread, which owns everything
  * until it is done. */
 struct examination {
     struct assay__examined result;
@@ -51,7 +51,7 @@ static void examine(void *context)
         e->ops->read(e->probe, e->readings);
         times[e->reads++] = assay__now_ns() - before;
     }
-    if (!e->reads) return; /* the first took all the time */
+    if (!e->reads) return; /* the first used up all the time */
     assay__stats_sort_u64(times, (size_t)e->reads);
     size_t middle = (size_t)e->reads / 2;
     e->read_ns = e->reads % 2 ? (double)times[middle]
@@ -92,9 +92,8 @@ int assay__doctor_probes_open(struct assay__patient *patient)
             examine(made);
         else
             answered = assay__guard_run(examine, drop, made, limit_ns) == 0;
-        if (!answered) { /* what it holds is the thread's now; the rest goes on */
-            e->reason = assay__arena_text(patient->arena,
-                                          "it did not answer within %.3g s: given up",
+        if (!answered) { /* what it holds now belongs to the thread; the others go on */
+            e->reason = assay__arena_text(patient->arena, "no answer within %.3g s: gave up",
                                           (double)limit_ns * 1e-9);
             continue;
         }

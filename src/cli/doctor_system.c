@@ -1,5 +1,5 @@
 /* doctor_system.c - checks of assay doctor for settings and limits of the kernel: each names the
- * command that would change it. Files lie below $ASSAY_FSROOT; where a system does not have them,
+ * command that would change it. Files are read below $ASSAY_FSROOT; if a system does not have them,
  * the finding is "unknown". */
 #include "base/text.h"
 #include "cli/doctor.h"
@@ -12,11 +12,11 @@
 
 #define CPU "/sys/devices/system/cpu"
 #define GROUP_1 "/sys/fs/cgroup"
-#define LIST_MOST 256 /* CPUs walked for the advice of --cpus */
+#define LIST_MOST 256 /* CPUs examined for the advice on --cpus */
 
 /* --- limits of the control group -------------------------------------------------------------- */
 
-/* The command that lifts a limit: by who set it, else the file. */
+/* The command that lifts a limit: by the runtime that set it, else the file. */
 static void lift(const struct assay__patient *p, struct assay__diagnosis *d, const char *option,
                  const char *source)
 {
@@ -73,7 +73,7 @@ void assay__check_limits(const struct assay__patient *p, struct assay__diagnosis
 
 /* --- hardware threads, turbo ------------------------------------------------------------------ */
 
-/* The first hardware thread of each core, as a list for --cpus; "" when the cores are unknown. */
+/* The first hardware thread of each core, as a list for --cpus; "" if the cores are unknown. */
 static void first_threads(const struct assay__patient *p, struct assay__buf *list)
 {
     for (int cpu = 0, found = 0; found < p->machine.threads && cpu < LIST_MOST; cpu++) {
@@ -107,8 +107,8 @@ void assay__check_smt(const struct assay__patient *p, struct assay__diagnosis *d
     assay__buf_free(&list);
     assay__diagnose(d, ASSAY__HEALTH_WARNING,
                     "echo off | sudo tee " CPU "/smt/control (until the next boot)",
-                    "SMT is on: two busy threads of one core slow each other, so a time depends on "
-                    "where threads land");
+                    "SMT is on: two busy threads on one core slow each other down, so times depend "
+                    "on where threads are scheduled");
 }
 
 void assay__check_turbo(const struct assay__patient *p, struct assay__diagnosis *d)
@@ -131,7 +131,7 @@ void assay__check_turbo(const struct assay__patient *p, struct assay__diagnosis 
     else
         assay__diagnose(
             d, ASSAY__HEALTH_WARNING, commands[!intel],
-            "turbo (boost) is on: the clock depends on heat and on how many cores work");
+            "turbo (boost) is on: the clock depends on temperature and on how many cores are busy");
 }
 
 /* --- swap ------------------------------------------------------------------------------------- */
@@ -159,7 +159,7 @@ void assay__check_swap(const struct assay__patient *p, struct assay__diagnosis *
     else
         assay__diagnose(
             d, ASSAY__HEALTH_WARNING,
-            "sudo swapoff -a (when free memory holds what is swapped out)",
+            "sudo swapoff -a (if the swapped-out pages fit in free memory)",
             "%s of swap, %s in use: memory was short, and pages may have to be read back",
             size.text, used.text);
 }
@@ -173,7 +173,7 @@ void assay__check_perf_events(const struct assay__patient *p, struct assay__diag
     if (!assay__sysfs_value(&level, "/proc/sys/kernel/perf_event_paranoid"))
         ASSAY__UNKNOWN(d, "no perf_event_paranoid: this system has no perf events, or hides them");
     else if (level <= 2)
-        ASSAY__GOOD(d, "perf_event_paranoid is %.0f: a process may read its own counters", level);
+        ASSAY__GOOD(d, "perf_event_paranoid is %.0f: processes may read their own counters", level);
     else
         assay__diagnose(d, ASSAY__HEALTH_MISSING, "sudo sysctl kernel.perf_event_paranoid=2",
                         "perf_event_paranoid is %.0f: only root may read counters", level);
@@ -181,11 +181,11 @@ void assay__check_perf_events(const struct assay__patient *p, struct assay__diag
 
 void assay__check_pmu(const struct assay__patient *p, struct assay__diagnosis *d)
 {
-    /* how the kernel calls the counters of the cores themselves */
+    /* the kernel's name for the counters of the cores themselves */
     static const char *const cores[] = {"cpu", "arm", "apple"};
     const char **units = assay__sysfs_list(p->arena, "/sys/bus/event_source/devices", "");
     if (!units) {
-        ASSAY__UNKNOWN(d, "the processor's counters (PMU) cannot be listed");
+        ASSAY__UNKNOWN(d, "hardware counters (PMU) cannot be listed");
         return;
     }
     for (const char **unit = units; *unit; unit++)
@@ -194,7 +194,7 @@ void assay__check_pmu(const struct assay__patient *p, struct assay__diagnosis *d
                                : strncmp(*unit, cores[i], strlen(cores[i])) == 0 &&
                                      strstr(*unit, "pmu") != NULL;
             if (!core) continue;
-            ASSAY__GOOD(d, "the processor's counters are there (PMU '%s')", *unit);
+            ASSAY__GOOD(d, "hardware counters are available (PMU '%s')", *unit);
             return;
         }
     const char *virtualized = p->machine.virtualized;
@@ -203,6 +203,6 @@ void assay__check_pmu(const struct assay__patient *p, struct assay__diagnosis *d
                         ? "the host must pass them on (QEMU: -cpu host,pmu=on; VMware: vpmc.enable "
                           "= \"TRUE\"; clouds: a bare-metal size)"
                         : "enable the PMU in the firmware settings",
-                    "the processor's counters are missing (no PMU): cycles, instructions and cache "
-                    "misses will be unavailable");
+                    "hardware counters are missing (no PMU): cycles, instructions and cache misses "
+                    "will be unavailable");
 }

@@ -1,4 +1,4 @@
-/* help.c - help made from the table of commands: the overview, and one page per command. */
+/* help.c - help generated from the table of commands: the overview, and one page per command. */
 #include "base/text.h"
 #include "cli/cli.h"
 
@@ -71,7 +71,7 @@ static void put_option(struct assay__buf *out, const struct assay__option *optio
     }
     assay__buf_repeat(out, " ", HELP_AT - width);
     assay__buf_puts(&text, option->help);
-    if (option->choices) { /* "(a|b|c)", or as words that can be wrapped where they do not fit */
+    if (option->choices) { /* "(a|b|c)", or as words that can be wrapped if they do not fit */
         bool fits = strlen(option->choices) + 2 <= HELP_COLUMNS - HELP_AT;
         assay__buf_puts(&text, " (");
         for (const char *c = option->choices; *c; c++) {
@@ -123,8 +123,8 @@ void assay__help_overview(struct assay__buf *out)
             assay__buf_printf(out, "  %-12s %s\n", command->name, command->summary);
     }
     assay__buf_puts(
-        out, "\n'assay help COMMAND' has the options. A first look: assay run resnet50,\n"
-             "or assay model.onnx, which runs it.\n"
-             "Exit status: 0 done, 1 a check said no, 2 wrong usage, 3 the measurement failed,\n"
-             "4 no verdict, 130 interrupted (the partial profile is kept).\n");
+        out, "\n'assay help COMMAND' shows the options. To get started: assay run resnet50,\nor "
+             "assay model.onnx, which is short for assay run model.onnx.\nExit status: 0 success, "
+             "1 a check failed, 2 wrong usage, 3 the measurement failed,\n4 no verdict, 130 "
+             "interrupted (the partial profile is saved).\n");
 }

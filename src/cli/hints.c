@@ -1,4 +1,4 @@
-/* hints.c - the tables from the library's names to the flags. */
+/* hints.c - the tables that map names in the library to flags. */
 #include "cli/cli.h"
 
 #include <stddef.h>
@@ -35,11 +35,13 @@ static const struct assay__option_hint options[] = {
     {"prompt", "--prompt", "--seq is the same"},
     {"resume", "--resume", NULL},
     {"rules", "--rule", "--list shows them"},
+    {"seconds_per_inference", "--seconds-per-inference", NULL},
     {"seed", "--seed", NULL},
     {"sequence", "--seq", NULL},
     {"shapes", "--shape", NULL},
     {"slo", "--slo", NULL},
     {"spinning", "--spinning", NULL},
+    {"states", "--state", NULL},
     {"streams", "--streams", NULL},
     {"target", "--target", "'assay devices' lists devices"},
     {"threads", "--threads", NULL},
@@ -49,13 +51,27 @@ static const struct assay__option_hint options[] = {
     {"warmup", "--warmup", NULL},
 };
 
-/* By the beginning of a metric's name, or by what a report calls the thing to do. */
+/* By the prefix of a metric's name, or by the name a report uses for something to do. */
 static const struct {
     const char *prefix, *hint;
 } metrics[] = {
     {"assumed", "--shape, --dim"},
     {"budget", "--budget"},
     {"cache.", "assay run --counters"},
+    /* commands that make the change of a finding (advise/change.h): MODEL and VALUE are replaced */
+    {"change.batch", "assay run MODEL --batch VALUE"},
+    {"change.dynamic-int8", "assay make --from MODEL --int8 dynamic -o int8.onnx"},
+    {"change.fix-dims", "assay make --from MODEL --fix-dim VALUE -o fixed.onnx"},
+    {"change.float16", "assay make --from MODEL --float16 -o float16.onnx"},
+    {"change.fold-affine", "assay make --from MODEL --fold-affine -o folded.onnx"},
+    {"change.fuse-hardswish", "assay make --from MODEL --fuse-hardswish -o fused.onnx"},
+    {"change.iterations", "assay run MODEL --iters VALUE"},
+    {"change.layout-off", "assay run MODEL --opt extended"},
+    {"change.optimize", "assay run MODEL --opt all"},
+    {"change.spinning-off", "assay run MODEL --no-spinning"},
+    {"change.threads", "assay run MODEL --threads VALUE"},
+    {"change.weights-int8", "assay make --from MODEL --int8 weights -o int8.onnx"},
+    {"change.zoo", "assay run VALUE"},
     {"compute.utilization", "assay devices --ceilings"},
     {"efficiency.", "assay run --power"},
     {"energy.", "assay run --power"},
@@ -66,10 +82,13 @@ static const struct {
     {"memory.bandwidth", "assay run --counters"},
     {"memory.peak.device", "assay run --memory"},
     {"power.", "assay run --power"},
+    {"realtime.", "--seconds-per-inference"},
     {"roofline.", "assay devices --ceilings"},
+    {"state.", "--state none"},
     {"target", "assay check --target ane"},
     {"unavailable", "--full"},
     {"verification", "assay advise --verify"},
+    {"verify-rule", "assay advise MODEL --verify --rule VALUE"},
     {"workload", "--batch, --seq, --dim, --shape, --input, --seed"},
 };
 

@@ -1,4 +1,4 @@
-/* main.c - finds the named command in the table made from commands.h, and runs it. */
+/* main.c - finds the command in the table generated from commands.h, and runs it. */
 #include "cli/commands.h"
 #include "model/model_format.h"
 #include "report/formats.h"
@@ -25,9 +25,8 @@ const struct assay__command *assay__command_find(const char *name)
     return NULL;
 }
 
-/* A descriptor 0, 1 or 2 that is closed would be handed to the next file opened, a profile for
- * instance. It is filled with one that cannot be used the wrong way: writing to a closed stdout
- * stays an error. */
+/* A closed descriptor 0, 1 or 2 would be reused for the next file opened, for example a profile. It
+ * is replaced with one that cannot be misused: writing to a closed stdout remains an error. */
 static void fill_standard_descriptors(void)
 {
     for (int fd = 0; fd <= 2; fd++) {
@@ -76,7 +75,7 @@ static int dispatch(const struct assay__command *command, int argc, char **argv,
 }
 
 /* hwloc takes its settings from the environment: none that describe another machine, print or load
- * plug-ins, and the root that our own readers have. */
+ * plug-ins are allowed, and the root is that of our own readers. */
 static void prepare_hwloc(void)
 {
     static const char *const others[] = {
@@ -90,7 +89,7 @@ static void prepare_hwloc(void)
     setenv("HWLOC_PLUGINS_PATH", "/dev/null", 1);
 }
 
-/* `assay model.onnx` runs it, `assay kept.assay` reports it: a first word that is a file, or has
+/* `assay model.onnx` runs it, `assay saved.assay` reports on it: the first word is a file, or has
  * the name of one. NULL: it is neither. */
 static const struct assay__command *command_of_file(const char *name)
 {
@@ -105,7 +104,7 @@ int main(int argc, char **argv)
 {
     fill_standard_descriptors();
     prepare_hwloc();
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is then an error of write() */
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe then makes write() fail */
     if (argc < 2)
         return assay__refuse("no command given: 'assay run MODEL' profiles a model, 'assay help' "
                              "lists the commands");

@@ -28,7 +28,7 @@ int assay__shape_check(const char *command, const struct assay__option_list *dim
         const char *text = shapes->items[i];
         const struct assay__option_list one = {.items = &shapes->items[i], .count = 1};
         bool digits = *text && strchr("0123456789?", *text);
-        if (!digits || text[strspn(text, "0123456789x,?")]) /* else: of the only input */
+        if (!digits || text[strspn(text, "0123456789x,?")]) /* otherwise that of the only input */
             status = assay__option_pairs(command, "shape", &one, "of the form INPUT=1x3x224x224");
     }
     return status;
@@ -54,7 +54,7 @@ int assay__model_view(const struct assay__invocation *invocation, const char *fo
     const struct assay__model_flags *flags = invocation->options; /* the first member */
     struct assay__render_options render = flags->render;
     if (!render.format && !render.json && flags->output) {
-        /* an extension of a format, or its name (graph.dot) */
+        /* the extension of a format, or its name (graph.dot) */
         const char *extension = assay__path_extension(flags->output);
         const struct assay__format *format = assay__format_of_path(flags->output);
         if (format && assay__is_choice(formats, format->name))
@@ -74,6 +74,16 @@ int assay__model_output_check(const char *command, const struct assay__model_fla
     const char *how = flags->output ? assay__model_owns(model, name, zoo, flags->output) : NULL;
     if (how) return assay__refuse("%s: '%s' %s; give another name", command, flags->output, how);
     return assay__report_file_check(command, flags->output, NULL);
+}
+
+void assay__model_say_assumed(const struct assay_report_options *view,
+                              const struct assay__workload *workload, const char *unplanned)
+{
+    if (!unplanned)
+        assay__say_assumed(view->format, assay__workload_assumed(workload, workload->arena));
+    else if (strcmp(view->format, "text") != 0)
+        assay__say("the inputs keep the shapes of the file: %s (%s)", unplanned,
+                   assay__metric_hint("assumed"));
 }
 
 int assay__model_finish(const struct assay__model_flags *flags, const struct assay__buf *out,

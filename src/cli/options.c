@@ -1,7 +1,7 @@
-/* options.c - reading a command's options by its table: --name value, --name=value, -n value,
+/* options.c - parsing a command's options by its table: --name value, --name=value, -n value,
  * -nvalue; an option whose value is optional takes it only as --name=value; "--" ends the options;
- * options and arguments may be mixed. A wrong one is one line on stderr that names the nearest
- * right one. */
+ * options and arguments may be mixed. An unknown one is reported in one line on stderr with the
+ * closest known one. */
 #include "cli/cli.h"
 
 #include "base/text.h"
@@ -26,7 +26,7 @@ void assay__nearest_try(struct assay__nearest *nearest, const char *candidate)
     nearest->distance = distance;
 }
 
-/* A third of the letters may be wrong, and at least two (a transposition counts one). */
+/* A third of the letters may be wrong, and at least two (a transposition counts as one). */
 const char *assay__nearest_get(const struct assay__nearest *nearest)
 {
     size_t length = strlen(nearest->word), limit = length / 3 > 2 ? length / 3 : 2;
@@ -70,7 +70,7 @@ const struct assay__option *assay__option_at(const struct assay__command *comman
     return NULL;
 }
 
-/* The number of an option, by its name or (name NULL) its letter; SIZE_MAX: there is none. */
+/* The index of an option, by its name or (name NULL) its letter; SIZE_MAX: there is none. */
 static size_t find(const struct assay__command *command, const char *name, size_t length,
                    char letter)
 {
@@ -207,8 +207,8 @@ bool assay__option_given(const struct assay__invocation *invocation, const char 
 
 /* --- the command line ------------------------------------------------------------------------- */
 
-/* One option; *at moves over a value that is its own word. `attached` is the value after '=' or
- * after the letter. */
+/* One option; *at skips a value that is a separate word. `attached` is the value after '=' or after
+ * the letter. */
 static int take(struct assay__invocation *invocation, size_t index, const char *attached, int argc,
                 char **argv, int *at)
 {
@@ -255,11 +255,11 @@ static int check_arguments(const struct assay__invocation *invocation)
     if (count > command->max_arguments) {
         struct assay__buf usage = {0};
         assay__usage(&usage, command);
-        if (command->max_arguments > 2) /* a limit nobody can see in the usage */
-            assay__say("%s: %zu arguments are too many, %zu at most: %s", command->name, count,
+        if (command->max_arguments > 2) /* a limit that the usage line does not show */
+            assay__say("%s: %zu arguments given, at most %zu allowed: %s", command->name, count,
                        command->max_arguments, assay__buf_text(&usage));
         else
-            assay__say("%s: '%s' is one argument too many: %s", command->name,
+            assay__say("%s: unexpected argument '%s': %s", command->name,
                        invocation->arguments[command->max_arguments], assay__buf_text(&usage));
         assay__buf_free(&usage);
         return ASSAY__EXIT_USAGE;

@@ -1,5 +1,6 @@
-/* output.c - data goes to stdout, talk to stderr. Data is written whole and checked: a full
- * disk is an error with a line; a reader that left early is one without. Neither is a success. */
+/* output.c - data goes to stdout, messages to stderr. Data is written completely and checked: a
+ * full disk is an error with a message; a reader that closed the pipe is one without. Neither is a
+ * success. */
 #include "cli/cli.h"
 
 #include "base/clock.h"
@@ -36,7 +37,7 @@ static void say(const char *format, va_list args)
     assay__text_safe(&line, text.data ? text.data : "out of memory");
     assay__buf_putc(&line, '\n');
     if (!line.failed)
-        write_all(STDERR_FILENO, line.data, line.length); /* nowhere to say that this failed */
+        write_all(STDERR_FILENO, line.data, line.length); /* nowhere to report this failure */
     assay__buf_free(&text);
     assay__buf_free(&line);
 }
@@ -75,8 +76,8 @@ int assay__write_stdout(const char *data, size_t size)
     if (write_all(STDOUT_FILENO, data, size)) return ASSAY__EXIT_DONE;
     int fault = errno;
     const char *reason = fault == EBADF ? "it is closed" : strerror(fault);
-    /* A reader that has seen enough (| head) is no fault worth a line; the status still says that
-     * not all was written. */
+    /* A reader that has seen enough (| head) is not worth a message; the status still shows that
+     * not everything was written. */
     if (!said && fault != EPIPE) assay__say("cannot write to standard output: %s", reason);
     said = true;
     return ASSAY__EXIT_FAILED;
@@ -105,9 +106,9 @@ int assay__stdout_columns(void)
 
 /* --- Ctrl-C ----------------------------------------------------------------------------------- */
 
-/* One Ctrl-C may arrive twice (from the terminal and from a program that passes it on to its
- * group): only a signal that comes half a second after the first means "now". The clock may be read
- * here: it is async-signal-safe. */
+/* One Ctrl-C may arrive twice (from the terminal and from a program that forwards it to its group):
+ * only a signal half a second or more after the first kills. Reading the clock is
+ * async-signal-safe. */
 static void on_interrupt(int signal_number)
 {
     static volatile uint64_t first_ns;
@@ -128,9 +129,9 @@ void assay__catch_interrupts(void)
     memset(&action, 0, sizeof action);
     action.sa_handler = on_interrupt;
     sigemptyset(&action.sa_mask);
-    action.sa_flags = SA_NODEFER; /* so that the second one is taken at once */
+    action.sa_flags = SA_NODEFER; /* so that the second one takes effect immediately */
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
-        /* what was ignored at the start (nohup) stays ignored */
+        /* what was ignored at the start (nohup) remains ignored */
         if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN) continue;
         sigaction(signals[i], &action, NULL);
     }

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <strings.h>
 
-/* What the locale's variables say of the character set, in their order of precedence; none set is
+/* The character set according to the locale variables, in their order of precedence; none set is
  * the POSIX locale. Read here rather than through setlocale: a locale that is not installed may
- * still be what the terminal shows. */
+ * still be what the terminal uses. */
 static bool locale_is_utf8(void)
 {
     static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
@@ -26,12 +26,13 @@ int assay__render_check(const char *command, const struct assay__render_options 
 {
     const char *format = options->json ? "json" : options->format ? options->format : "text";
     if (options->json && options->format && strcmp(options->format, "json") != 0)
-        assay__say("%s: --json and --format %s exclude each other", command, options->format);
+        assay__say("%s: --json and --format %s cannot be used together", command, options->format);
     else if (options->table && strcmp(format, "csv") != 0)
-        assay__say("%s: --table names a table of the CSV format: add --format csv", command);
+        assay__say("%s: --table requires --format csv", command);
     else if (options->detail && !assay__format_find(format)->walk && strcmp(format, "json") != 0)
-        assay__say("%s: --detail is for people and JSON; %s is always the whole report", command,
-                   format);
+        assay__say(
+            "%s: --detail applies to text, pages, Markdown and JSON; %s is always the full report",
+            command, format);
     else
         return 0;
     return ASSAY__EXIT_USAGE;
@@ -47,7 +48,7 @@ struct assay_report_options assay__report_options_of(const struct assay__render_
                                                      bool to_file)
 {
     int columns = to_file ? 80 : assay__stdout_columns();
-    if (columns > 120) columns = 120; /* longer lines read worse */
+    if (columns > 120) columns = 120; /* longer lines are harder to read */
     if (options->columns) columns = (int)options->columns;
     return (struct assay_report_options){.size = sizeof(struct assay_report_options),
                                          .format = options->json ? "json" : options->format,
@@ -66,6 +67,12 @@ struct assay_report_options assay__report_options_of(const struct assay__render_
 bool assay__wants_json(const struct assay__render_options *options)
 {
     return options->json || (options->format && strcmp(options->format, "json") == 0);
+}
+
+void assay__say_assumed(const char *format, const char *assumed)
+{
+    if (format && strcmp(format, "text") != 0 && assumed && *assumed)
+        assay__say("assumed %s; to change it: %s", assumed, assay__metric_hint("assumed"));
 }
 
 int assay__print_document(const struct assay__render_options *options, struct assay__doc *doc,

@@ -1,5 +1,5 @@
-/* progress.c - a bar on stderr while a long run goes on: only on a terminal, redrawn at most ten
- * times a second, erased at the end so that nothing of it stays in the scroll-back. */
+/* progress.c - a bar on stderr during a long run: only on a terminal, redrawn at most ten times a
+ * second, erased at the end so that nothing of it remains in the scroll-back. */
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/cli.h"
@@ -17,12 +17,12 @@
 static void write_bar(const struct assay__buf *out)
 {
     if (out->failed || !out->data) return;
-    /* a lost redraw is no error: the next one comes */
+    /* a lost redraw is not an error: another one follows */
     ssize_t written = write(STDERR_FILENO, out->data, out->length);
     (void)written;
 }
 
-/* " · 1 min 20 s left · best so far batch=8: 1.23 k/s" */
+/* " · 1 min 20 s left · 1.23 ms ±2.1 % · best so far batch=8: 1.23 k/s" */
 static void put_course(struct assay__buf *line, const struct assay_progress *progress)
 {
     double left_s = progress->left_s;
@@ -30,6 +30,9 @@ static void put_course(struct assay__buf *line, const struct assay_progress *pro
         assay__buf_printf(line, " · %.0f min %.0f s left", floor(left_s / 60), fmod(left_s, 60));
     else if (left_s > 0)
         assay__buf_printf(line, " · %.0f s left", left_s);
+    if (progress->latency_s > 0)
+        assay__buf_printf(line, " · %s", assay__scaled(progress->latency_s, "s").text);
+    if (progress->half_width > 0) assay__buf_printf(line, " ±%.1f %%", progress->half_width * 100);
     if (!progress->best) return;
     assay__buf_puts(line, " · best so far ");
     assay__text_safe(line, progress->best);

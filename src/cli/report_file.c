@@ -1,5 +1,5 @@
-/* report_file.c - writes a report into a file, in the format that its name asks for; and single
- * figures, as SVG or text. */
+/* report_file.c - writes a report to a file, in the format of its extension; and single figures, as
+ * SVG or text. */
 #include "cli/report_file.h"
 
 #include "base/file.h"
@@ -23,7 +23,7 @@ bool assay__report_file_is_database(const char *path)
     return database;
 }
 
-/* By its name: an ONNX file has no mark. */
+/* By its extension: an ONNX file has no magic number. */
 static bool is_model(const char *path)
 {
     char ending[16];
@@ -45,7 +45,7 @@ static const char *name_of(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* Also of files that are not there yet: "x" and "./x". */
+/* Also for files that do not exist yet: "x" and "./x". */
 static bool same_place(const char *a, const char *b)
 {
     char folder_a[4096], folder_b[4096];
@@ -69,7 +69,7 @@ int assay__report_file_ending(const char *command, const char *option, const cha
             if (!known.data || !strstr(known.data, word)) assay__buf_printf(&known, "%s ", word);
             at += length;
         }
-    assay__say("%s: %s: no format is called '.%.40s'; known are %s.svg", command, option, extension,
+    assay__say("%s: %s: unknown format '.%.40s'; known: %s.svg", command, option, extension,
                assay__buf_text(&known));
     assay__buf_free(&known);
     return ASSAY__EXIT_USAGE;
@@ -77,8 +77,7 @@ int assay__report_file_ending(const char *command, const char *option, const cha
 
 int assay__report_file_check(const char *command, const char *path, const char *kept)
 {
-    static const char *const ends[] = {"-wal", "-shm",
-                                       "-journal"}; /* beside a database of SQLite */
+    static const char *const ends[] = {"-wal", "-shm", "-journal"}; /* next to an SQLite database */
     struct assay_error error = {0};
     if (!path) return 0;
     if (kept && same_place(path, kept))
@@ -91,8 +90,8 @@ int assay__report_file_check(const char *command, const char *path, const char *
         memcpy(stem, path, length - tail);
         stem[length - tail] = '\0';
         if ((kept && same_place(stem, kept)) || assay__report_file_is_database(stem))
-            return assay__refuse(
-                "%s: '%s' is where the profile's own log stands; give another name", command, path);
+            return assay__refuse("%s: '%s' is the name of the profile's own log; give another name",
+                                 command, path);
     }
     if (assay__report_file_is_database(path))
         return assay__refuse("%s: '%s' is a profile or another database, so the report does not "
@@ -136,14 +135,14 @@ int assay__report_file_write(const struct assay_profile *profile,
     int code;
     if (!path) return 0;
     chosen.json = false;
-    chosen.table = chosen.detail = NULL; /* of what is printed */
+    chosen.table = chosen.detail = NULL; /* of the report */
     chosen.format = format ? format->name : "html";
     if (assay__path_is_svg(path))
         code = assay__report_figure(profile, assay__report_figure_of(profile, path), NULL, true,
                                     &out, &error);
     else
         code = assay__render(profile, &chosen, true, &out, &error);
-    if (!code && assay__report_file_is_database(path)) /* by another way, such as a link */
+    if (!code && assay__report_file_is_database(path)) /* under another name, such as a link */
         code = assay_error_set(&error, ASSAY_EINVAL,
                                "'%s' is the profile, so the report does not replace it", path);
     if (!code) code = assay__file_write(path, out.data, out.length, &error);
@@ -158,6 +157,42 @@ int assay__report_file_write(const struct assay_profile *profile,
 
 /* --- figures ---------------------------------------------------------------------------------- */
 
+/* Made figures as SVG, or as text when `render` is given. */
+static void put_figures(const struct assay__figure *figures, size_t count,
+                        const struct assay__render_options *render, bool to_file,
+                        struct assay__buf *out)
+{
+    if (!render) {
+        assay__figures_svg(out, figures, count);
+        return;
+    }
+    struct assay_report_options options = assay__report_options_of(render, to_file);
+    struct assay__doc *doc = NULL;
+    out->failed = assay__doc_new(&doc) != 0;
+    for (size_t i = 0; i < count && doc; i++)
+        assay__doc_figure(doc, &figures[i], 0);
+    if (doc && assay__doc_view(doc, &options, out, NULL)) out->failed = true;
+    assay__doc_free(doc);
+}
+
+int assay__report_diff_figure(const struct assay__diff *diff, const char *name,
+                              const struct assay__render_options *render, bool to_file,
+                              struct assay__buf *out, struct assay_error *error)
+{
+    const struct assay__figure_row *row = assay__figure_row_find(name);
+    struct assay__figure *figures;
+    struct assay_error reason = {0};
+    size_t count;
+    struct assay__arena *arena = assay__arena_new();
+    int code = arena && row ? assay__figures_of_diff(diff, row, arena, &figures, &count, &reason)
+                            : assay_error_set(&reason, ASSAY_ENOMEM, "out of memory");
+    if (!code) put_figures(figures, count, render, to_file, out);
+    if (!code && out->failed) code = assay_error_set(&reason, ASSAY_ENOMEM, "out of memory");
+    if (code) assay_error_set(error, code, "no figure '%s': %s", name, reason.message);
+    assay__arena_free(arena);
+    return code;
+}
+
 int assay__report_figure(const struct assay_profile *profile, const char *name,
                          const struct assay__render_options *render, bool to_file,
                          struct assay__buf *out, struct assay_error *error)
@@ -171,17 +206,7 @@ int assay__report_figure(const struct assay_profile *profile, const char *name,
     int code = arena && row && !assay__study_new(profile, &study)
                    ? assay__figures_of(study, row, arena, &figures, &count, &left_out, &reason)
                    : assay_error_set(&reason, ASSAY_ENOMEM, "out of memory");
-    if (!code && render) {
-        struct assay_report_options options = assay__report_options_of(render, to_file);
-        struct assay__doc *doc = NULL;
-        out->failed = assay__doc_new(&doc) != 0;
-        for (size_t i = 0; i < count && doc; i++)
-            assay__doc_figure(doc, &figures[i], 0);
-        if (doc && assay__doc_view(doc, &options, out, NULL)) out->failed = true;
-        assay__doc_free(doc);
-    } else if (!code) {
-        assay__figures_svg(out, figures, count);
-    }
+    if (!code) put_figures(figures, count, render, to_file, out);
     if (!code && left_out)
         assay__say("report: %zu more trials have such a figure; the first %zu are drawn", left_out,
                    count);

@@ -1,4 +1,4 @@
-/* require_option.c - reads --require, finds its table and judges a profile by it. */
+/* require_option.c - reads --require, finds its table and checks a profile against it. */
 #include "cli/require_option.h"
 
 #include "base/text.h"
@@ -36,7 +36,7 @@ static int trial_status(const struct assay_profile *profile, const struct assay_
     bool no = table && judgement.minimum == ASSAY__REQUIRE_NOT_MET;
     bool unknown = table && judgement.minimum == ASSAY__REQUIRE_UNKNOWN;
     if (!no && !unknown) return ASSAY__EXIT_DONE;
-    /* "compute 21.0 GFLOP/s, at least 8.00 TFLOP/s"; of what is unknown only the name */
+    /* "compute 21.0 GFLOP/s, at least 8.00 TFLOP/s"; only the name if it is unknown */
     for (size_t i = 0; i < judgement.count; i++) {
         const struct assay__requirement *row = &judgement.rows[i];
         if (row->minimum_state != judgement.minimum) continue;
@@ -60,7 +60,7 @@ int assay__require_status(const struct assay_profile *profile)
     if (!arena) return assay__fail(ASSAY_ENOMEM, NULL);
     for (size_t i = 0; i < profile->trial_count; i++) {
         int status = trial_status(profile, &profile->trials[i], arena);
-        /* out of memory, then "no", then "no verdict" */
+        /* in this order: out of memory, "no", "no verdict" */
         if (status == ASSAY__EXIT_FAILED || worst == ASSAY__EXIT_DONE ||
             (worst == ASSAY__EXIT_NO_VERDICT && status == ASSAY__EXIT_NO))
             worst = status == ASSAY__EXIT_DONE ? worst : status;

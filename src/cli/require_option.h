@@ -1,4 +1,4 @@
-/* require_option.h - what `run` and `report` share to judge by a requirement table
+/* require_option.h - shared by `run` and `report` to check against a requirement table
  * (doc/requirements.md). */
 #ifndef ASSAY_CLI_REQUIRE_OPTION_H
 #define ASSAY_CLI_REQUIRE_OPTION_H
@@ -6,14 +6,15 @@
 #include "judge/require.h"
 #include "cli/cli.h"
 
-/** The table that --require names, in a fresh *arena. 0, or the exit status after one line on
- *  stderr (then there is no arena). */
+/** The table given by --require, in a new *arena. 0, or the exit status after one line on stderr
+ *  (then there is no arena). */
 int assay__require_option(const char *command, const char *name, struct assay__arena **arena,
                           const struct assay__require_table **table);
 /** An assay_conclude_fn; context is the table. */
 int assay__require_conclude(void *context, struct assay_profile *profile, size_t trial);
-/** The exit status by the tables that the trials keep, said on stderr when it is not 0: a minimum
- *  that is not met is ASSAY__EXIT_NO, one that cannot be judged ASSAY__EXIT_NO_VERDICT. */
+/** The exit status according to the tables of the trials, with a message on stderr if it is not 0:
+ *  a minimum that is not met is ASSAY__EXIT_NO, one that cannot be judged
+ *  ASSAY__EXIT_NO_VERDICT. */
 int assay__require_status(const struct assay_profile *profile);
 
 #endif

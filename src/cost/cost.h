@@ -10,10 +10,10 @@ struct assay__cost {
     double macs;  /* multiply-adds (a bias addition counts as one); NaN unknown */
     double flops; /* 2 x multiply-adds + other floating-point operations; NaN unknown */
     double bytes_read, bytes_written, bytes_weights; /* bytes_read includes weights; NaN unknown */
-    const char *why; /* why one of the above is NaN ("no cost row", "shape unknown", …); NULL when
+    const char *why; /* why one of the above is NaN ("no cost formula", "shape unknown", …); NULL if
                         all are known */
-    bool constant;   /* made of constants alone: once, when the model is loaded, and not at each
-                        run. All of the above are then 0 */
+    bool constant;   /* depends only on constants: computed once, when the model is loaded, not at
+                        each run. All of the above are then 0 */
 };
 
 /** Costs of every node of the main graph, in file order: costs has node_count entries. A node with

@@ -1,8 +1,8 @@
-/* cost_coreml.c - costs of Core ML's operators (MIL) that have no ONNX operator of the same
- * meaning, or are kept under their own name because an argument is not constant. The reader maps
- * the others, and their rows are those of ai.onnx. Inputs are in the order of the reader's table.
- * Weights that are stored compressed (constexpr_*) are charged where they are unpacked: stored
- * bytes read, real ones written. */
+/* cost_coreml.c - costs of Core ML's operators (MIL) that have no equivalent ONNX operator, or are
+ * kept under their own name because an argument is not constant. The reader maps the others, whose
+ * rows are those of ai.onnx. Inputs are in the order of the reader's table. Weights that are stored
+ * compressed (constexpr_*) are counted where they are unpacked: stored bytes read, dense ones
+ * written. */
 #include "cost/cost_table.h"
 
 #include <math.h>

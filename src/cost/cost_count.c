@@ -1,5 +1,5 @@
-/* cost_count.c - what the functions of the cost tables are written with: sizes, attributes, and the
- * counts that more than one family uses. Everything that is not known is NaN, and NaN spreads by
+/* cost_count.c - building blocks for the functions of the cost tables: sizes, attributes, and the
+ * counts that more than one family uses. Everything unknown is NaN, and NaN propagates through
  * arithmetic: no function checks twice. */
 #include "cost/cost_table.h"
 
@@ -194,8 +194,8 @@ void assay__cost_pool(const struct assay__cost_call *call, struct assay__cost_wo
 }
 
 /* Scores: batch × heads × queries × keys, each `width` multiply-adds; the same number of scores
- * weighs `value_width` values. Softmax: maximum, subtraction, exponential, sum, division. A causal
- * mask saves nothing in the textbook algorithm. */
+ * weight `value_width` values each. Softmax: maximum, subtraction, exponential, sum, division. A
+ * causal mask saves nothing in the textbook algorithm. */
 void assay__cost_attend(double batch_heads, double queries, double keys, double width,
                         double value_width, double extra, struct assay__cost_work *work)
 {

@@ -1,6 +1,6 @@
 /* cost_fused.c - costs of the com.microsoft operators that ONNX Runtime writes into an optimised
- * model, and of those of its blocked and channels-last layouts. The inputs' order is that of ONNX
- * Runtime's operator schemas; each function names it. */
+ * model, and of those of its blocked and channels-last layouts. The order of inputs is that of ONNX
+ * Runtime's operator schemas; each function lists it. */
 #include "cost/cost_table.h"
 
 #include <math.h>
@@ -13,9 +13,9 @@
 #define WORK ASSAY__COST_WORK
 #define PRODUCT ASSAY__COST_PRODUCT
 
-static const char by_past[] = "the length of the past is data";
+static const char by_past[] = "the length of the past depends on data";
 
-/* A product: its multiply-adds are not known either. */
+/* A product: its multiply-adds are unknown too. */
 static void count_by_data(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
     (void)call;
@@ -97,7 +97,7 @@ static void count_multi_head(const struct assay__cost_call *call, struct assay__
                          : v->rank == 4 ? assay__cost_dim(v, 3)
                                         : assay__cost_dim(v, 2) / heads;
     if (assay__cost_has(call, 6)) keys += assay__cost_in_dim(call, 6, 2);
-    if (assay__cost_has(call, 8)) { /* the past lies in a buffer of the largest length */
+    if (assay__cost_has(call, 8)) { /* the past is in a buffer of the maximum length */
         keys = NAN;
         work->why = by_past;
     }
@@ -130,7 +130,7 @@ static void count_group_query(const struct assay__cost_call *call, struct assay_
 }
 
 /* DecoderMaskedMultiHeadAttention query [B, 1, H D], key, value, mask, attention_bias, past_key …:
- * the past lies in a buffer whose filled length is data. */
+ * the past is in a buffer whose filled length depends on data. */
 static void count_by_past(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
     (void)call;
@@ -169,9 +169,9 @@ static void count_crop_resize(const struct assay__cost_call *call, struct assay_
 
 /* MoE input […, D], router_probs [rows, E], fc1 [E, I1, D], bias, fc2 [E, D, I], bias, fc3, bias:
  * each row passes k experts: I1 D + D I (+ I D with fc3) multiply-adds, the biases, an activation
- * of I1 (1 each), the weighted sum of k outputs (2 D k); routing is a softmax. All experts' weights
- * are taken as read: the data decides which ones are. QMoE has scales before each bias, and 8 /
- * expert_weight_bits numbers in a byte of weights; the bias of its fc3 is not counted. */
+ * of I1 (1 each), the weighted sum of k outputs (2 D k); routing is a softmax. The weights of all
+ * experts count as read: which ones actually are depends on data. QMoE has scales before each bias,
+ * and 8 / expert_weight_bits numbers in a byte of weights; the bias of its fc3 is not counted. */
 static void count_moe(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
     bool quantised = call->node->op[0] == 'Q';
@@ -202,16 +202,17 @@ const struct assay__cost_row assay__cost_rows_fused[] = {
     WORK("FusedMatMul FusedMatMulActivation TransposeMatMul", "ms", assay__cost_matmul),
     PRODUCT("GemmFastGelu", "ms", count_gemm_gelu, 1, 2),
     WORK("Inverse", "ms", count_inverse),
-    WORK("SparseToDenseMatMul", "ms", count_by_data), /* how many numbers are stored is data */
+    WORK("SparseToDenseMatMul", "ms",
+         count_by_data), /* how many numbers are stored depends on data */
     /* attention */
     WORK("Attention DecoderMaskedSelfAttention QAttention", "ms", count_attention),
     WORK("DecoderMaskedMultiHeadAttention", "ms", count_by_past),
     WORK("GroupQueryAttention", "ms", count_group_query),
-    WORK("LongformerAttention", "ms", count_by_data), /* which tokens are global is data */
+    WORK("LongformerAttention", "ms", count_by_data), /* which tokens are global depends on data */
     WORK("MultiHeadAttention", "ms", count_multi_head),
-    WORK("PackedAttention", "ms", count_by_data), /* the sequences' lengths are data */
+    WORK("PackedAttention", "ms", count_by_data), /* the lengths of the sequences depend on data */
     WORK("PackedMultiHeadAttention PagedAttention", "ms", count_by_data),
-    WORK("SparseAttention", "ms", count_by_data), /* which blocks are there is data */
+    WORK("SparseAttention", "ms", count_by_data), /* which blocks exist depends on data */
     WORK("GemmaRotaryEmbedding", "ms", count_gemma_rotary),
     {.ops = "MRotaryEmbedding", .domain = "ms", .partial = 3u << 2, .count = assay__cost_rotary},
     {.ops = "RotaryEmbedding", .domain = "ms", .partial = 3u << 2, .count = assay__cost_rotary},
@@ -250,7 +251,7 @@ const struct assay__cost_row assay__cost_rows_fused[] = {
     EACH_IN("IsAllFinite", "ms", 1), /* a comparison */
     MOVE("MurmurHash3 NGramRepeatBlock RemovePadding RestorePadding UnfoldTensor", "ms"),
     MOVE("ReorderInput ReorderOutput", "nchwc"),
-    /* generation: the bodies run as often as the data asks */
+    /* generation: how often the bodies run depends on data */
     WORK("BeamSearch GreedySearch Sampling WhisperBeamSearch", "ms", count_by_data),
     {.ops = NULL},
 };

@@ -1,6 +1,6 @@
-/* cost_index.c - finds the row of an operator: one hash of all tables, made once, so that the
- * tables need no order and no code at start-up. An index remembers what was found for the operators
- * of one model: each is asked for many times. */
+/* cost_index.c - finds the row of an operator: one hash of all tables, built once, so that the
+ * tables need no order and no code at start-up. An index caches the result for the operators of one
+ * model, because each is looked up many times. */
 #include "cost/cost_table.h"
 
 #include "base/map.h"
@@ -18,11 +18,11 @@ static struct assay__op_index rows;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 struct assay__cost_index {
-    /* operator of ONNX's own domain -> slot, or ASSAY__OP_SLOTS: none; NULL: not kept */
+    /* operator of ONNX's own domain -> slot, or ASSAY__OP_SLOTS: none; NULL: not cached */
     struct assay__map *found;
 };
 
-/* Of rows that match the same node the later one counts: it is put in first. */
+/* If several rows match the same node, the last one counts: it is inserted first. */
 static void index_rows(void)
 {
     for (size_t f = FAMILIES; f-- > 0;) {

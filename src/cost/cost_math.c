@@ -1,7 +1,7 @@
 /* cost_math.c - costs of element-wise arithmetic, activations and reductions. exp, log, sqrt, tanh,
- * erf, pow and the trigonometric functions count as one FLOP each: what they cost depends on the
- * library, and it is the number of operations of the formula that is counted. Integers and
- * booleans are no floating-point work: the walk makes those zero. */
+ * erf, pow and the trigonometric functions count as one FLOP each: their cost depends on the
+ * library, and the operations of the formula are counted. Integers and booleans are not
+ * floating-point work: the walk sets those to zero. */
 #include "cost/cost_table.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
-/* cost_move.c - operators that move, pick, name or compare without floating-point arithmetic: known
- * zero, and their bytes. */
+/* cost_move.c - operators that move, select, rename or compare without floating-point arithmetic:
+ * zero FLOPs, and their bytes. */
 #include "cost/cost_table.h"
 
 #define MOVE ASSAY__COST_MOVE
-#define PICK(name) ASSAY__COST_PICK(name, "", 1) /* reads what it takes of input 0 */
+#define PICK(name) ASSAY__COST_PICK(name, "", 1) /* reads only what it selects of input 0 */
 #define NAME ASSAY__COST_NAME
 #define SHAPE ASSAY__COST_SHAPE
 
@@ -21,12 +21,12 @@ const struct assay__cost_row assay__cost_rows_move[] = {
     /* relabelling: not even bytes */
     NAME("BitCast Flatten Identity Optional OptionalGetElement Reshape Squeeze Unsqueeze", ""),
     NAME("Dropout", ""), /* in inference */
-    /* a shape, a handle, or what the file holds already */
+    /* a shape, a handle, or what is already in the file */
     SHAPE("Constant OptionalHasElement SequenceConstruct SequenceEmpty SequenceErase "
           "SequenceInsert SequenceLength Shape Size",
           ""),
     SHAPE("SequenceAt", ""), /* sequences hold tensors by reference */
-    /* sequences, whose shape is unknown: the tensor that is cut up or put together is copied */
+    /* sequences, whose shape is unknown: the tensor that is split or concatenated is copied */
     {.ops = "ConcatFromSequence", .domain = "", .moves = ASSAY__MOVES_OUTPUT},
     {.ops = "SplitToSequence", .domain = "", .moves = ASSAY__MOVES_INPUT},
     {.ops = NULL},

@@ -100,7 +100,7 @@ static void count_grid_sample(const struct assay__cost_call *call, struct assay_
 }
 
 /* RoiAlign: sampling_ratio² samples per output element, each from 4 neighbours (8) and added (1).
- * With sampling_ratio 0 the regions decide. */
+ * With sampling_ratio 0 it depends on the regions. */
 static void count_roi_align(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
     double ratio = (double)assay__node_int(call->node, "sampling_ratio", 0);
@@ -151,7 +151,7 @@ const struct assay__cost_row assay__cost_rows_nn[] = {
     EACH_IN("GlobalLpPool", "", 2),       /* power, addition */
     EACH_IN("GlobalMaxPool", "*", 1),     /* a comparison per input element */
     WORK("LpPool", "", count_lp_pool),
-    WORK("MaxRoiPool", "", assay__cost_by_data), /* how many numbers a region holds */
+    WORK("MaxRoiPool", "", assay__cost_by_data), /* how many numbers a region contains */
     ASSAY__COST_MOVE("MaxUnpool", ""),           /* puts numbers back where they came from */
     /* norms */
     WORK("BatchNormalization", "", count_batch_norm),
@@ -164,11 +164,11 @@ const struct assay__cost_row assay__cost_rows_nn[] = {
     EACH("RMSNormalization", "", 5),              /* square, sum, × 1/rms, scale, root */
     EACH("SimplifiedLayerNormalization", "*", 5), /* as RMSNormalization */
     /* resampling */
-    EACH_IN("Col2Im", "", 1), /* every number is added to its place */
+    EACH_IN("Col2Im", "", 1), /* every number is added in its place */
     WORK("GridSample", "*", count_grid_sample),
     WORK("Resize Upsample", "*", count_resize),
     WORK("RoiAlign", "", count_roi_align),
-    WORK("ImageDecoder", "", assay__cost_by_data), /* how large a picture is */
+    WORK("ImageDecoder", "", assay__cost_by_data), /* how large an image is */
     /* losses, detection */
     WORK("NegativeLogLikelihoodLoss", "", count_nll),
     WORK("NonMaxSuppression", "", assay__cost_by_data), /* how many boxes are compared */

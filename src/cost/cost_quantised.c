@@ -1,7 +1,7 @@
 /* cost_quantised.c - costs of quantised operators, of ai.onnx and com.microsoft. An integer product
  * counts like a floating-point one. Scaling the sums back to integers is folded into the product,
- * as engines do; where numbers are quantised or dequantised one by one, that is 2 each ((x - zero)
- * × scale; x / scale, rounded). */
+ * as engines do; if numbers are quantised or dequantised individually, that is 2 each ((x - zero) ×
+ * scale; x / scale, rounded). */
 #include "cost/cost_table.h"
 
 #define EACH ASSAY__COST_EACH

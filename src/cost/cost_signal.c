@@ -1,6 +1,6 @@
-/* cost_signal.c - costs of signal processing. A Fourier transform of N complex numbers counts as
- * 5 N log₂ N operations, of N real ones as half of that (the convention of FFT benchmarks, exact
- * for radix 2): no library runs the direct N² sum, so the fast algorithm is the textbook one. */
+/* cost_signal.c - costs of signal processing. A Fourier transform of N complex numbers counts as 5
+ * N log₂ N operations, of N real ones as half of that (the convention of FFT benchmarks, exact for
+ * radix 2): no library computes the direct N² sum, so the fast algorithm is the textbook one. */
 #include "cost/cost_table.h"
 
 #include <limits.h>
@@ -14,8 +14,8 @@ static double fft(double n, bool real)
     return isnan(n) ? NAN : n > 1 ? (real ? 2.5 : 5) * n * log2(n) : 0;
 }
 
-/* Which axis: the attribute, else input 2, else the one before the last; one that no shape has when
- * it is not known. */
+/* Which axis: the attribute, else input 2, else the second last; an axis that no shape has if it is
+ * unknown. */
 static int axis_input(const struct assay__cost_call *call, bool attribute)
 {
     size_t count = 0;
@@ -53,7 +53,7 @@ static void count_stft(const struct assay__cost_call *call, struct assay__cost_w
 }
 
 /* com.microsoft Rfft, Irfft over the last signal_ndim axes of real numbers. Irfft's input is
- * complex with a last axis of 2: what it makes is real. */
+ * complex with a last axis of 2: its output is real. */
 static void count_rfft(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
     bool inverse = call->node->op[0] == 'I';

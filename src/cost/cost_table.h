@@ -1,5 +1,5 @@
-/* cost_table.h - a row per kind of operator: either so many FLOPs per element, or a function.
- * Adding an operator is adding its name to a row, or a row to the table of its family. */
+/* cost_table.h - one row per kind of operator: either a number of FLOPs per element, or a function.
+ * To add an operator, add its name to a row, or a row to the table of its family. */
 #ifndef ASSAY_COST_TABLE_H
 #define ASSAY_COST_TABLE_H
 
@@ -16,7 +16,7 @@ struct assay__cost_call {
 /** NaN unknown. */
 struct assay__cost_work {
     double multiply_adds, bias_adds, other;
-    const char *why; /* of a NaN that is not a missing shape; NULL otherwise */
+    const char *why; /* for a NaN that is not due to a missing shape; NULL otherwise */
 };
 
 enum assay__cost_per { ASSAY__PER_OUTPUT, ASSAY__PER_INPUT };
@@ -24,27 +24,27 @@ enum assay__cost_per { ASSAY__PER_OUTPUT, ASSAY__PER_INPUT };
 enum assay__cost_moves {
     ASSAY__MOVES_ALL,    /* every input is read and every output written, once */
     ASSAY__MOVES_NAME,   /* output 0 is input 0 under another name or shape: nothing moves */
-    ASSAY__MOVES_SHAPE,  /* reads a shape or a handle, no contents: nothing moves */
-    ASSAY__MOVES_INPUT,  /* input 0 is copied: a sequence is made, whose shape is unknown */
+    ASSAY__MOVES_SHAPE,  /* reads a shape or a handle, not contents: nothing moves */
+    ASSAY__MOVES_INPUT,  /* input 0 is copied: a sequence is created, whose shape is unknown */
     ASSAY__MOVES_OUTPUT, /* output 0 is copied from such a sequence */
 };
 
 struct assay__cost_row {
-    const char *ops;    /* one or several that are alike, separated by blanks */
+    const char *ops;    /* one or several similar ones, separated by spaces */
     const char *domain; /* "" ai.onnx, "ms" com.microsoft, "nchwc", "nhwc", "coreml", "ml"
                            ai.onnx.ml, "*" any of the first four */
-    double flops; /* per element of output 0 (or input 0); 0: moves or compares integers only */
+    double flops; /* per element of output 0 (or input 0); 0: only moves or compares integers */
     enum assay__cost_per per;
     bool variadic; /* times (inputs - 1) */
     enum assay__cost_moves moves;
-    unsigned partial; /* bit i: of input i only as much is read as output 0 holds (look-ups) */
+    unsigned partial; /* bit i: only as much of input i is read as output 0 contains (look-ups) */
     void (*count)(const struct assay__cost_call *call,
                   struct assay__cost_work *work); /* instead of flops */
-    size_t weights, bias; /* of a product: which inputs these are; bias 0: none */
-    size_t optional;      /* input that costs one more per element when it is there; 0: none */
-    bool any_type;        /* counts for integers too: quantised numbers stand for real ones */
-    bool unpacks; /* makes weights from stored ones: charged though all its inputs are constant */
-    bool by_data; /* how large its outputs are is in the data */
+    size_t weights, bias; /* for a product: which inputs these are; bias 0: none */
+    size_t optional;      /* input that costs one more per element if present; 0: none */
+    bool any_type;        /* counts for integers too: quantised numbers represent real ones */
+    bool unpacks;         /* unpacks stored weights: counted although all its inputs are constant */
+    bool by_data;         /* the size of its outputs depends on data */
 };
 
 /* X(FAMILY): the rows at the end of cost_FAMILY.c; each table ends with a NULL op. */
@@ -88,13 +88,13 @@ struct assay__cost_index;
 /** Operators that are among the names (may be NULL) are found faster. NULL: out of memory. */
 struct assay__cost_index *assay__cost_index_over(const struct assay__names *names);
 void assay__cost_index_free(struct assay__cost_index *index);
-/** domain as a node has it ("com.microsoft"). NULL: no row. */
+/** domain as in a node ("com.microsoft"). NULL: no row. */
 const struct assay__cost_row *assay__cost_find(const struct assay__cost_index *index,
                                                const char *op, const char *domain);
 /** Operator i of all rows, copied to `op`, and its row; NULL past the end. */
 const struct assay__cost_row *assay__cost_row_at(size_t i, char op[ASSAY__WORD]);
 
-/* What the rows' functions are written with. */
+/* Building blocks for the rows' functions. */
 double assay__cost_elements(const struct assay__shape_entry *entry); /* NaN unknown */
 double assay__cost_bytes(const struct assay__shape_entry *entry);    /* NaN unknown */
 double assay__cost_dim(const struct assay__shape_entry *entry,
@@ -108,9 +108,9 @@ const struct assay__shape_entry *assay__cost_out(const struct assay__cost_call *
 double assay__cost_in_elements(const struct assay__cost_call *call, size_t i);
 double assay__cost_in_dim(const struct assay__cost_call *call, size_t i, int axis);
 double assay__cost_out_elements(const struct assay__cost_call *call); /* of output 0 */
-/** The attribute as a number; NaN when it is absent or negative. */
+/** The attribute as a number; NaN if it is absent or negative. */
 double assay__cost_attr(const struct assay__cost_call *call, const char *name);
-/** An axis attribute, as assay__cost_dim takes it; one that no shape has when it is absurd. */
+/** An axis attribute, as for assay__cost_dim; an axis that no shape has if it is absurd. */
 int assay__cost_axis(const struct assay__cost_call *call, int64_t otherwise);
 /** Product of an integer list attribute; NaN when it is absent. */
 double assay__cost_attr_product(const struct assay__cost_call *call, const char *name);
@@ -118,12 +118,12 @@ bool assay__cost_attr_is(const struct assay__cost_call *call, const char *name, 
 /** First element of input i when it is a known small integer; NaN otherwise. */
 double assay__cost_value(const struct assay__cost_call *call, size_t i);
 
-/** Comparisons per number when n are sorted (or the n largest kept in a heap): ⌈log₂ n⌉, at
- * least 1. */
+/** Comparisons per number when sorting n (or keeping the n largest in a heap): ⌈log₂ n⌉, at least
+ *  1. */
 double assay__cost_sort_depth(double n);
 
 /* Counts that more than one family uses. */
-#define ASSAY__COST_BY_DATA "depends on the data" /* why a number is not known */
+#define ASSAY__COST_BY_DATA "depends on the data" /* why a number is unknown */
 /** The number of operations depends on the data. */
 void assay__cost_by_data(const struct assay__cost_call *call, struct assay__cost_work *work);
 /** LRN: `size` + 5 per output element. */

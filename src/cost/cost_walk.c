@@ -1,4 +1,4 @@
-/* cost_walk.c - what each node computes and moves, from the shapes, bodies included.
+/* cost_walk.c - what each node computes and moves, from the shapes, including bodies.
  *
  * Counting rules:
  *  - a multiply-add is one MAC and two FLOPs; adding a bias is one MAC (as profilers of networks
@@ -11,12 +11,12 @@
  *    zero;
  *  - bytes are compulsory traffic: every input and output once, at its data type's size (packed
  *    when it is smaller than a byte); sparse initializers as they are stored;
- *  - what is made of constants alone is made once, when the model is loaded: zero at each run.
- *    Unpacking stored weights (DequantizeLinear, Core ML's constexpr_*) is charged all the same:
- *    engines keep those nodes, to fuse or to run them. What they make is then an activation, and
+ *  - what depends only on constants is computed once, when the model is loaded: zero at each run.
+ *    Unpacking stored weights (DequantizeLinear, Core ML's constexpr_*) is counted nevertheless:
+ *    engines keep those nodes, to fuse or to run them. What they produce is then an activation, and
  *    only the stored form is a weight;
- *  - If costs what its taken branch costs; when that is not known, what both cost, where they
- *    cost the same. Loop and Scan: the body × the trip count; the state passes by reference.
+ *  - If costs as much as its taken branch; if that is unknown, as much as both, if they
+ *    cost the same. Loop and Scan: the body × the trip count; the state is passed by reference.
  *
  * What does not follow from the shapes is NaN, with the reason: an operator without a row, an
  * unknown dimension, an unknown branch or trip count.
@@ -34,10 +34,10 @@
 
 #define MANY_INPUTS 64
 
-static const char no_row[] = "no cost row", no_shape[] = "shape unknown",
+static const char no_row[] = "no cost formula", no_shape[] = "shape unknown",
                   no_size[] = "strings have no known size", no_trips[] = "trip count unknown",
                   no_branch[] = "branch unknown", overflows[] = "its size overflows",
-                  no_steps[] = "how often its bodies run depends on data";
+                  no_steps[] = "how often its subgraphs run depends on data";
 
 struct scope {
     struct assay__cost_names names;
@@ -93,9 +93,9 @@ double assay__cost_sparse_bytes(const struct assay__tensor *tensor)
     return sparse ? (double)tensor->sparse_bytes : NAN;
 }
 
-/* Random operators are not constant, and nothing is known of operators without a row. What unpacks
- * stored weights runs each time, so that what it makes is an activation. Light models and some
- * exporters make weights with ConstantOfShape. */
+/* Random operators are not constant, and nothing is known about operators without a row. What
+ * unpacks stored weights runs each time, so its output is an activation. Light models and some
+ * exporters generate weights with ConstantOfShape. */
 static bool makes_constants(const struct assay__cost_names *names,
                             const struct assay__cost_index *index, const struct assay__node *node)
 {
@@ -134,8 +134,8 @@ int assay__cost_names_fill(struct assay__cost_names *names, const struct assay__
 
 /* --- one node --------------------------------------------------------------------------------- */
 
-/* Reading the same input twice (x * x) moves it once: marks the inputs that count. Of many names a
- * map knows those that were there. false: out of memory. */
+/* Reading the same input twice (x * x) moves it once: marks the inputs that count. For many names a
+ * map records those already seen. false: out of memory. */
 static bool mark_first(const struct assay__node *node, bool *first)
 {
     size_t count = node->input_count;
@@ -161,7 +161,7 @@ static double input_bytes(const struct scope *scope, const struct assay__cost_ca
     double stored = assay__cost_sparse_bytes(assay__cost_stored(&scope->names, name));
     double bytes = isnan(stored) ? assay__cost_bytes(in) : stored;
     if (!call->row || i >= 32 || !(call->row->partial >> i & 1)) return bytes;
-    /* A look-up: as many elements as come out, at the size they are stored with. */
+    /* A look-up: as many elements as in the output, at their stored size. */
     int bits = in ? assay__dtype_bits(in->dtype) : 0;
     double most = bits > 0 ? ceil(assay__cost_out_elements(call) * bits / 8) : NAN;
     return bytes <= most ? bytes : most;
@@ -199,7 +199,7 @@ static int count_bytes(const struct scope *scope, const struct assay__cost_call 
     return marked ? 0 : ASSAY_ENOMEM;
 }
 
-/* So many per element. Integers are not floating-point work; a comparison of floats yields
+/* A number per element. Integers are not floating-point work; a comparison of floats yields
  * booleans, so there the type of its input decides. */
 static double count_each(const struct assay__cost_call *call)
 {
@@ -283,7 +283,7 @@ static void add(struct assay__cost *sum, const struct assay__cost *cost, double 
     if (!sum->why && unknown(sum)) sum->why = cost->why;
 }
 
-/* The number where both agree, NaN where they do not. */
+/* The number if both agree, NaN if they do not. */
 static double agreed(double a, double b)
 {
     return a == b ? a : NAN;
@@ -393,7 +393,7 @@ static int cost_scope(struct walk *walk, const struct assay__graph *graph,
         size_t bodies = 0;
         if (depth < ASSAY__COST_DEPTH) code = enter_bodies(walk, scope, i, depth, &end, &bodies);
         if (code) break;
-        if (bodies) { /* by itself it does nothing */
+        if (bodies) { /* itself it does nothing */
             cost_bodies(scope, &graph->nodes[i], *first, bodies, &scope->whole[i]);
         } else {
             code = cost_node(walk, scope, &graph->nodes[i], &scope->own[i]);

@@ -2,10 +2,10 @@
  * rules of liveness.h.
  *
  * One pass over the execution order gives every activation its first and last position (a view
- * stands for the tensor it shows); a second adds the sizes up as differences at those positions
- * (sums of integers below 2^53: exact). A body is a graph of its own, measured the same way: its
- * inputs are activations of it, because from the second trip on they are the state that the trip
- * before made. Bodies nested deeper than DEPTH are unknown. Time and memory are linear in the
+ * counts as the tensor it refers to); a second adds up the sizes as differences at those positions
+ * (sums of integers below 2^53: exact). A body is a separate graph, treated in the same way: its
+ * inputs are activations, because from the second iteration on they are the state produced by the
+ * previous one. Bodies nested deeper than DEPTH are unknown. Time and memory are linear in the
  * nodes' inputs and outputs. */
 #include "cost/liveness.h"
 
@@ -52,7 +52,7 @@ static void touch(struct level *level, const char *name, size_t position)
     if (slot < level->live->tensor_count) level->live->tensors[slot].last = position;
 }
 
-/* Names that a body reads of this graph. A body's own names cannot be the same in a valid file. */
+/* Names of this graph that a body reads. In a valid file a body's own names are different. */
 static void touch_captured(struct level *level, const struct assay__graph *body, size_t position,
                            int depth)
 {
@@ -75,7 +75,7 @@ static void touch_captured(struct level *level, const struct assay__graph *body,
 
 static int measure(struct level *level, struct assay_error *error);
 
-/* What the bodies of a node need while they run: one at a time. 0: it has none. */
+/* What the bodies of a node need while they run, one at a time. 0: it has none. */
 static int measure_bodies(struct level *level, const struct assay__node *node, double *bytes,
                           struct assay_error *error)
 {
@@ -137,7 +137,7 @@ static int make_outputs(struct level *level, const struct assay__node *node, siz
                         double *bytes)
 {
     const struct assay__cost_row *row = assay__cost_find(level->index, node->op, node->domain);
-    size_t shown = ASSAY__MAP_NONE; /* the tensor of which output 0 is only another name */
+    size_t shown = ASSAY__MAP_NONE; /* the tensor for which output 0 is only another name */
     int code = 0;
     if (row && row->moves == ASSAY__MOVES_NAME && node->input_count && *node->inputs[0]) {
         shown = assay__map_get(level->slots, node->inputs[0]);
@@ -217,7 +217,7 @@ static int list_peak(struct level *level)
     return 0;
 }
 
-/* change and unknown: per position, what begins there less what ended before it. */
+/* change and unknown: per position, what starts there minus what ended before it. */
 static int add_up(struct level *level)
 {
     struct assay__liveness *live = level->live;

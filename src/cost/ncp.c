@@ -4,14 +4,14 @@
  *
  * What the wiring needs: a dense graph multiplies by every pair, synapse or not.
  *   CfC  a product ff1 or ff2 of K inputs and N neurons executes 2 K N per row (and N for a bias);
- *        the wiring masks the pairs from the group before, so that 2 per missing synapse are not
+ *        the wiring masks the pairs from the previous group, so that 2 per missing synapse are not
  *        needed. Recurrent weights, time_a and time_b are dense by definition. A rewrite may have
- *        put a quantised product in the Gemm's place; one that is not in the table below, or that
- *        stands under no group's name, leaves the need unknown.
+ *        replaced the Gemm with a quantised product; one that is not in the table below, or is in
+ *        no group's scope, leaves the need unknown.
  *   LTC  all nodes below a scope "synapses" work on every pair: of their FLOPs the share of the
  *        existing synapses is needed.
- * A node that computes all neurons at once (scope "neurons") is shared out: what it executes by the
- * number of neurons, what is needed of it by the synapses into them. */
+ * A node that computes all neurons at once (scope "neurons") is divided among the groups: what it
+ * executes by the number of neurons, what is needed of it by the synapses into them. */
 #include "cost/ncp.h"
 
 #include "cost/cost_walk.h"
@@ -41,7 +41,7 @@ bool assay__ncp_place(const char *node_name, int64_t *step, char *group, size_t 
     size_t length = strcspn(at, "/");
     if (length == 0 || at[length] != '/') return false;
     if (length == strlen("input") && strncmp(at, "input", length) == 0) {
-        at = "sensory"; /* taking a step's inputs is their work */
+        at = "sensory"; /* reading the inputs of a step is their work */
         length = strlen(at);
     }
     if (group_size == 0) return true;
@@ -64,8 +64,8 @@ struct tally {
     struct assay__arena *arena;
     struct part parts[PARTS_MOST]; /* by scope */
     size_t part_count;
-    double other, other_needed; /* outside of the steps */
-    size_t masked;              /* nodes of which the wiring needs less than all */
+    double other, other_needed; /* outside the steps */
+    size_t masked;              /* nodes of which the wiring does not need everything */
     double *steps, *step_bytes; /* per step: its own nodes */
     double each, each_bytes;    /* of a body, per step */
 };
@@ -77,7 +77,7 @@ static struct part *part_named(struct tally *tally, const char *name)
     return NULL;
 }
 
-/* The scope's entry, a new one when it has none yet; NULL when there are too many. */
+/* The entry of the scope, a new one if it does not exist yet; NULL if there are too many. */
 static struct part *part_of(struct tally *tally, const char *scope)
 {
     struct part *part = part_named(tally, scope);
@@ -115,7 +115,8 @@ static const struct {
     {"QGemm", 6},
 };
 
-/* Additions per output beside the multiply-adds: 1 with a bias; NaN: not a product of the table. */
+/* Additions per output besides the multiply-adds: 1 with a bias; NaN: not a product in the
+ * table. */
 static double bias_of(const struct assay__node *node)
 {
     for (size_t i = 0; i < sizeof products / sizeof products[0]; i++) {
@@ -126,8 +127,8 @@ static double bias_of(const struct assay__node *node)
     return NAN;
 }
 
-/* FLOPs of one run of a CfC's product that multiply by synapses that are not there; NaN: it is not
- * the one that the metadata describes. */
+/* FLOPs of one run of a CfC's product that multiply by missing synapses; NaN: it is not the one
+ * that the metadata describes. */
 static double missing_flops(const struct tally *tally, const struct assay__node *node,
                             const char *scope, const struct assay__cost *own)
 {

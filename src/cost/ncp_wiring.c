@@ -1,12 +1,11 @@
 /* ncp_wiring.c - reads the metadata entry "assay.ncp" (doc/ncp.md), and what follows from the
- * wiring alone. The file is untrusted: sizes are limited, the matrices must have the size that the
- * neurons say, the groups must cover each neuron once.
+ * wiring alone. The file is untrusted: sizes are limited, the size of the matrices must match the
+ * neurons, and the groups must cover each neuron exactly once.
  *
- * Degrees, strongly connected components (Tarjan,
- * SIAM J. Comput. 1, 1972, without recursion) and the longest path through their condensation.
- * Tarjan finds components in reverse topological order: all that a component leads to has a smaller
- * number, so that one pass in that order gives the longest path from each. The matrices are scanned
- * as they are: O(units²). */
+ * Degrees, strongly connected components (Tarjan, SIAM J. Comput. 1, 1972, without recursion) and
+ * the longest path through their condensation. Tarjan finds components in reverse topological
+ * order: everything reachable from a component has a smaller number, so one pass in that order
+ * gives the longest path from each. The matrices are scanned as they are: O(units²). */
 #include "cost/ncp_wiring.h"
 
 #include "base/json.h"
@@ -97,7 +96,7 @@ static int read_groups(const struct assay__json *list, struct assay__ncp_wiring 
     }
     free(taken);
     if (!good || total != wiring->units)
-        return bad_metadata(error, "the groups do not hold every neuron once");
+        return bad_metadata(error, "the groups do not contain every neuron exactly once");
     return 0;
 }
 
@@ -110,17 +109,17 @@ int assay__ncp_read(const char *text, struct assay__arena *arena, struct assay__
     if (code == ASSAY_ENOMEM) return code;
     if (code || root->kind != ASSAY__JSON_OBJECT) return bad_metadata(error, "not a JSON object");
     if (assay__json_get_integer(root, "version", 0) != 1)
-        return bad_metadata(error, "of another version than 1");
+        return bad_metadata(error, "its version is not 1");
     code = read_names(root, ncp, error);
     if (code) return code;
     if (!read_size(root, "units", 1, ASSAY__NCP_UNITS, &ncp->units) ||
         !read_size(root, "inputs", 1, ASSAY__NCP_UNITS, &ncp->inputs) ||
         !read_size(root, "outputs", 1, ncp->units, &ncp->outputs))
-        return bad_metadata(error, "units, inputs or outputs are missing or absurd");
+        return bad_metadata(error, "units, inputs or outputs are missing or implausible");
     if (!read_size(root, "steps", 1, STEPS_MOST, &ncp->steps))
-        return bad_metadata(error, "steps are missing or absurd");
+        return bad_metadata(error, "steps are missing or implausible");
     if (strcmp(ncp->cell, "LTC") == 0 && !read_size(root, "unfolds", 1, STEPS_MOST, &ncp->unfolds))
-        return bad_metadata(error, "unfolds are missing or absurd");
+        return bad_metadata(error, "unfolds are missing or implausible");
     wiring->units = (size_t)ncp->units;
     wiring->inputs = (size_t)ncp->inputs;
     if (!ncp->wired) return 0;
@@ -205,7 +204,7 @@ struct search {
     const struct assay__ncp_wiring *wiring;
     size_t *number, *low; /* order of discovery from 1; 0: not yet seen */
     size_t *component;    /* SIZE_MAX: none yet */
-    size_t *stack, *path; /* Tarjan's stack; the calls that a recursion would have */
+    size_t *stack, *path; /* Tarjan's stack; the call stack of the recursion */
     size_t *next;         /* per neuron: the next target to look at */
     size_t stack_count, counter, components, largest;
 };
@@ -231,7 +230,8 @@ static void search_from(struct search *search, size_t root)
                 search->low[at] = search->number[to];
             continue;
         }
-        if (search->low[at] == search->number[at]) { /* complete: what lies above it on the stack */
+        if (search->low[at] ==
+            search->number[at]) { /* complete: everything above it on the stack */
             size_t size = 0, member;
             do {
                 member = search->stack[--search->stack_count];

@@ -1,5 +1,5 @@
-/* ncp_wiring.h - the wiring of a Neural Circuit Policy as its metadata has it, checked, and what
- * follows from it alone. */
+/* ncp_wiring.h - the wiring of a Neural Circuit Policy from its metadata, checked, and what follows
+ * from it alone. */
 #ifndef ASSAY_COST_NCP_WIRING_H
 #define ASSAY_COST_NCP_WIRING_H
 
@@ -28,7 +28,7 @@ int assay__ncp_wiring_facts(const struct assay__ncp_wiring *wiring, struct assay
 void assay__ncp_degrees(const struct assay__ncp_wiring *wiring,
                         const struct assay__ncp_range *group, struct assay__ncp_degree *in,
                         struct assay__ncp_degree *out);
-/** Of the inputs: out only. */
+/** For the inputs: out only. */
 void assay__ncp_sensory_degrees(const struct assay__ncp_wiring *wiring,
                                 struct assay__ncp_degree *out);
 /** Existing synapses from one group to another (from NULL: from the inputs; to NULL: all). */

@@ -1,14 +1,14 @@
-/* roofline.c - places every layer of a trial under its roof. A layer is bound by the roof whose
- * part of its minimum time is the longer one (compute at the ridge, where both are the same); it is
- * overhead when it does nothing, or when it is short and far below its roof: its time is then the
- * engine's cost of running any node. A longer one that is far below is bound by neither.
+/* roofline.c - places every layer of a trial under its roof. A layer is bound by the roof with the
+ * larger part of its minimum time (compute at the ridge, where both are equal); it is overhead if
+ * it does nothing, or if it is short and far below its roof: its time is then the engine's cost of
+ * running any node. A longer one that is far below is bound by neither.
  *
  * The roofs are those of the profile's ceilings that fit the trial's device, the cores that ran it
  * and the data types it computes in. Cores: one (one thread, or pinned to one CPU): the ceilings of
  * one core. All: those of all cores. n in between: the lower of n times one core and all cores,
- * since n cores do no more than either. A memory level's roof is the fastest pattern that was
- * measured there: nothing was seen to be faster. Of a device behind an engine there are one memory
- * (the device's) and one matmul rate per type. */
+ * since n cores do no more than either. The roof of a memory level is the fastest pattern measured
+ * there. A device measured through an engine has one memory (its own) and one matmul rate per
+ * type. */
 #include "cost/roofline.h"
 
 #include "base/cpu_list.h"
@@ -40,8 +40,8 @@ struct assay__roofs {
     const struct assay_profile *profile;
     struct assay__arena *arena;
     const char *device;
-    bool host;                   /* ceilings of cores, else of a device behind an engine */
-    int cores;                   /* that ran it; 0: all */
+    bool host; /* ceilings of cores, else of a device measured through an engine */
+    int cores; /* that ran it; 0: all */
     struct assay__roof types[8]; /* compute roofs looked up so far, by label */
     size_t type_count;
 };
@@ -86,8 +86,7 @@ static const char *cores_note(const struct assay__roofs *roofs, int all)
         roofs->cores, of, roofs->cores);
 }
 
-/* The ceiling "<stem>.one-core" or "<stem>.all-cores" as these cores have it. False: there is
- * none. */
+/* The ceiling "<stem>.one-core" or "<stem>.all-cores" for these cores. False: there is none. */
 static bool of_cores(const struct assay__roofs *roofs, const char *stem, struct assay__roof *roof)
 {
     char one_name[96], all_name[96];
@@ -146,7 +145,7 @@ static void put_levels(const struct assay__roofs *roofs, struct assay__roof *lev
     }
 }
 
-/* Weights are only read. A layer that was timed alone found its own still near. */
+/* Weights are only read. A layer that was timed alone found its own still in the cache. */
 static int find_weights(const struct assay__trial *trial, struct assay__arena *arena,
                         struct assay__roofline *out)
 {
@@ -206,9 +205,9 @@ static const struct assay__roof *compute_roof(struct assay__roofs *roofs, const 
     if (half) roof = compute_of(roofs, "float32");
     *note = assay__arena_printf(
         roofs->arena,
-        roof ? "no ceiling of %s is kept: float32 is used instead, as engines compute where a "
-               "processor has no arithmetic of that type"
-             : "no ceiling of %s is kept",
+        roof ? "no ceiling of %s is saved: float32 is used instead, which engines compute in where "
+               "a processor has no arithmetic of that type"
+             : "no ceiling of %s is saved",
         type);
     return roof;
 }
@@ -243,8 +242,8 @@ static const struct assay__tensor_info *first_float(const struct assay__tensor_i
     return NULL;
 }
 
-/* Layers do not carry their types. The model's is that of its weights where 2 bytes each say 16
- * bits, else of its first input, else output, of a floating-point type. */
+/* Layers have no types. The type of the model is a 16-bit one if its weights take 2 bytes each,
+ * else that of its first floating-point input, else output. */
 static void model_type(const struct assay__trial *trial, struct assay__arena *arena,
                        struct assay__roofline *out)
 {
@@ -266,7 +265,7 @@ static void model_type(const struct assay__trial *trial, struct assay__arena *ar
     } else if (t) {
         out->type_from = assay__arena_printf(arena, "the type of %s '%s'", what, text(t->name));
     } else {
-        out->type_from = "assumed: no input or output of the model is of a floating-point type";
+        out->type_from = "assumed: no input or output of the model has a floating-point type";
     }
 }
 
@@ -282,15 +281,14 @@ static const char *no_ceilings(const struct assay__trial *trial, struct assay__a
 {
     const char *root = getenv("ASSAY_FSROOT");
     if (strcmp(text(trial->target.engine), "fake") == 0)
-        return "the fake engine's times are scripted: no ceiling holds for them";
+        return "the fake engine's times are scripted: no ceiling applies to them";
     if (root && root[0]) /* nothing could measure them */
-        return "no ceilings: the files of another machine are read (ASSAY_FSROOT is set), which "
-               "cannot be measured";
-    if (assay__trial_on_cpu(trial)) /* the machine's ceilings hold for it */
-        return "no ceilings of this machine are kept: measuring them takes about 17 s";
-    return assay__arena_printf(arena,
-                               "no ceilings of %s are kept: measuring them takes at most 60 s each",
-                               text(trial->target.device));
+        return "no ceilings: ASSAY_FSROOT describes another machine, which cannot be measured";
+    if (assay__trial_on_cpu(trial)) /* the machine's ceilings apply to it */
+        return "no ceilings of this machine are saved: measuring them takes about 17 s";
+    return assay__arena_printf(
+        arena, "no ceilings of %s are saved: measuring them takes at most 60 s each",
+        text(trial->target.device));
 }
 
 /* Sets roofs, type, notes, reason, levels, weights and overhead_ns of `out`. 0 or ASSAY_ENOMEM. */
@@ -364,9 +362,9 @@ static void place_layer(const struct assay__roofline *r, const struct assay__lay
     const char *note = "";
     *out = (struct assay__roofline_layer){
         ASSAY__BOUND_UNKNOWN, "", false, NULL, NULL, NAN, NAN, NAN, NAN, NAN};
-    out->reason = !timed                 ? "its time is not known"
-                  : !(layer->flops >= 0) ? "its FLOPs are not known"
-                  : !(layer->bytes >= 0) ? "its bytes are not known"
+    out->reason = !timed                 ? "its time is unknown"
+                  : !(layer->flops >= 0) ? "its FLOPs are unknown"
+                  : !(layer->bytes >= 0) ? "its bytes are unknown"
                                          : "";
     if (out->reason[0]) return;
     if (layer->flops > 0) {
@@ -377,9 +375,9 @@ static void place_layer(const struct assay__roofline *r, const struct assay__lay
     for (size_t i = 0; i < r->level_count && !out->level; i++)
         if (layer->bytes <= r->levels[i].holds_bytes) out->level = &r->levels[i];
     if (layer->flops > 0 && !out->peak)
-        out->reason = note ? note : "no ceiling of its data type is kept";
+        out->reason = note ? note : "no ceiling of its data type is saved";
     else if (layer->bytes > 0 && !out->level)
-        out->reason = "no ceiling of the memory is kept";
+        out->reason = "no memory ceiling is saved";
     if (out->reason[0]) return;
     set_least_time(layer, r->weights, out);
     out->utilization = out->least_ns / layer->time_ns;
@@ -494,8 +492,8 @@ int assay__roofline_apply(struct assay_profile *profile, struct assay__trial *tr
     put_share(trial->metrics, "compute.utilization", "compute.rate", peak, "FLOP/s",
               r.reason[0] ? r.reason : peak_note, peak_note);
     put_share(trial->metrics, "memory.bandwidth_utilization", "memory.bandwidth", r.memory, "B/s",
-              r.reason[0] ? r.reason : "no ceiling of the memory is kept",
-              "above 100 % where caches serve");
+              r.reason[0] ? r.reason : "no memory ceiling is saved",
+              "above 100 % where caches serve the data");
     put_times(trial->metrics, &r, &trial->layers);
     return assay_metrics_failed(trial->metrics);
 }

@@ -45,8 +45,7 @@ void assay__score(const struct assay_metrics *metrics, bool host, struct assay__
     set_part(&score->parts[2], assay_metrics_get(metrics, "memory.model"),
              assay__metric_is_known(peak) ? peak->value : NAN);
     if (!score->parts[2].reason[0] && isnan(score->parts[2].share))
-        score->parts[2].reason = assay__metric_is_known(peak) ? "the peak of memory is 0"
-                                                              : why_not(peak);
+        score->parts[2].reason = assay__metric_is_known(peak) ? "peak memory is 0" : why_not(peak);
     for (size_t i = 0; i < ASSAY__SCORE_PARTS; i++)
         score->points += score->parts[i].points;
 }
@@ -70,12 +69,13 @@ int assay__score_put(struct assay_metrics *metrics, bool host)
             snprintf(list + used, size - used, "%s%s", comma, part->name);
         if (!is && !first) {
             first = part->name;
-            reason = part->reason;
+            /* that metric has its reason, which may be long: it is not repeated */
+            reason = i == 1 ? "see efficiency.tops_per_watt" : part->reason;
         }
     }
     if (isfinite(score.points))
         return assay_metrics_derived(metrics, "score.efficiency", score.points, "derived", have);
-    snprintf(note, sizeof note, "not known: %s%s%s; %s: %.1500s", miss, *have ? "; known: " : "",
+    snprintf(note, sizeof note, "unknown: %s%s%s; %s: %.1500s", miss, *have ? "; known: " : "",
              have, first, reason);
     return assay_metrics_unavailable(metrics, "score.efficiency", note);
 }

@@ -4,8 +4,7 @@
  *   40 min(throughput.inferences / 1000, 1) + 40 min(efficiency.tops_per_watt / 10, 1) + 20
  *     min(memory.model / peak memory, 1)
  *
- * A part that is not known makes the score unavailable; the known parts are then listed in
- * its note. */
+ * If any part is unknown, the score is unavailable; the known parts are then listed in its note. */
 #ifndef ASSAY_COST_SCORE_H
 #define ASSAY_COST_SCORE_H
 
@@ -17,14 +16,14 @@
 struct assay__score_part {
     const char *name;    /* "speed", "TOPS/W", "memory" */
     const char *formula; /* "inferences per second / 1000" */
-    const char *reason;  /* why it is not known, borrowed from the metric; "" */
+    const char *reason;  /* why it is unknown, borrowed from the metric; "" */
     double share;        /* 0 … 1; NaN unknown */
     double points, of;   /* points NaN unknown */
 };
 
 struct assay__score {
     struct assay__score_part parts[ASSAY__SCORE_PARTS];
-    double points; /* NaN when a part is */
+    double points; /* NaN if any part is */
 };
 
 /** host: the model ran on the CPU, so that the worker's memory counts, else the device's. Borrows

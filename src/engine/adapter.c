@@ -1,12 +1,12 @@
-/* adapter.c - asks Vulkan or CUDA for the name of the card behind a device.
+/* adapter.c - queries Vulkan or CUDA for the name of the card behind a device.
  *
- * Vulkan: ONNX Runtime's WebGPU provider does not say which adapter it took. It asks for a Vulkan
- * adapter, and a software device (VkPhysicalDeviceType 4, CPU) ranks after every real one. So: when
- * all physical devices are of type CPU the adapter is software for certain; when exactly one is
- * not, that one is the adapter; with several real ones it is not known which, and the name stays
- * unknown. Limits: devices hidden from this process are not seen.
+ * Vulkan: ONNX Runtime's WebGPU provider does not report which adapter it uses. It requests a
+ * Vulkan adapter, and a software device (VkPhysicalDeviceType 4, CPU) ranks after every real one.
+ * So: when all physical devices are of type CPU the adapter is software for certain; when exactly
+ * one is not, that one is the adapter; with several real ones it is unknown which, and so is the
+ * name. Limits: devices hidden from this process are not seen.
  *
- * CUDA: cuDeviceGetName counts as the runtime does in the same process (CUDA_VISIBLE_DEVICES,
+ * CUDA: cuDeviceGetName numbers devices like the runtime in the same process (CUDA_VISIBLE_DEVICES,
  * CUDA_DEVICE_ORDER). */
 #include "engine/adapter.h"
 
@@ -65,7 +65,7 @@ static const char *or_default(const char *variable, const char *otherwise)
     return value && value[0] ? value : otherwise;
 }
 
-/* The device that WebGPU takes. */
+/* The device that WebGPU uses. */
 static void choose(const struct device_properties *found, uint32_t count,
                    struct assay__adapter *adapter)
 {
@@ -82,15 +82,15 @@ static void choose(const struct device_properties *found, uint32_t count,
     snprintf(adapter->name, sizeof adapter->name, "%s", found[chosen].device_name);
     adapter->software = real == 0;
     snprintf(adapter->note, sizeof adapter->note, "%s",
-             real        ? "Vulkan's only device that is not of type CPU"
+             real        ? "the only Vulkan device that is not of type CPU"
              : count > 1 ? "every Vulkan device here is of type CPU"
-                         : "Vulkan's only device is of type CPU");
+                         : "the only Vulkan device is of type CPU");
 }
 
-/* NULL, or why the adapter is not known. */
+/* NULL, or why the adapter is unknown. */
 static const char *ask_vulkan(void *library, struct assay__adapter *adapter)
 {
-    if (!library) return "there is no libvulkan.so.1 to ask";
+    if (!library) return "there is no libvulkan.so.1 to query";
     union vulkan_symbol create = {assay__library_symbol(library, "vkCreateInstance")},
                         destroy = {assay__library_symbol(library, "vkDestroyInstance")},
                         enumerate = {assay__library_symbol(library, "vkEnumeratePhysicalDevices")},
@@ -102,8 +102,8 @@ static const char *ask_vulkan(void *library, struct assay__adapter *adapter)
     uint32_t count = DEVICE_MOST;
     if (!create.object || !destroy.object || !enumerate.object || !get.object ||
         create.create(&info, NULL, &instance) != 0)
-        return "Vulkan gives no instance";
-    /* VK_INCOMPLETE (5): more than asked for; those are enough to know that there are several */
+        return "Vulkan returns no instance";
+    /* VK_INCOMPLETE (5): more than requested; these are enough to know that there are several */
     int32_t result = enumerate.enumerate(instance, &count, devices);
     bool listed = result >= 0 && count > 0 && count <= DEVICE_MOST;
     for (uint32_t i = 0; i < count && listed; i++) {
@@ -121,7 +121,7 @@ void assay__adapter_vulkan(struct assay__adapter *adapter)
     void *library = assay__library_open(or_default("ASSAY_VULKAN_LIBRARY", "libvulkan.so.1"), NULL);
     const char *unknown = ask_vulkan(library, adapter);
     if (unknown)
-        snprintf(adapter->note, sizeof adapter->note, "its adapter is not known: %s", unknown);
+        snprintf(adapter->note, sizeof adapter->note, "its adapter is unknown: %s", unknown);
     if (library) assay__library_close(library);
 }
 

@@ -1,5 +1,5 @@
 /* engine.h - the software that runs a model, behind a small table of functions. Built-in engines
- * stand in one list (engines.h); adding one is a new file and a row there. A session runs in the
+ * are in one list (engines.h); adding one means a new file and a row there. A session runs in the
  * worker process. The table is private until engines can be registered from outside; a caller's own
  * runtime is measured through a callback (assay/measure.h). */
 #ifndef ASSAY_ENGINE_ENGINE_H
@@ -31,14 +31,15 @@ struct assay__host_tensor {
     size_t string_count;
 };
 
-/** When the tokens of the generations since the last call were there. */
+/** The times of the tokens of the generations since the last call. */
 struct assay__token_times {
     int64_t tokens, prompt, batch;
-    size_t generations; /* recorded; the first ones when there was no room for all */
+    size_t generations; /* recorded; only the first ones if there was not enough room */
     size_t dropped;     /* generations not recorded */
-    const uint64_t *ns; /* generations x tokens: since the step began */
-    const int64_t *ids; /* batch x tokens: what the last generation said */
-    double choose_ns;   /* mean time per token to find the likeliest one (in the times above) */
+    const uint64_t *ns; /* generations x tokens: time since the step began */
+    const int64_t *ids; /* batch x tokens: output of the last generation */
+    double choose_ns;   /* mean time per token to find the most likely one (included in the times
+                           above) */
 };
 
 struct assay__session_options {
@@ -57,9 +58,13 @@ struct assay__session_options {
     const char *script; /* fake engine only: its script */
     /* NULL: a step is one run; else a whole generation, one stream; borrowed */
     const struct assay__generation *generation;
-    bool strict; /* the device runs every node: one that would run on the CPU instead is an error */
+    bool strict; /* the device must run every node: one that would run on the CPU instead is an
+                    error */
     const char *provider_options; /* of the device's provider: "key=value;key=value"; NULL: none */
     const char *model_name;       /* what messages call the model; NULL: its path */
+    /* outputs of a step of a stream that are inputs of its next one, from `inputs` on; borrowed */
+    const struct assay__feedback *feedback;
+    size_t feedback_count;
 };
 
 struct assay__session_facts {
@@ -74,8 +79,8 @@ struct assay__session_facts {
 
 /* --- layers ----------------------------------------------------------------------------------- */
 
-/** Counters that an engine may read at the edges of its layers, in a pass of its own: they count
- *  between begin and end only. */
+/** Counters that an engine may read before and after its layers, in a separate pass: they count
+ *  only between begin and end. */
 struct assay__layer_counters {
     size_t count;
     void (*begin)(void *context);
@@ -88,7 +93,7 @@ struct assay__layer_options {
     size_t size;
     enum assay_layer_method method;
     double budget_s;   /* soft limit of wall time; 0: 2 s below 1 ms per run, else 10 s */
-    double latency_ns; /* the unprofiled median of this launch, to judge passes by */
+    double latency_ns; /* the unprofiled median of this launch, to validate passes */
     const struct assay__layer_counters *counters; /* NULL: none are wanted */
 };
 
@@ -102,10 +107,10 @@ struct assay__device {
     bool available;
     const char *reason;   /* why not; "" */
     const char *version;  /* of the engine's library; "" unknown */
-    const char *hardware; /* the card or adapter behind it, as its driver names it; "" unknown */
-    bool software;        /* the adapter is a program on the CPU (SwiftShader, llvmpipe) */
-    const char *note;     /* how hardware and software are known; "" */
-    /* the library has the provider: it was tried; false: the row only says what is missing */
+    const char *hardware; /* the card or adapter behind it, as named by its driver; "" unknown */
+    bool software;        /* the adapter is emulated on the CPU (SwiftShader, llvmpipe) */
+    const char *note;     /* how the hardware was identified, and whether it is software; "" */
+    /* the library has the provider, and it was tried; false: the row only says what is missing */
     bool offered;
 };
 typedef int assay__device_fn(void *context, const struct assay__device *device);
@@ -113,8 +118,8 @@ typedef int assay__device_fn(void *context, const struct assay__device *device);
 /** What to do with a device that is about to be tried. */
 enum assay__device_answer {
     ASSAY__DEVICE_TRY,
-    ASSAY__DEVICE_PASS, /* not now: leave it out, look at the next one */
-    ASSAY__DEVICE_END,  /* leave it out, and those of the same kind with higher numbers */
+    ASSAY__DEVICE_PASS, /* skip it for now and continue with the next one */
+    ASSAY__DEVICE_END,  /* skip it, and those of the same kind with higher numbers */
 };
 /** The device has its name, kind, engine, library and version; the rest is not known yet. */
 typedef enum assay__device_answer assay__device_about_fn(void *context,
@@ -122,14 +127,14 @@ typedef enum assay__device_answer assay__device_about_fn(void *context,
 
 /** What the engine's own arena has done so far; NaN unknown. */
 struct assay__arena_use {
-    double allocations; /* pieces it handed out */
-    double extensions;  /* times it asked the system for more */
+    double allocations; /* allocations it served */
+    double extensions;  /* times it requested more from the system */
     double held_bytes;  /* taken from the system now */
 };
 
 /* --- which provider gets which node ----------------------------------------------------------- */
 
-/** What a session would be made of. Strings are borrowed; NULL: the default, as in the session's
+/** What a session would be created from. Strings are borrowed; NULL: the default, as in the session
  *  options. */
 struct assay__assignment_options {
     size_t size;
@@ -138,17 +143,18 @@ struct assay__assignment_options {
     const char *const *dim_names;
     const int64_t *dim_values;
     size_t dim_count;
-    /* optional: told before any node, with found's context, of the device's own provider and the
-     * engine's version: a record may name no node at all. A value other than 0 ends it and is
+    /* optional: called before any node, with found's context, with the device's own provider and
+     * the engine's version: a record may name no node at all. A value other than 0 stops it and is
      * returned. */
     int (*about)(void *context, const char *target, const char *version);
+    const char *save_path; /* NULL or: save the model as the engine optimised it there */
 };
 
 /** A node and the provider that would run it. Strings live until the callback returns. */
 struct assay__assigned {
     const char *name, *op, *domain; /* name "": it has none */
     const char *provider;           /* that runs it, by the engine's name for it */
-    size_t subgraph;                /* nodes of one number are one piece for the provider */
+    size_t subgraph;                /* nodes with the same number are one piece for the provider */
 };
 typedef int assay__assigned_fn(void *context, const struct assay__assigned *node);
 
@@ -158,18 +164,18 @@ struct assay__engine_ops {
     size_t size;
     const char *name;
     const char *summary;
-    /** Calls back for every device this engine could offer here, available or not (with the
-     *  reason). `about` (NULL: try all) is asked before each is tried, so that a parent knows which
-     *  one a crash belongs to. */
+    /** Calls back for every device this engine could offer on this machine, available or not (with
+     *  the reason). `about` (NULL: try all) is called before each is tried, so that a parent knows
+     *  which one caused a crash. */
     int (*devices)(const char *library, assay__device_about_fn *about, assay__device_fn *found,
                    void *context, struct assay_error *error);
     /** Loads the model and creates what is needed to run it. */
     int (*open)(const struct assay__session_options *options, struct assay__session **session,
                 struct assay_error *error);
-    /** One inference, host to host, synchronised. No allocation, lock or I/O of ours inside. 0 or a
-     *  code; text by error(). */
+    /** One inference, host to host, synchronised. Contains no allocation, lock or I/O of assay. 0
+     *  or a code; text by error(). */
     int (*step)(struct assay__session *session, int stream);
-    /** What the last failed step() said. */
+    /** Message of the last failed step(). */
     const char *(*step_error)(struct assay__session *session);
     void (*facts)(struct assay__session *session, struct assay__session_facts *facts);
     /** optional: the outputs of the last step of stream 0; data borrowed until the next step. */
@@ -184,26 +190,27 @@ struct assay__engine_ops {
     /** optional: bytes the engine's own arena holds / held at its peak; NaN unknown. */
     void (*memory)(struct assay__session *session, double *arena_bytes, double *arena_peak_bytes);
     void (*close)(struct assay__session *session); /* NULL legal */
-    /** optional: of a session with `generation`; the record starts anew. Borrowed until the next
+    /** optional: for a session with `generation`; the record is reset. Borrowed until the next
      *  step. */
     int (*tokens)(struct assay__session *session, struct assay__token_times *times,
                   struct assay_error *error);
     /** optional: how the engine's own arena is used. */
     void (*arena_use)(struct assay__session *session, struct assay__arena_use *use);
-    /** optional: makes a session of its own, without inputs, tells of every node after the engine's
-     *  first simplifications which provider got it, and closes it. ASSAY_EUNSUPPORTED: this build
-     *  of the engine cannot say. A non-zero value of `found` ends it and is returned. */
+    /** optional: creates a separate session without inputs, reports for every node after the
+     *  engine's first simplifications which provider got it, and closes it. ASSAY_EUNSUPPORTED:
+     *  this build of the engine cannot report it. A non-zero value of `found` stops it and is
+     *  returned. */
     int (*assignment)(const struct assay__assignment_options *options, assay__assigned_fn *found,
                       void *context, struct assay_error *error);
-    /** optional: the class of a device, by its name alone, whether it is here or not: "cpu" | "gpu"
-     *  | "npu"; NULL: this engine has no such device. */
+    /** optional: the class of a device by its name alone, whether it is present or not: "cpu" |
+     *  "gpu" | "npu"; NULL: this engine has no such device. */
     const char *(*device_kind)(const char *device);
     /** optional, all three or none: layers that are timed in blocks between measured windows, so
-     *  that both see the same machine. layers_begin() opens what that takes beside the session;
-     *  ASSAY_EUNSUPPORTED: it cannot, and layers() does it later in one go. layers_block() runs the
-     *  instrumented model for about so long; *total_ns is what the layers and the engine of the
-     *  blocks so far will add up to, NaN unknown. layers_drop() forgets the last block. layers()
-     *  then gives the result of the blocks. */
+     *  that both see the machine in the same state. layers_begin() opens what that needs besides
+     *  the session; ASSAY_EUNSUPPORTED: it cannot, and layers() does it later in one go.
+     *  layers_block() runs the instrumented model for about that long; *total_ns is the sum of
+     *  layers and engine over the blocks so far, NaN unknown. layers_drop() discards the last
+     *  block. layers() then returns the result of the blocks. */
     int (*layers_begin)(struct assay__session *session, const struct assay__layer_options *options,
                         struct assay_error *error);
     int (*layers_block)(struct assay__session *session, double seconds, double *total_ns,
@@ -215,20 +222,20 @@ struct assay__engine_ops {
 const struct assay__engine_ops *assay__engine_find(const char *name);
 const struct assay__engine_ops *assay__engine_at(size_t index);
 
-/** The class of a device by its name, without a build's prefix: what the engine's table says. */
+/** The class of a device by its name, without the prefix of a build, from the engine's table. */
 enum assay__device_class assay__engine_device_class(const char *engine, const char *device);
 /** As assay__session_options_read. */
 int assay__assignment_options_read(const struct assay__assignment_options *given,
                                    struct assay__assignment_options *own,
                                    struct assay_error *error);
 
-/** A caller's options as this library knows them: members the caller's (older) struct does not have
- * are zero; bytes that this library does not know must be zero, else ASSAY_EINVAL. */
+/** A caller's options as this library knows them: members missing in the caller's (older) struct
+ *  are zero; bytes that this library does not know must be zero, else ASSAY_EINVAL. */
 int assay__session_options_read(const struct assay__session_options *given,
                                 struct assay__session_options *own, struct assay_error *error);
 
-/** The counters that a caller asks of layers(); NULL: none, or its (older) struct has no place for
- *  them. */
+/** The counters that a caller requests from layers(); NULL: none, or its (older) struct has no
+ *  member for them. */
 const struct assay__layer_counters *assay__layer_counters(
     const struct assay__layer_options *options);
 

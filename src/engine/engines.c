@@ -1,4 +1,4 @@
-/* engines.c - the table of engines, made from the list in engines.h, and the reading of a caller's
+/* engines.c - the table of engines, generated from the list in engines.h, and reading a caller's
  * options for them. */
 #include "engine/engines.h"
 
@@ -37,13 +37,14 @@ int assay__session_options_read(const struct assay__session_options *given,
     int code = assay__options_read(given, own, sizeof *own, "session", error);
     if (code) return code;
     if (own->streams < 0 || own->streams > 1024)
-        return assay_error_set(error, ASSAY_EINVAL, "%d streams: between 1 and 1024 are possible",
+        return assay_error_set(error, ASSAY_EINVAL, "%d streams: must be between 1 and 1024",
                                own->streams);
     if (own->threads < 0 || own->threads > 4096)
-        return assay_error_set(error, ASSAY_EINVAL, "%d threads: between 1 and 4096 are possible",
+        return assay_error_set(error, ASSAY_EINVAL, "%d threads: must be between 1 and 4096",
                                own->threads);
     if (own->input_count > 0 && !own->inputs)
-        return assay_error_set(error, ASSAY_EINVAL, "session options name inputs but hold none");
+        return assay_error_set(error, ASSAY_EINVAL,
+                               "the session options count inputs but have none");
     return 0;
 }
 
@@ -52,10 +53,10 @@ int assay__assignment_options_read(const struct assay__assignment_options *given
 {
     int code = assay__options_read(given, own, sizeof *own, "assignment", error);
     if (code) return code;
-    if (!own->model_path) return assay_error_set(error, ASSAY_EINVAL, "no model was named");
+    if (!own->model_path) return assay_error_set(error, ASSAY_EINVAL, "no model was given");
     if (own->dim_count > 0 && (!own->dim_names || !own->dim_values))
         return assay_error_set(error, ASSAY_EINVAL,
-                               "assignment options name dimensions but hold none");
+                               "the assignment options count dimensions but have none");
     return 0;
 }
 

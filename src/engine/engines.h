@@ -1,4 +1,4 @@
-/* engines.h - the list of engines. Adding one is a file that defines assay__engine_NAME
+/* engines.h - the list of engines. Adding one means a file that defines assay__engine_NAME
  * (fake/fake.c is the smallest one) and a row here. */
 #ifndef ASSAY_ENGINE_ENGINES_H
 #define ASSAY_ENGINE_ENGINES_H

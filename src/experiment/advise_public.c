@@ -1,9 +1,10 @@
-/* advise_public.c - what to change, from a run made for it or from a kept profile.
+/* advise_public.c - what to change, from a new run or a saved profile.
  *
- * The run is short and collects everything the rules need: layers, memory, counters, kept
- * ceilings. When changes are tried it is the first of several arms of one profile: the run without
- * changes and one arm per change follow. For a kept profile they go into another profile, which is
- * not kept. */
+ * The run is short and collects everything the rules need: layers, memory, counters, saved
+ * ceilings. If changes are tried it is the first of several arms of one profile: the run without
+ * changes and one arm per change follow. For a saved profile they go into another profile, which is
+ * not saved. */
+#include "advise/finding_rank.h"
 #include "base/no_memory.h"
 #include "base/options_read.h"
 #include "experiment/experiment.h"
@@ -17,9 +18,9 @@
 #define VERIFY_LAUNCHES 10
 #define VERIFY_TIME_S 0.3
 #define VERIFY_BUDGET_S 120.0
-#define VERIFY_ARMS 16 /* that the sensors' readings must have room for */
+#define VERIFY_ARMS 16 /* duration for which sensor readings must have room */
 
-/* The rules that are asked for; ASSAY_EINVAL: one of them is none. */
+/* The requested rules; ASSAY_EINVAL: one of them does not exist. */
 static int read_rules(const struct assay_advise_options *o, struct assay__advise_options *rules,
                       struct assay_error *error)
 {
@@ -57,7 +58,7 @@ static int ask_rules(void *context, struct assay_profile *profile, struct assay_
     return assay__advise(profile, &asking->rules, asking->advice, error);
 }
 
-/* The first arm is what the rules look at: its failure is that of the whole. */
+/* The rules use the first arm: if it fails, everything does. */
 static int run_and_verify(const struct assay__run_options *run,
                           struct assay__verify_options *verify, struct asking *asking,
                           struct assay_profile **profile, struct assay_error *error)
@@ -83,6 +84,7 @@ static int run_and_verify(const struct assay__run_options *run,
         code = assay_error_set(error, ASSAY_EENGINE, "%s", trial->reason);
     if (code == 0) code = ask_rules(asking, arms.recording.profile, error);
     if (code == 0) code = assay__verify(*asking->advice, &arms, verify, &verification, error);
+    if (code == 0) code = assay__finding_sort(arms.recording.profile);
     int lost = arms.recording.profile ? assay__arms_finish(&arms, profile, &kept) : 0;
     if (code == 0 && lost) {
         code = lost;
@@ -122,7 +124,7 @@ int assay__advise_model(const struct assay__run_options *given,
 
 /* --- a kept profile --------------------------------------------------------------------------- */
 
-/* Tries the findings in separate arms; the findings say what cannot be run at all. */
+/* Tries the findings in separate arms; findings record what cannot be run at all. */
 static int verify_profile(const struct assay__run_options *run,
                           const struct assay_advise_options *o, struct assay__advice *advice,
                           struct assay_error *error)
@@ -172,7 +174,7 @@ int assay__advise_kept(const struct assay__run_options *run, const struct assay_
     if (code == 0) code = assay__advise(profile, &rules, advice, error);
     if (code == 0 && !o->verify && !o->trial) code = assay__verify_carry(profile, kept, kept_count);
     if (code == 0 && o->verify) code = verify_profile(run, o, *advice, error);
-    return code;
+    return code ? code : assay__finding_sort(profile);
 }
 
 /* --- public ----------------------------------------------------------------------------------- */

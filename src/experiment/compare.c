@@ -1,15 +1,19 @@
 /* compare.c - one model on several devices, or several models on one, launches alternating. Devices
  * are those of every build of ONNX Runtime that run a tiny model; each build's own CPU provider
  * takes part as a control, so that a difference of versions is not taken for one of devices. */
+#include "base/clock.h"
 #include "base/no_memory.h"
 #include "base/options_read.h"
 #include "experiment/device_selection.h"
 #include "experiment/experiment.h"
+#include "experiment/quiet.h"
 #include "experiment/run_ceilings.h"
+#include "experiment/shape_conflicts.h"
 #include "judge/comparison.h"
 #include "judge/placement.h"
 #include "run/arm/arms.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -17,7 +21,7 @@
 #define TIME_S 0.5
 #define LAUNCH_LIMIT_S 120.0
 
-/* One arm to be: what differs from the others. */
+/* A planned arm: what differs from the others. */
 struct entry {
     const char *model, *device, *label;
     enum assay__trial_role role;
@@ -25,7 +29,7 @@ struct entry {
     const char *refused; /* why it cannot run; NULL */
 };
 
-/* Running out of memory sticks to the arena. */
+/* Running out of memory is recorded in the arena. */
 struct plan {
     struct assay__arena *arena;
     struct entry *items;
@@ -53,7 +57,7 @@ static void add(struct plan *plan, const char *model, const char *device, const 
 
 /* --- devices ---------------------------------------------------------------------------------- */
 
-/* For every word that occurs twice: a device that also belongs to a class of the list is no
+/* For every word that occurs twice: a device that also belongs to a class in the list is not a
  * mistake. */
 static void remark_duplicates(const struct assay_callbacks *callbacks, const char *list)
 {
@@ -62,7 +66,8 @@ static void remark_duplicates(const struct assay_callbacks *callbacks, const cha
         length = strcspn(at, ",");
         for (const char *seen = list; seen < at; seen += strcspn(seen, ",") + 1) {
             if (strcspn(seen, ",") != length || strncmp(seen, at, length) != 0) continue;
-            assay__remark(callbacks, "'%.*s' is named twice; it is measured once", (int)length, at);
+            assay__remark(callbacks, "'%.*s' is listed twice; it is measured once", (int)length,
+                          at);
             break;
         }
     }
@@ -75,7 +80,7 @@ static int plan_devices(struct plan *plan, const char *list, const struct assay_
     struct assay__device_selection selection;
     if (!list[strspn(list, ", ")])
         return assay__refuse_option(error, "devices",
-                                    "the list names no device: give names, or cpu, gpu, npu");
+                                    "the device list is empty: give names, or cpu, gpu, npu");
     int code = assay__device_selection_read(list, found, plan->arena, &selection, error);
     if (code) return code;
     remark_duplicates(&run->callbacks, list);
@@ -90,7 +95,7 @@ static int plan_devices(struct plan *plan, const char *list, const struct assay_
             word->software ? ASSAY__ROLE_SOFTWARE : ASSAY__ROLE_NONE,
             !*word->refusal ? NULL
             : *why          ? why
-                            : "not usable"); /* a row that says so */
+                            : "not usable"); /* a row with the reason */
     }
     /* the CPU of a further build, when another device of that build takes part */
     for (size_t i = 0, count = plan->count; i < count; i++) {
@@ -104,7 +109,7 @@ static int plan_devices(struct plan *plan, const char *list, const struct assay_
     return 0;
 }
 
-/* Labels are without the folder that all of them begin with. */
+/* Labels omit the folder that all of them start with. */
 static void plan_models(struct plan *plan, const struct assay_compare_options *options,
                         const char *device)
 {
@@ -149,8 +154,8 @@ static int make_plan(struct plan *plan, const struct assay__run_options *run,
     if (options->devices && (several || device))
         return assay__refuse_option(
             error, "devices",
-            several ? "a list of devices is for one model; several run on one device"
-                    : "one device and a list of them exclude each other");
+            several ? "a list of devices requires a single model; several models run on one device"
+                    : "one device and a list of them cannot be used together");
     const struct assay__device_search search = {
         .engine = run->target.engine, .library = run->target.library, .callbacks = run->callbacks};
     int code = look ? assay__devices_find(&search, &found, error) : 0;
@@ -178,6 +183,21 @@ out:
 
 /* --- measuring -------------------------------------------------------------------------------- */
 
+/* All rows once more, if others used the machine and are done. */
+static int again_when_quiet(struct assay__arms *arms, struct assay__arena *arena, uint64_t begin_ns,
+                            struct assay_error *error)
+{
+    const struct assay__quiet quiet = {.spent_s = (double)(assay__now_ns() - begin_ns) / 1e9,
+                                       .left_s = INFINITY,
+                                       .launches = arms->whole.measuring.launches};
+    size_t *all = assay__arena_array(arena, arms->count, sizeof *all);
+    bool repeated;
+    for (size_t i = 0; all && i < arms->count; i++)
+        all[i] = i;
+    return all ? assay__arms_when_quiet(arms, all, arms->count, &quiet, &repeated, error)
+               : assay__no_memory(error);
+}
+
 static int measure(struct assay__arms *arms, const struct plan *plan,
                    const struct assay_compare_options *o, const struct assay__run_options *whole,
                    struct assay_error *error)
@@ -196,10 +216,12 @@ static int measure(struct assay__arms *arms, const struct plan *plan,
                    : assay__arms_add(arms, &one, &identity, NULL, error);
     }
     if (!code) code = assay__arms_start(arms, error);
+    uint64_t begin_ns = assay__now_ns();
     if (!code) code = assay__arms_launch(arms, 0, arms->count, whole->measuring.launches, error);
+    if (!code) code = again_when_quiet(arms, plan->arena, begin_ns, error);
     for (size_t i = 0; i < arms->count && !code; i++)
         code = assay__arms_conclude(arms, i, error);
-    /* outputs are compared with those of the row that speed is compared with */
+    /* outputs are compared with those of the same row as the speed */
     struct assay__arena *arena = assay__arena_new();
     struct assay__comparison all = {.reference = SIZE_MAX};
     if (!code && !o->no_drift &&
@@ -212,10 +234,10 @@ static int measure(struct assay__arms *arms, const struct plan *plan,
     assay__arena_free(arena);
     for (size_t i = 0; i < arms->count && !code && !o->no_placement; i++) {
         if (!arms->items[i] || assay__arms_interrupted(arms)) continue;
-        assay__progress(&arms->whole.callbacks, "asking for the placement", -1);
+        assay__progress(&arms->whole.callbacks, "querying the placement", -1);
         code = assay__placement_put(&arms->items[i]->options, arms->items[i]->model_path,
                                     arms->recording.profile, assay__arms_trial(arms, i), error);
-        if (code == ASSAY_EINTERRUPTED) return 0; /* what is there is kept */
+        if (code == ASSAY_EINTERRUPTED) return 0; /* what exists is kept */
     }
     return code;
 }
@@ -240,7 +262,9 @@ int assay__compare(const struct assay__run_options *given,
         if (!plan.items[i].refused) devices[usable++] = plan.items[i].device;
     if (!code && assay__arena_failed(plan.arena)) code = assay__no_memory(error);
     if (!code && plan.count == 0)
-        code = assay_error_set(error, ASSAY_EUNSUPPORTED, "no device here can run it");
+        code = assay_error_set(error, ASSAY_EUNSUPPORTED, "no device can run it");
+    for (size_t i = 0; i < plan.count && !code; i++)
+        code = assay__model_shapes_check(&run, plan.items[i].model, plan.items[i].label, error);
     if (!code) code = assay__run_ceilings(plan.arena, devices, usable, &run, error);
     if (code) goto out;
     code = assay__arms_begin(&arms, &run, NULL, error);

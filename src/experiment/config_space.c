@@ -1,5 +1,5 @@
-/* config_space.c - reads the axes of a grid of configurations, makes the copies of the model that
- * its precisions need, and puts a point of it into the options of a run. */
+/* config_space.c - reads the axes of a grid of configurations, creates the copies of the model that
+ * its precisions need, and translates a point of it into run options. */
 #include "experiment/config_space.h"
 
 #include "base/no_memory.h"
@@ -40,7 +40,7 @@ static bool is_value(enum assay__axis axis, const char *word)
                strlen(word) < 10 && strtol(word, NULL, 10) <= most_of(axis);
     for (const char *const *c = words[axis]; c && *c; c++)
         if (strcmp(*c, word) == 0) return true;
-    /* a label is read by people: "device=cpu batch=8" */
+    /* labels are read by people: "device=cpu batch=8" */
     return words[axis] == NULL && word[strcspn(word, " =")] == '\0';
 }
 
@@ -83,7 +83,7 @@ int assay__config_read(struct assay__config_space *space, enum assay__axis axis,
     }
 }
 
-#define THREADS_EACH 4 /* for a CPU: what is beyond only waits */
+#define THREADS_EACH 4 /* per CPU: more threads only wait */
 #define THREADS_ALWAYS 64
 
 int assay__config_check_thread_count(long threads, struct assay_error *error)
@@ -95,8 +95,7 @@ int assay__config_check_thread_count(long threads, struct assay_error *error)
     if (most < THREADS_ALWAYS) most = THREADS_ALWAYS;
     assay__arena_free(arena);
     if (!known || threads <= most) return 0;
-    return assay__refuse_option(error, "threads",
-                                "%ld is more than %ld, which is enough for the %d CPUs here",
+    return assay__refuse_option(error, "threads", "%ld is more than %ld, the limit for %d CPUs",
                                 threads, most, machine.threads);
 }
 

@@ -1,5 +1,5 @@
-/* course.c - how far an experiment of many launches is. The time left is that of the launches still
- * to make, each as long as those before it on average; or what is left of the budget. */
+/* course.c - progress of an experiment with many launches. The time left is that of the remaining
+ * launches, each as long as the average so far; or what is left of the budget. */
 #include "experiment/course.h"
 
 #include "base/clock.h"

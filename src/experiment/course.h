@@ -1,5 +1,5 @@
-/* course.h - how far an experiment of many launches is: the point it is at, the best one so far and
- * the time left, added to what each launch reports (struct assay_progress). */
+/* course.h - progress of an experiment with many launches: the current point, the best one so far
+ * and the time left, added to what each launch reports (struct assay_progress). */
 #ifndef ASSAY_EXPERIMENT_COURSE_H
 #define ASSAY_EXPERIMENT_COURSE_H
 
@@ -17,12 +17,12 @@ struct assay__course {
     char best[160];               /* "batch=8: 1.23 k/s"; "" none yet */
 };
 
-/** From now on `callbacks` report to the course, which must live as long as they do, and it to the
+/** From now on `callbacks` report to the course, which must outlive them, and the course to the
  *  caller. */
 void assay__course_begin(struct assay__course *course, struct assay_callbacks *callbacks,
                          enum assay__plan_goal goal);
-/** The trial's last launch has ended: one more is done, and it may be the best. Energies are known
- *  at the end only: then there is no best. NULL course legal. */
+/** The trial's last launch has ended: one more is done, and it may be the best. Energies are only
+ *  known at the end: then there is no best. course may be NULL. */
 void assay__course_launched(struct assay__course *course, const struct assay__trial *trial);
 
 #endif

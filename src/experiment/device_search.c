@@ -1,5 +1,5 @@
-/* device_search.c - which builds of the engines there are, what each offers (asked in child
- * processes), and the ceilings. An interrupt ends it where it is; what was found until then is
+/* device_search.c - which builds of the engines exist, what each offers (queried in child
+ * processes), and the ceilings. An interrupt ends it immediately; what was found until then is
  * kept. */
 #include "experiment/device_search.h"
 
@@ -24,8 +24,8 @@ struct finding {
     const struct assay__device_search *search;
     struct assay__found *found;
     struct assay_error *error;
-    struct assay__found_build *build; /* that is being asked */
-    const char *only;                 /* the engine's own name of the device asked for; NULL: all */
+    struct assay__found_build *build; /* being queried */
+    const char *only; /* the engine's own name for the requested device; NULL: all */
     uint64_t begin_ns;
     double expected_ns;
     const char *subject; /* of the progress: a device's name */
@@ -82,7 +82,7 @@ static void on_trying(void *context, const char *name)
     assay__progress(&finding->search->callbacks, phase, -1);
 }
 
-/* The build and its devices; an engine that cannot even be asked is itself a reason. */
+/* The build and its devices; an engine that cannot even be queried is itself a reason. */
 static int add_build(struct finding *finding, const char *name, const char *engine,
                      const char *library)
 {
@@ -128,7 +128,7 @@ static int add_build(struct finding *finding, const char *name, const char *engi
 
 /* --- all builds ------------------------------------------------------------------------------- */
 
-/* Every engine's own build, then those of the user's list and what this search adds to it. */
+/* Every engine's own build, then those on the user's list and those added for this search. */
 static int find_devices(struct finding *finding)
 {
     const struct assay__device_search *search = finding->search;
@@ -137,8 +137,7 @@ static int find_devices(struct finding *finding)
     struct assay__builds builds;
     struct assay_error error = {0};
     int code = assay__builds_read(arena, &builds, &error);
-    if (code)
-        assay__remark(&search->callbacks, "the list of builds is left out: %s", error.message);
+    if (code) assay__remark(&search->callbacks, "the list of builds is ignored: %s", error.message);
     for (size_t i = 0; i < builds.complaint_count; i++)
         assay__remark(&search->callbacks, "%s", builds.complaints[i]);
     struct assay__build *all = assay__arena_array(arena, builds.count + search->ort_count + 1,
@@ -194,7 +193,7 @@ static struct assay__ceiling_options ceiling_options(struct finding *finding, co
                                            .interrupt = finding->search->callbacks.interrupt};
 }
 
-/* What was measured, even if it was interrupted; an empty set is none, and *why says so. */
+/* What was measured, even if interrupted; an empty set counts as none, and *why says so. */
 static int take(struct finding *finding, int code, const struct assay_error *error,
                 const struct assay__ceilings *set, const struct assay__ceilings **kept,
                 const char **why)
@@ -207,9 +206,9 @@ static int take(struct finding *finding, int code, const struct assay_error *err
     if (set && set->count)
         *kept = set;
     else if (found->interrupted)
-        *why = "interrupted before a row was measured";
+        *why = "interrupted before anything was measured";
     else if (!code && only)
-        *why = assay__arena_text(found->arena, "it has no ceiling whose name begins with '%s'",
+        *why = assay__arena_text(found->arena, "it has no ceiling whose name starts with '%s'",
                                  only);
     else
         *why = copy(found, error->message[0] ? error->message : assay_error_text(code));
@@ -256,10 +255,10 @@ static int find_ceilings(struct finding *finding)
 {
     struct assay__found *found = finding->found;
     const struct assay__device_search *search = finding->search;
-    const char *root = getenv("ASSAY_FSROOT"); /* advice that would not work is none */
-    const char *not_asked =
-        root && *root ? "ASSAY_FSROOT replaces this machine by another, which cannot be measured"
-                      : "not asked for";
+    const char *root = getenv("ASSAY_FSROOT"); /* advice that would not work is omitted */
+    const char *not_asked = root && *root
+                                ? "ASSAY_FSROOT describes another machine, which cannot be measured"
+                                : "not requested";
     bool cpu = !search->device;
     int code = 0;
     found->asked = search->ceilings;
@@ -290,8 +289,8 @@ static int find_ceilings(struct finding *finding)
         }
     if (!code && found->cpu_asked && search->only && !rows && !found->interrupted &&
         !finding->refused)
-        return assay__refuse_option(finding->error, "only", "no ceiling's name begins with '%s'",
-                                    search->only);
+        return assay__refuse_option(finding->error, "only",
+                                    "no ceiling has a name that starts with '%s'", search->only);
     return code;
 }
 
@@ -337,7 +336,7 @@ int assay_devices(const struct assay_devices_options *given, struct assay_device
                   struct assay_error *error)
 {
     struct assay_devices_options options;
-    if (!devices) return assay_error_set(error, ASSAY_EINVAL, "no place for the devices");
+    if (!devices) return assay_error_set(error, ASSAY_EINVAL, "nowhere to put the devices");
     *devices = NULL;
     int code = assay__options_read(given, &options, sizeof options, "devices", error);
     if (code) return code;

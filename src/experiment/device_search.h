@@ -11,15 +11,15 @@
 
 #include <assay/device.h>
 
-/** What is looked for; all zero: every device of every engine but the fake one. */
+/** What to search for; all zero: every device of every engine but the fake one. */
 struct assay__device_search {
     const char *engine, *library, *device;
     const char *const *ort; /* further builds for this search: "[NAME=]PATH" */
     size_t ort_count;
     double timeout_s;         /* per device; 0: 30 */
-    bool ceilings, remeasure; /* measure the ceilings; even if they are kept */
+    bool ceilings, remeasure; /* measure the ceilings; even if they are saved */
     double ceilings_s;        /* the time for those of one device; 0: the default */
-    const char *only;         /* ceilings whose names begin so; NULL: all */
+    const char *only;         /* ceilings whose names start with this; NULL: all */
     struct assay_callbacks callbacks;
 };
 
@@ -34,7 +34,7 @@ struct assay__found_device {
 struct assay__found_build {
     const char *name;    /* "" the default one */
     const char *engine;  /* "ort" */
-    const char *library; /* as it was asked for; NULL: the default search */
+    const char *library; /* as requested; NULL: the default search */
     const char *path;    /* really loaded; "" unknown */
     const char *version; /* "" unknown */
     const char *reason;  /* why it has no devices; "" */
@@ -54,12 +54,12 @@ struct assay__found {
     size_t count, capacity;
     const struct assay__ceilings *cpu; /* NULL: none */
     const char *why;                   /* the CPU has none */
-    bool asked, cpu_asked;             /* ceilings were asked for; the CPU's too */
-    bool interrupted;                  /* this is only a part */
+    bool asked, cpu_asked;             /* ceilings were requested; including those of the CPU */
+    bool interrupted;                  /* this is only a part of them */
 };
 
-/** Machine, builds and devices, then ceilings when they were asked for. An interrupt is no error:
- *  found->interrupted. assay__devices_free it in any case. */
+/** Machine, builds and devices, then ceilings if requested. An interrupt is not an error:
+ *  found->interrupted. Always assay__devices_free the result. */
 int assay__devices_find(const struct assay__device_search *search, struct assay__found *found,
                         struct assay_error *error);
 void assay__devices_free(struct assay__found *found);

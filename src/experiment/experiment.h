@@ -1,6 +1,6 @@
-/* experiment.h - what starts launches, as the commands and the public functions (assay/run.h,
- * compare.h, sweep.h, tune.h) share it: the same calls with our own run options, which also say
- * what a command line was and what the fake engine does. */
+/* experiment.h - experiments that start launches, shared by the commands and the public functions
+ * (assay/run.h, compare.h, sweep.h, tune.h): the same calls with the internal run options, which
+ * also contain the command line and the script of the fake engine. */
 #ifndef ASSAY_EXPERIMENT_EXPERIMENT_H
 #define ASSAY_EXPERIMENT_EXPERIMENT_H
 
@@ -24,8 +24,8 @@ int assay__tune_model(const struct assay__run_options *run,
                       const struct assay_tune_options *options, struct assay_profile **profile,
                       struct assay_error *error);
 
-/** The profile and what the rules said; the advice (NULL: they were not asked) is freed before it.
- */
+/** The profile and the result of the rules; the advice (NULL: they were not evaluated) is freed
+ *  before it. */
 struct assay__advice;
 int assay__advise_model(const struct assay__run_options *run,
                         const struct assay_advise_options *options, struct assay_profile **profile,
@@ -34,8 +34,8 @@ int assay__advise_kept(const struct assay__run_options *run,
                        const struct assay_advise_options *options, struct assay_profile *profile,
                        struct assay__advice **advice, struct assay_error *error);
 
-/** Reads both options of a public call, `what` by name, and clears *profile. ASSAY_EINVAL without a
- *  place for it. */
+/** Reads both options of a public call named `what`, and clears *profile. ASSAY_EINVAL without a
+ *  pointer for it. */
 int assay__experiment_read(const struct assay_run_options *run, const void *options, void *own,
                            size_t own_size, const char *what, struct assay__run_options *own_run,
                            struct assay_profile **profile, struct assay_error *error);

@@ -19,8 +19,8 @@ int assay__goal_read(const struct assay_goal_options *goal, const char *otherwis
     plan->asked = true;
     plan->goal = assay__plan_goal_parse(name);
     if (strcmp(assay__plan_goal_name(plan->goal), name) != 0)
-        return assay__refuse_option(error, "goal", "'%s' is no goal: throughput, latency or energy",
-                                    name);
+        return assay__refuse_option(error, "goal",
+                                    "'%s' is not a goal: throughput, latency or energy", name);
     int code = goal->slo ? assay__sweep_slo_check(goal->slo, error) : 0;
     if (!code && goal->memory_budget)
         code = assay__sweep_memory_read(goal->memory_budget, &bytes, error);
@@ -43,7 +43,7 @@ int assay__grid_devices(const struct assay__run_options *run, const char *list,
     *software = false;
     if (list && target->device)
         return assay__refuse_option(error, "devices",
-                                    "one device and a list of them exclude each other");
+                                    "one device and a list of them cannot be used together");
     if (!list && assay__engine_device_class(engine, assay__device_bare(device)) == ASSAY__CLASS_CPU)
         return 0;
     struct assay__device_search search = {

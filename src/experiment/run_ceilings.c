@@ -1,8 +1,8 @@
 /* run_ceilings.c - finds or measures the ceilings of a run's devices. Nothing is measured unless
- * asked: a run must not take longer than requested. The CPU's ceilings hold for every device of
- * class "cpu". Those of another device are in a separate file, named by how the engine describes
- * the device, so the engine is asked first, in a child process. The fake engine's times are
- * scripted: no ceiling holds for them. */
+ * requested: a run must not take longer than expected. The CPU's ceilings apply to every device of
+ * class "cpu". Those of another device are in a separate file, named after the engine's description
+ * of the device, so the engine is queried first, in a child process. The fake engine's times are
+ * scripted: no ceiling applies to them. */
 #include "experiment/run_ceilings.h"
 
 #include "base/clock.h"
@@ -31,8 +31,8 @@ struct getting {
     struct assay__ceilings *set;
 };
 
-/* True ends the measurement before it begins: when it was not asked for, only what is kept is
- * wanted. */
+/* True stops the measurement before it starts: if it was not requested, only saved ceilings are
+ * used. */
 static bool on_row(void *context, const char *name)
 {
     const struct getting *getting = context;
@@ -52,13 +52,14 @@ static int on_device(void *context, const struct assay__device *device)
     getting->cpu = strcmp(device->kind, "cpu") == 0;
     a->engine = assay__arena_text(getting->arena, "%s", device->engine);
     a->device = assay__arena_text(getting->arena, "%s", device->name);
-    /* the same text as in a device search: it names the file */
+    /* same text as in a device search: it names the file */
     a->identity = assay__arena_text(getting->arena, "%s %s\n%s\n%s", device->engine,
                                     device->version, device->library, device->hardware);
     return assay__arena_failed(getting->arena) ? ASSAY_ENOMEM : 0;
 }
 
-/* A device that cannot be asked or used has no ceilings; the run will say what is wrong with it. */
+/* A device that cannot be queried or used has no ceilings; the run will report what is wrong with
+ * it. */
 static int get(struct getting *getting, struct assay_error *error)
 {
     const struct assay_target_options *target = &getting->options->target;
@@ -72,7 +73,7 @@ static int get(struct getting *getting, struct assay_error *error)
     int code = assay__machine_read(getting->arena, &getting->machine);
     if (code) return code;
     getting->cpu = getting->found = strcmp(assay__device_bare(getting->device), "cpu") == 0;
-    if (!getting->cpu) { /* which is always here */
+    if (!getting->cpu) { /* which always exists */
         code = assay__build_of_run(getting->arena, asked.engine, getting->device, &asked.library,
                                    &asked.only, &lost);
         getting->accelerator.library = asked.library;
@@ -92,7 +93,7 @@ static int get(struct getting *getting, struct assay_error *error)
     else
         code = assay__ceilings_kept(getting->arena, &getting->machine, &getting->set, error);
     if (interrupt && *interrupt) return ASSAY_EINTERRUPTED;
-    return code == ASSAY_EINTERRUPTED ? ASSAY_ENOTFOUND : code; /* we ended it: none is kept */
+    return code == ASSAY_EINTERRUPTED ? ASSAY_ENOTFOUND : code; /* stopped by us: none are saved */
 }
 
 static int add_device(struct assay__arena *arena, const char *device,
@@ -104,7 +105,7 @@ static int add_device(struct assay__arena *arena, const char *device,
     const char *why = own.message[0] ? own.message : assay_error_text(code);
     if (code == ASSAY_EINTERRUPTED || code == ASSAY_ENOMEM)
         return assay_error_set(error, code, "%s", why);
-    if (code && options->keeping.ceilings) /* asked for: said, and the run goes on without them */
+    if (code && options->keeping.ceilings) /* requested: report it and continue without them */
         assay__remark(&options->callbacks, "no ceilings of %s: %s", device, why);
     if (code || !getting.set) return 0;
     size_t have = options->ceiling_count, count = have + getting.set->count;

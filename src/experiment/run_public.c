@@ -1,5 +1,5 @@
-/* run_public.c - assay_run(): a run judged against the ceilings of its device; and the reading
- * of options that all public experiments share. */
+/* run_public.c - assay_run(): a run compared with the ceilings of its device; and reading the
+ * options that all public experiments share. */
 #include "base/no_memory.h"
 #include "base/options_read.h"
 #include "experiment/device_selection.h"
@@ -11,7 +11,8 @@ int assay__experiment_read(const struct assay_run_options *run, const void *opti
                            struct assay_profile **profile, struct assay_error *error)
 {
     if (!profile)
-        return assay_error_set(error, ASSAY_EINVAL, "assay_%s needs a place for its profile", what);
+        return assay_error_set(error, ASSAY_EINVAL, "assay_%s needs a pointer for its profile",
+                               what);
     *profile = NULL;
     int code = assay__run_options_read(run, own_run, error);
     return code || !own ? code : assay__options_read(options, own, own_size, what, error);

@@ -1,5 +1,5 @@
 /* sweep_public.c - a sweep from a caller's options to a profile: the grid, the earlier part that it
- * goes on with, the measurement (sweep_run.c). */
+ * resumes, the measurement (sweep_run.c). */
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/no_memory.h"
@@ -7,8 +7,8 @@
 #include "experiment/course.h"
 #include "experiment/experiment.h"
 #include "experiment/grid.h"
+#include "experiment/shape_conflicts.h"
 #include "experiment/sweep_run.h"
-#include "zoo/model_open.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,8 +36,9 @@ static int read_grid(struct work *work, struct assay_error *error)
     const struct assay_grid_options *grid = &work->options->grid;
     const char *list = NULL;
     if (grid->spinning && work->run.target.spinning_off)
-        return assay__refuse_option(error, "spinning",
-                                    "spinning that is off and a list of it exclude each other");
+        return assay__refuse_option(
+            error, "spinning",
+            "disabled spinning and a list of spinning values cannot be used together");
     int code = assay__grid_devices(&work->run, grid->devices, work->arena, &work->words,
                                    &work->software, error);
     for (size_t i = 0; i < work->words.count; i++)
@@ -50,42 +51,14 @@ static int read_grid(struct work *work, struct assay_error *error)
     if (!code) code = assay__config_count(&work->space, ASSAY__GRID_POINTS, error);
     if (!code && work->space.points < 2)
         code = assay__refuse_option(error, "grid",
-                                    "nothing varies: give an axis at least two values");
-    return code;
-}
-
-/* A shape that is given and a batch or a sequence that varies must agree at every point: what
- * contradicts itself is refused before anything runs. */
-static int check_shapes(struct work *work, struct assay_error *error)
-{
-    const struct assay__config_space *space = &work->space;
-    bool varies = space->axes[ASSAY__AXIS_BATCH].count || space->axes[ASSAY__AXIS_SEQ].count;
-    struct assay__model *model = NULL;
-    struct assay_error why = {0};
-    bool zoo = false;
-    if (!varies || !work->run.workload.shape_count) return 0;
-    int code = assay__model_named(work->run.workload.model, &model, &zoo, error);
-    for (size_t point = 0; point < space->points && !code; point++) {
-        struct assay__run_options one = work->run;
-        struct assay__arm_identity identity = {0};
-        struct assay__workload *workload = NULL;
-        if (assay__config_apply(space, point, &one, &identity, &why)) continue;
-        struct assay__workload_options plan = assay__workload_options_of(&one.workload);
-        plan.shapes_only = plan.any_size = true;
-        if (assay__workload_plan(model, &plan, &workload, &why) == ASSAY_EINVAL)
-            code = assay__refuse_option(error, "shapes",
-                                        "%s: %s; write ? for what varies, such as x=?x3x224x224",
-                                        identity.label, why.message);
-        assay__workload_free(workload);
-    }
-    assay__model_free(model);
+                                    "nothing varies: give at least one axis two or more values");
     return code;
 }
 
 /* --- an earlier part -------------------------------------------------------------------------- */
 
-/* Points of two versions of ONNX Runtime are no points of one sweep. (The fake engine has none but
- * ours.) */
+/* Points from two versions of ONNX Runtime do not belong to one sweep. (The fake engine has only
+ * our own version.) */
 static int check_versions(const struct work *work, struct assay_error *error)
 {
     const struct assay__device_search search = {.engine = work->run.target.engine,
@@ -101,9 +74,9 @@ static int check_versions(const struct work *work, struct assay_error *error)
                 now = found.builds[b].version;
         if (strcmp(target->engine, "ort") == 0 && target->engine_version[0] && now && *now &&
             strcmp(now, target->engine_version) != 0)
-            code = assay__refuse_option(
-                error, "resume", "%s was measured with %s %s, here it is %s", work->kept->path,
-                target->engine, target->engine_version, now);
+            code = assay__refuse_option(error, "resume", "%s was measured with %s %s, now it is %s",
+                                        work->kept->path, target->engine, target->engine_version,
+                                        now);
     }
     assay__devices_free(&found);
     return code;
@@ -135,7 +108,7 @@ static int measure(struct work *work, struct assay_profile **profile, struct ass
         snprintf(failed, sizeof failed, ", %zu had failed", tally.points_failed);
     if (*profile && work->kept)
         assay__remark(callbacks,
-                      "%zu of %zu points were complete%s; %zu launches were taken over from %s",
+                      "%zu of %zu points were complete%s; %zu launches were reused from %s",
                       tally.points_kept, work->space.points, failed, tally.launches_kept,
                       work->run.keeping.output);
     if (*profile && plan.confirm && !tally.confirmed && !assay__arms_interrupted(&arms))
@@ -148,7 +121,7 @@ static int measure(struct work *work, struct assay_profile **profile, struct ass
     return code;
 }
 
-/* The fake engine's times are scripted: how long its loading really took says nothing. */
+/* The fake engine's times are scripted: how long its loading took is irrelevant. */
 static bool is_scripted(const struct assay__run_options *run)
 {
     return run->script || (run->target.engine && strcmp(run->target.engine, "fake") == 0);
@@ -181,10 +154,11 @@ int assay__sweep_model(const struct assay__run_options *run,
     }
     work->run.watching.power |= work->plan.goal == ASSAY__PLAN_ENERGY;
     if (!code) code = read_grid(work, error);
-    if (!code) code = check_shapes(work, error);
+    if (!code) code = assay__space_shapes_check(&work->space, &work->run, error);
     bool earlier = !code && options->resume && assay__file_exists(output);
     if (!code && options->resume && !earlier)
-        assay__remark(&run->callbacks, "there is no %s to resume yet: the sweep begins", output);
+        assay__remark(&run->callbacks, "there is no %s to resume yet: starting a new sweep",
+                      output);
     if (earlier) code = assay_profile_open(output, &work->kept, error);
     if (earlier && !code) code = check_versions(work, error);
     if (!code) code = assay__grid_ceilings(&work->space, work->refusals, &work->run, error);

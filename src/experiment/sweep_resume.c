@@ -1,7 +1,7 @@
-/* sweep_resume.c - going on with a sweep that was interrupted or killed. The earlier capture must
- * be one of the same sweep: the same model, the same grid, the same way of measuring. A point that
- * ended there is taken over as it is, also one of which no launch went well; of one that did not
- * end, or lost launches, those that went well are, and only the others are measured. */
+/* sweep_resume.c - resuming a sweep that was interrupted or killed. The earlier capture must belong
+ * to the same sweep: the same model, the same grid, the same way of measuring. A completed point is
+ * reused as it is, even if none of its launches succeeded; for one that did not complete, or lost
+ * launches, the successful ones are reused and only the others are measured. */
 #include "judge/comparison.h"
 #include "judge/sweep.h"
 #include "experiment/sweep_run.h"
@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* The nth point's trial; NULL: there are fewer. */
+/* The trial of the nth point; NULL: there are fewer. */
 static struct assay__trial *point_at(const struct assay_profile *profile, size_t n)
 {
     for (size_t i = 0; i < profile->trial_count; i++)
@@ -18,8 +18,7 @@ static struct assay__trial *point_at(const struct assay_profile *profile, size_t
     return NULL;
 }
 
-/* May differ: what is asked of the points, how many launches, and what the engine answered
- * itself. */
+/* These may differ: goal and limits, the number of launches, and what the engine chose itself. */
 static bool is_asked(const char *key)
 {
     static const char *const keys[] = {"goal", "slo", "memory_budget", "drift_limit", "class"};
@@ -31,7 +30,7 @@ static bool is_asked(const char *key)
 static int check_point(const struct assay_profile *kept, const struct assay__trial *a,
                        const struct assay__trial *b, struct assay_error *error)
 {
-    if (!a->launch_count || !b->option_count) return 0; /* nothing of it is taken over */
+    if (!a->launch_count || !b->option_count) return 0; /* nothing of it is reused */
     if (strcmp(a->target.engine, b->target.engine) != 0 ||
         strcmp(a->target.device, b->target.device) != 0)
         return assay_error_set(error, ASSAY_EINVAL, "%s was measured on %s %s, this is %s %s",
@@ -45,7 +44,7 @@ static int check_point(const struct assay_profile *kept, const struct assay__tri
                           (strcmp(key, "threads") == 0 && strcmp(now, "default") == 0);
         if (!may_differ && strcmp(now, then) != 0)
             return assay_error_set(error, ASSAY_EINVAL,
-                                   "%s was measured with %s %s, this command says %s", kept->path,
+                                   "%s was measured with %s %s, this command has %s", kept->path,
                                    key, then, now);
     }
     bool same = a->input_count == b->input_count;
@@ -72,9 +71,10 @@ int assay__sweep_resumable(const struct assay_profile *kept, const struct assay_
                                kept->path, kept->command);
     if (strcmp(a->fingerprint, b->fingerprint) != 0 || a->parameters != b->parameters ||
         a->weight_bytes != b->weight_bytes || (hashed && strcmp(a->sha256, b->sha256) != 0))
-        return assay_error_set(error, ASSAY_EINVAL,
-                               "%s holds another model (%s, fingerprint %.12s; this one has %.12s)",
-                               kept->path, a->name, a->fingerprint, b->fingerprint);
+        return assay_error_set(
+            error, ASSAY_EINVAL,
+            "%s contains another model (%s, fingerprint %.12s; this one has %.12s)", kept->path,
+            a->name, a->fingerprint, b->fingerprint);
     while (point_at(kept, had))
         had++;
     while (point_at(now, has))
@@ -82,14 +82,15 @@ int assay__sweep_resumable(const struct assay_profile *kept, const struct assay_
     for (size_t i = 0; i < has && i < had; i++) {
         const char *then = point_at(kept, i)->label, *here = point_at(now, i)->label;
         if (strcmp(then, here) != 0)
-            return assay_error_set(error, ASSAY_EINVAL,
-                                   "%s holds another grid: its point %zu is '%s', here it is '%s'",
-                                   kept->path, i + 1, then, here);
+            return assay_error_set(
+                error, ASSAY_EINVAL,
+                "%s contains another grid: its point %zu is '%s', here it is '%s'", kept->path,
+                i + 1, then, here);
     }
     if (had != has)
         return assay_error_set(error, ASSAY_EINVAL,
-                               "%s holds another grid: %zu points, here there are %zu", kept->path,
-                               had, has);
+                               "%s contains another grid: %zu points, here there are %zu",
+                               kept->path, had, has);
     int code = 0;
     for (size_t i = 0; i < has && !code; i++)
         code = check_point(kept, point_at(kept, i), point_at(now, i), error);
@@ -99,7 +100,7 @@ int assay__sweep_resumable(const struct assay_profile *kept, const struct assay_
 /* --- taking over ------------------------------------------------------------------------------ */
 
 /* The whole trial, as it ended: its arm has nothing left to do. Goal and limits are those of this
- * command; the other options are kept as they were measured. */
+ * command; the other options stay as they were measured. */
 static int adopt_trial(struct assay__arms *arms, size_t index, struct assay__trial *kept,
                        struct assay_error *error)
 {

@@ -1,6 +1,7 @@
 /* sweep_run.c - measures the points of a sweep, resumes an earlier one, and runs the best two
  * again. */
 #include "experiment/course.h"
+#include "experiment/quiet.h"
 #include "experiment/sweep_run.h"
 
 #include "judge/sweep.h"
@@ -12,8 +13,7 @@
 
 /* --- points ----------------------------------------------------------------------------------- */
 
-/* What a point means, and what its device makes of it. *refusal says why it cannot run; "" it
- * can. */
+/* What a point means, and the state of its device. *refusal says why it cannot run; "" it can. */
 static int point_options(const struct assay__sweep_plan *plan, size_t point,
                          struct assay__run_options *one, struct assay__arm_identity *identity,
                          const char **refusal, struct assay_error *error)
@@ -39,8 +39,8 @@ static int point_options(const struct assay__sweep_plan *plan, size_t point,
 
 /* --- outputs ---------------------------------------------------------------------------------- */
 
-/* The most trusted of the points with outputs of the same shape that gave numbers, the first of
- * equals; SIZE_MAX: none. The model as it is comes before rewritten copies, then the CPU before
+/* The most trusted of the points with outputs of the same shape that are numbers, the first among
+ * equals; SIZE_MAX: none. The original model comes before rewritten copies, then the CPU before
  * other devices. */
 static size_t reference_of(const struct assay__arms *arms, const struct assay__sweep_plan *plan,
                            size_t point, size_t count)
@@ -67,8 +67,8 @@ static size_t reference_of(const struct assay__arms *arms, const struct assay__s
     return best;
 }
 
-/* Another device or precision may give other numbers; threads and levels of one device are not
- * compared. */
+/* Another device or precision may produce different numbers; threads and levels of one device are
+ * not compared. */
 static int judge_outputs(struct assay__arms *arms, const struct assay__sweep_plan *plan,
                          size_t count, struct assay_error *error)
 {
@@ -83,12 +83,12 @@ static int judge_outputs(struct assay__arms *arms, const struct assay__sweep_pla
             differs = differs || assay__config_choice(plan->space, i, axes[a]) !=
                                      assay__config_choice(plan->space, reference, axes[a]);
         if (!differs || !arms->items[i]) continue;
-        code = arms->items[reference]
-                   ? assay__arms_drift_one(arms, reference, i, error)
-                   : assay_metrics_unavailable(assay__arms_trial(arms, i)->metrics,
-                                               "drift.relative_l2",
-                                               "the outputs to compare with were those of the "
-                                               "earlier capture, and are not kept");
+        code =
+            arms->items[reference]
+                ? assay__arms_drift_one(arms, reference, i, error)
+                : assay_metrics_unavailable(
+                      assay__arms_trial(arms, i)->metrics, "drift.relative_l2",
+                      "the reference outputs belonged to the earlier capture and were not saved");
     }
     return code;
 }
@@ -123,9 +123,9 @@ out:
 
 /* --- where the time went ---------------------------------------------------------------------- */
 
-/* Measuring: the windows, those left out as disturbed included. Loading: from the start of a worker
- * to its first window (process, engine, session, warm-up); all of a worker that never came so far.
- * The rest is ours. */
+/* Measuring: the windows, including those left out as disturbed. Loading: from the start of a
+ * worker to its first window (process, engine, session, warm-up), or its whole life if it never got
+ * that far. The rest is our overhead. */
 static int put_wall(struct assay__arms *arms, uint64_t start_ns, struct assay_error *error)
 {
     double measuring_s = 0, loading_s = 0, total_s = (double)(assay__now_ns() - start_ns) / 1e9;
@@ -146,9 +146,9 @@ static int put_wall(struct assay__arms *arms, uint64_t start_ns, struct assay_er
     }
     struct assay_metrics *metrics = assay__arms_trial(arms, 0)->metrics;
     assay_metrics_measured(metrics, "sweep.wall.total", total_s, "clock",
-                           "from the start of the command until all metrics stood");
+                           "from the start of the command until all metrics were computed");
     assay_metrics_measured(metrics, "sweep.wall.measuring", measuring_s, "clock",
-                           "the windows of all launches, those left out included, by our clock");
+                           "the windows of all launches, including those left out");
     assay_metrics_measured(
         metrics, "sweep.wall.loading", loading_s, "clock",
         "from the start of each worker to its first window: process, session, warm-up");
@@ -204,13 +204,22 @@ int assay__sweep_run(struct assay__arms *arms, const struct assay__sweep_plan *p
             plan->course->planned += (size_t)launches - had[i];
     plan->course->points = (int)count;
     plan->course->begin_ns = assay__now_ns();
-    /* rounds over the points that miss that launch, there and back */
+    /* rounds over the points that lack that launch, forwards and backwards */
     for (int r = 0; r < launches && !code; r++) {
         size_t members = 0;
         for (size_t i = 0; i < count; i++)
             if (arms->items[i] && had[i] <= (size_t)r) round[members++] = i;
         code = run_round(arms, plan->course, round, members, r % 2 != 0, error);
     }
+    size_t ran = 0;
+    for (size_t i = 0; i < count && !code; i++)
+        if (arms->items[i]) round[ran++] = i;
+    const struct assay__quiet quiet = {
+        .spent_s = (double)(assay__now_ns() - plan->course->begin_ns) / 1e9,
+        .left_s = INFINITY,
+        .launches = launches};
+    bool repeated;
+    if (!code) code = assay__arms_when_quiet(arms, round, ran, &quiet, &repeated, error);
     for (size_t i = 0; i < count && !code; i++)
         code = assay__arms_conclude(arms, i, error);
     if (!code) code = judge_outputs(arms, plan, count, error);

@@ -1,5 +1,5 @@
-/* sweep_run.h - measuring a sweep: its points as arms, going on with an earlier capture, running
- * the best two again, and where the wall-clock time went. What the points then say is sweep.h's. */
+/* sweep_run.h - measuring a sweep: its points as arms, resuming an earlier capture, running the
+ * best two again, and where the wall-clock time went. sweep.h evaluates the points. */
 #ifndef ASSAY_EXPERIMENT_SWEEP_RUN_H
 #define ASSAY_EXPERIMENT_SWEEP_RUN_H
 
@@ -23,23 +23,23 @@ struct assay__sweep_plan {
 };
 
 struct assay__sweep_tally {
-    size_t points_kept, launches_kept; /* taken over from the earlier capture */
-    size_t points_failed;              /* those too, but there is nothing to measure */
+    size_t points_kept, launches_kept; /* reused from the earlier capture */
+    size_t points_failed;              /* also reused, with nothing left to measure */
     bool confirmed;                    /* the best two were run again */
 };
 
-/** Adds the points, checks that an earlier capture is one of the same sweep (ASSAY_EINVAL with one
- *  line: what differs; then nothing was written), measures what is missing, confirms, and puts
+/** Adds the points, checks that an earlier capture belongs to the same sweep (ASSAY_EINVAL with one
+ *  line on what differs; then nothing was written), measures what is missing, confirms, and puts
  *  sweep.wall.* into the first trial. The caller begins and finishes. */
 int assay__sweep_run(struct assay__arms *arms, const struct assay__sweep_plan *plan,
                      struct assay__sweep_tally *tally, struct assay_error *error);
 
-/** 0, or ASSAY_EINVAL: why `kept` is no earlier part of what `now` is (its trials stand, nothing is
- *  measured yet). Engine versions are the caller's to check. */
+/** 0, or ASSAY_EINVAL: why `kept` is not an earlier part of `now` (whose trials exist, but nothing
+ *  is measured yet). The caller checks engine versions. */
 int assay__sweep_resumable(const struct assay_profile *kept, const struct assay_profile *now,
                            struct assay_error *error);
-/** Takes over what the earlier capture holds of arms 0 … count - 1: whole trials that ended, else
- *  their launches that did. */
+/** Reuses the earlier capture for arms 0 … count - 1: complete trials, else their completed
+ *  launches. */
 int assay__sweep_adopt(struct assay__arms *arms, struct assay_profile *kept, size_t count,
                        int launches, struct assay__sweep_tally *tally, struct assay_error *error);
 

@@ -1,9 +1,9 @@
 /* tune.c - chooses the configurations that a tuning tries next.
  *
- * A proposal is the untried point of the largest expected improvement over the best tried one
- * (Jones, Schonlau, Welch, Efficient Global Optimization, 1998), of the belief without noise, times
- * the share of good launches seen with its settings. Several points of one round are found one
- * after the other, each believed to cost what the surrogate says (kriging believer). The search
+ * A proposal is the untried point with the largest expected improvement over the best tried one
+ * (Jones, Schonlau, Welch, Efficient Global Optimization, 1998), of the noise-free belief, times
+ * the share of successful launches with its settings. Several points of one round are chosen one
+ * after the other, each assumed to cost what the surrogate predicts (kriging believer). The search
  * ends when the largest expected improvement is negligible, or when the configurations are used
  * up. */
 #include "experiment/tune.h"
@@ -20,7 +20,7 @@
 #define NEW_PER_ROUND 3
 #define IMPROVEMENT_LEAST 1e-5
 #define HALVING_FIRST 8
-#define LAUNCHES_LEAST 45 /* allowed in any case */
+#define LAUNCHES_LEAST 45 /* always allowed */
 
 enum { UNTRIED, PROPOSED, GOOD, FAILED, BANNED };
 
@@ -29,8 +29,8 @@ struct assay__tune {
     size_t points, most, start, tried, told; /* told: launches */
     struct assay__random random;
     unsigned char *state; /* by point */
-    int *launches;        /* by point: good ones */
-    size_t *design;       /* in the order they are to be tried */
+    int *launches;        /* by point: successful ones */
+    size_t *design;       /* in the order in which they are tried */
     size_t design_count, design_next;
     struct assay__tune_observation *seen;
     size_t seen_count, seen_capacity;
@@ -65,9 +65,9 @@ static double distance(const struct assay__tune_grid *grid, size_t a, size_t b)
     return sum;
 }
 
-/* The start; every name alone, the ends and the middle of what is ordered alone; then the corners
- * left out, each the point farthest from all of the design, ties by lot, to two fifths of the
- * configurations. */
+/* The start; every named setting alone, the ends and the middle of ordered ones alone; then missing
+ * corners, each the point farthest from the whole design, ties broken at random, up to two fifths
+ * of the configurations. */
 static void plan_design(struct assay__tune *tune)
 {
     plan_point(tune, tune->start);
@@ -171,8 +171,8 @@ double assay__tune_belief(const struct assay__tune *tune, size_t point)
     return tune->mean[point];
 }
 
-/* Share of the launches that went well, of those with a setting of the point: the least one. None
- * when all of three failed. */
+/* Share of successful launches among those with a setting of the point: the smallest one. Zero if
+ * all of three failed. */
 static double hope(const struct assay__tune *tune, size_t point)
 {
     double least = 1;
@@ -194,7 +194,7 @@ static void take(struct assay__tune *tune, size_t point, size_t *points, size_t 
     tune->tried++;
 }
 
-/* The untried point of the largest expected improvement; SIZE_MAX: none is worth a launch. */
+/* The untried point with the largest expected improvement; SIZE_MAX: none is worth a launch. */
 static size_t propose(const struct assay__tune *tune, double best)
 {
     size_t chosen = SIZE_MAX;
@@ -211,8 +211,7 @@ static size_t propose(const struct assay__tune *tune, double best)
     return most < IMPROVEMENT_LEAST ? SIZE_MAX : chosen;
 }
 
-/* Believed points are at the end of `seen` until the round is over: they are not
- * observations. */
+/* Believed points are at the end of `seen` until the round is over: they are not observations. */
 static int search_round(struct assay__tune *tune, size_t *points, size_t *count)
 {
     size_t real = tune->seen_count, believed = real, incumbent = assay__tune_incumbent(tune);
@@ -231,7 +230,7 @@ static int search_round(struct assay__tune *tune, size_t *points, size_t *count)
     return code;
 }
 
-/* Tried points by belief, the best first; of those that may still be the best when `plausible`. */
+/* Tried points by belief, best first; with `plausible`, only those that may still be the best. */
 static size_t rank(const struct assay__tune *tune, size_t *points, size_t most, bool plausible)
 {
     size_t count = 0, best = assay__tune_incumbent(tune);
@@ -250,7 +249,7 @@ static size_t rank(const struct assay__tune *tune, size_t *points, size_t most, 
     return count;
 }
 
-/* Launches that may still be made: in all a quarter of what the whole grid would take with three
+/* Launches that may still be made: in total a quarter of what the whole grid would take with three
  * each. */
 static size_t allowance(const struct assay__tune *tune)
 {
@@ -286,7 +285,7 @@ int assay__tune_round(struct assay__tune *tune, enum assay__tune_stage *stage, s
             if (*count < 2) *count = 0; /* nothing to distinguish */
             break;
         }
-        case ASSAY__TUNE_FINAL: /* as many as there is room for beside the start, two at least */
+        case ASSAY__TUNE_FINAL: /* as many as there is room for besides the start, at least two */
             most = left / ASSAY__TUNE_FINAL_LAUNCHES;
             most = most < 3 ? 2 : most > ASSAY__TUNE_FINALISTS ? ASSAY__TUNE_FINALISTS : most - 1;
             if (assay__tune_incumbent(tune) != SIZE_MAX) *count = rank(tune, points, most, true);

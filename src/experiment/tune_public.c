@@ -7,6 +7,7 @@
 #include "experiment/course.h"
 #include "experiment/experiment.h"
 #include "experiment/grid.h"
+#include "experiment/shape_conflicts.h"
 #include "experiment/tune_session.h"
 #include "model/inputs/inputs.h"
 #include "model/rewrite/rewrites.h"
@@ -19,7 +20,7 @@
 
 #define BUDGET_S 60.0
 #define BUDGET_LEAST_S 0.5     /* a launch starts a process, loads the model, warms up */
-#define BUDGET_MOST_S 604800.0 /* as of other durations */
+#define BUDGET_MOST_S 604800.0 /* as for other durations */
 #define TIME_S 0.15            /* of a short launch */
 #define TIME_ENERGY_S 1.0      /* sensors are slow */
 
@@ -35,7 +36,7 @@ struct work {
 
 /* --- the space -------------------------------------------------------------------------------- */
 
-/* "1,2,4,…" to the cores that the worker may use. */
+/* "1,2,4,…" up to the number of cores that the worker may use. */
 static const char *default_threads(struct work *work)
 {
     struct assay__machine machine = {0};
@@ -47,7 +48,7 @@ static const char *default_threads(struct work *work)
     return cores > 1 ? assay__arena_text(work->arena, "%s,%d", list, cores) : list;
 }
 
-/* Could the model be run with two samples as well as with one? */
+/* Whether the model could also be run with two samples. */
 static bool batch_is_free(const struct assay_workload_options *w, const struct assay__model *model)
 {
     struct assay__workload *workload = NULL;
@@ -103,10 +104,11 @@ static int make_space(struct work *work, struct assay_error *error)
     struct assay__model *model = NULL;
     int code = assay__model_open(name, &model, NULL, error);
     if (!code) code = read_space(work, model, error);
+    if (!code) code = assay__space_shapes_check(space, &work->run, error);
     assay__model_free(model);
     if (!code) code = assay__config_rewrite(space, name, error);
     if (code) return code;
-    if (!work->options->grid.precision) { /* a default that cannot be made is not worth a row */
+    if (!work->options->grid.precision) { /* a default that cannot be produced is not worth a row */
         size_t kept = 0;
         for (size_t i = 0; i < precisions->count; i++) {
             if (space->refusals[i]) continue;
@@ -120,7 +122,7 @@ static int make_space(struct work *work, struct assay_error *error)
     if (code) return code;
     if (space->points < 2)
         return assay__refuse_option(error, "grid",
-                                    "nothing varies: there is one configuration only; give an axis "
+                                    "nothing varies: there is only one configuration; give an axis "
                                     "more values, such as threads 1,2,4");
     work->plan.configurations = (int64_t)space->points;
     return 0;
@@ -136,18 +138,20 @@ static int check(struct work *work, struct assay_error *error)
     work->plan.budget_s = o->budget_s == 0 ? BUDGET_S : o->budget_s;
     if (!(work->plan.budget_s >= BUDGET_LEAST_S))
         return assay__refuse_option(error, "budget_s",
-                                    "%.3g s is too short for one launch; 30 s or more is sensible",
+                                    "%.3g s is too short for one launch; use 30 s or more",
                                     work->plan.budget_s);
     if (work->plan.budget_s > BUDGET_MOST_S)
-        return assay__refuse_option(error, "budget_s", "%.3g s are more than %g s, which is a week",
+        return assay__refuse_option(error, "budget_s",
+                                    "%.3g s is more than the limit of %g s (a week)",
                                     work->plan.budget_s, BUDGET_MOST_S);
     if (o->grid.spinning && work->run.target.spinning_off)
-        return assay__refuse_option(error, "spinning",
-                                    "spinning that is off and a list of it exclude each other");
+        return assay__refuse_option(
+            error, "spinning",
+            "disabled spinning and a list of spinning values cannot be used together");
     if (o->grid.batch && strchr(o->grid.batch, ',') && work->plan.goal == ASSAY__PLAN_LATENCY)
         return assay__refuse_option(error, "batch",
-                                    "the latency of several batch sizes (%s) would only find the "
-                                    "smallest: give one, or the goal throughput",
+                                    "minimising the latency of several batch sizes (%s) would only "
+                                    "find the smallest: give one size, or the goal throughput",
                                     o->grid.batch);
     return 0;
 }

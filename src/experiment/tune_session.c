@@ -1,13 +1,15 @@
-/* tune_session.c - runs a tuning: launches what the search asks for until the budget is spent.
+/* tune_session.c - runs a tuning: launches what the search proposes until the budget is spent.
  *
- * A point has one arm for the search (role "start" or "search"); the finalists have fresh ones
- * (role "finalist"), so that what chose them does not judge them; what the best owes to each
- * setting is measured by arms of role "ablation", beside a fresh one of the best. Energy is known
- * when the sensors' readings end, not while it searches: then latency guides the search, the
- * finalists are judged by their energy, and no ablation is made. */
+ * A point has one arm for the search (role "start" or "search"); the finalists have new ones (role
+ * "finalist"), so that the launches that selected them do not judge them; the contribution of each
+ * setting is measured by arms of role "ablation", next to a new one of the best. Energy is known
+ * only when the sensor readings end, not during the search: then latency guides the search, the
+ * finalists are judged by their energy, and there is no ablation. */
 #include "experiment/course.h"
 #include "experiment/tune_session.h"
 
+#include "experiment/quiet.h"
+#include "experiment/same_levels.h"
 #include "experiment/tune.h"
 #include "judge/tune_report.h"
 #include "base/clock.h"
@@ -21,11 +23,12 @@
 #include <string.h>
 
 #define FINAL_LONGEST_S 1.0
-#define RESERVE_MOST 0.4 /* of the budget, for the finalists */
-#define FINAL_SHARE 0.6  /* of the time left that the finalists may take */
-#define NO_USE 0.01      /* of the logarithm of the cost: what a setting is believed to bring */
-#define REPEATS 1        /* of a launch that was lost */
-#define REPEATS_START 2  /* everything is judged against the start */
+#define RESERVE_MOST 0.4  /* of the budget, for the finalists */
+#define FINAL_SHARE 0.6   /* of the time left that the finalists may take */
+#define NO_USE 0.01       /* of the logarithm of the cost: what a setting is believed to bring */
+#define LEVELS_SHARE 0.05 /* of the budget, to compare graphs */
+#define REPEATS 1         /* of a launch that was lost */
+#define REPEATS_START 2   /* everything is judged against the start */
 
 struct session {
     const struct assay__tune_job *job;
@@ -34,9 +37,9 @@ struct session {
     struct assay__course *course;
     struct assay__tune_grid grid;
     size_t *arm;      /* by point; SIZE_MAX: none yet */
-    double *launch_s; /* by point: what its last launch took of the budget; NaN */
+    double *launch_s; /* by point: duration of its last launch; NaN */
     double *p50_s;    /* by point: of its last launch; NaN */
-    double *broken;   /* by point: numbers of its outputs that are NaN or infinite; NaN unknown */
+    double *broken;   /* by point: output values that are NaN or infinite; NaN unknown */
     double spent_s;   /* by all launches */
     size_t launches, start, concluded;         /* arms whose metrics are final */
     bool drift_known[2][ASSAY__CONFIG_VALUES]; /* by device, by precision */
@@ -63,8 +66,8 @@ static size_t value_of(const struct assay__config_space *space, enum assay__axis
     return otherwise;
 }
 
-/* The point that is tried first: the defaults, as far as the space holds them, on a device that can
- * be used, a real one if there is one. */
+/* The point that is tried first: the defaults, as far as the space contains them, on a usable
+ * device, preferably a real one. */
 static size_t usable_start(const struct assay__tune_job *job)
 {
     const struct assay__config_space *space = job->space;
@@ -111,7 +114,7 @@ static const struct {
                    {"latency.p99", 0.99}, {"latency.p999", 0.999}, {"latency.max", 1},
                    {"latency.mean", 0.5}};
 
-/* NaN: there is no limit of latency. */
+/* NaN: there is no latency limit. */
 static double limit_quantile(const struct assay__plan *plan)
 {
     for (size_t i = 0; plan->slo_metric && i < sizeof percentiles / sizeof percentiles[0]; i++)
@@ -128,7 +131,7 @@ static double limit_needs_s(const struct session *s, size_t point)
     return 2.2 * (double)assay__stats_percentile_needs(q) * s->p50_s[point];
 }
 
-/* How much worse than allowed, as a factor that the search can follow back to what is allowed. */
+/* How much worse than allowed, as a factor that leads the search back to what is allowed. */
 static double penalty(const struct session *s, size_t index, const struct assay__launch *launch)
 {
     const struct assay__plan *plan = s->job->plan;
@@ -149,7 +152,7 @@ static double penalty(const struct session *s, size_t index, const struct assay_
     return factor;
 }
 
-/* One launch; *cost is NaN when it failed or was not made. */
+/* One launch; *cost is NaN if it failed or was not made. */
 static int launch(struct session *s, size_t point, size_t index, double *cost,
                   struct assay_error *error)
 {
@@ -175,8 +178,8 @@ static int launch(struct session *s, size_t point, size_t index, double *cost,
     return 0;
 }
 
-/* The worker of the arm's last launch went away without a word: killed, crashed. Unlike a refusal
- * by the engine, that may be an accident. */
+/* The worker of the arm's last launch disappeared without a message: killed or crashed. Unlike a
+ * rejection by the engine, that may be an accident. */
 static bool was_lost(const struct session *s, size_t index)
 {
     size_t count = 0;
@@ -187,8 +190,8 @@ static bool was_lost(const struct session *s, size_t index)
 
 /* --- drift ------------------------------------------------------------------------------------ */
 
-/* Its outputs hold something that is no number: there is nothing to compare it with, and nothing to
- * advise. */
+/* Its outputs contain something that is not a number: there is nothing to compare it with, and it
+ * cannot be recommended. */
 static bool is_broken(const struct session *s, size_t point)
 {
     return isfinite(s->job->plan->drift_limit) && s->broken[point] > 0;
@@ -200,8 +203,8 @@ static bool has_same(const struct session *s, size_t point, size_t other, enum a
            assay__config_choice(s->job->space, other, axis);
 }
 
-/* An arm of float32 with outputs of the same shape as the point's, on the start's device if one
- * there gives numbers; SIZE_MAX: none. */
+/* A float32 arm with outputs of the same shape as the point's, on the start's device if one there
+ * produces numbers; SIZE_MAX: none. */
 static size_t reference_of(const struct session *s, size_t point)
 {
     for (int anywhere = 0; anywhere < 2; anywhere++)
@@ -215,8 +218,8 @@ static size_t reference_of(const struct session *s, size_t point)
     return SIZE_MAX;
 }
 
-/* Keeps the search away from a device or a precision whose first outputs are too far from those of
- * the start's; told by points that differ from the start in that alone of the two. */
+/* Keeps the search away from a device or precision whose first outputs differ too much from those
+ * of the start; judged by points that differ from the start only in that one of the two. */
 static void judge_outputs(struct session *s, size_t point, size_t index)
 {
     bool same_device = has_same(s, point, s->start, ASSAY__AXIS_DEVICE);
@@ -240,8 +243,8 @@ static void judge_outputs(struct session *s, size_t point, size_t index)
 
 /* --- the search ------------------------------------------------------------------------------- */
 
-/* One more launch of a point for the search. A first one that was lost is repeated while there is
- * time, in an arm of its own, for a trial with a lost launch has failed. */
+/* One more launch of a point for the search. A first launch that was lost is repeated while there
+ * is time, in a separate arm, because a trial with a lost launch has failed. */
 static int try_point(struct session *s, size_t point, struct assay_error *error)
 {
     size_t device = assay__config_choice(s->job->space, point, ASSAY__AXIS_DEVICE);
@@ -271,8 +274,8 @@ static int try_point(struct session *s, size_t point, struct assay_error *error)
     return 0;
 }
 
-/* What the finalists need: the best so far, a rival and the start; of a small budget at most a
- * part, for then there is little to judge. */
+/* What the finalists need: the best so far, a rival and the start; at most a part of a small
+ * budget, because then there is little to judge. */
 static double reserve_s(const struct session *s)
 {
     size_t best = assay__tune_incumbent(s->tune);
@@ -308,14 +311,16 @@ static int search(struct session *s, size_t *finalists, size_t *count, struct as
 
 /* --- the finalists ---------------------------------------------------------------------------- */
 
-/* Fresh launches of each of the points, alternating, while the budget lasts;
- * `most_s` is how long one may measure where the limit of latency needs more than `time_s`. */
+/* New launches of each of the points, alternating, while the budget lasts; `most_s` is how long one
+ * may measure if the latency limit needs more than `time_s`. */
 static int measure_anew(struct session *s, const size_t *points, size_t count,
                         enum assay__trial_role role, double time_s, double most_s,
                         struct assay_error *error)
 {
     size_t arms[ASSAY__TUNE_ROUND];
     double round_s = 0;
+    uint64_t start_ns = assay__now_ns();
+    bool repeated;
     int code = 0;
     for (size_t i = 0; i < count && !code; i++)
         code = add_arm(s, points[i], role, fmax(time_s, fmin(most_s, limit_needs_s(s, points[i]))),
@@ -332,7 +337,10 @@ static int measure_anew(struct session *s, const size_t *points, size_t count,
         }
         round_s = (double)(assay__now_ns() - begin_ns) / 1e9;
     }
-    return code;
+    const struct assay__quiet quiet = {.spent_s = (double)(assay__now_ns() - start_ns) / 1e9,
+                                       .left_s = left_s(s),
+                                       .launches = ASSAY__TUNE_FINAL_LAUNCHES};
+    return code ? code : assay__arms_when_quiet(s->arms, arms, count, &quiet, &repeated, error);
 }
 
 static double sum_s(const struct session *s, const size_t *points, size_t count)
@@ -352,7 +360,7 @@ static bool is_among(const size_t *points, size_t count, size_t point)
     return false;
 }
 
-/* Nothing with that value ran well, though it was tried: it would not now. */
+/* Nothing with that value succeeded, although it was tried: it would not now. */
 static bool is_hopeless(const struct session *s, size_t axis, size_t value)
 {
     bool tried = false;
@@ -365,9 +373,9 @@ static bool is_hopeless(const struct session *s, size_t axis, size_t value)
     return tried;
 }
 
-/* One more finalist, after the likeliest, if it runs and there is time. The search's shares of the
- * grid stay what they are: a point that is new counts among the configurations, and from three
- * finalists on the least likely one makes room. */
+/* One more finalist, after the most promising ones, if it runs and there is time. The search's
+ * shares of the grid do not change: a new point counts as a configuration, and from three finalists
+ * on the least promising one makes room. */
 static int add_finalist(struct session *s, size_t point, size_t *points, size_t *count,
                         struct assay_error *error)
 {
@@ -383,10 +391,10 @@ static int add_finalist(struct session *s, size_t point, size_t *points, size_t 
     return 0;
 }
 
-/* Finalists, the start among them when it ran well; as many as the time left allows, two at least.
- * A change has to prove its use, above all a precision that costs accuracy: the likeliest best with
- * the start's precision takes part, and so does the one with every setting reset that seems to be
- * of no use. */
+/* The finalists, including the start if it succeeded; as many as the remaining time allows, at
+ * least two. A change has to prove useful, especially a precision that costs accuracy: the most
+ * promising one with the start's precision takes part, and so does the one with every setting reset
+ * that seems useless. */
 static int final(struct session *s, size_t *points, size_t *finalists, struct assay_error *error)
 {
     size_t usual = assay__tune_grid_choice(&s->grid, s->start, ASSAY__AXIS_PRECISION),
@@ -450,9 +458,9 @@ static int conclude(struct session *s, struct assay_error *error)
     return code;
 }
 
-/* What the report will call the best, and each of its settings that differs from the start's, reset
- * alone, unless that was a finalist; only when there is time for all, and when it was judged: what
- * something else owes to its settings is of no use. */
+/* What the report will call the best, and each of its settings that differs from the start reset
+ * alone, unless that was a finalist; only if there is time for all, and if it was judged: the
+ * contributions to another configuration are of no use. */
 static int ablate(struct session *s, const size_t *finalists, size_t finalist_count,
                   struct assay_error *error)
 {
@@ -479,6 +487,47 @@ static int ablate(struct session *s, const size_t *finalists, size_t finalist_co
                         error);
 }
 
+/* Levels of optimisation that give the same graph are one setting. Finding that out may take a
+ * twentieth of the budget. */
+static int skip_same_levels(struct session *s, struct assay_error *error)
+{
+    const struct assay__config_space *space = s->job->space;
+    const struct assay__arm *start = s->arms->items[s->arm[s->start]];
+    const char *usual = space->axes[ASSAY__AXIS_PRECISION].count ? "float32" : NULL;
+    size_t level = assay__config_choice(space, s->start, ASSAY__AXIS_OPT), skipped = 0;
+    struct assay__same_levels same;
+    struct assay__run_options run = *s->job->whole;
+    if (!start || space->axes[ASSAY__AXIS_OPT].count < 2) return 0;
+    run.target.device = start->options.target.device;
+    run.target.library = start->options.target.library;
+    assay__same_levels_start(&same);
+    double until_s = left_s(s) - LEVELS_SHARE * s->job->plan->budget_s;
+    size_t precisions = usual ? space->axes[ASSAY__AXIS_PRECISION].count : 1;
+    int code = 0;
+    for (size_t v = 0; v < precisions && !code; v++) {
+        bool own = !usual || strcmp(space->axes[ASSAY__AXIS_PRECISION].values[v], usual) == 0;
+        const char *path = own ? start->model_path : space->models[v];
+        if (path && left_s(s) > until_s) {
+            assay__progress(&run.callbacks, "comparing graphs", -1);
+            code = assay__same_levels_find(&same, space, v, path, &run, level, left_s(s) - until_s);
+        }
+    }
+    for (size_t p = 0; p < space->points && !code; p++) {
+        size_t v = assay__config_choice(space, p, ASSAY__AXIS_OPT);
+        if (same.as[assay__config_choice(space, p, ASSAY__AXIS_PRECISION)][v] == v ||
+            !has_same(s, p, s->start, ASSAY__AXIS_DEVICE))
+            continue;
+        assay__tune_skip(s->tune, p);
+        skipped++;
+    }
+    if (skipped)
+        assay__remark(&run.callbacks,
+                      "%zu of %zu configurations are not tried: their level of optimisation gives "
+                      "the same graph as another",
+                      skipped, space->points);
+    return code == ASSAY_ENOMEM ? assay__no_memory(error) : 0; /* an interrupted one ends later */
+}
+
 /* Spinning is what several threads do while they wait for each other: of one thread it is tried one
  * way only. */
 static void skip_equals(struct session *s)
@@ -496,10 +545,10 @@ static void skip_equals(struct session *s)
         skipped++;
     }
     if (skipped)
-        assay__remark(&s->job->whole->callbacks,
-                      "%zu of %zu configurations are not tried: with one thread, spinning cannot "
-                      "matter",
-                      skipped, space->points);
+        assay__remark(
+            &s->job->whole->callbacks,
+            "%zu of %zu configurations are not tried: with one thread, spinning has no effect",
+            skipped, space->points);
 }
 
 static int start_session(struct session *s, struct assay_error *error)
@@ -532,6 +581,7 @@ static int start_session(struct session *s, struct assay_error *error)
         code = add_arm(s, s->start, ASSAY__ROLE_START, job->whole->measuring.time_s,
                        &s->arm[s->start], error);
     if (!code) code = assay__arms_start(s->arms, error);
+    if (!code) code = skip_same_levels(s, error);
     for (size_t a = 0; a <= ASSAY__AXIS_PRECISION && !code; a++)
         for (size_t v = 0; v < job->space->axes[a].count && !code; v++) {
             size_t point = assay__tune_grid_with(&s->grid, s->start, a, v);
@@ -561,7 +611,7 @@ int assay__tune_measure(struct assay__arms *arms, const struct assay__tune_job *
     if (!code && arms->count)
         code = assay_metrics_measured(assay__arms_trial(arms, 0)->metrics, "tune.elapsed",
                                       job->plan->budget_s - left_s(&s), "clock",
-                                      "from the command's start");
+                                      "from the start of the command");
     assay__tune_free(s.tune);
     free(s.arm);
     free(s.launch_s);

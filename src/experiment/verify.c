@@ -1,12 +1,13 @@
-/* verify.c - measures every change that the findings ask for against the run without it. The order
- * of work: one launch without changes says what a launch costs; changes are taken in the order of
- * their findings as long as the budget suffices for all their launches; then rounds, each of one
- * launch per arm, forwards and backwards in turn, so that a drift of the machine affects all alike.
- * What the rounds really cost is looked at after each: the last changes are left out when the
+/* verify.c - measures every change suggested by the findings against the run without it. The order
+ * of work: one launch without changes shows what a launch costs; changes are included in the order
+ * of their findings as long as the budget suffices for all their launches; then rounds of one
+ * launch per arm, alternately forwards and backwards, so that drift of the machine affects all of
+ * them equally. The actual cost is checked after each round: the last changes are dropped if the
  * budget would not suffice. */
 #include "experiment/verify_attempt.h"
 
 #include "base/clock.h"
+#include "experiment/quiet.h"
 #include "run/watch/watch.h"
 
 #include <math.h>
@@ -39,8 +40,8 @@ static void on_progress(void *context, const struct assay_progress *progress)
     v->tell(v->tell_context, &own);
 }
 
-/* Concluding an arm ends the readings of the sensors that all arms share: they begin anew for the
- * next ones. The idle machine was watched before. */
+/* Concluding an arm ends the sensor readings that all arms share: they are restarted for the next
+ * ones. The idle machine was measured before. */
 static int restart_sensors(struct assay__verifying *v, struct assay_error *error)
 {
     struct assay__arms *arms = v->arms;
@@ -68,15 +69,16 @@ static int launch(struct assay__verifying *v, struct assay__attempt *attempt,
     return code;
 }
 
-/* What one more launch of it would take, by those it had. */
+/* Duration of one more launch, judging by the previous ones. */
 static double cost_s(const struct assay__attempt *attempt)
 {
     return attempt->launches ? attempt->spent_s / attempt->launches : 0;
 }
 
 /* Rounds over the arms; active[0] is the run without changes. Launches that it had before count.
- * No launch is begun after the budget, but the first of the first change. After each round the last
- * changes are left out for which the budget would not suffice; the first one stays. */
+ * No launch is begun that would end after the budget, but the first of the first change. After each
+ * round the last changes are left out for which the budget would not suffice; the first one
+ * stays. */
 static int rounds(struct assay__verifying *v, struct assay__attempt **active, size_t count,
                   struct assay_error *error)
 {
@@ -86,7 +88,8 @@ static int rounds(struct assay__verifying *v, struct assay__attempt **active, si
         int left = launches - round - 1;
         for (size_t i = 0; i < count && code == 0; i++) {
             struct assay__attempt *one = active[round % 2 ? count - 1 - i : i];
-            if ((round > 0 || i > 1) && elapsed_s(v) > budget_s) break;
+            double cost = cost_s(one->launches ? one : active[0]);
+            if ((round > 0 || i > 1) && elapsed_s(v) + cost > budget_s) break;
             if (one->launches <= round) code = launch(v, one, error);
         }
         double remaining_s = budget_s - elapsed_s(v), need_s = 0;
@@ -95,13 +98,28 @@ static int rounds(struct assay__verifying *v, struct assay__attempt **active, si
         for (; count > 2 && need_s > remaining_s; need_s -= cost_s(active[count]) * left)
             active[--count]->state = ASSAY__ATTEMPT_LEFT;
         v->planned = v->done + (int)count * left;
-        if (elapsed_s(v) > budget_s && left) {
-            for (size_t i = 1; i < count; i++) /* judged by what it had, if that suffices */
+        if (left && need_s / left > remaining_s) { /* not even the next round */
+            for (size_t i = 1; i < count; i++)     /* judged by what it had, if that suffices */
                 active[i]->state = ASSAY__ATTEMPT_LEFT;
             break;
         }
     }
     return code;
+}
+
+/* Once more, if others used the machine and are done, as far as the budget allows. */
+static int again_when_quiet(struct assay__verifying *v, struct assay__attempt *const *active,
+                            size_t count, uint64_t begin_ns, struct assay_error *error)
+{
+    const struct assay__quiet quiet = {.spent_s = (double)(assay__now_ns() - begin_ns) / 1e9,
+                                       .left_s = v->options->budget_s - elapsed_s(v),
+                                       .launches = v->out->launches};
+    size_t indexes[ASSAY__VERIFY_MOST + 1], members = 0;
+    bool repeated;
+    for (size_t i = 0; i < count; i++)
+        if (active[i]->arm != SIZE_MAX && active[i]->state != ASSAY__ATTEMPT_LEFT)
+            indexes[members++] = active[i]->arm;
+    return assay__arms_when_quiet(v->arms, indexes, members, &quiet, &repeated, error);
 }
 
 static int conclude(struct assay__verifying *v, const struct assay__attempt *baseline,
@@ -128,8 +146,8 @@ static int try_each(struct assay__verifying *v, struct assay_error *error)
     const struct assay__outcome *outcomes = arm ? assay__arm_outcomes(arm, &had) : NULL;
     bool fails = !arm || (had && outcomes[0].code); /* nothing can be compared with it */
     if (!is_stopped(v) && !fails) {
-        /* as many as the budget suffices for when a launch of each costs what the first one did;
-         * one in any case */
+        /* as many as the budget suffices for if a launch of each costs as much as the first one;
+         * always at least one */
         double each_s = cost_s(&v->baseline) * v->out->launches,
                room = each_s > 0 ? (v->options->budget_s - elapsed_s(v)) / each_s - 1 : 1e9;
         admitted = room < 1 ? 1 : room > (double)v->count ? v->count : (size_t)room;
@@ -145,7 +163,9 @@ static int try_each(struct assay__verifying *v, struct assay_error *error)
         active[count++] = one;
     }
     v->planned = v->out->launches * (int)count;
+    uint64_t begin_ns = assay__now_ns();
     if (code == 0) code = rounds(v, active, count, error);
+    if (code == 0) code = again_when_quiet(v, active, count, begin_ns, error);
     if (code == 0) code = conclude(v, &v->baseline, active, count, error);
     for (size_t i = 0; i < v->count && code == 0; i++)
         code = assay__verify_judge(v, &v->baseline, &v->attempts[i]);
@@ -156,12 +176,14 @@ static int try_each(struct assay__verifying *v, struct assay_error *error)
             if (assay__change_same(v->attempts[k].changes[0], &result->change))
                 assay__verify_fill(&v->attempts[k], &profile->findings[i]);
     }
+    size_t busy = 0; /* tried, and without a verdict */
     for (size_t k = 0; k < v->count && code == 0; k++) {
         const struct assay__attempt *one = &v->attempts[k];
         v->out->verified += strcmp(one->finding_state, "verified") == 0;
         v->out->withdrawn += strcmp(one->finding_state, "withdrawn") == 0;
+        busy += one->busy;
     }
-    v->out->tried = v->out->verified + v->out->withdrawn;
+    v->out->tried = v->out->verified + v->out->withdrawn + busy;
     return code;
 }
 
@@ -181,7 +203,9 @@ static int try_together(struct assay__verifying *v, struct assay_error *error)
     int code = restart_sensors(v, error);
     if (code == 0) code = assay__verify_open(v, &v->again, "without changes, again", error);
     if (code == 0) code = assay__verify_open(v, &v->all, v->all.words, error);
+    uint64_t begin_ns = assay__now_ns();
     if (code == 0) code = rounds(v, active, 2, error);
+    if (code == 0) code = again_when_quiet(v, active, 2, begin_ns, error);
     if (code == 0) code = conclude(v, &v->again, active, 2, error);
     if (code == 0) code = assay__verify_judge(v, &v->again, &v->all);
     return code ? code : assay__verify_add_combined(v);
@@ -212,7 +236,7 @@ int assay__verify(struct assay__advice *advice, struct assay__arms *arms,
     own.run.callbacks.progress = on_progress;
     own.run.callbacks.context = v;
     int code = assay__verify_collect(v);
-    if (code == 0 && v->count == 0) out->reason = "no finding has a change that a program can make";
+    if (code == 0 && v->count == 0) out->reason = "no finding has a change that assay can apply";
     if (code == 0 && v->count) code = try_each(v, error);
     if (code == 0 && v->count) code = try_together(v, error);
     out->spent_s = elapsed_s(v);

@@ -1,11 +1,11 @@
-/* verify_judge.c - whether a change helped. The gain is the ratio of the times of one sample,
- * without over with the change, by launch medians:
+/* verify_judge.c - whether a change helped. The gain is the ratio of the times per sample, without
+ * the change over with it, by launch medians:
  *
  *     gain = median(p50 / batch without) / median(p50 / batch with)
  *
  * so that a change of the batch is judged by samples per second (of one stream), every other one by
- * latency. It helps when the 95 % interval lies above 1 and the outputs are within the limit of its
- * kind (change.c), by relative L2 or, where they lie within 1, by the largest difference; otherwise
+ * latency. It helps if the 95 % interval is above 1 and the outputs are within the limit of its
+ * kind (change.c), by relative L2 or, if they are within ±1, by the largest difference; otherwise
  * the finding is withdrawn. Energy is reported, with an interval where every launch has a number;
  * only threads that sleep instead of spinning may be verified by it alone. */
 #include "experiment/verify_attempt.h"
@@ -26,7 +26,7 @@ static double batch_of(const struct assay__trial *trial)
     return trial->batch > 0 ? (double)trial->batch : 1;
 }
 
-/* Medians of one sample's time; the first `most` launches. */
+/* Medians of the time per sample; the first `most` launches. */
 static struct assay__launch_values times_of(const struct assay__trial *trial, size_t most,
                                             struct assay__arena *arena)
 {
@@ -50,7 +50,7 @@ static void conclude(struct assay__attempt *attempt, const char *state, const ch
     attempt->judged.reason = reason;
 }
 
-/* The numbers are there: do they speak for the change? */
+/* The numbers exist: whether they favour the change. */
 static void judge_gain(struct assay__attempt *attempt, struct assay__arena *arena)
 {
     const struct assay__ratio *g = &attempt->gain;
@@ -61,16 +61,16 @@ static void judge_gain(struct assay__attempt *attempt, struct assay__arena *aren
                    assay__digits(g->ci.high, 3).text),
                *noise = assay__arena_text(arena, "too noisy to detect changes below %.*f %%",
                                           g->smallest < 0.1, g->smallest * 100);
-    /* threads that sleep are to save energy: that is enough, if nothing becomes slower */
+    /* sleeping threads are meant to save energy: that is enough, if nothing becomes slower */
     bool saves = attempt->change_count == 1 &&
                  attempt->changes[0]->kind == ASSAY__CHANGE_SPINNING_OFF &&
                  attempt->energy.ci.high < 1 && !attempt->drifts;
     if (g->ci.high < 1)
         conclude(attempt, "withdrawn", assay__arena_text(arena, "%s, slower", tried));
     else if (!(g->ci.low > 1) && saves)
-        conclude(
-            attempt, "verified",
-            assay__arena_text(arena, "by its energy: no difference in latency shown (%s)", noise));
+        conclude(attempt, "verified",
+                 assay__arena_text(
+                     arena, "verified by its energy: no difference in latency shown (%s)", noise));
     else if (!(g->ci.low > 1))
         conclude(attempt, "withdrawn",
                  assay__arena_text(arena, "%s; no difference shown, %s", tried, noise));
@@ -81,46 +81,64 @@ static void judge_gain(struct assay__attempt *attempt, struct assay__arena *aren
                                    tried, drift, attempt->limit));
     else if (is_rewritten(attempt) && isnan(drift) && !isnan(attempt->limit))
         conclude(attempt, "withdrawn",
-                 assay__arena_text(arena, "%s, but the change of the outputs is unknown (%s)",
-                                   tried, attempt->drift_note));
+                 assay__arena_text(arena, "%s, but the drift of the outputs is unknown (%s)", tried,
+                                   attempt->drift_note));
     else
         conclude(attempt, "verified", "");
+}
+
+/* It was tried, and its times say nothing. */
+static void withdraw(struct assay__attempt *attempt, const char *reason)
+{
+    static const struct assay__ratio unknown = ASSAY__RATIO_UNKNOWN;
+    conclude(attempt, "open", reason);
+    attempt->gain = attempt->energy = unknown;
+    attempt->busy = true;
 }
 
 void assay__verify_judge_load(struct assay__attempt *attempt, double load,
                               struct assay__arena *arena)
 {
-    static const struct assay__ratio unknown = ASSAY__RATIO_UNKNOWN;
     bool threads = false;
+    if (load >= ASSAY__BUSY_MUCH && !attempt->drifts) { /* neither a gain nor a loss is shown */
+        withdraw(attempt, assay__arena_text(
+                              arena,
+                              "withdrawn: machine busy (%.0f %% used by others); as measured: %s "
+                              "× %s",
+                              load * 100, assay__digits(attempt->gain.ratio, 3).text,
+                              assay__gain_words(attempt->of)));
+        return;
+    }
     if (!(load >= ASSAY__BUSY_SHARE) || strcmp(attempt->finding_state, "verified") != 0) return;
     for (size_t i = 0; i < attempt->change_count; i++)
         threads |= attempt->changes[i]->kind == ASSAY__CHANGE_THREADS ||
                    attempt->changes[i]->kind == ASSAY__CHANGE_SPINNING_OFF;
     if (!threads) {
         attempt->judged.reason = assay__arena_text(
-            arena, "%s%sother processes used up to %.0f %% of the CPU time meanwhile",
+            arena, "%s%sother processes used up to %.0f %% of the CPU time at the same time",
             attempt->judged.reason, *attempt->judged.reason ? "; " : "", load * 100);
         return;
     }
-    conclude(attempt, "open",
+    withdraw(attempt,
              assay__arena_text(
                  arena,
                  "tried: %s × %s, but other processes used up to %.0f %% of the CPU time, which "
-                 "decides what is best for threads: try again when they are done",
+                 "affects the best number of threads: try again when they have finished",
                  assay__digits(attempt->gain.ratio, 3).text, assay__gain_words(attempt->of),
                  load * 100));
-    attempt->gain = attempt->energy = unknown;
 }
 
-/* Are all outputs made by operators whose results lie within 1? A number near 0 among them has no
- * more digits than one near 1, so that errors are judged against 1, not against its own size. */
+/* Whether all outputs come from operators whose results are within ±1. A number near 0 among them
+ * has no more accurate digits than one near 1, so errors are measured relative to 1, not to its own
+ * size. */
 static bool within_one(const struct assay__advice *advice)
 {
     const struct assay__graph *graph = advice->model ? &advice->model->graph : NULL;
     bool all = graph && graph->output_count;
     for (size_t i = 0; all && i < graph->output_count; i++) {
         size_t made = assay__advice_producer(advice, graph->outputs[i].name);
-        for (int hops = 0; made != SIZE_MAX && hops < 8; hops++) { /* what moves numbers only */
+        for (int hops = 0; made != SIZE_MAX && hops < 8;
+             hops++) { /* operators that only move numbers */
             if (!assay__op_among(graph->nodes[made].op, MOVES)) break;
             made = assay__advice_producer(advice, graph->nodes[made].inputs[0]);
         }
@@ -129,7 +147,7 @@ static bool within_one(const struct assay__advice *advice)
     return all;
 }
 
-/* The limit of several changes is that of the roughest; there is none where one of them changes the
+/* The limit of several changes is the largest one; there is none if one of them changes the
  * inputs. */
 static void judge_drift(const struct assay__verifying *v, const struct assay__trial *trial,
                         struct assay__attempt *attempt)
@@ -147,10 +165,10 @@ static void judge_drift(const struct assay__verifying *v, const struct assay__tr
     }
     if (!compared) {
         attempt->limit = drift->value = NAN;
-        attempt->drift_note = "not compared: another batch has other inputs";
+        attempt->drift_note = "not compared: a different batch has different inputs";
     } else if (isfinite(drift->value) && most <= attempt->limit && within_one(v->advice)) {
         attempt->drift_note = assay__arena_text(
-            arena, "outputs lie within 1 and differ by at most %.2g, the limit is %g", most,
+            arena, "output values are within ±1 and differ by at most %.2g; the limit is %g", most,
             attempt->limit);
     } else if (isfinite(drift->value)) {
         attempt->drifts = drift->value > attempt->limit;
@@ -159,11 +177,11 @@ static void judge_drift(const struct assay__verifying *v, const struct assay__tr
         if (most == 0) drift->value = 0; /* all 0, and so is the reference */
         attempt->drift_note = assay__arena_text(
             arena, "%s: %s", most == 0 ? "equal" : "not compared",
-            m && m->note && *m->note ? m->note : "no outputs were kept");
+            m && m->note && *m->note ? m->note : "no outputs were saved");
     }
 }
 
-/* By launches where each has a number, which an interval needs; else by those of the two trials. */
+/* By launches if each has a number, which an interval needs; else by those of the two trials. */
 static struct assay__ratio energy_ratio(const struct assay__trial *without,
                                         const struct assay__trial *with, struct assay__arena *arena)
 {
@@ -179,7 +197,7 @@ static struct assay__ratio energy_ratio(const struct assay__trial *without,
     return ratio;
 }
 
-/* Without enough launches there is no verdict: why? */
+/* Without enough launches there is no verdict: the reason. */
 static void judge_short(struct assay__verifying *v, struct assay__attempt *attempt, size_t count,
                         const struct assay__attempt *without)
 {
@@ -192,7 +210,7 @@ static void judge_short(struct assay__verifying *v, struct assay__attempt *attem
     else if (v->out->interrupted)
         why = "it was interrupted";
     else if (trial && trial->state == ASSAY__TRIAL_FAILED)
-        why = assay__arena_text(v->arena, "the run without changes fails: %s", trial->reason);
+        why = assay__arena_text(v->arena, "the run without changes failed: %s", trial->reason);
     conclude(attempt, "open",
              count ? assay__arena_text(v->arena,
                                        "not tried: %s after %zu of %d launches; a verdict needs %d",
@@ -217,7 +235,8 @@ int assay__verify_judge(struct assay__verifying *v, const struct assay__attempt 
                               *without = assay__arms_trial(v->arms, baseline->arm);
     const struct assay_profile *profile = v->arms->recording.profile;
     attempt->judged = assay__judged_read(profile, (size_t)(with - profile->trials), v->arena);
-    /* of the run without it the launches that alternated with its own, if it ended earlier */
+    /* from the run without changes only the launches that alternated with its own, if it ended
+     * earlier */
     struct assay__launch_values y = times_of(with, SIZE_MAX, v->arena);
     struct assay__launch_values x = times_of(without, y.count < LEAST ? SIZE_MAX : y.count,
                                              v->arena);
@@ -241,8 +260,8 @@ int assay__verify_judge(struct assay__verifying *v, const struct assay__attempt 
     return assay__arena_failed(v->arena) ? ASSAY_ENOMEM : 0;
 }
 
-/* By the scale of potentials (rule.h), applied to the measured gain. What was verified by its
- * energy alone has no such gain: the interval holds 1. */
+/* The scale of potentials (rule.h), applied to the measured gain. What was verified by its energy
+ * alone has no such gain: the interval contains 1. */
 const char *assay__verify_severity(const struct assay__finding *f)
 {
     const char *state = f->state ? f->state : "";
@@ -256,7 +275,8 @@ void assay__verify_fill(const struct assay__attempt *attempt, struct assay__find
 {
     f->state = attempt->finding_state;
     f->reason = attempt->judged.reason;
-    f->tried = attempt->arm == SIZE_MAX || strcmp(f->state, "open") == 0 ? "" : attempt->words;
+    bool open = strcmp(f->state, "open") == 0 && !attempt->busy;
+    f->tried = attempt->arm == SIZE_MAX || open ? "" : attempt->words;
     f->verified_gain = attempt->gain.ratio;
     f->verified_low = attempt->gain.ci.low;
     f->verified_high = attempt->gain.ci.high;
@@ -295,11 +315,11 @@ int assay__verify_add_combined(struct assay__verifying *v)
     *f = (struct assay__finding){
         .id = ASSAY__VERIFY_COMBINED,
         .severity = "note",
-        .title = "The changes that helped, together",
-        .advice = assay__arena_text(v->arena, "make all of them: %s", v->all.words),
+        .title = "The changes that helped, combined",
+        .advice = assay__arena_text(v->arena, "apply all of them: %s", v->all.words),
         .evidence = evidence,
         .evidence_count = parts,
-        .expected_gain = product, /* if gains multiplied: what is measured says whether they do */
+        .expected_gain = product, /* if gains multiplied: the measurement shows whether they do */
         .effort = "medium",
         .energy_saving = NAN,
     };
@@ -316,8 +336,8 @@ int assay__verify_add_combined(struct assay__verifying *v)
 
 /* --- words ------------------------------------------------------------------------------------ */
 
-/* What a finding needs that a program cannot try by itself: by rule where there is something
- * specific to say, else by family. */
+/* What a finding needs that a program cannot try by itself: by rule if there is something specific
+ * to say, else by family. */
 struct word {
     const char *id, *needs;
 };
@@ -326,41 +346,42 @@ static const struct word by_rule[] = {
     {"bfloat16", "an export in bfloat16, or an option of the engine that assay does not set"},
     {"float64", "an export in float32: there is no rewrite for it"},
     {"fallback", "other operators in the model, or a provider that has them"},
-    {"unused-weights", "nothing at run time: it saves room in the file and time while loading"},
+    {"unused-weights", "nothing at run time: it only saves file size and load time"},
     {"constant-outputs", "an export without these outputs"},
-    {"cast-chain", "another export: the engine's optimisation is on and leaves them"},
-    {"view-chain", "another export: the engine's optimisation is on and leaves them"},
-    {"transpose-pair", "another export: the engine's optimisation is on and leaves them"},
-    {"identities", "another export: the engine's optimisation is on and leaves them"},
-    {"dispatch-bound", "a batch axis that is known, or a graph of fewer operators"},
+    {"cast-chain", "another export: the engine's optimisation is on and keeps them"},
+    {"view-chain", "another export: the engine's optimisation is on and keeps them"},
+    {"transpose-pair", "another export: the engine's optimisation is on and keeps them"},
+    {"identities", "another export: the engine's optimisation is on and keeps them"},
+    {"dispatch-bound", "a known batch axis, or a graph of fewer operators"},
     {"batch-small", "a batch axis that can grow"},
-    {"rate-required", "a batch axis that is known, or another model or device"},
-    {"size-steps", "a trial whose own batch is no power of two"},
+    {"rate-required", "a known batch axis, or another model or device"},
+    {"size-steps", "a trial whose batch is not a power of two"},
     {"dynamic-shapes", "symbolic dimensions that have names"},
-    {"cell-unrolled", "the exporter of the model: only the zoo's own cells have another form"},
-    {"cell-scan", "the exporter of the model: only the zoo's own cells have another form"},
+    {"cell-unrolled",
+     "a change to the model's exporter: only the zoo's own cells have another form"},
+    {"cell-scan", "a change to the model's exporter: only the zoo's own cells have another form"},
     {"sparse-as-dense", "another graph, or a kernel for sparse products"},
     {"cache-growth", "another graph: a cache that is not copied"},
-    {"compile-time", "a start of the program that uses the model, not an inference"},
-    {"cold-start", "a start of the program that uses the model, not an inference"},
-    {"first-inference", "a start of the program that uses the model, not an inference"},
+    {"compile-time", "a measurement of program start, not of an inference"},
+    {"cold-start", "a measurement of program start, not of an inference"},
+    {"first-inference", "a measurement of program start, not of an inference"},
     {"few-samples", "a longer measurement, not another configuration"},
     {"unstable", "a quieter machine"},
     {"latency-tail", "a quieter machine or reserved cores"},
     {"neighbours", "a quieter machine or reserved cores"},
     {"steal", "another machine or instance"},
-    {"major-faults", "more memory, or a model that was read before"},
+    {"major-faults", "more memory, or a model file that is already cached"},
 };
 
 static const struct word by_family[] = {
     {"target", "the number of cores, which is unknown here"},
-    {"graph", "a change of the model by its author"},
-    {"fusion", "a change of the model by its author, or the engine's offline optimizer"},
-    {"bound", "a change of the model by its author"},
-    {"device", "a change of the program that feeds the device"},
+    {"graph", "a change to the model by its author"},
+    {"fusion", "a change to the model by its author, or the engine's offline optimizer"},
+    {"bound", "a change to the model by its author"},
+    {"device", "a change to the program that feeds the device"},
     {"machine", "a setting of the machine"},
-    {"memory", "a change of the program around the model, or an option that assay does not set"},
-    {"requirement", "a choice between what is required and what can be had"},
+    {"memory", "a change to the program around the model, or an option that assay does not set"},
+    {"requirement", "a choice between what is required and what is possible"},
 };
 
 const char *assay__gain_words(const char *of)
@@ -376,5 +397,5 @@ const char *assay__verify_needs(const struct assay__rule *rule)
         if (strcmp(by_rule[i].id, rule->id) == 0) return by_rule[i].needs;
     for (size_t i = 0; i < sizeof by_family / sizeof by_family[0]; i++)
         if (strcmp(by_family[i].id, rule->family) == 0) return by_family[i].needs;
-    return "a change that a program cannot make by itself";
+    return "a change that assay cannot apply by itself";
 }

@@ -1,5 +1,5 @@
-/* verify_plan.c - what to try: the distinct changes of the findings, the arm of each, and all that
- * helped together. See verify.h. */
+/* verify_plan.c - what to try: the distinct changes of the findings, the arm of each, and the
+ * combination of those that helped. See verify.h. */
 #include "experiment/verify_attempt.h"
 
 #include "base/file.h"
@@ -56,8 +56,8 @@ int assay__verify_collect(struct assay__verifying *v)
 
 /* --- all that helped -------------------------------------------------------------------------- */
 
-/* Two of a kind, two precisions, two levels of optimisation, and sizes that are fixed beside a
- * batch that grows cannot be had at once. */
+/* Two of a kind, two precisions, two levels of optimisation, and fixed sizes with a larger batch
+ * exclude each other. */
 static bool exclude(enum assay__change_kind a, enum assay__change_kind b)
 {
     bool sized = a == ASSAY__CHANGE_FIX_DIMS || b == ASSAY__CHANGE_FIX_DIMS,
@@ -132,8 +132,8 @@ static int rewrite(struct assay__verifying *v, struct assay__attempt *attempt,
     return attempt->refusal && code != ASSAY_ENOMEM ? 0 : ASSAY_ENOMEM;
 }
 
-/* A change may be much slower. A launch that takes more of the budget than one of the fewest that a
- * verdict needs is ended, unless launches without changes take about as long. */
+/* A change may be much slower. A launch that takes more of the budget than one of the minimum
+ * number for a verdict is ended, unless launches without changes take about as long. */
 static double launch_limit(const struct assay__verifying *v)
 {
     double own_s = v->baseline.launches ? v->baseline.spent_s / v->baseline.launches : 0;
@@ -184,8 +184,8 @@ int assay__verify_open(struct assay__verifying *v, struct assay__attempt *attemp
 
 /* --- a kept profile --------------------------------------------------------------------------- */
 
-/* "seq=16" of the symbols that are no input's first dimension, so that the batch can change beside
- * them. */
+/* "seq=16" for the symbols that are not the first dimension of an input, so that the batch can
+ * still change. */
 static const char **dims_of(const struct assay__advice *advice, struct assay__arena *arena,
                             size_t *count)
 {
@@ -214,6 +214,25 @@ static const char **dims_of(const struct assay__advice *advice, struct assay__ar
     return dims;
 }
 
+/* What the run fed back, "output=input"; {"none"} when nothing. NULL: what names say, which it then
+ * was, or out of memory. */
+static const char *const *states_of(const struct assay__trial *trial, struct assay__arena *arena,
+                                    size_t *count)
+{
+    bool given = false;
+    for (size_t i = 0; i < trial->feedback_count; i++)
+        given |= trial->feedback[i].found != ASSAY__FEEDBACK_NAME;
+    *count = 0;
+    if (trial->generation.tokens || (trial->feedback_count && !given)) return NULL;
+    const char **states = assay__arena_array(arena, trial->feedback_count + 1, sizeof *states);
+    if (!states) return NULL;
+    for (size_t i = 0; i < trial->feedback_count; i++)
+        states[(*count)++] = assay__arena_text(arena, "%s=%s", trial->feedback[i].output,
+                                               trial->feedback[i].input);
+    if (!*count) states[(*count)++] = "none";
+    return states;
+}
+
 int assay__verify_options_of(const struct assay__advice *advice, const char *model,
                              struct assay__arena *arena, struct assay__verify_options *out,
                              struct assay_error *error)
@@ -226,7 +245,7 @@ int assay__verify_options_of(const struct assay__advice *advice, const char *mod
         return assay_error_set(error, ASSAY_EUNSUPPORTED, "%s", advice->model_reason);
     if (strcmp(target->engine, "fake") == 0)
         return assay_error_set(error, ASSAY_EUNSUPPORTED,
-                               "a profile does not hold the script that ran");
+                               "a profile does not contain the script that ran");
     out->run = (struct assay__run_options){
         .workload = {.model = model                       ? model
                               : info->path && *info->path ? info->path
@@ -242,13 +261,17 @@ int assay__verify_options_of(const struct assay__advice *advice, const char *mod
                    .threads = target->threads_default ? 0 : target->threads,
                    .streams = target->streams,
                    .spinning_off = target->spinning_off}};
+    out->run.feedback.states = states_of(trial, arena, &out->run.feedback.state_count);
+    if (isfinite(trial->real_time.seconds))
+        out->run.feedback.seconds_per_inference = trial->real_time.seconds;
     if (w->generate) {
         w->batch = trial->batch > 0 ? trial->batch : 0;
         return 0;
     }
     w->shapes = assay__advice_shapes(trial, arena, &w->shape_count);
     out->batch_dims = dims_of(advice, arena, &out->batch_dim_count);
-    return w->shapes && out->batch_dims ? 0 : assay__no_memory(error);
+    bool failed = !w->shapes || !out->batch_dims || assay__arena_failed(arena);
+    return failed ? assay__no_memory(error) : 0;
 }
 
 int assay__verify_carry(struct assay_profile *profile, const struct assay__finding *kept,
@@ -270,7 +293,7 @@ int assay__verify_carry(struct assay_profile *profile, const struct assay__findi
             f->evidence = made.evidence, f->evidence_count = made.evidence_count;
             f->expected_gain = made.expected_gain, f->energy_saving = made.energy_saving;
             f->gain_estimated = made.gain_estimated;
-            f->effort = made.effort; /* … and what this version says of it */
+            f->effort = made.effort; /* … and what this version says about it */
             f->severity = assay__verify_severity(f);
             found = true;
         }

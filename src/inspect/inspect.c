@@ -1,9 +1,8 @@
-/* inspect.c - see inspect.h: the workload is planned, the model analysed, and what every view of it
- * needs is put beside.
+/* inspect.c - see inspect.h: the workload is planned, the model analysed, and everything that the
+ * views need is added.
  *
- * A model whose inputs cannot be planned (a sequence, an input of unknown rank) is still
- * inspected, with the shapes as the file has them. So is one whose external data is missing: no
- * weight is read here. */
+ * A model whose inputs cannot be planned (a sequence, an input of unknown rank) is still inspected,
+ * with the shapes of the file. So is one whose external data is missing: no weights are read. */
 #include "inspect/inspect.h"
 
 #include "base/metric_value.h"
@@ -147,10 +146,10 @@ static int fill_metrics(struct assay__inspect *inspect)
     };
     bool failed = no_flops.failed || no_bytes.failed || unsized.failed;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0] && !failed; i++)
-        assay__metrics_put_known(inspect->metrics, rows[i].name, ASSAY_DERIVED,
-                                 rows[i].reason ? (double)NAN : rows[i].value, "graph",
-                                 rows[i].formula,
-                                 rows[i].reason ? rows[i].reason : "not known from the graph");
+        assay__metrics_put_known(
+            inspect->metrics, rows[i].name, ASSAY_DERIVED,
+            rows[i].reason ? (double)NAN : rows[i].value, "graph", rows[i].formula,
+            rows[i].reason ? rows[i].reason : "cannot be derived from the graph");
     assay__buf_free(&no_flops);
     assay__buf_free(&no_bytes);
     assay__buf_free(&unsized);
@@ -185,7 +184,7 @@ static int fill_ncp(struct assay__inspect *inspect)
 
 #define OLDEST_OPSET 7 /* before it operators broadcast by attributes */
 
-/* Versions beyond what the tables were written for are still read, with a note. */
+/* Versions newer than the tables are still read, with a note. */
 static int note_versions(struct assay__inspect *inspect)
 {
     const struct assay__model *m = inspect->model;
@@ -197,18 +196,18 @@ static int note_versions(struct assay__inspect *inspect)
         if (set->version > ASSAY__ONNX_OPSET)
             assay__buf_printf(&text,
                               "operator set %lld is newer than %d, the newest known here: an "
-                              "operator that changed since is taken as it was; ",
+                              "operator that changed since then is treated as before; ",
                               (long long)set->version, ASSAY__ONNX_OPSET);
         if (set->version < OLDEST_OPSET)
             assay__buf_printf(&text,
                               "operator set %lld is older than %d, the oldest known here: "
-                              "operators are taken as they are from there on; ",
+                              "operators are treated as in that version; ",
                               (long long)set->version, OLDEST_OPSET);
     }
     if (m->ir_version > ASSAY__ONNX_IR)
         assay__buf_printf(
             &text,
-            "IR version %lld is newer than %d, the newest known here: what it added is not seen; ",
+            "IR version %lld is newer than %d, the newest known here: what it added is ignored; ",
             (long long)m->ir_version, ASSAY__ONNX_IR);
     if (text.length > 2) {
         inspect->version_note = assay__arena_printf(inspect->arena, "NOTE: %.*s",
@@ -227,9 +226,9 @@ static int fill(struct assay__inspect *inspect, const struct assay__workload_opt
     inspect->functions = inspect->model->function_count;
     int code = assay__model_intern(inspect->model);
     if (!code) code = assay__model_fingerprint(inspect->model, inspect->fingerprint);
-    if (code) return assay_error_set(error, code, "the model's fingerprint cannot be made");
+    if (code) return assay_error_set(error, code, "the model's fingerprint cannot be computed");
     count_graph(inspect, graph, 0);
-    code = inspect->zoo ? 0 : check(inspect, error); /* what was built here holds together */
+    code = inspect->zoo ? 0 : check(inspect, error); /* what was built here is consistent */
     if (!code)
         code = assay__analysis_plan(inspect->model, options, inspect->arena, &inspect->workload,
                                     &inspect->unplanned, error);
@@ -346,7 +345,7 @@ void assay__inspect_output_shape(struct assay__buf *out, const struct assay__ins
 
 const struct assay__shapes *assay__inspect_symbolic(const struct assay__inspect *inspect)
 {
-    struct assay__inspect *own = (struct assay__inspect *)inspect; /* kept for the next question */
+    struct assay__inspect *own = (struct assay__inspect *)inspect; /* cached for the next request */
     const struct assay__graph *graph = &inspect->model->graph;
     bool symbols = false;
     if (inspect->symbolic_tried) return inspect->symbolic;
@@ -355,7 +354,7 @@ const struct assay__shapes *assay__inspect_symbolic(const struct assay__inspect 
         for (int d = 0; d < graph->inputs[i].rank; d++)
             symbols = symbols || graph->inputs[i].dims[d].value < 0;
     if (symbols && assay__shapes_infer(inspect->model, NULL, 0, &own->symbolic, NULL))
-        own->symbolic = NULL; /* the numbers are still there */
+        own->symbolic = NULL; /* the numbers still exist */
     return inspect->symbolic;
 }
 bool assay__inspect_is_input(const struct assay__inspect *inspect, const struct assay__value *value)
@@ -420,7 +419,7 @@ int assay_inspect(const struct assay_inspect_options *given, struct assay_inspec
                   struct assay_error *error)
 {
     struct assay_inspect_options options;
-    if (!inspection) return assay_error_set(error, ASSAY_EINVAL, "no place for the inspection");
+    if (!inspection) return assay_error_set(error, ASSAY_EINVAL, "nowhere to put the inspection");
     *inspection = NULL;
     int code = assay__options_read(given, &options, sizeof options, "inspect", error);
     return code ? code

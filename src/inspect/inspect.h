@@ -1,8 +1,8 @@
-/* inspect.h - what a model is, without running it: its analysis with what every view of it needs
- * beside it, the layers in execution order, the metrics with their states, the wiring of a Neural
+/* inspect.h - the contents of a model, without running it: its analysis with everything that the
+ * views need, the layers in execution order, the metrics with their states, the wiring of a Neural
  * Circuit Policy, and counts of functions, bodies and external tensors.
  *
- * Everything follows from the graph and its shapes: nothing is run, and no weight is read. Names
+ * Everything follows from the graph and its shapes: nothing is run, and no weights are read. Names
  * come from files and are untrusted. */
 #ifndef ASSAY_INSPECT_INSPECT_H
 #define ASSAY_INSPECT_INSPECT_H
@@ -29,17 +29,17 @@ struct assay__inspect {
     const char *name, *path; /* path "" when built */
     bool zoo;
     struct assay__model *model;       /* owned; its functions are inlined */
-    struct assay__workload *workload; /* owned unless it lies in the arena */
+    struct assay__workload *workload; /* owned unless it is in the arena */
     bool planned;                     /* the workload could be planned; else why not: */
     const char *unplanned;
-    const char *version_note; /* versions of ONNX that are not known here; NULL: all are */
-    const char *missing;      /* what running would need and is not there; NULL: nothing */
+    const char *version_note; /* ONNX versions that are not known; NULL: all are */
+    const char *missing;      /* what running it would need and does not exist; NULL: nothing */
     struct assay__analysis *analysis;
-    struct assay__shapes *symbolic; /* what assay__inspect_symbolic made; NULL: nothing yet */
+    struct assay__shapes *symbolic; /* result of assay__inspect_symbolic; NULL: nothing yet */
     bool symbolic_tried;
     struct assay_metrics *metrics;
-    struct assay__map *weights; /* initializers of the main graph, sparse ones too */
-    char fingerprint[17];       /* before inlining, as `run` has it */
+    struct assay__map *weights; /* initializers of the main graph, including sparse ones */
+    char fingerprint[17];       /* before inlining, as in `run` */
     struct assay__inspect_layer *layers;
     size_t layer_count;
     size_t functions, subgraphs, inner_nodes;
@@ -47,17 +47,18 @@ struct assay__inspect {
     double external_bytes;
     bool has_ncp;
     struct assay__ncp ncp;
-    const char *ncp_fault; /* why the wiring's facts cannot be had; NULL: nothing is wrong */
+    const char
+        *ncp_fault; /* why the facts about the wiring are unavailable; NULL: nothing is wrong */
 };
 
 enum assay__inspect_sort { ASSAY__SORT_FLOPS, ASSAY__SORT_BYTES, ASSAY__SORT_MEMORY };
 
-/** Takes the model, also on failure. name is what the user wrote. */
+/** Takes ownership of the model, even on failure. name is what the user wrote. */
 int assay__inspect_new(struct assay__model *model, const char *name, bool zoo,
                        const struct assay__workload_options *options, struct assay__inspect **out,
                        struct assay_error *error);
-/** Opens the model of the options and looks at it. What is there and cannot be read (a folder, a
- *  device) is ASSAY_EIO, not a wrong name. */
+/** Opens the model of the options and inspects it. Something that exists but cannot be read (a
+ *  folder, a device) is ASSAY_EIO, not a wrong name. */
 int assay__inspect_model(const struct assay_workload_options *options, struct assay__inspect **out,
                          struct assay_error *error);
 void assay__inspect_free(struct assay__inspect *inspect);
@@ -68,20 +69,20 @@ size_t *assay__inspect_order(const struct assay__inspect *inspect, enum assay__i
 /** What the layer costs in that respect. */
 double assay__inspect_weight(const struct assay__inspect_layer *layer,
                              enum assay__inspect_sort sort);
-/** Shapes with the file's symbols, made when they are first asked for; NULL: it has none. */
+/** Shapes with the file's symbols, computed when first requested; NULL: it has none. */
 const struct assay__shapes *assay__inspect_symbolic(const struct assay__inspect *inspect);
-/** True when the value is one the caller feeds: not an initializer. */
+/** True if the caller provides the value: it is not an initializer. */
 bool assay__inspect_is_input(const struct assay__inspect *inspect,
                              const struct assay__value *value);
 
 enum assay__inspect_lack { ASSAY__LACK_ANY, ASSAY__LACK_FLOPS, ASSAY__LACK_BYTES };
-/** Nodes whose FLOPs, bytes, or one of the two are not known. */
+/** Nodes whose FLOPs, bytes, or either are unknown. */
 size_t assay__inspect_left(const struct assay__analysis *a, enum assay__inspect_lack lack);
 
 /* --- words, unescaped ------------------------------------------------------------------------- */
 
-/** "3 of 12 nodes have no known cost (Frob × 3: no cost row)", or FLOPs, or bytes, for totals that
- *  leave nodes out; nothing otherwise. */
+/** "3 of 12 nodes have no known cost (Frob × 3: no cost formula)", or FLOPs, or bytes, for totals
+ *  that leave nodes out; nothing otherwise. */
 void assay__inspect_left_out(struct assay__buf *out, const struct assay__inspect *inspect,
                              enum assay__inspect_lack lack);
 /** "com.microsoft.Gelu"; "Conv" for the standard domain. */
@@ -89,7 +90,7 @@ void assay__inspect_op(struct assay__buf *out, const char *domain, const char *o
 /** "1×3×224×224", symbols by name, "?" unknown, "scalar", "unknown shape". */
 void assay__inspect_shape(struct assay__buf *out, const struct assay__shapes *shapes,
                           const struct assay__shape_entry *entry);
-/** The shape as the file has it: "batch×3×224×224". */
+/** The shape in the file: "batch×3×224×224". */
 void assay__inspect_value_shape(struct assay__buf *out, const struct assay__value *value);
 /** The shape of a layer's first output. */
 void assay__inspect_output_shape(struct assay__buf *out, const struct assay__inspect *inspect,

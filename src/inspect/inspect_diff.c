@@ -1,10 +1,10 @@
-/* inspect_diff.c - which layer of one model is which of the other.
+/* inspect_diff.c - matches the layers of two models.
  *
  * First by structure: the longest common subsequence of both execution orders over a hash of
- * operator and output shapes, so that renamed layers are found. Common ends are taken off first;
- * what is left is solved exactly, O(n m) time and 2 bits a cell, up to LCS_CELLS; beyond that the
- * next equal layer within a window is taken. Then by name, in what is left over: those layers are
- * the same place with another operator or shape. */
+ * operator and output shapes, so that renamed layers are found. Common prefixes and suffixes are
+ * removed first; the rest is solved exactly, in O(n m) time and 2 bits per cell, up to LCS_CELLS;
+ * beyond that the next equal layer within a window is used. Then by name among the rest: those
+ * layers are in the same place with another operator or shape. */
 #include "inspect/inspect_diff.h"
 
 #include "base/text.h"
@@ -196,8 +196,8 @@ static bool same_parameter(const struct assay__inspect_diff *diff, size_t i, siz
     return a->dtype == b->dtype && strcmp(a->storage, b->storage) == 0;
 }
 
-/* The n things of one model beside the k of the other: a's first, then those of b alone. NULL: out
- * of memory. */
+/* The n items of one model next to the k of the other: first those of a, then those only in b.
+ * NULL: out of memory. */
 static struct assay__inspect_both *pair_up(
     const struct assay__inspect_diff *diff, size_t n, size_t k,
     bool (*same)(const struct assay__inspect_diff *diff, size_t i, size_t j), size_t *count)
@@ -313,14 +313,14 @@ void assay__inspect_diff_answer(struct assay__buf *out, const struct assay__insp
 {
     const struct assay__analysis *a = diff->a->analysis, *b = diff->b->analysis;
     if (diff->equal && diff->same_graph) {
-        assay__buf_puts(
-            out,
-            "The two are equal: the same graph, attributes and shapes (weights are not compared).");
+        assay__buf_puts(out, "The two models are equal: same graph, attributes and shapes (weights "
+                             "are not compared).");
         return;
     }
     if (diff->equal) {
-        assay__buf_puts(out, "The two do the same work: every layer has the same operator, shapes "
-                             "and cost; names or attributes differ (weights are not compared).");
+        assay__buf_puts(out,
+                        "The two models do the same work: every layer has the same operator, "
+                        "shapes and cost; names or attributes differ (weights are not compared).");
         return;
     }
     size_t same = diff->counts[ASSAY__LAYER_SAME];

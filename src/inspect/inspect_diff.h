@@ -1,5 +1,4 @@
-/* inspect_diff.h - the difference of two inspected models: which layer of one is which of the
- * other. */
+/* inspect_diff.h - the difference between two inspected models, with their layers matched. */
 #ifndef ASSAY_INSPECT_INSPECT_DIFF_H
 #define ASSAY_INSPECT_INSPECT_DIFF_H
 
@@ -7,7 +6,7 @@
 
 enum assay__inspect_change {
     ASSAY__LAYER_SAME,    /* operator, output shapes and cost are equal */
-    ASSAY__LAYER_CHANGED, /* one layer in both, but not equal */
+    ASSAY__LAYER_CHANGED, /* one layer in both, but different */
     ASSAY__LAYER_REMOVED, /* only in a */
     ASSAY__LAYER_ADDED,   /* only in b */
 };
@@ -18,17 +17,17 @@ struct assay__inspect_pair {
     bool by_name;
 };
 
-/* An operator, or a type of parameter, in one or both. */
+/* An operator, or a kind of parameter, in one or both. */
 struct assay__inspect_both {
     size_t a, b; /* index in that analysis; SIZE_MAX: not there */
 };
 
 struct assay__inspect_diff {
     const struct assay__inspect *a, *b;
-    struct assay__inspect_pair *pairs; /* a's order, additions where they stand in b */
+    struct assay__inspect_pair *pairs; /* in the order of a, with additions where they are in b */
     size_t pair_count;
     size_t counts[4]; /* by change */
-    size_t renamed;   /* same layers under another name */
+    size_t renamed;   /* same layers with another name */
     struct assay__inspect_both *operators, *parameters;
     size_t operator_count, parameter_count;
     bool same_graph; /* the fingerprints are equal */

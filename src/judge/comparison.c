@@ -3,14 +3,14 @@
  *
  * Speed is judged by launch medians and launch 5th percentiles (assay__stats_compare_launches in
  * base/stats.h), energy by the energy of each launch (run/watch/sensors_launches.c) and the rank
- * test alone. Where the energy of a launch is unknown (no sensor, or one that updates too seldom),
+ * test alone. If the energy of a launch is unknown (no sensor, or one that updates too rarely),
  * there is a ratio without an interval, and the reason.
  *
  * Candidates for a recommendation ran, are neither controls nor software devices, did not leave the
  * whole model to the CPU, and compute what the reference computes (no NaN or infinity, outputs
- * within ASSAY__DRIFT_LIMIT); the sentence names those that fail the last and whether they would
- * have been better. The best candidate is recommended when the rank test on the launches shows that
- * it beats the next best. */
+ * within ASSAY__DRIFT_LIMIT); the sentence names those that fail only the last condition and
+ * whether they would have been better. The best candidate is recommended when the rank test on the
+ * launches shows that it beats the next best. */
 #include "judge/comparison.h"
 
 #include "base/text.h"
@@ -20,7 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define L2_TOLD 0.001 /* a relative difference between outputs that is worth a warning */
+#define L2_TOLD 0.001      /* a relative difference between outputs that is worth a warning */
+#define COSINE_RELATED 0.5 /* below it, the outputs of two models are of two tasks */
 
 static const char energy_metric[] = "energy.inference.gross";
 
@@ -68,8 +69,8 @@ static struct assay__comparison_row read_row(const struct assay_profile *profile
                 assay__trial_went_on(trial, ASSAY__COMPARISON_LAUNCHES));
     judged->usable = ran && isfinite(judged->latency.value);
     if (!judged->usable && !*judged->reason) judged->reason = "it has no latency";
-    /* What is shown and what is judged are one statistic: the median over launches, where enough of
-     * them have an energy. OPS/W follows. */
+    /* What is shown and what is judged is the same statistic: the median over launches, if enough
+     * of them have an energy. The same holds for OPS/W. */
     struct assay__launch_values energies = assay__launch_values(trial, energy_metric, arena);
     row.energy_by_launch = isfinite(judged->energy.value) &&
                            energies.count >= ASSAY__COMPARISON_LAUNCHES;
@@ -127,6 +128,16 @@ static enum assay__verdict verdict_of(const struct assay__ratio *ratio, bool abo
     return ASSAY__VERDICT_SAME;
 }
 
+/* Two models that do not compute the same on purpose: that their outputs differ says nothing. */
+static bool is_unrelated(const struct assay_profile *profile,
+                         const struct assay__comparison_row *base,
+                         const struct assay__comparison_row *row)
+{
+    const struct assay__trial *a = &profile->trials[base->judged.trial],
+                              *b = &profile->trials[row->judged.trial];
+    return a->model != b->model && assay__trial_value(b, "drift.cosine") < COSINE_RELATED;
+}
+
 /* Whether its outputs rule it out. A CPU's outputs are taken for the model's own; with another
  * reference every NaN counts against the device that has it. Rows of one device are several models,
  * which may differ on purpose. */
@@ -136,6 +147,7 @@ static void judge_outputs(const struct assay_profile *profile, const struct assa
     const struct assay__comparison_row *base = &all->rows[all->reference];
     const struct assay__target *reference = &profile->trials[base->judged.trial].target,
                                *target = &profile->trials[row->judged.trial].target;
+    row->unrelated = is_unrelated(profile, base, row);
     bool trusted = assay__target_is_fallback(reference);
     double own = row->judged.own_nonfinite.value, unlike = row->judged.nonfinite.value,
            drift = row->judged.drift.value, broken = trusted || isnan(own) ? unlike : own;
@@ -146,7 +158,8 @@ static void judge_outputs(const struct assay_profile *profile, const struct assa
                                            broken, base->judged.label);
     else if (broken > 0)
         row->unadvised = assay__arena_text(arena, "%.0f of its values are NaN or infinite", broken);
-    else if (drift > ASSAY__DRIFT_LIMIT && strcmp(reference->device, target->device) != 0)
+    else if (drift > ASSAY__DRIFT_LIMIT && strcmp(reference->device, target->device) != 0 &&
+             !row->unrelated)
         row->unadvised = assay__arena_text(
             arena, "its outputs differ from those of %s (relative L2 %.2g, the limit is %.2g)",
             base->judged.label, drift, ASSAY__DRIFT_LIMIT);
@@ -178,7 +191,7 @@ static const char *list_batches(const struct assay__comparison *all, struct assa
 static const struct {
     const char *name, *metric, *unit;
     const char *better; /* "1.3 × …" */
-    const char *lost;   /* of one that its outputs rule out: "would have been …" */
+    const char *lost;   /* for one that its outputs rule out: "would have been …" */
 } goals[ASSAY__FOR_COUNT] = {
     {"latency", "latency.p50", "s", "as fast as", "faster"},
     {"throughput", "throughput.inferences", "1/s", "the throughput of", "better"},
@@ -213,7 +226,7 @@ static bool could_win(const struct choice *c, const struct assay__comparison_row
            !assay__placement_is_elsewhere(&row->placement);
 }
 
-/* By the numbers alone; `but` is left out (SIZE_MAX: none is). */
+/* By the numbers alone; `but` is excluded (SIZE_MAX: none is). */
 static size_t top_candidate(const struct choice *c, size_t but)
 {
     const struct assay__comparison_row *rows = c->all->rows;
@@ -227,12 +240,12 @@ static size_t top_candidate(const struct choice *c, size_t but)
     return best;
 }
 
-/* Above 1: the first is better; for energy the first's share of the second's. A rate is inferences
- * per second, times samples of one where the two have different batches.
+/* Above 1: the first is better; for energy the first divided by the second. A rate is inferences
+ * per second, times the batch if the two have different batches.
  *
  * With one request at a time the rate follows from the latency: a second test of the same launches
- * would find differences that do not exist more often than one test may. So what the medians do not
- * show is not claimed of the rates: the interval covers both. */
+ * would find differences that do not exist more often than a single test may. So what the medians
+ * do not show is not claimed for the rates: the interval covers both. */
 static struct assay__ratio ratio_of(const struct choice *c,
                                     const struct assay__comparison_row *first,
                                     const struct assay__comparison_row *second, const char **reason)
@@ -292,7 +305,7 @@ static const char *put_winner(const struct choice *c, const struct assay__compar
                               const char *text)
 {
     const char *outputs = "", *elsewhere = "";
-    if (row->judged.drift.value > L2_TOLD)
+    if (row->judged.drift.value > L2_TOLD && !row->unrelated)
         outputs = assay__arena_text(c->arena, "; but its outputs differ (relative L2 %.2g)",
                                     row->judged.drift.value);
     if (row->placement.elsewhere > 0)
@@ -302,29 +315,25 @@ static const char *put_winner(const struct choice *c, const struct assay__compar
     return assay__arena_text(c->arena, "%s: %s%s%s", row->judged.label, text, outputs, elsewhere);
 }
 
-/* The sentence where no row is a candidate. */
+/* The sentence if no row is a candidate. */
 static const char *why_none(const struct choice *c)
 {
-    const char *note = "";
     bool refused = false;
-    for (size_t i = 0; i < c->all->count; i++) {
-        const struct assay__judged *judged = &c->all->rows[i].judged;
-        const struct assay_metric *m = assay_metrics_get(c->profile->trials[judged->trial].metrics,
-                                                         goals[c->goal].metric);
+    for (size_t i = 0; i < c->all->count; i++)
         refused |= could_win(c, &c->all->rows[i]);
-        if (!*note && judged->usable && m && m->state == ASSAY_UNAVAILABLE) note = m->note;
-    }
-    if (c->goal != ASSAY__FOR_ENERGY || refused) return "nothing that ran can be recommended";
-    return assay__arena_text(c->arena, "energy is unknown for every candidate%s%s",
-                             *note ? ": " : "", note);
+    return c->goal != ASSAY__FOR_ENERGY || refused
+               ? "none of the trials that ran can be recommended"
+               : "energy is unknown for every candidate (the table says why)";
 }
 
-/* The best two compared, in a sentence; *better: the launches show that the first is. */
+/* Compares the best two in a sentence; *better: the launches show that the first is better. */
 static const char *compare_top(const struct choice *c, const struct assay__comparison_row *first,
-                               const struct assay__comparison_row *second, bool *better)
+                               const struct assay__comparison_row *second, bool *better,
+                               struct assay__ratio *found)
 {
     const char *reason = "", *batches = "", *noise = "", *drift = "";
     struct assay__ratio ratio = ratio_of(c, first, second, &reason);
+    *found = ratio;
     *better = is_better(c, &ratio);
     if (!isfinite(ratio.ratio))
         return assay__arena_text(c->arena, "%s, %s; no interval, so nothing is claimed: %s",
@@ -347,8 +356,9 @@ static const char *compare_top(const struct choice *c, const struct assay__compa
         noise = assay__arena_text(c->arena, "; too noisy to detect one below %.*f %%",
                                   percent < 10 ? 1 : 0, percent);
     for (size_t i = 0; i < 2; i++) {
-        const struct assay__judged *judged = i ? &second->judged : &first->judged;
-        if (judged->drift.value > L2_TOLD)
+        const struct assay__comparison_row *row = i ? second : first;
+        const struct assay__judged *judged = &row->judged;
+        if (judged->drift.value > L2_TOLD && !row->unrelated)
             drift = assay__arena_text(c->arena, "%s; the outputs of %s differ (relative L2 %.2g)",
                                       drift, judged->label, judged->drift.value);
     }
@@ -371,12 +381,13 @@ static struct assay__recommendation recommend(const struct choice *c)
             is_shown_better(c, i, best))
             best = i;
     size_t next = best == SIZE_MAX ? SIZE_MAX : top_candidate(c, best);
+    struct assay__ratio ratio = ASSAY__RATIO_UNKNOWN;
     bool chosen = false;
     const char *why;
     if (best == SIZE_MAX) {
         why = why_none(c);
     } else if (next != SIZE_MAX) {
-        why = compare_top(c, &rows[best], &rows[next], &chosen);
+        why = compare_top(c, &rows[best], &rows[next], &chosen, &ratio);
     } else if (c->goal == ASSAY__FOR_ENERGY) {
         why = assay__arena_text(c->arena, "energy is known only for %s", rows[best].judged.label);
     } else {
@@ -391,9 +402,14 @@ static struct assay__recommendation recommend(const struct choice *c)
                                 lost ? " but is not recommended" : "is not recommended",
                                 rows[i].unadvised);
     }
-    if (chosen)
+    const char *withdrawn = chosen ? assay__load_withdraws(c->profile, c->arena) : "";
+    if (*withdrawn) {
+        chosen = false;
+        why = assay__arena_text(c->arena, "%s; as measured: %s", withdrawn, why);
+    } else if (chosen) {
         why = assay__arena_text(c->arena, "%s%s", why, assay__load_caveat(c->profile, c->arena));
-    return (struct assay__recommendation){chosen ? best : SIZE_MAX, why};
+    }
+    return (struct assay__recommendation){chosen ? best : SIZE_MAX, best, next, ratio, why};
 }
 
 int assay__comparison(const struct assay_profile *profile, struct assay__arena *arena,
@@ -405,7 +421,7 @@ int assay__comparison(const struct assay_profile *profile, struct assay__arena *
     for (; out->count < profile->trial_count; out->count++)
         out->rows[out->count] = read_row(profile, out->count, arena);
     out->batches = list_batches(out, arena);
-    bool named = false; /* the reference is the one that was meant to be */
+    bool named = false; /* the reference is the intended one */
     for (size_t i = 0; i < out->count && !named; i++) {
         if (!out->rows[i].judged.usable) continue;
         named = out->rows[i].judged.role == ASSAY__ROLE_REFERENCE;
@@ -414,7 +430,7 @@ int assay__comparison(const struct assay_profile *profile, struct assay__arena *
     for (size_t i = 0; i < out->count; i++) {
         struct assay__comparison_row *row = &out->rows[i];
         if (i != out->reference && row->judged.role == ASSAY__ROLE_REFERENCE)
-            row->judged.role = ASSAY__ROLE_NONE; /* it was meant to be, and did not run */
+            row->judged.role = ASSAY__ROLE_NONE; /* the intended one did not run */
         if (!row->judged.usable) continue;
         judge_outputs(profile, out, row, arena);
         if (i == out->reference) continue;

@@ -1,14 +1,14 @@
-/* comparison.h - trials of one profile against each other: a pure function of the profile, so a
- * kept one gives the same verdicts. The unit of replication is the launch: speed is judged by the
- * exact rank test on launch medians (base/stats.h), never on single inferences. */
+/* comparison.h - compares the trials of one profile: a pure function of the profile, so a saved one
+ * gives the same verdicts. The unit of replication is the launch: speed is judged by the exact rank
+ * test on launch medians (base/stats.h), never on single inferences. */
 #ifndef ASSAY_JUDGE_COMPARISON_H
 #define ASSAY_JUDGE_COMPARISON_H
 
 #include "judge/judged.h"
 #include "judge/placement.h"
 
-/* Relative L2 between outputs and the reference's: above it a device or a precision computes
- * something else, and is not recommended. One limit for compare, sweep and tune. */
+/* Relative L2 between outputs and those of the reference: above it a device or precision computes
+ * something else, and is not recommended. The same limit for compare, sweep and tune. */
 #define ASSAY__DRIFT_LIMIT 0.01
 
 enum assay__verdict {
@@ -22,20 +22,21 @@ struct assay__comparison_row {
     /* the label is the trial's, else its device; the reason also says why there is no verdict, or
      * which launches were lost */
     struct assay__judged judged;
-    int64_t batch; /* samples of an inference; 0 unknown */
+    int64_t batch; /* samples per inference; 0 unknown */
     /* reference's p50 / this one's: above 1 is faster; NaN for the reference */
     struct assay__ratio speed;
     enum assay__verdict verdict;
-    /* judged.energy is the median over launches where 5 or more have a known energy, else that of
-     * all windows together */
+    /* judged.energy is the median over launches if 5 or more have a known energy, else that of all
+     * windows together */
     bool energy_by_launch;
-    /* of judged.energy, this / reference; where one of the two is not by launch, of all windows of
-     * both; NaN unknown */
+    /* ratio of judged.energy, this / reference; of all windows of both if one of the two is not by
+     * launch; NaN unknown */
     double energy_ratio;
     struct assay__ratio energy;         /* the same by launches; NaN without an interval */
     const char *energy_reason;          /* why there is no interval; "" */
     enum assay__verdict energy_verdict; /* FASTER: it takes less */
     const char *unadvised;              /* why its outputs rule it out, however fast it is; "" */
+    bool unrelated; /* another model than the reference's, whose outputs have nothing in common */
     struct assay__placement_summary placement;
 };
 
@@ -47,8 +48,10 @@ enum assay__goal_kind {
 };
 
 struct assay__recommendation {
-    size_t row;      /* SIZE_MAX: none */
-    const char *why; /* always a sentence */
+    size_t row;                /* SIZE_MAX: none */
+    size_t first, second;      /* the best two, shown to differ or not; SIZE_MAX: none */
+    struct assay__ratio ratio; /* how much better the first is; above 1, for energy below; NaN */
+    const char *why;           /* always a sentence */
 };
 
 struct assay__comparison {
@@ -69,7 +72,7 @@ const char *assay__goal_name(enum assay__goal_kind goal);
  *  the arena; 0 or ASSAY_ENOMEM. */
 int assay__comparison(const struct assay_profile *profile, struct assay__arena *arena,
                       struct assay__comparison *out);
-/** What the launches were judged by: "latency.p50", "latency.p5", … */
+/** What the comparison of launches is based on: "latency.p50", "latency.p5", … */
 const char *assay__ratio_by_name(enum assay__ratio_by by);
 /** Follows a ratio in a sentence: "", " when undisturbed", … */
 const char *assay__ratio_by_words(enum assay__ratio_by by);

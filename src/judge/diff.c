@@ -109,13 +109,13 @@ struct assay__diff_delta assay__diff_delta(const struct assay__diff_values *base
     if (!found.ci.known) {
         static const char intro[] = "no interval: ";
         out.reason = !launches[0] || !launches[1]
-                         ? "no interval: the profiles do not hold it launch by launch"
+                         ? "no interval: the profiles do not have a value per launch"
                      : launches[0] < ASSAY__COMPARISON_LAUNCHES ||
                              launches[1] < ASSAY__COMPARISON_LAUNCHES
                          ? "no interval: each side needs at least 5 launches that succeeded"
                      : !can_be_judged(base) || !can_be_judged(other)
                          ? "no interval: a ratio needs values above zero in every launch"
-                         : "no interval: the rank test has no answer";
+                         : "no interval: the rank test gives no result";
         out.why = out.reason + sizeof intro - 1;
         return out;
     }
@@ -152,8 +152,8 @@ static bool ran(const struct assay__trial *trial)
     return isfinite(assay__trial_value(trial, "latency.p50"));
 }
 
-/* The trial that was asked for by label or number, else the one with the base's label, else the
- * first that ran (a predicted one has a latency too, marked as an estimate), else the first. */
+/* The trial requested by label or number, else the one with the base's label, else the first that
+ * ran (a predicted one has a latency too, marked as an estimate), else the first. */
 static int choose_trial(const struct assay__diff_input *input, const struct assay__diff_side *base,
                         struct assay__diff_side *side, struct assay_error *error)
 {
@@ -185,7 +185,7 @@ static int choose_trial(const struct assay__diff_input *input, const struct assa
     if (found && profile->trial_count > 1)
         side->trial_label = *found->label ? found->label : found->target.device;
     if (!found)
-        side->reason = "it holds no trial";
+        side->reason = "it has no trial";
     else if (!side->usable)
         side->reason = found->reason && *found->reason ? found->reason : "its latency is unknown";
     return 0;
@@ -197,7 +197,7 @@ static const char *last_part(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
-/* The file's name where that is unique, else its path, else with the trial or a number. */
+/* The name of the file if that is unique, else its path, else with the trial or a number. */
 static void name_sides(const struct assay__diff_input *inputs, struct assay__diff *diff,
                        struct assay__arena *arena)
 {
@@ -253,7 +253,7 @@ static void add_side_notes(struct assay__diff *diff, struct assay__arena *arena,
             add_note(diff, arena, "%s and %s are the same capture.", other->name, side->name);
     }
     if (*side->trial_label && side->profile->trial_count > 1)
-        add_note(diff, arena, "%s holds %zu trials; '%s' is compared.", side->name,
+        add_note(diff, arena, "%s has %zu trials; '%s' is compared.", side->name,
                  side->profile->trial_count, side->trial_label);
 }
 
@@ -268,11 +268,11 @@ static void make_notes(struct assay__diff *diff, struct assay__arena *arena)
     }
     if (!diff->model_known)
         add_note(diff, arena,
-                 "Whether the models are the same is unknown: a profile has no fingerprint.");
+                 "It is unknown whether the models are the same: a profile has no fingerprint.");
     else if (!diff->same_model)
         add_note(diff, arena, "The models differ: only what they have in common is compared.");
     for (size_t s = 1; s < diff->count && !diff->same_model; s++) {
-        size_t layers = 0, found = 0; /* how much of the base is in this side again */
+        size_t layers = 0, found = 0; /* how much of the base is also on this side */
         for (size_t i = 0; i < diff->layer_count; i++) {
             const struct assay__diff_layer *row = &diff->layers[i];
             if (row->kind != ASSAY__DIFF_LAYER) continue;
@@ -285,7 +285,7 @@ static void make_notes(struct assay__diff *diff, struct assay__arena *arena)
     }
     if (!alternated)
         add_note(diff, arena,
-                 "The runs did not alternate, so changes of the machine between them are part of "
+                 "The runs did not alternate, so changes in the machine between them are part of "
                  "every difference. 'assay compare' and 'assay sweep' alternate.");
     if (diff->judged > 1)
         add_note(diff, arena,
@@ -326,8 +326,8 @@ static void summarize_side(struct assay__buf *text, const struct assay__diff *di
     }
 }
 
-/* A sentence for each of a few runs; of many, how many are faster or slower and which changed most;
- * then the likeliest cause. */
+/* A sentence for each of a few runs; for many, how many are faster or slower and which changed
+ * most; then the most likely cause. */
 static const char *summarize(const struct assay__diff *diff, struct assay__arena *arena)
 {
     bool each = diff->count <= 4, differs = false;
@@ -336,7 +336,7 @@ static const char *summarize(const struct assay__diff *diff, struct assay__arena
     struct assay__buf text = {0};
     size_t faster = 0, slower = 0, most = 0;
     double largest = 0;
-    if (!p50) return "No profile has a latency; what can be compared follows.";
+    if (!p50) return "No profile has a latency; the rest is compared below.";
     for (size_t i = 1; i < diff->count; i++) {
         const struct assay__diff_delta *d = &p50->deltas[i];
         if (each) summarize_side(&text, diff, p50, i);
@@ -360,7 +360,7 @@ static const char *summarize(const struct assay__diff *diff, struct assay__arena
         assay__buf_putc(&text, '.');
     }
     if (differs && cause && cause->weight >= 50) {
-        assay__buf_printf(&text, " The likeliest cause: %s (", cause->name);
+        assay__buf_printf(&text, " Most likely cause: %s (", cause->name);
         for (size_t i = 0; i < diff->count; i++)
             assay__buf_printf(&text, "%s%s", i ? ", " : "",
                               *cause->values[i] ? cause->values[i] : "—");

@@ -3,8 +3,8 @@
  * exact rank test on values of at least five launches of each side (base/stats.h) decides whether a
  * difference is claimed; with fewer there is a ratio and no verdict.
  *
- * The runs did not alternate: an interval covers the spread between launches of one run, not what
- * the machine did between the runs. The notes say so. */
+ * The runs did not alternate: an interval covers the spread between launches of one run, not
+ * changes of the machine between the runs. The notes say so. */
 #ifndef ASSAY_JUDGE_DIFF_H
 #define ASSAY_JUDGE_DIFF_H
 
@@ -17,10 +17,10 @@ enum assay__diff_verdict {
     ASSAY__DIFF_NOT_COMPARABLE, /* one side has no value: reason */
     ASSAY__DIFF_UNJUDGED,       /* both have one, no interval: reason */
     ASSAY__DIFF_SAME,           /* no difference shown */
-    ASSAY__DIFF_EQUAL,          /* the very same number */
-    ASSAY__DIFF_LOWER,          /* the interval of the ratio lies below 1 */
+    ASSAY__DIFF_EQUAL,          /* exactly the same number */
+    ASSAY__DIFF_LOWER,          /* the interval of the ratio is below 1 */
     ASSAY__DIFF_HIGHER,
-    ASSAY__DIFF_EXACT, /* counted from the graph, not measured: another number is a difference */
+    ASSAY__DIFF_EXACT, /* counted from the graph, not measured: any other number is a difference */
 };
 
 struct assay__diff_delta {
@@ -43,7 +43,7 @@ enum assay__diff_sense {
  *  verdict", "not comparable". */
 const char *assay__diff_verdict_name(enum assay__diff_verdict verdict,
                                      enum assay__diff_sense sense);
-/** True for a difference that is claimed. */
+/** True if a difference is claimed. */
 bool assay__diff_is_shown(enum assay__diff_verdict verdict);
 
 struct assay__diff_side {
@@ -67,7 +67,7 @@ struct assay__diff_metric {
 enum assay__diff_match {
     ASSAY__DIFF_ALONE,     /* on one side only */
     ASSAY__DIFF_ORIGIN,    /* they came from the same nodes of the model */
-    ASSAY__DIFF_STRUCTURE, /* the same operator and the same work at the same place */
+    ASSAY__DIFF_STRUCTURE, /* the same operator and work at the same position */
     ASSAY__DIFF_NAME,      /* the same name */
     ASSAY__DIFF_POSITION,  /* the same operator between the same neighbours */
 };
@@ -81,18 +81,17 @@ enum assay__diff_kind {
     ASSAY__DIFF_LAYER_SUM
 };
 
-/** Layers that are the same work: one of each side, or several where one side fused or split
- *  them. */
+/** Layers that do the same work: one on each side, or several if one side fused or split them. */
 struct assay__diff_layer {
     enum assay__diff_kind kind;
     enum assay__diff_match match;
     size_t *members;  /* indices into the sides' layers, side after side */
     size_t *starts;   /* sides + 1: members of side s are members[starts[s]] … */
-    double *times_ns; /* by side, the members together; NaN unknown */
+    double *times_ns; /* by side, total of the members; NaN unknown */
     struct assay__diff_delta *deltas;
     bool by_launch; /* judged launch by launch: the times are then medians over launches */
     bool grouped;   /* a side has several members */
-    bool shown;     /* changed by more than the noise; else it is folded */
+    bool shown;     /* changed by more than the noise; otherwise it is folded */
 };
 
 struct assay__diff_cause {

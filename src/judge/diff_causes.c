@@ -166,10 +166,26 @@ static const struct {
     const char *key;
     int weight; /* 0: not listed */
 } option_weights[] = {
-    {"threads", 93}, {"opt", 90},      {"streams", 90}, {"generate", 95}, {"prompt", 94},
-    {"cpus", 85},    {"spinning", 80}, {"seed", 24},    {"warmup", 26},   {"iters", 24},
-    {"time_s", 22},  {"launches", 22}, {"layers", 20},  {"label", 0},     {"role", 0},
-    {"library", 66}, {"script", 0},
+    {"threads", 93},
+    {"opt", 90},
+    {"streams", 90},
+    {"generate", 95},
+    {"prompt", 94},
+    {"cpus", 85},
+    {"spinning", 80},
+    {"seed", 24},
+    {"warmup", 26},
+    {"iters", 24},
+    {"time_s", 22},
+    {"launches", 22},
+    {"layers", 20},
+    {"label", 0},
+    {"role", 0},
+    {"library", 66},
+    {"script", 0},
+    {"state", 88},
+    /* what the real-time factor is of: no reason for another time */
+    {"seconds_per_inference", 0},
 };
 
 static int option_weight(const char *key)

@@ -233,12 +233,13 @@ static void find_scale(struct assay__diff *diff, const struct assay__diff_layer 
             ? "A row is shown when the 95 % interval of its ratio, launch by launch, excludes 1; "
               "one in twenty unchanged rows is shown by chance. Rows without an interval are shown "
               "when they changed by more than the passes of one run differ."
-        : !isfinite(diff->layers_spread)
-            ? "Every row that changed is shown: how far passes of one run differ is unknown."
-        : diff->layers_strict ? "The runs as a whole show no difference; a row is shown when it "
-                                "changed by more than the sums of one run's passes differ."
-                              : "A row is shown when it changed by more, relatively, than the sums "
-                                "of one run's passes differ.";
+        : !isfinite(diff->layers_spread) ? "Every row that changed is shown, because it is unknown "
+                                           "how much the passes of one run differ."
+        : diff->layers_strict
+            ? "The runs as a whole show no difference; a row is shown when its change exceeds the "
+              "difference between the sums of one run's passes."
+            : "A row is shown when its relative change exceeds the difference between the sums of "
+              "one run's passes.";
 }
 
 static bool worth_a_line(const struct assay__diff *diff, const struct assay__diff_delta *d,
@@ -300,8 +301,8 @@ void assay__diff_layers(struct assay__diff *diff, struct assay__arena *arena)
         if (s && !same_fingerprint(diff, s)) diff->same_model = false;
         with += layers->count > 0;
         if (layers->count && !layers->launch_count)
-            interval = "an older profile is among them, which keeps one time per layer instead of "
-                       "one per launch";
+            interval =
+                "one of the profiles is older and has one time per layer instead of one per launch";
         if (!layers->count)
             diff->layers_reason = assay__arena_text(
                 arena, "%s%s%s has no layers: %s.", diff->layers_reason,

@@ -1,6 +1,7 @@
 /* judged.c - reads what is judged of a trial: its launches, its numbers, its limits. */
 #include "judge/judged.h"
 
+#include "base/metric_value.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -22,10 +23,48 @@ struct assay__launch_values assay__launch_metric(const struct assay__trial *tria
     return values;
 }
 
+static double launch_load(const struct assay__launch *launch)
+{
+    bool good = launch->state == ASSAY__TRIAL_OK && launch->metrics;
+    return good ? assay__metrics_value(launch->metrics, "disturbance.cpu_other") : (double)NAN;
+}
+
+static bool is_disturbed(const struct assay__launch *launch)
+{
+    return launch_load(launch) >= ASSAY__BUSY_SHARE;
+}
+
+/* Are there enough launches without other load for a verdict by them alone? As many as were asked
+ * for, five at most; a tuning asks for one at a time. */
+static bool quiet_suffice(const struct assay__trial *trial)
+{
+    int asked = trial->protocol.launches;
+    size_t needed = asked >= 3 && asked < ASSAY__COMPARISON_LAUNCHES ? (size_t)asked
+                                                                     : ASSAY__COMPARISON_LAUNCHES;
+    size_t quiet = 0;
+    for (size_t i = 0; i < trial->launch_count; i++)
+        quiet += trial->launches[i].state == ASSAY__TRIAL_OK && !is_disturbed(&trial->launches[i]);
+    return quiet >= needed;
+}
+
+/* The trial with the launches that count: without the disturbed ones, where the others suffice. */
+static struct assay__trial quiet_part(const struct assay__trial *trial, struct assay__arena *arena)
+{
+    struct assay__trial part = *trial;
+    if (!quiet_suffice(trial)) return part;
+    part.launches = assay__arena_array(arena, trial->launch_count, sizeof *part.launches);
+    part.launch_count = 0;
+    for (size_t i = 0; part.launches && i < trial->launch_count; i++)
+        if (!is_disturbed(&trial->launches[i]))
+            part.launches[part.launch_count++] = trial->launches[i];
+    return part;
+}
+
 struct assay__launch_values assay__launch_values(const struct assay__trial *trial,
                                                  const char *metric, struct assay__arena *arena)
 {
-    struct assay__launch_values values = assay__launch_metric(trial, metric, arena);
+    struct assay__trial counted = quiet_part(trial, arena);
+    struct assay__launch_values values = assay__launch_metric(&counted, metric, arena);
     size_t kept = 0;
     for (size_t i = 0; i < values.count; i++)
         if (values.items[i] > 0) values.items[kept++] = values.items[i];
@@ -55,23 +94,75 @@ struct assay__ratio assay__launch_ratio(const struct assay__launch_values *a,
     return ratio;
 }
 
+double assay__trial_load(const struct assay__trial *trial, size_t *left_out)
+{
+    bool leave = quiet_suffice(trial);
+    double sum = 0;
+    size_t known = 0, left = 0;
+    for (size_t i = 0; i < trial->launch_count; i++) {
+        const struct assay__launch *launch = &trial->launches[i];
+        if (!isfinite(launch_load(launch))) continue;
+        if (leave && is_disturbed(launch)) {
+            left++;
+            continue;
+        }
+        sum += launch_load(launch);
+        known++;
+    }
+    if (left_out) *left_out = left;
+    if (known) return sum / (double)known;
+    return strcmp(trial->target.engine, "fake") == 0
+               ? (double)NAN
+               : assay__trial_value(trial, "disturbance.cpu_other");
+}
+
 double assay__other_load(const struct assay__trial *trials, size_t count)
 {
     double most = NAN;
     for (size_t i = 0; i < count; i++)
-        if (strcmp(trials[i].target.engine, "fake") != 0)
-            most = fmax(most, assay__trial_value(&trials[i], "disturbance.cpu_other"));
+        most = fmax(most, assay__trial_load(&trials[i], NULL));
+    return most;
+}
+
+/* During the trials that a verdict rests on: of a tuning its finalists, where it has some. */
+static double verdict_load(const struct assay_profile *profile, size_t *left_out)
+{
+    double most = NAN;
+    bool finalists = false;
+    for (size_t i = 0; i < profile->trial_count; i++)
+        finalists |= profile->trials[i].role == ASSAY__ROLE_FINALIST;
+    *left_out = 0;
+    for (size_t i = 0; i < profile->trial_count; i++) {
+        size_t left = 0;
+        if (finalists && profile->trials[i].role != ASSAY__ROLE_FINALIST) continue;
+        most = fmax(most, assay__trial_load(&profile->trials[i], &left));
+        *left_out += left;
+    }
     return most;
 }
 
 const char *assay__load_caveat(const struct assay_profile *profile, struct assay__arena *arena)
 {
-    double load = assay__other_load(profile->trials, profile->trial_count);
+    size_t left_out;
+    double load = verdict_load(profile, &left_out);
+    if (!(load >= ASSAY__BUSY_SHARE) && left_out)
+        return assay__arena_text(arena,
+                                 "; %zu launch%s during which other processes used much of the CPU "
+                                 "time %s not counted",
+                                 left_out, left_out == 1 ? "" : "es", left_out == 1 ? "is" : "are");
     if (!(load >= ASSAY__BUSY_SHARE)) return "";
     return assay__arena_text(arena,
-                             "; other processes used up to %.0f %% of the CPU time meanwhile: "
-                             "measure again when they are done",
+                             "; other processes used up to %.0f %% of the CPU time: measure again "
+                             "when they have finished",
                              load * 100);
+}
+
+const char *assay__load_withdraws(const struct assay_profile *profile, struct assay__arena *arena)
+{
+    size_t left_out;
+    double load = verdict_load(profile, &left_out);
+    if (!(load >= ASSAY__BUSY_MUCH)) return "";
+    return assay__arena_text(arena, "withdrawn: machine busy (%.0f %% used by others)", load * 100);
 }
 
 /* A trial that was stopped (two failures in a row, too slow) is not relied on, whatever it did
@@ -148,7 +239,7 @@ const char *assay__limits_broken(const struct assay__plan *plan, const struct as
     for (int i = 0; i < 2; i++) {
         double value = assay__trial_value(trial, names[i]);
         if (!names[i] || value <= limits[i]) continue;
-        if (isfinite(value)) return i ? "memory beyond the budget" : "latency beyond the limit";
+        if (isfinite(value)) return i ? "memory above the budget" : "latency above the limit";
         const struct assay_metric *m = assay_metrics_get(trial->metrics, names[i]);
         return assay__arena_text(arena, "%s is unknown: %s",
                                  i ? "its memory" : "the limited percentile",

@@ -21,7 +21,8 @@ struct assay__launch_values {
 /** Of a metric, in the order of the launches; what is unknown is left out. */
 struct assay__launch_values assay__launch_metric(const struct assay__trial *trial,
                                                  const char *metric, struct assay__arena *arena);
-/** The same, above 0 only: times, rates and energies, which ratios are made of. */
+/** The same, above 0 only: times, rates and energies, which ratios are made of; and without the
+ *  launches that other load disturbed, where enough others are there. */
 struct assay__launch_values assay__launch_values(const struct assay__trial *trial,
                                                  const char *metric, struct assay__arena *arena);
 struct assay__launch_values assay__launch_sorted(const struct assay__launch_values *values,
@@ -76,14 +77,22 @@ struct assay__judged assay__judged_read(const struct assay_profile *profile, siz
 
 /* --- other load ------------------------------------------------------------------------------- */
 
-/** From this share of the machine's CPU time in other processes on, a verdict says so. */
+/** From this share of the machine's CPU time in other processes on, a verdict says so, … */
 #define ASSAY__BUSY_SHARE 0.2
-/** The largest such share during one of the trials; NaN unknown. Scripted times do not notice it,
- *  so those of the fake engine do not count. */
+/** … and from this on it is withdrawn. */
+#define ASSAY__BUSY_MUCH 0.5
+/** The share during a trial's launches that count (as in assay__launch_values); NaN unknown.
+ *  Scripted times do not notice it, so it is unknown of the fake engine's unless a launch has it.
+ *  *left_out (NULL legal): launches that do not count because of it. */
+double assay__trial_load(const struct assay__trial *trial, size_t *left_out);
+/** The largest of several trials. */
 double assay__other_load(const struct assay__trial *trials, size_t count);
-/** "; other processes used up to 84 % of the CPU time meanwhile: measure again when they are done",
- *  behind a verdict on all trials of a profile; "" when it was quiet, or is not known. */
+/** Behind a verdict on all trials of a profile: "; other processes used up to 30 % of the CPU time
+ *  meanwhile: measure again when they are done", or how many launches were left out; "" when it was
+ *  quiet, or is not known. */
 const char *assay__load_caveat(const struct assay_profile *profile, struct assay__arena *arena);
+/** "withdrawn: machine busy (84 % used by others)", in place of one; "" it stands. */
+const char *assay__load_withdraws(const struct assay_profile *profile, struct assay__arena *arena);
 
 /* --- limits of a sweep or a tuning ------------------------------------------------------------ */
 

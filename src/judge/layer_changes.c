@@ -148,8 +148,7 @@ int assay__layer_changes(const struct assay_profile *profile,
     for (size_t i = 0; i < comparison->count && based; i++)
         if (i != reference) add_side(out, profile, &comparison->rows[i], trials);
     if (out->diff.count < 2) {
-        out->reason = based ? "the layers of no other trial were timed"
-                            : "the layers of the reference were not timed";
+        out->reason = based ? "no other trial has layer times" : "the reference has no layer times";
         out->diff.count = 0;
         return 0;
     }

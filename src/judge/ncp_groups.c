@@ -207,7 +207,8 @@ static void describe_group(const struct assay__ncp_groups *out, const struct lis
     row->flops_needed = group->flops_needed;
     if (row->layers) {
         if (joint && !row->note[0])
-            row->note = "these layers are its own; its neurons are computed in the row \"neurons\"";
+            row->note =
+                "these layers belong to it alone; its neurons are computed in the row \"neurons\"";
         return;
     }
     row->time_ns = row->share = NAN;
@@ -220,12 +221,12 @@ static void describe_group(const struct assay__ncp_groups *out, const struct lis
         timed |= list->rows[i].kind == ASSAY__PART_GROUP && list->rows[i].layers > 0;
     }
     row->note = strcmp(out->cell->form, "scan") == 0 && !timed && !shared
-                    ? "inside the Scan's body; the unrolled form shows it"
+                    ? "inside the body of the Scan; the unrolled form shows it"
                 : out->layers == 0 ? "layers were not timed"
                 : joint  ? "computed with all neurons at once, in the row \"neurons\"; its "
                            "FLOPs are its share"
                 : shared ? "only in layers shared with other groups"
-                         : "no layer came from its nodes";
+                         : "no layer was made from its nodes";
 }
 
 /* --- order ------------------------------------------------------------------------------------ */

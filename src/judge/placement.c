@@ -109,9 +109,9 @@ static int put_placement(struct assay_profile *profile, struct assay__trial *tri
         assay__buf_printf(&list, "%s%s", i ? "; " : "", names[i]);
     const char *note = assay__arena_text(
         check->arena, "%s%s", check->asked,
-        p->inferred ? "; its record leaves out nodes that it runs in another layout: those without "
-                      "a provider count as the device's"
-        : p->merged ? "; nodes that it merged count with their neighbours"
+        p->inferred ? "; its record leaves out nodes that it runs in another layout: nodes without "
+                      "a provider are counted as the device's"
+        : p->merged ? "; merged nodes are counted with their neighbours"
                     : "");
     if (list.failed || assay__arena_failed(check->arena)) code = ASSAY_ENOMEM;
     /* inferred nodes are known by exclusion only: the engine did not name them */
@@ -129,11 +129,11 @@ static int put_placement(struct assay_profile *profile, struct assay__trial *tri
     assay_metrics_derived(
         to, "placement.partitions",
         p->engine_pieces ? (double)p->engine_pieces : (double)p->on_segments, SOURCE,
-        p->engine_pieces ? "as the engine splits it" : "the fewest that the graph allows");
+        p->engine_pieces ? "as the engine splits the graph" : "the fewest that the graph allows");
     assay_metrics_derived(to, "placement.crossings", (double)p->crossings, SOURCE,
                           "tensors between nodes; model inputs and outputs do not count");
     assay_metrics_derived(to, "placement.crossing_bytes", p->crossing_bytes, "graph",
-                          p->crossing_unsized ? "without those of unknown size" : "");
+                          p->crossing_unsized ? "excluding those of unknown size" : "");
     assay__metrics_put_known(to, "placement.flops_share", ASSAY_DERIVED, assay__check_share(p),
                              "graph", "FLOPs of its nodes / of all",
                              "the FLOPs of some nodes are unknown");
@@ -182,7 +182,7 @@ int assay__placement_put(const struct assay__run_options *options, const char *m
     int code = 0;
     if (!*model_path || assay__target_is_fallback(&trial->target)) return 0;
     if (!assay__trial_good_launches(trial)) {
-        reason = "no launch ended well";
+        reason = "no launch succeeded";
     } else {
         code = ask(options, model_path, &check, &detail);
         if (code == ASSAY_EINTERRUPTED || code == ASSAY_ENOMEM)
@@ -198,7 +198,7 @@ int assay__placement_put(const struct assay__run_options *options, const char *m
     }
     for (size_t i = 0; i < COUNTS && reason; i++)
         assay_metrics_unavailable(trial->metrics, counts[i],
-                                  *reason ? reason : "the engine could not be asked");
+                                  *reason ? reason : "the engine could not be queried");
     code = reason ? assay_metrics_failed(trial->metrics) : put_placement(profile, trial, check);
     assay__check_free(check);
     return code ? assay_error_set(error, code, "out of memory for the placement") : 0;

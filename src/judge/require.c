@@ -129,7 +129,7 @@ static struct assay__requirement judge_row(const struct assay__require_evidence 
                                        m && m->note && *m->note ? m->note : "it was not measured");
     else if (near_minimum || too_close(evidence->trial, &row, row.target))
         row.note = assay__arena_text(
-            arena, "the %s lies within the 95 %% interval of the measurement: too close to be sure",
+            arena, "the %s lies within the 95 %% interval of the measurement: too close to call",
             near_minimum ? "minimum" : "target");
     if (row.level != ASSAY__REQUIRE_FINE) row.advice = assay__require_advice(evidence, &row, arena);
     return row;

@@ -9,12 +9,6 @@
 
 /* --- evidence --------------------------------------------------------------------------------- */
 
-const char *assay__layer_title(const struct assay__layer *layer)
-{
-    if (layer->from_count && layer->from[0] && layer->from[0][0]) return layer->from[0];
-    return layer->name && layer->name[0] ? layer->name : layer->op;
-}
-
 int assay__require_evidence(const struct assay_profile *profile, const struct assay__trial *trial,
                             const struct assay__require_table *table, struct assay__arena *arena,
                             struct assay__require_evidence *out)
@@ -66,11 +60,11 @@ static const char *const bounds[2][ASSAY__BOUND_COUNT] = {
      [ASSAY__BOUND_COMPUTE] = "limited by compute"},
     /* bandwidth */
     {[ASSAY__BOUND_NEITHER] = "far below both roofs: try another number of threads, or ",
-     [ASSAY__BOUND_OVERHEAD] = "overhead of small layers, in which little moves: ",
+     [ASSAY__BOUND_OVERHEAD] = "overhead of small layers that move little data: ",
      [ASSAY__BOUND_MEMORY] =
          "limited by memory: look at how data is laid out (copies, transposes, small pieces)",
      [ASSAY__BOUND_COMPUTE] =
-         "limited by compute, so memory waits: a bandwidth floor suits models that memory limits"},
+         "limited by compute, not by memory: a bandwidth floor suits memory-bound models"},
 };
 
 static void put_bound(struct assay__buf *out, const struct assay__require_evidence *e,
@@ -127,9 +121,9 @@ static void advise_latency(struct assay__buf *out, const struct assay__require_e
                           "processes, clocks, page faults): try a quieter machine or pinned CPUs",
                           row->value / p50);
     else if (e->trial->batch > 1)
-        assay__buf_printf(out,
-                          "a smaller batch (now %" PRId64 ") answers sooner, or float16 or int8",
-                          e->trial->batch);
+        assay__buf_printf(
+            out, "a smaller batch (now %" PRId64 ") responds faster, as may float16 or int8",
+            e->trial->batch);
     else
         assay__buf_puts(out, "try another number of threads, float16 or int8, or a faster device");
     put_slowest(out, e);
@@ -182,8 +176,8 @@ static void advise(struct assay__buf *out, const struct assay__require_evidence 
     case ASSAY__REQUIRE_P99: advise_latency(out, e, row); break;
     case ASSAY__REQUIRE_MEMORY: advise_memory(out, e, row); break;
     default:
-        assay__buf_puts(out, "use fewer threads or a device that needs less; energy.inference.net "
-                             "shows which really saves");
+        assay__buf_puts(out, "use fewer threads or a device that draws less; energy.inference.net "
+                             "shows what actually saves energy");
     }
 }
 

@@ -25,7 +25,5 @@ int assay__require_evidence(const struct assay_profile *profile, const struct as
 /** What to do about a row whose level is not fine; sets row->advice_limit. */
 const char *assay__require_advice(const struct assay__require_evidence *evidence,
                                   struct assay__requirement *row, struct assay__arena *arena);
-/** The name that people know a layer by. */
-const char *assay__layer_title(const struct assay__layer *layer);
 
 #endif

@@ -147,7 +147,7 @@ static bool has_unit(const char *word)
 /* Each may be given once. */
 static int claim(const struct reading *r, int *line, const char *what)
 {
-    if (*line) return bad(r, "%s was given in line %d already", what, *line);
+    if (*line) return bad(r, "%s was already given in line %d", what, *line);
     *line = r->line > 0 ? r->line : 1;
     return 0;
 }
@@ -180,7 +180,7 @@ static int set_value(struct reading *r, bool target, enum assay__require_kind ki
                    info->plain[0] ? " of " : " with a unit of time, such as 20ms", info->plain,
                    kind == ASSAY__REQUIRE_MEMORY ? ", or a size such as 512MiB" : "");
     if (!isfinite(*value) || !(*value > 0))
-        return bad(r, "%s: '%.60s' must be above 0; '-' requires nothing", info->key, word);
+        return bad(r, "%s: '%.60s' must be above 0; write '-' for no requirement", info->key, word);
     return 0;
 }
 
@@ -209,7 +209,7 @@ static int set_other(struct reading *r, int which, const char *word)
         for (size_t i = 0; assay__chip_at(i); i++)
             list = assay__arena_text(r->arena, "%s%s%s", list, i ? ", " : "",
                                      assay__chip_at(i)->name);
-        return bad(r, "no chip '%.24s' is known here, but %s", word, list);
+        return bad(r, "unknown chip '%.24s'; known: %s", word, list);
     }
     if (assay__text_int64(word, count) || *count < 1 || *count > 1000000000)
         return bad(r, "%s: '%.60s' is not a whole number from 1 to 1,000,000,000", others[which],
@@ -276,9 +276,9 @@ static int read_line(struct reading *r, char *line)
     char *minimum = next_word(&line), *target = next_word(&line), *more = next_word(&line);
     if (found < 0) return unknown_key(r, key);
     if (!minimum) return bad(r, "%s has no value", key);
-    if (other >= 0 && target) return bad(r, "%s takes one value, '%.60s' is too much", key, target);
+    if (other >= 0 && target) return bad(r, "%s takes one value; unexpected '%.60s'", key, target);
     if (other >= 0) return set_other(r, other, minimum);
-    if (more) return bad(r, "%s takes a minimum and a target, '%.60s' is too much", key, more);
+    if (more) return bad(r, "%s takes a minimum and a target; unexpected '%.60s'", key, more);
     int code = set_value(r, false, (enum assay__require_kind)found, minimum);
     if (code == 0 && target) code = set_value(r, true, (enum assay__require_kind)found, target);
     return code;
@@ -327,7 +327,7 @@ static int read_word(struct reading *r, struct assay__json_reader *reader, const
     else if (token.kind == ASSAY__JSON_NULL)
         *word = "-";
     else
-        return bad(r, "%.40s: a number or a text is expected", key);
+        return bad(r, "%.40s: expected a number or a string", key);
     return *word ? 0 : assay__no_memory(r->error);
 }
 
@@ -336,7 +336,7 @@ static int read_column(struct reading *r, struct assay__json_reader *reader, boo
     struct assay__json_token token = {0};
     int code = next(r, reader, &token);
     if (code == 0 && token.kind != ASSAY__JSON_OBJECT)
-        return bad(r, "%s: an object is expected", target ? "target" : "minimum");
+        return bad(r, "%s: expected an object", target ? "target" : "minimum");
     while (code == 0 && (code = next(r, reader, &token)) == 0 && token.kind == ASSAY__JSON_KEY) {
         const char *key = assay__json_unescape(r->arena, &token), *word = NULL;
         if (!key) return assay__no_memory(r->error);
@@ -389,9 +389,9 @@ static int check(struct reading *r)
         minimums += isfinite(minimum);
         r->line = r->lines[1][i];
         if (info->floor ? target < minimum : target > minimum)
-            return bad(r, "%s: the target is easier than the minimum; %s needs the %s number first",
-                       info->key, info->floor ? "a floor" : "a limit",
-                       info->floor ? "smaller" : "larger");
+            return bad(
+                r, "%s: the target is easier than the minimum; for %s the %s number comes first",
+                info->key, info->floor ? "a floor" : "a limit", info->floor ? "smaller" : "larger");
     }
     r->line = 0;
     return minimums ? 0 : bad(r, "it has no minimum, so nothing could fail");
@@ -454,8 +454,8 @@ static int not_found(const char *name, struct assay_error *error)
     bool near = strlen(name) <= 40 && assay__text_near(name, least);
     return assay_error_set(error, ASSAY_EINVAL,
                            near ? "there is no requirement table '%s'; did you mean '%s'?"
-                                : "there is no requirement table '%s': built in are m1, m1-pro, "
-                                  "m1-max and m1-ultra, anything else is a file",
+                                : "there is no requirement table '%s': m1, m1-pro, m1-max and "
+                                  "m1-ultra are built in; anything else must be a file",
                            name, best);
 }
 

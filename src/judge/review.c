@@ -113,7 +113,7 @@ static void review_layers(struct reviewing *r, double p50_ns)
             assay__layer_title(order[i]), order[i]->op, share * 100, roof);
     }
     if (count == 0)
-        add(r, list, "which layers are slow is unknown: %s",
+        add(r, list, "it is unknown which layers are slow: %s",
             r->trial->layers.reason && r->trial->layers.reason[0] ? r->trial->layers.reason
                                                                   : "layers were not timed");
 }
@@ -127,7 +127,7 @@ static void review_rest(struct reviewing *r, double p50_ns)
     if (fixed >= SHARE_NAMED)
         add(r, list, "the engine's fixed cost per run takes %.0f %% of the time", fixed * 100);
     if (rest >= SHARE_NAMED)
-        add(r, list, "%.0f %% of the time is in no layer (unattributed)", rest * 100);
+        add(r, list, "%.0f %% of the time is not attributed to any layer", rest * 100);
     if (tail >= TAIL_NAMED)
         add(r, list, "the slowest 1 %% of inferences take %.1f × the median or more", tail);
     for (size_t i = 0; i < r->profile->environment.disturbance_count; i++)
@@ -151,15 +151,15 @@ static void review_opportunities(struct reviewing *r, double p50_ns)
     if (!roofline->reason[0] && roofline->least_of_ns > 0 && p50_ns > 0) {
         double rest = p50_ns - roofline->least_of_ns; /* without a known roof: unchanged */
         offer(r, p50_ns / (fmax(rest, 0) + roofline->least_ns),
-              assay__arena_text(r->arena, "every layer at its roof (they take %s, at least %s)",
+              assay__arena_text(r->arena, "with every layer at its roof (%s now, %s at best)",
                                 assay__scaled(roofline->least_of_ns * 1e-9, "s").text,
                                 assay__scaled(roofline->least_ns * 1e-9, "s").text));
         double overhead = roofline->time_ns[ASSAY__BOUND_OVERHEAD] / p50_ns;
         offer(r, 1 / (1 - overhead),
-              "no time in overhead-bound layers (a larger batch, or fused nodes)");
+              "with no time in overhead-bound layers (a larger batch, or fused nodes)");
     }
     double fixed = r->trial->layers.engine_ns / p50_ns;
-    offer(r, 1 / (1 - fixed), "no fixed cost of the engine per run (a larger batch spreads it)");
+    offer(r, 1 / (1 - fixed), "with no fixed engine cost per run (a larger batch amortises it)");
     const struct assay__layer **order = by_time(r, &count);
     if (count && p50_ns > order[0]->time_ns)
         offer(r, 1 / (1 - order[0]->time_ns / p50_ns),
@@ -200,11 +200,11 @@ static void recommend(struct reviewing *r)
     if (isnan(assay__trial_value(r->trial, "power.average")))
         add(r, list, "%s",
             r->trial->protocol.watched & ASSAY__WATCHED_POWER
-                ? "power is unknown, so there is no score: 'assay doctor' says which sensor is "
+                ? "power is unknown, so there is no score: 'assay doctor' shows which sensor is "
                   "missing"
                 : "power was not sampled, so there is no score");
     if (r->evidence.roofline.reason[0])
-        add(r, list, "what limits the layers is unknown (%s)", r->evidence.roofline.reason);
+        add(r, list, "it is unknown what limits the layers (%s)", r->evidence.roofline.reason);
 }
 
 /* --- together --------------------------------------------------------------------------------- */

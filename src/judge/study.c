@@ -6,8 +6,10 @@
 #include <stdlib.h>
 
 struct assay__study_trial {
-    bool has_roofline, has_review, has_groups;
+    bool has_roofline, has_blocks, has_verdict, has_review, has_groups;
     struct assay__roofline roofline;
+    struct assay__blocks blocks;
+    struct assay__trial_verdict verdict;
     struct assay__review review;
     struct assay__ncp_groups *groups;
 };
@@ -79,6 +81,27 @@ const struct assay__roofline *assay__study_roofline(struct assay__study *study,
         study->failed |= assay__roofline(study->profile, trial, study->arena, &kept->roofline) != 0;
     kept->has_roofline = true;
     return &kept->roofline;
+}
+
+const struct assay__blocks *assay__study_blocks(struct assay__study *study,
+                                                const struct assay__trial *trial)
+{
+    struct assay__study_trial *kept = own(study, trial);
+    if (!kept->has_blocks) study->failed |= assay__blocks(trial, study->arena, &kept->blocks) != 0;
+    kept->has_blocks = true;
+    return &kept->blocks;
+}
+
+const struct assay__trial_verdict *assay__study_verdict(struct assay__study *study,
+                                                        const struct assay__trial *trial)
+{
+    struct assay__study_trial *kept = own(study, trial);
+    if (!kept->has_verdict)
+        study->failed |= assay__trial_verdict(study->profile, trial,
+                                              assay__study_roofline(study, trial), study->arena,
+                                              &kept->verdict) != 0;
+    kept->has_verdict = true;
+    return &kept->verdict;
 }
 
 const struct assay__review *assay__study_review(struct assay__study *study,

@@ -7,12 +7,14 @@
 #define ASSAY_JUDGE_STUDY_H
 
 #include "cost/roofline.h"
+#include "judge/blocks.h"
 #include "judge/comparison.h"
 #include "judge/layer_changes.h"
 #include "judge/ncp_groups.h"
 #include "judge/review.h"
 #include "judge/sweep.h"
 #include "judge/tune_report.h"
+#include "judge/verdict.h"
 
 struct assay__study_trial;
 
@@ -39,6 +41,10 @@ const struct assay__sweep *assay__study_sweep(struct assay__study *study);
 const struct assay__tune_result *assay__study_tune(struct assay__study *study);
 const struct assay__roofline *assay__study_roofline(struct assay__study *study,
                                                     const struct assay__trial *trial);
+const struct assay__blocks *assay__study_blocks(struct assay__study *study,
+                                                const struct assay__trial *trial);
+const struct assay__trial_verdict *assay__study_verdict(struct assay__study *study,
+                                                        const struct assay__trial *trial);
 const struct assay__review *assay__study_review(struct assay__study *study,
                                                 const struct assay__trial *trial);
 /** NULL: the model is no recurrent cell over time steps. */

@@ -18,13 +18,14 @@ int assay__sweep_slo_check(const char *text, struct assay_error *error)
     double seconds = 0;
     if (assay__plan_set_slo(&plan, text)) return 0;
     if (strchr(text, ','))
-        return assay__refuse_option(
-            error, "slo",
-            "'%s' has several limits, it takes one, such as p99=20ms: give the strictest", text);
+        return assay__refuse_option(error, "slo",
+                                    "'%s' has several limits, but only one is allowed, such as "
+                                    "p99=20ms: give the strictest",
+                                    text);
     if (equals && assay__text_duration_s(equals + 1, &seconds) == 0 && seconds > 0 &&
         equals[strlen(equals) - 1] < 'a')
-        return assay__refuse_option(error, "slo", "'%s' has no unit: write %sms, or with ns, us, s",
-                                    text, text);
+        return assay__refuse_option(error, "slo",
+                                    "'%s' has no unit: write %sms, or use ns, us or s", text, text);
     return assay__refuse_option(
         error, "slo", "'%s' is not of the form p99=20ms (p50, p90, p95, p99, p99.9, max or mean)",
         text);
@@ -37,7 +38,7 @@ int assay__sweep_memory_read(const char *text, uint64_t *bytes, struct assay_err
                                     text);
     if (text[strlen(text) - 1] >= '0' && text[strlen(text) - 1] <= '9') /* 10 of what? */
         return assay__refuse_option(error, "memory_budget",
-                                    "'%s' has no unit: write %sMB, or with B, kB, GB, MiB, GiB",
+                                    "'%s' has no unit: write %sMB, or use B, kB, GB, MiB or GiB",
                                     text, text);
     return 0;
 }
@@ -261,6 +262,8 @@ int assay__sweep(const struct assay_profile *profile, struct assay__arena *arena
     *out = (struct assay__sweep){
         .best = SIZE_MAX,
         .next = SIZE_MAX,
+        .base = SIZE_MAX,
+        .base_gain = NAN,
         .knee = SIZE_MAX,
         .scaled = SIZE_MAX,
         .why = "",

@@ -55,10 +55,12 @@ struct assay__sweep {
     bool per_token; /* several sequence lengths: throughput and energy are judged by the token */
     struct assay__sweep_point *points;
     size_t count;
-    size_t best;                /* SIZE_MAX: none */
-    size_t next;                /* second best; SIZE_MAX: none */
-    size_t knee;                /* index of a point; SIZE_MAX: none */
-    size_t scaled;              /* whose scaling is shown: the best, else the highest throughput */
+    size_t best;      /* SIZE_MAX: none */
+    size_t next;      /* second best; SIZE_MAX: none */
+    size_t base;      /* what the best is compared with: the first sound point; SIZE_MAX */
+    double base_gain; /* of the best, by the goal: cost of the base over its own; NaN */
+    size_t knee;      /* index of a point; SIZE_MAX: none */
+    size_t scaled;    /* whose scaling is shown: the best, else the highest throughput */
     const char *why, *knee_why; /* always sentences */
     const char *gain;           /* of a larger batch (else more threads), in words; "" */
     size_t *alike;              /* points that are tied with the best one */

@@ -105,7 +105,7 @@ static bool is_early(const struct assay__sweep *sweep, const struct assay_profil
     return false;
 }
 
-static const char *say_best(const struct assay__sweep *sweep, const struct assay__plan *plan,
+static const char *say_best(struct assay__sweep *sweep, const struct assay__plan *plan,
                             struct assay__arena *arena)
 {
     const char *goal = goal_name(sweep, plan->goal);
@@ -115,6 +115,8 @@ static const char *say_best(const struct assay__sweep *sweep, const struct assay
         first++;
     const struct assay__sweep_point *base = &sweep->points[first];
     double gain = cost_of(base, plan->goal) / cost_of(best, plan->goal);
+    sweep->base = first;
+    sweep->base_gain = gain;
     if (sweep->best == 0)
         return assay__arena_text(arena, "best %s: %s, the first point", goal, best->judged.label);
     if (gain < HARDLY && base != best)
@@ -148,7 +150,7 @@ static const char *say_none(const struct assay__sweep *sweep, const struct assay
         if (!isfinite(over) && !unknown) unknown = point;
         if (over < least) nearest = point, least = over;
     }
-    if (!sound && !wrong) return begun ? "no point was finished" : "no point could be measured";
+    if (!sound && !wrong) return begun ? "no point was completed" : "no point could be measured";
     if (!sound)
         return assay__arena_text(
             arena,
@@ -162,7 +164,7 @@ static const char *say_none(const struct assay__sweep *sweep, const struct assay
         return assay__arena_text(arena, "no point is known to be within the limits: %s: %s",
                                  unknown->judged.label, unknown->judged.reason);
     if (software == within)
-        return "none is recommended: only a device that is emulated in software ran, and that is "
+        return "none is recommended: only a device emulated in software ran, and such devices are "
                "measured but never recommended";
     return profile->plan.goal == ASSAY__PLAN_ENERGY
                ? "the energy per inference of every point is unknown (the table says why)"
@@ -226,7 +228,7 @@ static const char *judge_path(struct assay__sweep *sweep, const size_t *path, si
     for (size_t i = 0; i < count; i++)
         if (points[path[i]].merits.count < 2)
             return assay__arena_text(
-                arena, "unknown: %s has fewer than two launches, too few to judge a step by",
+                arena, "unknown: %s has fewer than two launches, too few to judge a step",
                 points[path[i]].judged.label);
     for (; at + 1 < count; at++) {
         step = step_of(&points[path[at]], &points[path[at + 1]], arena);
@@ -241,10 +243,9 @@ static const char *judge_path(struct assay__sweep *sweep, const size_t *path, si
             last, points[path[at + 1]].judged.label);
     for (size_t later = at + 1; later < count; later++)
         if (step_of(&points[path[at]], &points[path[later]], arena) == STEP_UP)
-            return assay__arena_text(arena,
-                                     "unknown: the step after %s does not pay off, but %s again "
-                                     "has more throughput for its latency",
-                                     last, points[path[later]].judged.label);
+            return assay__arena_text(
+                arena, "unknown: the step after %s does not pay off, but %s does again", last,
+                points[path[later]].judged.label);
     sweep->knee = path[at];
     return assay__arena_text(
         arena,
@@ -258,7 +259,7 @@ static const char *find_knee(struct assay__sweep *sweep, struct assay__arena *ar
 {
     size_t axis = assay__sweep_axis(sweep, ASSAY__AXIS_BATCH), like = along(sweep), count = 0;
     if (axis == SIZE_MAX) return "not looked for: the batch size does not vary";
-    if (like == SIZE_MAX) return "none: no point ran with usable outputs";
+    if (like == SIZE_MAX) return "none: no point has usable outputs";
     size_t *path = assay__arena_array(arena, sweep->count, sizeof *path);
     for (size_t at = next_value(sweep, axis, like, 0); path && at != SIZE_MAX;
          at = next_value(sweep, axis, like, assay__axis_number(sweep->points[at].values[axis])))
@@ -408,12 +409,21 @@ void assay__sweep_judge(const struct assay_profile *profile, struct assay__arena
         if (i != sweep->best && may_win(&sweep->points[i]) &&
             overlap(&sweep->points[sweep->best], &sweep->points[i]))
             sweep->alike[sweep->alike_count++] = i;
-    sweep->why = early    ? "stopped early: one launch per point is too few to name a best"
+    sweep->why = early    ? "stopped early: one launch per point is too few to choose the best"
                  : !found ? say_none(sweep, profile, arena)
                           : assay__arena_text(arena, "%s%s", say_best(sweep, &profile->plan, arena),
                                               assay__load_caveat(profile, arena));
     find_pairs(sweep, goal, arena);
     sweep->knee_why = find_knee(sweep, arena);
+    const char *withdrawn = found ? assay__load_withdraws(profile, arena) : "";
+    if (*withdrawn) { /* the numbers stay, the verdicts go */
+        sweep->why = assay__arena_text(arena, "%s; as measured: %s", withdrawn,
+                                       say_best(sweep, &profile->plan, arena));
+        sweep->best = sweep->next = SIZE_MAX;
+        sweep->alike_count = 0;
+        if (sweep->knee != SIZE_MAX) sweep->knee_why = withdrawn;
+        sweep->knee = SIZE_MAX;
+    }
     sweep->gain = find_gain(sweep, arena);
     confirm(profile, arena, sweep);
 }

@@ -92,7 +92,7 @@ static void collect(const struct assay_profile *profile, struct assay__arena *ar
     }
 }
 
-static const char unknown_cost[] = "the quantity of the goal is unknown";
+static const char unknown_cost[] = "the value of the goal is unknown";
 static const char not_numbers[] = "some of its outputs are NaN or infinite";
 
 /* What is wrong with its outputs; "" nothing. */
@@ -120,18 +120,27 @@ static void fill_row(const struct assay_profile *profile, struct assay__arena *a
     row->software = trial->target.software;
     if (plan->goal == ASSAY__PLAN_THROUGHPUT && trial->batch > 0 && row->cost > 0)
         j->throughput.value = 1 / row->cost; /* what it is judged by: the median launch's rate */
-    if (!j->usable && !*j->reason) j->reason = "no launch was made";
+    if (!j->usable && !*j->reason) j->reason = "nothing was launched";
     if (!j->usable) return;
     /* why it may not be recommended; "" it may */
-    j->reason = row->software ? "on a device that is emulated in software, which is measured but "
-                                "never recommended"
-                              : assay__limits_broken(plan, trial, arena);
+    j->reason = row->software
+                    ? "on a device emulated in software, which is measured but never recommended"
+                    : assay__limits_broken(plan, trial, arena);
     if (!*j->reason) j->reason = output_fault(row, plan->drift_limit);
     if (!*j->reason && !isfinite(row->cost)) j->reason = unknown_cost;
     row->allowed = !*j->reason;
 }
 
 /* --- the front -------------------------------------------------------------------------------- */
+
+/* Does the launches' evidence let one row rule out the other? Short launches of the search only
+ * choose, and what is tied with the best is not shown to be better than it. */
+static bool can_rule_out(const struct assay__tune_result *out, size_t one, size_t other)
+{
+    const struct assay__tune_row *a = &out->rows[one], *b = &out->rows[other];
+    if (b->fate == ASSAY__FATE_FINALIST && a->fate != ASSAY__FATE_FINALIST) return false;
+    return !(other == out->best && a->alike);
+}
 
 /* Rows that no other one dominates: at least as good in all that is known of both, and better in
  * one. */
@@ -150,7 +159,8 @@ static void find_front(struct assay__tune_result *out)
                                        {-other->throughput.value, -own->throughput.value},
                                        {other->memory.value, own->memory.value},
                                        {other->energy.value, own->energy.value}};
-            bool better = false, worse = !out->rows[k].allowed || out->rows[k].launches < least;
+            bool better = false, worse = !out->rows[k].allowed || out->rows[k].launches < least ||
+                                         !can_rule_out(out, k, i);
             for (size_t p = 0; p < 4; p++) {
                 worse |= pairs[p][0] > pairs[p][1];
                 better |= pairs[p][0] < pairs[p][1];
@@ -188,10 +198,10 @@ static const char *why_none(const struct assay_profile *profile,
     }
     if (!ran) return "no configuration could be measured";
     if (broken == ran)
-        return "every configuration that ran gives outputs that are NaN or infinite, so none is "
+        return "every configuration that ran has outputs that are NaN or infinite, so none is "
                "recommended unless drift is allowed";
     if (software == ran)
-        return "none is recommended: only a device that is emulated in software ran, and that is "
+        return "none is recommended: only a device emulated in software ran, and such devices are "
                "measured but never recommended";
     if (unknown && out->plan->goal == ASSAY__PLAN_ENERGY)
         return "no allowed configuration has a known energy";
@@ -316,7 +326,9 @@ static const char *say_unconfirmed(const struct assay__tune_result *out, struct 
     }
     if (!top) return "";
     return assay__arena_text(
-        arena, "%s looked %s × %s the best in %zu launch%s of the %s, not confirmed%s",
+        arena,
+        "%s measured %s × %s the best in %zu short launch%s of the %s, which only choose what is "
+        "measured again%s",
         top->judged.label, assay__digits(best->cost / top->cost, 3).text,
         better_words[out->plan->goal], top->launches, top->launches == 1 ? "" : "es",
         top->fate == ASSAY__FATE_ABLATION ? "variations of the best" : "search",
@@ -333,7 +345,7 @@ static const char *say_gain(const struct assay__tune_result *out, struct assay__
     const char *better = better_words[out->plan->goal];
     double ratio = start->cost / out->rows[out->best].cost;
     if (!start->launches)
-        return "; the defaults did not run, so it is not shown to be better than they are";
+        return "; the defaults did not run, so it is not shown to be better than them";
     if (start->judged.reason == not_numbers)
         return "; the outputs of the defaults are NaN or infinite";
     if (isfinite(start->ratio.ratio) && start->ratio.ci.known)
@@ -366,6 +378,22 @@ static const char *say_best(const struct assay__tune_result *out, struct assay__
         *names ? " is tied with it" : "");
 }
 
+/* On a machine that others used most of, the numbers stay and the verdict goes. */
+static void withdraw(const struct assay_profile *profile, struct assay__tune_result *out,
+                     struct assay__arena *arena)
+{
+    const char *withdrawn = assay__load_withdraws(profile, arena);
+    if (!*withdrawn) return;
+    out->why = assay__arena_text(arena, "%s; as measured, %s: %s", withdrawn,
+                                 out->rows[out->best].judged.label, say_best(out, arena));
+    out->unconfirmed = "";
+    out->best = SIZE_MAX;
+    out->part_count = 0;
+    out->tested = out->confirmed = false;
+    for (size_t i = 0; i < out->count; i++)
+        out->rows[i].alike = false;
+}
+
 /* --- all of it -------------------------------------------------------------------------------- */
 
 int assay__tune_result(const struct assay_profile *profile, struct assay__arena *arena,
@@ -384,8 +412,8 @@ int assay__tune_result(const struct assay_profile *profile, struct assay__arena 
         out->configurations += out->rows[i].searched;
         out->failed += out->rows[i].searched && out->rows[i].fate == ASSAY__FATE_FAILED;
     }
-    find_front(out);
     find_best(profile, arena, out);
+    find_front(out);
     assay__tune_find_parts(profile, arena, out);
     if (out->best == SIZE_MAX) {
         out->why = why_none(profile, out, arena);
@@ -393,6 +421,7 @@ int assay__tune_result(const struct assay_profile *profile, struct assay__arena 
         out->why = assay__arena_text(arena, "%s%s", say_best(out, arena),
                                      assay__load_caveat(profile, arena));
         out->unconfirmed = say_unconfirmed(out, arena);
+        withdraw(profile, out, arena);
     }
     return assay__arena_failed(arena) ? ASSAY_ENOMEM : 0;
 }

@@ -98,7 +98,7 @@ static void put_notes(struct assay__buf *out, const struct settings *s, const ch
         assay__buf_printf(out, "%s with the build '%s' of ONNX Runtime\n", comment,
                           s->target->build);
     if (*s->batch && strcmp(s->batch, "1") != 0)
-        assay__buf_printf(out, "%s feed %s samples at once\n", comment, s->batch);
+        assay__buf_printf(out, "%s feed %s samples at a time\n", comment, s->batch);
 }
 
 static void put_python(struct assay__buf *out, const struct settings *s)

@@ -51,7 +51,7 @@ static int scope_define(struct scope *scope, const struct assay__graph *graph, s
     for (size_t i = 0; i < graph->input_count && !code; i++) {
         const char *name = graph->inputs[i].name;
         note_twice(twice, assay__map_get(scope->names, name) != ASSAY__MAP_NONE, name,
-                   "an input twice");
+                   "an input more than once");
         code = assay__map_set(scope->names, name, i); /* until the initializers are there */
     }
     const struct assay__tensor *tensor;
@@ -60,7 +60,7 @@ static int scope_define(struct scope *scope, const struct assay__graph *graph, s
         size_t before = assay__map_get(scope->names, tensor->name);
         bool is_input = before != ASSAY__MAP_NONE && before < graph->input_count;
         note_twice(twice, before != ASSAY__MAP_NONE && !is_input, tensor->name,
-                   "an initializer twice");
+                   "an initializer more than once");
         code = assay__map_set(scope->names, tensor->name, FROM_OUTSIDE);
     }
     for (size_t i = 0; i < graph->input_count && !code; i++)
@@ -74,7 +74,7 @@ static int scope_define(struct scope *scope, const struct assay__graph *graph, s
             size_t before = assay__map_get(scope->names, node->outputs[k]);
             bool constant = before == FROM_OUTSIDE && strcmp(node->op, "Constant") == 0;
             note_twice(twice, before != ASSAY__MAP_NONE && !constant, node->outputs[k],
-                       "produced twice");
+                       "produced more than once");
             code = assay__map_set(scope->names, node->outputs[k], i);
         }
     }
@@ -290,7 +290,7 @@ static int check_external(const struct check *check, const struct assay__tensor 
         return refuse(check, ASSAY_ELIMIT, "the path of '%.120s' is too long", tensor->location);
     if (stat(path, &info) != 0)
         return refuse(check, errno == ENOENT ? ASSAY_ENOTFOUND : ASSAY_EIO,
-                      "keeps tensor '%.80s' in '%.160s': %s", tensor->name, path, strerror(errno));
+                      "stores tensor '%.80s' in '%.160s': %s", tensor->name, path, strerror(errno));
     if (!S_ISREG(info.st_mode))
         return assay_error_set(check->error, ASSAY_EFORMAT, "%.200s: external data is not a file",
                                path);
@@ -326,7 +326,7 @@ static int check_use(void *context, const char *name)
     check->disorder |= node && producer >= (size_t)(check->node - check->graph->nodes);
     if (producer != ASSAY__MAP_NONE) return 0;
     return refuse(check, ASSAY_EFORMAT,
-                  "node '%.80s' (%.60s) takes '%.120s', which nothing produces",
+                  "node '%.80s' (%.60s) reads '%.120s', which nothing produces",
                   check->node ? check->node->name : "", check->node ? check->node->op : "", name);
 }
 
@@ -437,7 +437,7 @@ int assay__model_check(const struct assay__model *model, struct assay_error *err
     for (size_t i = 0; i < model->opset_count && !code; i++)
         if (model->opsets[i].version < 1)
             code = refuse(&check, ASSAY_EFORMAT,
-                          "operator set '%.80s' has the impossible version %lld",
+                          "operator set '%.80s' has the invalid version %lld",
                           *model->opsets[i].domain ? model->opsets[i].domain : "ai.onnx",
                           (long long)model->opsets[i].version);
     if (!code) code = check_graph(&check, &model->graph);

@@ -112,7 +112,7 @@ static int measure_function(struct inliner *in, size_t index, int calls, uint64_
         return refuse(in, ASSAY_EFORMAT, "function '%.120s' calls itself",
                       in->model->function_names[index]);
     if (calls > ASSAY__ONNX_CALLS)
-        return refuse(in, ASSAY_ELIMIT, "functions call each other deeper than %d",
+        return refuse(in, ASSAY_ELIMIT, "function calls are nested deeper than %d",
                       ASSAY__ONNX_CALLS);
     if (in->sizes[index] == UNKNOWN) {
         uint64_t total = 1; /* the call itself, so that empty functions count too */
@@ -130,7 +130,7 @@ static int measure_graph(struct inliner *in, const struct assay__graph *graph, i
 {
     int code = 0;
     if (depth > ASSAY__ONNX_DEPTH)
-        return refuse(in, ASSAY_ELIMIT, "graphs nest deeper than %d", ASSAY__ONNX_DEPTH);
+        return refuse(in, ASSAY_ELIMIT, "graphs are nested deeper than %d", ASSAY__ONNX_DEPTH);
     for (size_t i = 0; i < graph->node_count && !code; i++) {
         const struct assay__node *node = &graph->nodes[i];
         const struct assay__graph *body;
@@ -499,7 +499,7 @@ static int emit_node(struct inliner *in, struct nodes *out, const struct assay__
                       MEMORY_LIMIT >> 20);
     if (calls > ASSAY__ONNX_CALLS || depth > ASSAY__ONNX_DEPTH)
         return assay_error_set(in->error, ASSAY_ELIMIT,
-                               "%.160s: its functions nest too deeply when they are expanded",
+                               "%.160s: its functions are nested too deeply when expanded",
                                in->label);
     if (frame->function) {
         node.inputs = renamed_list(in, frame, from->inputs, from->input_count);

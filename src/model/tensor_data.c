@@ -41,10 +41,10 @@ int assay__tensor_file(const struct assay__model *model, const struct assay__ten
     free(itself);
     free(file); /* NULL: it does not exist, which opening it says better */
     if (!outside) return 0;
-    return assay_error_set(error, ASSAY_EDENIED,
-                           "%.160s: keeps tensor '%.80s' in '%.160s', a link that leads out of the "
-                           "model's folder",
-                           label(model), tensor->name, path);
+    return assay_error_set(
+        error, ASSAY_EDENIED,
+        "%.160s: stores tensor '%.80s' in '%.160s', a link that leads out of the model's folder",
+        label(model), tensor->name, path);
 }
 
 static int open_external(const struct assay__model *model, const struct assay__tensor *tensor,
@@ -99,7 +99,7 @@ int assay__tensor_open(const struct assay__model *model, const struct assay__ten
     if (tensor->generator) {
         if (tensor->dtype != ASSAY__FLOAT32)
             return assay_error_set(error, ASSAY_EINVAL,
-                                   "tensor '%.120s': only float32 is generated", tensor->name);
+                                   "tensor '%.120s': only float32 can be generated", tensor->name);
         bytes = malloc(needed ? needed : 1);
         if (!bytes)
             return assay_error_set(error, ASSAY_ENOMEM,
@@ -244,7 +244,7 @@ int assay__tensor_floats(const struct assay__model *model, const struct assay__t
     }
     if ((code = assay__tensor_open(model, tensor, &view, error))) return code;
     if (view.size < assay__dtype_bytes(tensor->dtype, tensor->elements)) {
-        code = assay_error_set(error, ASSAY_EFORMAT, "%.160s: tensor '%.120s' is short of data",
+        code = assay_error_set(error, ASSAY_EFORMAT, "%.160s: tensor '%.120s' has too little data",
                                label(model), tensor->name);
     } else if (tensor->dtype == ASSAY__FLOAT32) {
         if (view.size) memcpy(out, view.data, (size_t)tensor->elements * sizeof *out);

@@ -43,7 +43,7 @@ bool assay__reader_next(struct assay__reader *reader, struct assay__wire *wire,
         assay__reader_fail(reader, field->start, "a field of %s is longer than %s", what, what);
         return false;
     default:
-        assay__reader_fail(reader, field->start, "%s holds bytes that are not a field", what);
+        assay__reader_fail(reader, field->start, "%s contains bytes that are not a field", what);
         return false;
     }
 }
@@ -61,7 +61,7 @@ const char *assay__reader_text(struct assay__reader *reader, const struct assay_
     if (!assay__reader_message(reader, field) || !field->size) return "";
     const char *text = NULL;
     if (memchr(field->data, 0, field->size))
-        assay__reader_fail(reader, field->start, "a name holds a zero byte");
+        assay__reader_fail(reader, field->start, "a name contains a zero byte");
     else if (!(text = assay__arena_strndup(reader->arena, (const char *)field->data, field->size)))
         assay__reader_no_memory(reader);
     return text ? text : "";

@@ -55,7 +55,7 @@ int assay__shared_open(int fd, size_t size, void **address, struct assay_error *
     if (size == 0 ||
         (uint64_t)status.st_size < size) /* beyond the end every access would be SIGBUS */
         return assay_error_set(error, ASSAY_EINVAL,
-                               "shared memory holds %lld bytes, %zu were asked for",
+                               "shared memory has %lld bytes, %zu were requested",
                                (long long)status.st_size, size);
     void *mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (mapped == MAP_FAILED)
@@ -70,8 +70,8 @@ int assay__shared_create(size_t size, int *fd, void **address, struct assay_erro
     *address = NULL;
     *fd = assay__shared_descriptor(size);
     if (*fd < 0)
-        return assay_error_set(error, ASSAY_EIO, "cannot make %zu bytes of shared memory: %s", size,
-                               strerror(errno));
+        return assay_error_set(error, ASSAY_EIO, "cannot create %zu bytes of shared memory: %s",
+                               size, strerror(errno));
     int code = assay__shared_open(*fd, size, address, error);
     if (code) {
         close(*fd);
@@ -136,13 +136,13 @@ const char *assay__cgroup_locate(const char *cgroup, const char *mountinfo,
     char top[ASSAY__CGROUP_PATH] = "/", group[ASSAY__CGROUP_PATH];
     const char *line = strncmp(cgroup, "0::", 3) == 0 ? cgroup : strstr(cgroup, "\n0::");
     if (!line)
-        return "control groups of version 1 only (systemd.unified_cgroup_hierarchy=1 on the "
-               "kernel's command line gives version 2)";
+        return "only control groups version 1 are available (systemd.unified_cgroup_hierarchy=1 on "
+               "the kernel's command line gives version 2)";
     const char *path = strstr(line, "0::") + 3;
     size_t size = strcspn(path, "\n");
     if (*path != '/' || size >= sizeof group) return "/proc/self/cgroup is malformed";
     snprintf(group, sizeof group, "%.*s", (int)size, path);
-    if (strstr(group, "/..")) return "this process's control group lies outside its namespace";
+    if (strstr(group, "/..")) return "the control group of this process is outside its namespace";
     snprintf(point, ASSAY__CGROUP_PATH, "/sys/fs/cgroup");
     /* Lines of mountinfo: "30 23 0:26 ROOT POINT options … - cgroup2 …" */
     for (const char *at = mountinfo; at && *at;) {

@@ -32,7 +32,7 @@ static const char *misled(const char *root)
         {"HWLOC_XMLFILE", "$HWLOC_XMLFILE is set: hwloc would describe another machine"},
         {"HWLOC_SYNTHETIC", "$HWLOC_SYNTHETIC is set: hwloc would describe another machine"},
         {"HWLOC_CPUID_PATH", "$HWLOC_CPUID_PATH is set: hwloc would describe another machine"},
-        {"HWLOC_COMPONENTS", "$HWLOC_COMPONENTS is set: hwloc may leave out what it is asked for"},
+        {"HWLOC_COMPONENTS", "$HWLOC_COMPONENTS is set: hwloc may leave out requested data"},
     };
     const char *own = getenv("HWLOC_FSROOT");
     if (root && (!own || strcmp(own, root) != 0))

@@ -142,7 +142,7 @@ void assay__predict(const struct assay__work *work, const struct assay__predict_
     *out = (struct assay__prediction){.latency_s = (double)NAN, .reason = ""};
     if (!read_setting(work, target, precision, fit, &s)) {
         out->reason = target->reason[0] ? target->reason
-                                        : "the chip's rate at this precision is not known";
+                                        : "the chip's rate at this precision is unknown";
         return;
     }
     out->peak_flops = s.peak;
@@ -184,7 +184,8 @@ double assay__predict_watts(const struct assay__predict_target *target,
     if (isfinite(target->floor_watts))
         return (joules + rest * target->floor_watts) / prediction->latency_s;
     if (rest > busy) { /* mostly phases without a published power */
-        *reason = "most of the time goes to starting and copying, whose power no source gives";
+        *reason =
+            "most of the time is spent starting and copying, and no source gives the power of that";
         return (double)NAN;
     }
     return joules / busy;

@@ -273,7 +273,7 @@ const struct assay__published_row *assay__published_at(size_t index); /* NULL pa
 
 struct assay__validation_row {
     const char *row, *label, *chip, *excluded, *source;
-    double measured_s, in_s, chip_out_s, model_out_s; /* NaN: not predicted */
+    double measured_s, in_s, chip_out_s, model_out_s, both_out_s; /* NaN: not predicted */
 };
 struct assay__validation {
     struct assay__validation_row *rows;

@@ -43,8 +43,8 @@ static const char clocks[] =
 #define NO_ANE "Apple does not say how fast its Neural Engine is, and no measurement is public"
 #define NO_GPU "no source gives its GPU's arithmetic rate"
 #define NO_MEMORY "no source here gives its largest memory"
-#define NO_POWER "no source gives what its Neural Engine draws at convolutions and at products"
-#define NO_FLOOR "no source gives what it draws while it starts and copies"
+#define NO_POWER "no source gives the power of its Neural Engine for convolutions and products"
+#define NO_FLOOR "no source gives its power while starting and copying"
 #define PHONE_GPU "no source with a method gives its GPU's arithmetic rate"
 
 /* Watts at convolutions, at products and while starting, and their sources. */
@@ -223,7 +223,7 @@ int assay__target_of_chip(const struct assay__chip *chip, enum assay__unit unit,
         level(target, m5 ? ANE_ON_CHIP_M5_BYTES : ANE_ON_CHIP_BYTES, INFINITY, (double)NAN);
     } else {
         target->float32_flops = flops->value; /* the same on M1 and M2: metal-benchmarks */
-        target->power_source = "no source gives what its GPU draws by kind of work";
+        target->power_source = "no source gives the power of its GPU by kind of work";
     }
     level(target, INFINITY, bandwidth->value, bandwidth->value);
     source(arena, target, "peak", flops->source);
@@ -296,15 +296,15 @@ int assay__target_of_ceilings(const struct assay_profile *profile, const char *d
         target->float16_flops = ceiling(profile, device, "compute.float16.matmul");
         target->int8_flops = ceiling(profile, device, "compute.int8.matmul");
         if (copy > 0) level(target, INFINITY, copy, copy);
-        target->memory_source = "the profile does not hold it";
+        target->memory_source = "the profile does not contain it";
     }
     if (isnan(target->float16_flops)) target->float16_flops = target->float32_flops;
     const char *when = profile->ceiling_count ? profile->ceilings[0].measured_at : "";
     source(arena, target, "peak and bandwidth",
-           "ceilings measured on that machine, as the profile holds them");
+           "ceilings measured on that machine, from the profile");
     if (when && *when) source(arena, target, "measured", when);
     if (isnan(target->float32_flops) || target->level_count == 0)
         target->reason = assay__arena_printf(
-            arena, "no ceilings of %s are kept: measure them first", device);
+            arena, "no ceilings of %s are saved: measure them first", device);
     return target->reason ? 0 : ASSAY_ENOMEM;
 }

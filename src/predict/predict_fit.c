@@ -97,11 +97,10 @@ void assay__fit_builtin(enum assay__unit unit, struct assay__fit *fit)
              "not validated on this machine"},
         [ASSAY__UNIT_GPU] =
             {"built in, from published rates of products and of generation on Metal",
-             "never validated: the published GPU measurements are too few, and they set the "
-             "efficiencies"},
+             "never validated: there are too few published GPU measurements, and they were used to "
+             "set the efficiencies"},
         [ASSAY__UNIT_ANE] = {"built in, fitted on 26 published measurements of 9 chips",
-                             "published measurements of which the fit saw neither the chip nor "
-                             "the model"},
+                             "published measurements of chips and models not used in the fit"},
     };
     assay__fit_prior(unit, fit);
     for (size_t i = 0; i < ASSAY__FIT_PARAMETERS; i++)

@@ -188,7 +188,7 @@ int assay__calibrate(struct assay__arena *arena, const struct assay__predict_tar
     for (size_t i = 0; i < total && !code; i++) {
         const char *model = wanted(options, i);
         if (options->progress && options->progress(options->context, model, i, total))
-            code = assay_error_set(error, ASSAY_EINTERRUPTED, "interrupted: nothing is kept");
+            code = assay_error_set(error, ASSAY_EINTERRUPTED, "interrupted: nothing is saved");
         else
             code = measure_one(arena, model, options, out, error);
     }
@@ -230,8 +230,8 @@ static int make_samples(const struct assay__calibration *c,
         samples[out->count] = (struct assay__fit_sample){
             work, target, assay__precision_find("float32"), row->low_s, row->family, ""};
         out->rows[out->count++] = (struct assay__validation_row){
-            row->family, row->model,  target->chip, NULL,       c->measured_at,
-            row->low_s,  (double)NAN, (double)NAN,  (double)NAN};
+            row->family, row->model,  target->chip, NULL,        c->measured_at,
+            row->low_s,  (double)NAN, (double)NAN,  (double)NAN, (double)NAN};
     }
     out->used = out->count;
     return 0;

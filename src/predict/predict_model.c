@@ -56,8 +56,8 @@ static int predict_all(struct assay_prediction *p, const char *asked, struct ass
         assay__predict(work, target, precision, fit, items, &prediction);
         if (assay__fixed_share(&prediction) > ASSAY__FIXED_SHARE && fit->fixed.count) {
             fit->out = fit->fixed;
-            fit->validation = "published measurements of which the fit saw neither the chip nor "
-                              "the model, and of whose estimates a third or more is fixed cost";
+            fit->validation = "published measurements of chips and models not used in the fit, "
+                              "with a third or more of the estimate in fixed costs";
         }
         code = assay__predict_trial(p->profile, p->analysis, work, target, precision, fit, items,
                                     &prediction);
@@ -71,7 +71,7 @@ int assay__predict_model(const struct assay_predict_options *options,
     *prediction = NULL;
     if (!options->chip) return assay__refuse_option(error, "chip", "no chip was given");
     if (options->precision && !assay__precision_find(options->precision))
-        return assay__refuse_option(error, "precision", "no precision is called '%s'",
+        return assay__refuse_option(error, "precision", "unknown precision '%s'",
                                     options->precision);
     struct assay_prediction *p = calloc(1, sizeof *p);
     if (!p) return assay__no_memory(error);
@@ -92,7 +92,7 @@ int assay_predict(const struct assay_predict_options *given, struct assay_predic
                   struct assay_error *error)
 {
     struct assay_predict_options options;
-    if (!prediction) return assay_error_set(error, ASSAY_EINVAL, "no place for the prediction");
+    if (!prediction) return assay_error_set(error, ASSAY_EINVAL, "nowhere to put the prediction");
     *prediction = NULL;
     int code = assay__options_read(given, &options, sizeof options, "predict", error);
     return code ? code : assay__predict_model(&options, prediction, error);

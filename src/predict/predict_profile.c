@@ -72,10 +72,10 @@ static const char *uncovered_of(struct assay__arena *arena, const struct assay__
             &text, "%.0f %% of the time is fixed cost and transfers, unlike in most measurements",
             floor * 100);
     if (off)
-        assay__buf_printf(
-            &text,
-            "%s%zu operator%s no known path onto this unit, and work elsewhere is not modelled",
-            text.length ? "; " : "", off, off == 1 ? " has" : "s have");
+        assay__buf_printf(&text,
+                          "%s%zu operator%s no known implementation on this unit, and work "
+                          "elsewhere is not modelled",
+                          text.length ? "; " : "", off, off == 1 ? " has" : "s have");
     const char *made = text.failed ? NULL : "";
     if (made && text.length)
         made = assay__arena_printf(arena, "The error does not cover this model: %s", text.data);
@@ -97,7 +97,7 @@ static const char *note_of(struct assay__arena *arena, const struct assay__fit *
 
 static void put_memory(struct metric_writer *w)
 {
-    static const char unsized[] = "the size of an activation is not known";
+    static const char unsized[] = "the size of an activation is unknown";
     const struct assay__prediction *p = w->p;
     double needs = p->weight_bytes + p->activation_bytes;
     put_metric(w, "memory.model", p->weight_bytes, ASSAY_DERIVED, "graph",
@@ -121,7 +121,7 @@ static void put_memory(struct metric_writer *w)
     else
         put_metric(w, "memory.capacity_share", needs / w->target->memory_bytes, ASSAY_ESTIMATED,
                    "model",
-                   "(memory.model + memory.activation.predicted) / memory.capacity; without what "
+                   "(memory.model + memory.activation.predicted) / memory.capacity; excluding what "
                    "the engine and the system use");
 }
 
@@ -136,10 +136,10 @@ static void put_power(struct metric_writer *w)
             missing(w, names[i], reason);
         return;
     }
-    const char *note = assay__arena_printf(
-        w->profile->arena,
-        "of the unit alone, by the shares of convolutions and products; %s; error never validated",
-        w->target->power_source);
+    const char *note = assay__arena_printf(w->profile->arena,
+                                           "of the unit alone, weighted by the shares of "
+                                           "convolutions and products; %s; error never validated",
+                                           w->target->power_source);
     if (!note) note = "of the unit alone; error never validated";
     put_metric(w, "power.average", watts, ASSAY_ESTIMATED, "model", note);
     put_metric(w, "energy.inference.gross", watts * w->p->latency_s, ASSAY_ESTIMATED, "model",
@@ -179,7 +179,7 @@ static void put_rates(struct metric_writer *w, const struct assay__work *work,
     if (roof > 0 && bandwidth <= roof)
         estimate(w, "memory.bandwidth_utilization", bandwidth / roof);
     else
-        missing(w, "memory.bandwidth_utilization", "some of the bytes never leave the chip");
+        missing(w, "memory.bandwidth_utilization", "some of the data never leaves the chip");
 }
 
 /* --- layers ----------------------------------------------------------------------------------- */
@@ -213,7 +213,7 @@ static void put_layers(struct metric_writer *w, const struct assay__work *work,
             .bound = assay__bound_name(items[i].bound),
             .state = ASSAY_ESTIMATED,
             .method = "model",
-            .note = item->fused ? "done by the operator before it" : "",
+            .note = item->fused ? "fused into the previous operator" : "",
         };
     }
     if (assay__arena_failed(arena)) w->code = ASSAY_ENOMEM;

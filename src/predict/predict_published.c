@@ -27,7 +27,7 @@
 #define MS 1e-3
 #define RATE(m, k, n, gflops) (2.0 * (m) * (k) * (n) / ((gflops)*1e9))
 #define NO (double)NAN
-#define HELD "never fitted: kept to judge the fit by"
+#define HELD "never fitted: used only to validate the fit"
 
 static const struct assay__published_row rows[] = {
     {"A", "MobileNetV2 float16", "mobilenetv2", "mobilenetv2", "A16", "float16", 0.48 * MS, NULL,
@@ -92,14 +92,12 @@ static const struct assay__published_row rows[] = {
     {"F", "Stable Diffusion 2.1 UNet", NULL, "", "A14, A15, M1", "", NO,
      "CPU and Neural Engine together, split unknown; the model is not in the zoo",
      "apple/ml-stable-diffusion"},
-    {"G", "ResNet-18, energy on M2", NULL, "", "M2", "", NO, "an energy, no time is given with it",
-     GUIDE},
+    {"G", "ResNet-18, energy on M2", NULL, "", "M2", "", NO, "an energy without a time", GUIDE},
     {"H", "Linear layer in MLX", NULL, "", "M1, M1 Max", "", NO,
      "GPU, one operator of a framework; it supports the GPU's efficiency of products",
      "TristanBilot/mlx-benchmark"},
     {"I", "training ResNet50, DistilBERT", NULL, "", "M1 Max", "", NO,
-     "training, not inference; batch sizes are not given with the rates",
-     "tlkh/tf-metal-experiments"},
+     "training, not inference; batch sizes are not given", "tlkh/tf-metal-experiments"},
 };
 #define ROWS (sizeof rows / sizeof rows[0])
 
@@ -188,13 +186,14 @@ int assay__validate_published(struct assay__arena *arena, struct assay__validati
     for (size_t i = 0; i < ROWS; i++)
         out->rows[i] = (struct assay__validation_row){
             rows[i].row,        rows[i].label, rows[i].chip, rows[i].excluded, rows[i].source,
-            rows[i].measured_s, (double)NAN,   (double)NAN,  (double)NAN};
+            rows[i].measured_s, (double)NAN,   (double)NAN,  (double)NAN,      (double)NAN};
     for (size_t i = 0; i < v.count; i++) {
         struct assay__validation_row *row = &out->rows[v.row[i]];
         row->in_s = in[i];
         if (i >= v.used) continue;
         row->chip_out_s = chip[i];
         row->model_out_s = model[i];
+        row->both_out_s = both[i];
     }
     return 0;
 }

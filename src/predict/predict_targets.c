@@ -33,7 +33,7 @@ int assay__predict_this(struct assay__arena *arena, const struct assay_callbacks
     code = calls ? assay__ceilings_get(arena, &machine, &options, &set, error)
                  : assay__ceilings_kept(arena, &machine, &set, error);
     if (code == ASSAY_ENOTFOUND)
-        assay_error_set(error, ASSAY_ENOTFOUND, "no ceilings of this machine are kept");
+        assay_error_set(error, ASSAY_ENOTFOUND, "no ceilings of this machine are saved");
     if (code == ASSAY_ENOTFOUND && error) error->option = "ceilings";
     if (code) return code;
     profile = assay__profile_new();
@@ -73,15 +73,15 @@ static int of_profile(struct assay__arena *arena, const char *path, const char *
         struct assay__fit *fit = &out->fits[out->count++];
         assay__fit_builtin(target->unit, fit);
         if (target->unit == ASSAY__UNIT_CPU)
-            fit->validation = "not validated for that machine: calibrating there does it for its "
-                              "own predictions";
+            fit->validation =
+                "not validated for that machine: calibrate there to validate its predictions";
     }
     bool any = profile->ceiling_count > 0;
     assay_profile_close(profile);
     if (out->count) return 0;
     return assay__refuse_option(
         error, "chip",
-        any ? "'%s' holds ceilings, but none of that unit" : "'%s' holds no ceilings", path);
+        any ? "'%s' contains ceilings, but none for that unit" : "'%s' contains no ceilings", path);
 }
 
 /* --- the table -------------------------------------------------------------------------------- */

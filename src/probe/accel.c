@@ -40,7 +40,7 @@ static void add_accel(struct assay__probe *probe, struct assay__arena *arena, co
             .path = path,
             .reason = assay__fs_exists("%s", path)
                           ? NULL
-                          : assay__arena_text(arena, "%s does not exist: a newer kernel has it",
+                          : assay__arena_text(arena, "%s does not exist: it needs a newer kernel",
                                               path)};
         assay__files_add(probe, &spec);
         known = true;

@@ -77,8 +77,8 @@ static int battery_open(struct assay__arena *arena, struct assay__probe **probe,
         return assay__files_end(
             probe,
             mute ? "the battery has neither power_now nor current_now and voltage_now"
-                 : "no battery in " FOLDER " (this is the last resort; a machine on mains needs "
-                   "RAPL, a sensor chip or a meter)",
+                 : "no battery in " FOLDER " (this is the last resort; a machine on mains power "
+                   "needs RAPL, a sensor chip or a meter)",
             error);
     const struct assay__files_spec spec = {
         .name = "power.battery",
@@ -101,7 +101,7 @@ static const struct assay__capture_files files[] = {
 
 const struct assay__probe_ops assay__probe_battery = {
     .name = "battery",
-    .summary = "what the battery gives while it discharges",
+    .summary = "what the battery delivers while it discharges",
     .open = battery_open,
     ASSAY__FILES_OPS,
     .power_of = "cgn",

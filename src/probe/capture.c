@@ -173,7 +173,7 @@ static ssize_t read_source(struct writer *w, const char *path, bool *is_folder)
     close(fd);
     if (got == -1) fault(w, path, strerror(number));
     if (got < 0) return -1;
-    if (length == FILE_MOST) fault(w, path, "cut at 1 MiB");
+    if (length == FILE_MOST) fault(w, path, "truncated at 1 MiB");
     w->text[length] = '\0';
     return (ssize_t)length;
 }
@@ -246,7 +246,7 @@ static void copy_file(struct writer *w, const char *path)
     case ASSAY__CAPTURE_MODEL: length = (ssize_t)keep_lines(w->text, false); break;
     default:
         if (length >= 256 || !holds_address(w->text)) break;
-        fault(w, path, "left out: it holds a hardware address");
+        fault(w, path, "left out: it contains a hardware address");
         return;
     }
     write_target(w, path, w->text, (size_t)length);
@@ -294,7 +294,7 @@ static void walk(struct writer *w, const char *done, const char *rest)
     for (; entries && *entries; entries++) {
         if (fnmatch(part, *entries, 0) != 0 || !join(path, done, "/", *entries)) continue;
         if (holds_address(*entries))
-            fault(w, done, "an entry was left out: its name holds a hardware address");
+            fault(w, done, "an entry was left out: its name contains a hardware address");
         else
             walk(w, path, rest);
     }
@@ -349,7 +349,7 @@ static int prepare_folder(const char *folder, struct assay_error *error)
     if (!dir)
         return assay_error_set(error, number == EACCES ? ASSAY_EDENIED : ASSAY_EINVAL,
                                "cannot make the folder '%s': %s", folder,
-                               number == EEXIST ? "something else has that name"
+                               number == EEXIST ? "something else already has that name"
                                                 : strerror(number));
     while (empty && (entry = readdir(dir)))
         empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;

@@ -131,11 +131,10 @@ static int cgroup_open(struct assay__arena *arena, struct assay__probe **probe,
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const char *path = assay__arena_text(arena, "%s%s/%s", group.mount, where[rows[i].where],
                                              rows[i].file);
-        const char *why = strcmp(rows[i].file, "memory.peak") == 0 && has_current
-                              ? "Linux 5.19 and newer have it"
-                          : *group.own
-                              ? "its controller is not on for this group (version 1 may have it)"
-                              : "the top group has none, or version 1 has the controller";
+        const char *why =
+            strcmp(rows[i].file, "memory.peak") == 0 && has_current ? "needs Linux 5.19 or newer"
+            : *group.own ? "its controller is not enabled for this group (version 1 may have it)"
+                         : "the top group has none, or version 1 has the controller";
         const struct assay__files_spec spec = {
             .name = rows[i].name,
             .rail = rows[i].rail,

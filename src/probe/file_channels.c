@@ -65,7 +65,7 @@ static bool channel_value(const struct assay__files_channel *channel, double *va
     bool share = strcmp(channel->shown.quantity, "utilization") == 0;
     *reason = temperature && !(*value >= -273.15)
                   ? "a temperature below absolute zero: the sensor has no value"
-              : !temperature && *value < 0 ? "a negative number, where there can be none"
+              : !temperature && *value < 0 ? "a negative number, which is impossible"
               : share && *value > 1        ? "a share over 100 %"
                                            : "";
     return !**reason;
@@ -252,7 +252,7 @@ bool assay__files_summary(const struct assay__files_channel *channel, double *va
     for (size_t i = 0; i < channel->file_count; i++) {
         double number;
         if (!assay__sysfs_integer(channel->files[i]->text, &number, reason)) return false;
-        *reason = "a negative number, where there can be none";
+        *reason = "a negative number, which is impossible";
         if (number < 0) return false;
         if (number == 0) continue; /* an idle core without a value */
         sum += number;

@@ -187,7 +187,8 @@ struct remark {
 static struct remark nvidia_remark(struct list *list, const struct pci *pci)
 {
     if (strcmp(pci->driver, "nouveau") == 0)
-        return (struct remark){"its driver is nouveau, with which nothing computes", NVIDIA_DRIVER};
+        return (struct remark){"its driver is nouveau, which does not support compute",
+                               NVIDIA_DRIVER};
     if (pci->driver_known && !*pci->driver)
         return (struct remark){"no driver is loaded", NVIDIA_DRIVER};
     const char *why = list->nvml_reason;
@@ -203,11 +204,10 @@ static struct remark remark_of(struct list *list, const struct pci *pci)
     const char *module = device_of(pci->vendor, pci->device)->module;
     const char *words = vendor_of(pci->vendor)->display_only;
     if (words)
-        return (struct remark){assay__arena_text(list->arena, "%s: it computes nothing", words),
-                               ""};
+        return (struct remark){assay__arena_text(list->arena, "%s: it cannot compute", words), ""};
     if (strcmp(pci->driver, "vfio-pci") == 0)
         return (struct remark){
-            "it is set aside for virtual machines (vfio-pci): this system cannot use it", ""};
+            "it is reserved for virtual machines (vfio-pci): this system cannot use it", ""};
     if (pci->vendor == NVIDIA) return nvidia_remark(list, pci);
     if (!pci->driver_known || *pci->driver) return (struct remark){"", ""};
     bool gpu = pci->class_code >> 16 == 3;
@@ -311,13 +311,12 @@ static void add_mac(struct list *list, const char *kind)
         bool apple = strncmp(a->name, "Apple", 5) == 0;
         const char *name = a->name;
         if (a->cores > 0) name = assay__arena_text(list->arena, "%s, %d cores", a->name, a->cores);
-        add(list,
-            (struct assay__hardware){.kind = kind,
-                                     .name = name,
-                                     .vendor = apple ? "Apple" : "",
-                                     .driver = a->driver,
-                                     .source = "IOKit",
-                                     .note = apple ? "it shares the memory of the machine" : ""});
+        add(list, (struct assay__hardware){.kind = kind,
+                                           .name = name,
+                                           .vendor = apple ? "Apple" : "",
+                                           .driver = a->driver,
+                                           .source = "IOKit",
+                                           .note = apple ? "it shares the machine's memory" : ""});
     }
 }
 

@@ -9,8 +9,8 @@
 /** Why the running machine may not be asked; NULL: it may. Static. */
 static inline const char *assay__live_refused(void)
 {
-    return assay__fs_replaced() ? "another machine's files are read (ASSAY_FSROOT is set), and "
-                                  "this is not in files: unset ASSAY_FSROOT to ask this machine"
+    return assay__fs_replaced() ? "ASSAY_FSROOT describes another machine, and this cannot be read "
+                                  "from files: unset ASSAY_FSROOT to query this machine"
                                 : NULL;
 }
 

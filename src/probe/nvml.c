@@ -261,8 +261,8 @@ static int fill_processes(const struct nvml_calls *calls, const struct group *gr
 
 static const char *const no_yes[] = {"no", "yes", NULL};
 static const char not_listed[] =
-    "NVML does not say: the process has no context on this GPU, the driver does not know its "
-    "memory, or it runs in a container whose process ids differ";
+    "NVML does not report it: the process has no context on this GPU, the driver does not track "
+    "its memory, or it runs in a container whose process ids differ";
 #define NUMBER(member) KIND(member, -1)
 #define KIND(member, kind) .fill = fill_number, .call = AT(member), .which = (kind)
 #define CLOCK .quantity = "clock", .unit = "Hz", .scale = 1e6
@@ -424,7 +424,7 @@ static void nvml_read(struct assay__probe *probe, struct assay__probe_reading *r
         for (size_t i = 0; i < filled->count; i++) {
             size_t at = filled->first + i;
             const char *reason = !filled->available ? probe->channels[at].reason
-                                 : !filled->wanted  ? "it was not asked for"
+                                 : !filled->wanted  ? "not requested"
                                  : result           ? known_result(result)
                                  : isnan(values[i]) ? filled->group->missing
                                                     : "";

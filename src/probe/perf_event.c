@@ -118,7 +118,7 @@ static const char *permission_reason(struct assay__arena *arena)
             ? "permission denied: kernel.perf_event_paranoid is %.0f; to allow it until the next "
               "boot: sudo sysctl kernel.perf_event_paranoid=1"
             : "permission denied, although kernel.perf_event_paranoid is %.0f: the process belongs "
-              "to somebody else, or a container's filter forbids it (docker run --cap-add PERFMON)",
+              "to another user, or a container's filter forbids it (docker run --cap-add PERFMON)",
         level);
 }
 
@@ -135,21 +135,21 @@ static const char *open_reason(struct assay__arena *arena, const struct event_ro
     case EOPNOTSUPP:
         return "the kernel's driver for this processor's counters does not support this event";
     case ENOSYS:
-        return "there is no perf_event_open here: not Linux, a kernel without CONFIG_PERF_EVENTS, "
-               "or a sandbox that leaves it out";
+        return "perf_event_open is not available: not Linux, a kernel without CONFIG_PERF_EVENTS, "
+               "or a sandbox that blocks it";
     case ESRCH: return "the process to count has ended";
     case EMFILE:
     case ENFILE: return "too many open files for one counter per thread: ulimit -n 4096";
-    case EBUSY: return "another program holds the counters for itself";
+    case EBUSY: return "another program has exclusive use of the counters";
     case EINVAL:
-        return "this kernel does not know this event, or not for every thread of a process";
+        return "this kernel does not support this event, or not for every thread of a process";
     default: return assay__arena_text(arena, "perf_event_open: %s", strerror(number));
     }
 }
 
 static const char no_pmu[] =
-    "no counters in the processor (PMU) are visible: virtual machines do not get them unless "
-    "the host says so (QEMU, libvirt: -cpu host,pmu=on)";
+    "no hardware counters (PMU) are visible: virtual machines do not get them unless the host "
+    "passes them on (QEMU, libvirt: -cpu host,pmu=on)";
 
 /* --- open ------------------------------------------------------------------------------------- */
 
@@ -244,8 +244,8 @@ static const char *kernel_reason(struct assay__arena *arena)
     if (!assay__sysfs_value(&level, PARANOID) || level < 2) return permission_reason(arena);
     return assay__arena_text(
         arena,
-        "it happens in the kernel, which may not be counted: kernel.perf_event_paranoid is %.0f; "
-        "to allow it until the next boot: sudo sysctl kernel.perf_event_paranoid=1",
+        "it happens in the kernel, where counting is not allowed: kernel.perf_event_paranoid is "
+        "%.0f; to allow it until the next boot: sudo sysctl kernel.perf_event_paranoid=1",
         level);
 }
 
@@ -305,8 +305,8 @@ static int perf_event_open(struct assay__arena *arena, struct assay__probe **pro
             made->events[e].counters[t].fd = -1;
     const char *refused = replaced_calls ? NULL : assay__live_refused();
     if (!refused && !find_threads(made))
-        refused = "the process has more than 64 threads already, and a part of them would be a "
-                  "wrong count: open the counters before it starts them";
+        refused = "the process already has more than 64 threads, and counting only some of them "
+                  "would be wrong: open the counters before it starts them";
     open_all(made, refused);
     /* The kernel's own counts are the last to be refused: their reason is the probe's. */
     made->head = (struct assay__probe_head){made->channels, made->channel_count,
@@ -349,7 +349,7 @@ static void read_event(const struct assay__probe *probe, struct event *event)
         struct assay__perf_count now;
         if (event->counters[t].fd < 0) continue;
         if (!probe->calls.read(event->counters[t].fd, &now)) {
-            event->failed = "the counter cannot be read any more";
+            event->failed = "the counter can no longer be read";
             return;
         }
         event->sum.enabled_ns += now.enabled_ns;
@@ -398,7 +398,7 @@ void assay__perf_event_switch(struct assay__probe *probe, unsigned events, bool 
         if (!(events & 1u << e) || !event->open) continue;
         for (size_t t = 0; t < probe->thread_count; t++)
             if (event->counters[t].fd >= 0 && !probe->calls.enable(event->counters[t].fd, on))
-                event->broken = "the counter cannot be switched on and off any more";
+                event->broken = "the counter can no longer be switched on and off";
     }
 }
 

@@ -102,7 +102,7 @@ static void take_buffer(struct assay__probe *probe, bool at_end)
             probe->energies[i] += grown[i];
     }
     if (offset == 0 && probe->length == BUFFER) { /* no sample is that long */
-        probe->bad = "a sample of powermetrics of over 1 MiB, or something else";
+        probe->bad = "a powermetrics sample larger than 1 MiB, or something else";
         offset = probe->length;
     }
     memmove(probe->buffer, probe->buffer + offset, probe->length - offset);
@@ -166,7 +166,8 @@ static const char *open_file(struct assay__arena *arena, struct assay__probe *pr
     if (probe->samples == 0) take_buffer(probe, true);
     if (probe->samples == 0)
         return assay__arena_text(arena, "'%s': %s", path,
-                                 probe->bad ? probe->bad : "no whole sample of powermetrics in it");
+                                 probe->bad ? probe->bad
+                                            : "it contains no complete powermetrics sample");
     /* All samples were there before: their age is that of the last write. */
     double age_s = fmax(difftime(time(NULL), status.st_mtime), 0);
     uint64_t age_ns = (uint64_t)(age_s * 1e9);
@@ -177,8 +178,8 @@ static const char *open_file(struct assay__arena *arena, struct assay__probe *pr
     while (age_s < 2 * units[unit].seconds && units[unit].seconds > 1)
         unit++;
     return assay__arena_text(arena,
-                             "'%s' was last written %.0f %s ago: its samples are not of now "
-                             "(powermetrics must be writing it)",
+                             "'%s' was last written %.0f %s ago: its samples are not current "
+                             "(powermetrics must be running and writing to it)",
                              path, age_s / units[unit].seconds, units[unit].name);
 }
 
@@ -230,9 +231,8 @@ static const char *open_source(struct assay__arena *arena, struct assay__probe *
     if (replaced_command) return start_child(arena, probe, replaced_command);
     if (refused) return refused;
     if (is_foreign())
-        return "there is no " PROGRAM
-               ", which only macOS has; to read a file that it wrote elsewhere, set "
-               "ASSAY_POWERMETRICS=FILE";
+        return "there is no " PROGRAM ", which exists only on macOS; to read a file that it wrote "
+               "elsewhere, set ASSAY_POWERMETRICS=FILE";
     return start_child(arena, probe, geteuid() == 0 ? direct : by_sudo);
 }
 
@@ -299,7 +299,7 @@ static void add(struct assay__probe *probe, const struct row *row, size_t cluste
         .range = NAN,
         .source = probe->source,
         .available = there,
-        .reason = there ? "" : "the samples of powermetrics do not have it",
+        .reason = there ? "" : "the powermetrics samples do not contain it",
         .states = strcmp(row->quantity, "state") == 0 ? assay__powermetrics_pressures : NULL,
     };
 }
@@ -375,7 +375,7 @@ static void powermetrics_read(struct assay__probe *probe, struct assay__probe_re
     double age_ns = (double)(assay__now_ns() - probe->newest_ns);
     const char *late = probe->bad                 ? probe->bad
                        : probe->ended             ? "powermetrics has ended"
-                       : age_ns > fresh_ns(probe) ? "powermetrics gives no new samples"
+                       : age_ns > fresh_ns(probe) ? "powermetrics produces no new samples"
                                                   : "";
     for (size_t i = 0; i < probe->channel_count; i++) {
         const struct place *place = &probe->places[i];
@@ -386,7 +386,7 @@ static void powermetrics_read(struct assay__probe *probe, struct assay__probe_re
                      strcmp(probe->newest.clusters[place->cluster].name,
                             probe->first.clusters[place->cluster].name) != 0;
         if (!*reason && (other || isnan(value)))
-            reason = "the newest sample of powermetrics does not have it";
+            reason = "the latest powermetrics sample does not contain it";
         readings[i] = (struct assay__probe_reading){*reason ? NAN : value, reason};
     }
 }

@@ -144,7 +144,7 @@ static bool finish(struct assay__powermetrics_sample *sample, const char **reaso
         if (finish_unit(&sample->clusters[i].unit)) any = true;
     for (size_t i = 0; i < sample->cpu_count; i++)
         if (finish_unit(&sample->cpus[i])) any = true;
-    *reason = any ? "" : "a sample of powermetrics without power, clocks or thermal pressure";
+    *reason = any ? "" : "a powermetrics sample without power, clocks or thermal pressure";
     return any;
 }
 
@@ -245,7 +245,7 @@ static const char *push(struct reader *reader, char kind)
 static const char *pop(struct reader *reader, char kind)
 {
     if (reader->depth == 0 || reader->kinds[reader->depth - 1] != kind)
-        return "a property list whose elements do not nest";
+        return "a property list with badly nested elements";
     if (kind == 'd' && under(reader, in_cpu, 6)) {
         double n = reader->cpu_number;
         if (n >= 0 && n < ASSAY__POWERMETRICS_CPUS && n == floor(n)) {
@@ -280,7 +280,7 @@ static const char *element(struct reader *reader, struct text tag)
     if (is(tag, "/dict")) return pop(reader, 'd');
     if (is(tag, "/array")) return pop(reader, 'a');
     if (is(tag, "/plist"))
-        return reader->depth ? "a property list whose elements do not nest" : NULL;
+        return reader->depth ? "a property list with badly nested elements" : NULL;
     if (tag.length && tag.at[tag.length - 1] == '/') { /* <true/>, <dict/> */
         reader->key = none;
         return NULL;
@@ -289,9 +289,9 @@ static const char *element(struct reader *reader, struct text tag)
     bool is_key = is(tag, "key"), leaf = is_key;
     for (size_t i = 0; leaves[i]; i++)
         leaf = leaf || is(tag, leaves[i]);
-    if (!leaf) return "an element that no property list has";
+    if (!leaf) return "an element that is not valid in a property list";
     struct text value = content(reader, tag);
-    if (!value.at) return "an element of a property list that does not end";
+    if (!value.at) return "an unterminated element in a property list";
     if (!is_key) take(reader, value);
     reader->key = is_key ? value : none;
     return NULL;
@@ -308,7 +308,7 @@ static bool read_plist(const char *data, size_t size, struct assay__powermetrics
         const char *close = comment ? memmem(open, (size_t)(reader.end - open), "-->", 3)
                                     : memchr(open, '>', (size_t)(reader.end - open));
         if (!close) {
-            *reason = "an element of a property list that does not end";
+            *reason = "an unterminated element in a property list";
             return false;
         }
         reader.at = close + (comment ? 3 : 1);
@@ -317,7 +317,7 @@ static bool read_plist(const char *data, size_t size, struct assay__powermetrics
         if (*reason) return false;
     }
     if (reader.depth) {
-        *reason = "a property list that does not end";
+        *reason = "an unterminated property list";
         return false;
     }
     return finish(sample, reason);
@@ -458,7 +458,7 @@ enum assay__powermetrics_status assay__powermetrics_next(const char *data, size_
         const char *end = find(begin, left, CLOSING), *next = memchr(begin, '\0', left);
         if (next && (!end || next < end)) { /* the next sample begins before this one has ended */
             *offset = (size_t)(next - data) + 1;
-            *reason = "a sample of powermetrics that is cut short";
+            *reason = "a truncated powermetrics sample";
             return ASSAY__POWERMETRICS_BAD;
         }
         if (!end) return ASSAY__POWERMETRICS_MORE;

@@ -76,7 +76,7 @@ int assay__probe_open(const struct assay__probe_ops *ops, struct assay__arena **
     if (opening) opening->arena = assay__arena_new();
     if (!opening || !opening->arena) {
         free(opening);
-        return assay_error_set(error, ASSAY_ENOMEM, "no memory for the probe %s", ops->name);
+        return assay_error_set(error, ASSAY_ENOMEM, "out of memory for the probe %s", ops->name);
     }
     opening->ops = ops;
     uint64_t limit_ns = assay__probe_open_limit_ns(ops);
@@ -84,7 +84,7 @@ int assay__probe_open(const struct assay__probe_ops *ops, struct assay__arena **
         work(opening);
     else if (assay__guard_run(work, drop, opening, limit_ns))
         return assay_error_set(error, ASSAY_ETIMEOUT,
-                               "opening it did not come back within %.3g s: given up",
+                               "opening it did not return within %.3g s: gave up",
                                (double)limit_ns * 1e-9);
     int code = opening->code;
     if (code && error) *error = opening->error;

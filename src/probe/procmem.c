@@ -42,7 +42,7 @@ static bool resident(const struct assay__files_channel *channel, double *value, 
     if (!number_at(channel->files[0]->text, 1, &size, reason) ||
         !number_at(channel->files[0]->text, 2, value, reason))
         return false;
-    *reason = "no memory at all: the process has ended";
+    *reason = "it has no memory: the process has ended";
     if (size == 0) return false;
     *reason = "";
     long bytes = assay__live_refused() ? PAGE_OF_FIXTURES : sysconf(_SC_PAGESIZE);
@@ -55,7 +55,7 @@ static bool stat_field(const struct assay__files_channel *channel, double *value
                        const char **reason)
 {
     const char *end = strrchr(channel->files[0]->text, ')');
-    *reason = "not the line of a process";
+    *reason = "not a process status line";
     if (!end || end[1] != ' ') return false;
     int field = (channel->key[0] - '0') * 10 + (channel->key[1] - '0');
     return number_at(end + 2, field - 2, value, reason); /* field 3 is the first one after it */

@@ -24,7 +24,7 @@ static bool sum_fields(const struct assay__files_channel *channel, double *value
     const char *at = assay__fs_field(channel->files[0]->text, "cpu");
     double total = 0, sum = 0;
     size_t fields = 0;
-    *reason = "the first line is not that of the CPUs";
+    *reason = "the first line is not the CPU line";
     if (!at) return false;
     for (; fields < FIELDS && *at >= '0' && *at <= '9'; fields++) {
         char *end;
@@ -37,7 +37,7 @@ static bool sum_fields(const struct assay__files_channel *channel, double *value
     if (fields < FIELDS && *at != '\n' && *at != '\0') return false;
     *reason = "this kernel does not count it";
     if (fields < 4 || (fields < FIELDS && channel->key[FIELDS - 1] == '1')) return false;
-    *reason = "every CPU time is zero: this system does not count";
+    *reason = "every CPU time is zero: this system does not count CPU time";
     if (total <= 0) return false;
     *reason = "";
     *value = sum * channel->scale;

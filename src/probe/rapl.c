@@ -61,8 +61,8 @@ static int rapl_open(struct assay__arena *arena, struct assay__probe **probe,
     if (!zones)
         return assay__files_end(probe,
                                 "no " FOLDER
-                                ": this kernel shows no energy counters (virtual machines are not "
-                                "given them; on real hardware: sudo modprobe intel_rapl_msr)",
+                                ": this kernel exposes no energy counters (virtual machines do not "
+                                "get them; on real hardware: sudo modprobe intel_rapl_msr)",
                                 error);
     for (const char **zone = zones; *zone; zone++) {
         const char *name = assay__sysfs_text(arena, FOLDER "/%s/name", *zone);

@@ -52,7 +52,7 @@ static const char *reason_of(int number)
     case EAGAIN: return "the driver has no value now (EAGAIN)";
     case EBUSY: return "the device is busy (EBUSY)";
     case ENODATA: return "the driver has no data (ENODATA)";
-    case EOPNOTSUPP: return "the kernel has this switched off (EOPNOTSUPP)";
+    case EOPNOTSUPP: return "the kernel has this disabled (EOPNOTSUPP)";
     case EINVAL: return "the driver refused the read (EINVAL)";
     case ETIMEDOUT: return "the device did not answer in time (ETIMEDOUT)";
     case EMFILE:

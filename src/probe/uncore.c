@@ -144,8 +144,8 @@ static const char *open_device(struct assay__probe *probe, size_t channel, const
     if (!assay__sysfs_value(&type, DEVICES "/%s/type", device) || type < 0 || type > UINT32_MAX ||
         !read_config(probe->arena, device, text, &config) || isnan(bytes) || cpus == 0 ||
         cpus > CPUS_MOST)
-        return "the files that describe the memory controller's events are not understood";
-    if (!probe->calls.open_system) return "there is no perf_event_open here";
+        return "the files that describe the memory controller's events could not be parsed";
+    if (!probe->calls.open_system) return "perf_event_open is not available";
     struct assay__cpu_walk walk = {.at = mask};
     while (assay__cpu_next(&walk)) {
         if (probe->counter_count[channel] == COUNTERS_MOST) return "too many memory controllers";
@@ -166,8 +166,8 @@ static void close_channel(struct assay__probe *probe, size_t channel)
 static const char *open_channel(struct assay__probe *probe, size_t channel, const char **devices,
                                 const char *refused)
 {
-    const char *why = "the drivers of this machine's memory controllers describe no counter of "
-                      "bytes that were read and written";
+    const char *why = "the memory-controller drivers of this machine describe no counters of bytes "
+                      "read and written";
     for (size_t e = 0; events[channel][e]; e++) {
         bool found = false;
         for (size_t d = 0; devices[d]; d++) {
@@ -204,7 +204,7 @@ static int uncore_open(struct assay__arena *arena, struct assay__probe **probe,
     const char **devices = assay__sysfs_list(arena, DEVICES, "uncore_imc");
     bool any = false;
     made->head.reason =
-        "this machine shows no counters of its memory controllers (no uncore_imc under " DEVICES
+        "this machine exposes no memory-controller counters (no uncore_imc under " DEVICES
         "): virtual machines do not get them, and AMD's and Arm's drivers describe none there";
     for (size_t i = 0; devices && devices[0] && i < CHANNELS; i++) {
         const char *why = open_channel(made, i, devices, replaced ? NULL : assay__live_refused());
@@ -239,9 +239,9 @@ static void uncore_read(struct assay__probe *probe, struct assay__probe_reading 
             const struct counter *counter = &probe->counters[c][i];
             struct assay__perf_count count;
             if (!probe->calls.read(counter->fd, &count)) {
-                reason = "the counter cannot be read any more";
+                reason = "the counter can no longer be read";
             } else if (count.enabled_ns > 0 && count.running_ns == 0) {
-                reason = "another program holds the counters";
+                reason = "another program is using the counters";
             } else {
                 double scale = count.enabled_ns > 0
                                    ? (double)count.enabled_ns / (double)count.running_ns

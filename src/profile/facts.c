@@ -98,6 +98,10 @@ const struct assay__enum_names assay__disturbance_names = NAMES("", "clock", "th
                                                                 "quota"),
                                assay__power_gap_names = NAMES("", "known", "no-sensor", "lost");
 
+/* --- feedback --------------------------------------------------------------------------------- */
+
+const struct assay__enum_names assay__feedback_names = NAMES("", "name", "given");
+
 /* --- axes ------------------------------------------------------------------------------------- */
 
 const struct assay__enum_names assay__axis_names = NAMES(

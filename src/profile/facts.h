@@ -120,12 +120,46 @@ struct assay__protocol {
     unsigned watched;               /* enum assay__watched */
 };
 
+/** When a token of a generation was there: medians over all generations measured. */
+struct assay__token_time {
+    int64_t token;          /* 1, 2, … */
+    double at_ns;           /* since the generation began; NaN unknown */
+    double step_ns;         /* since the token before; of the first: since the generation began */
+    double low_ns, high_ns; /* of step_ns: 5th and 95th percentile */
+};
+
+#define ASSAY__TOKEN_TIMES 1024 /* kept at most; of longer generations as many, evenly spread */
+
 /** Text generation with the model's cache. */
 struct assay__generation_info {
     int64_t tokens; /* of one inference; 0: it does not generate */
     int64_t prompt;
     const int64_t *ids; /* what the last generation said, of all samples of the batch */
     size_t id_count;
+    struct assay__token_time *times; /* in their order */
+    size_t time_count;               /* 0: not known */
+};
+
+/* --- what one inference hands to the next ----------------------------------------------------- */
+
+enum assay__feedback_source {
+    ASSAY__FEEDBACK_UNKNOWN,
+    ASSAY__FEEDBACK_NAME,  /* the names of the two say it */
+    ASSAY__FEEDBACK_GIVEN, /* asked for */
+};
+extern const struct assay__enum_names assay__feedback_names; /* "name", "given"; "" unknown */
+
+/** An output that is an input of the next inference: a state. */
+struct assay__feedback {
+    const char *output, *input;
+    enum assay__feedback_source found;
+};
+
+/** The stretch of real time that one inference is about. */
+struct assay__real_time {
+    double seconds;        /* as it was given; NaN */
+    int64_t sound_samples; /* what the inputs say: samples of a wave … */
+    double sound_rate;     /* … and the sampling rate, in Hz; -1 and NaN: they do not */
 };
 
 /* --- the settings that vary ------------------------------------------------------------------- */

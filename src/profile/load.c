@@ -10,7 +10,7 @@
 #include <math.h>
 
 static const struct assay__key of_profile[] = {{.number = 1}}; /* a file holds one */
-static const char no_reason[] = "the profile holds no value and no reason";
+static const char no_reason[] = "the profile has neither a value nor a reason";
 
 /* A list of texts from `notes`; trial 0: of the profile. subjects may be NULL. */
 static void load_notes(struct assay__loader *loader, int64_t trial, const char *kind,
@@ -34,7 +34,7 @@ static void load_head(struct assay__loader *loader)
     struct assay__environment *e = &loader->profile->environment;
     struct assay__plan *plan = &loader->profile->plan;
     if (!assay__load_one(loader, &assay__stored_profile, NULL, loader->profile))
-        assay__load_failed(loader, ASSAY_EFORMAT, "damaged profile: it has no head");
+        assay__load_failed(loader, ASSAY_EFORMAT, "damaged profile: no header row");
     loader->profile->schema = loader->db->schema; /* the mark counts, which was checked */
     assay__load_one(loader, &assay__stored_environment, of_profile, e);
     load_notes(loader, 0, "disturbance", &e->disturbances, &e->disturbance_kinds,
@@ -138,9 +138,47 @@ static void load_origins(struct assay__loader *loader, const struct assay__key *
     assay__rows_stop(&rows);
 }
 
-static void load_layers(struct assay__loader *loader, const struct assay__key *of_trial,
-                        struct assay__layers *layers)
+/* Where the layer of this position stands; -1: there is none. */
+static int layer_at(const int64_t *positions, size_t count, int64_t position)
 {
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (positions[middle] < position)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && positions[low] == position ? (int)low : -1;
+}
+
+/* Edges of layers that are not there are left out. */
+static void load_edges(struct assay__loader *loader, const struct assay__key *of_trial,
+                       struct assay__trial *trial, const int64_t *positions)
+{
+    struct assay__layers *layers = &trial->layers;
+    struct assay__edge edge;
+    struct assay__rows rows = assay__rows_of(loader, &assay__stored_edge, of_trial, 1, trial);
+    while (assay__rows_read(&rows, &edge)) {
+        int producer = layer_at(positions, layers->count, edge.producer);
+        int consumer = layer_at(positions, layers->count, edge.consumer);
+        bool whole = (producer >= 0) == (edge.producer >= 0) &&
+                     (consumer >= 0) == (edge.consumer >= 0);
+        if (!whole || (producer < 0 && consumer < 0)) continue;
+        struct assay__edge *bigger = assay__rows_grow(loader, layers->edges, layers->edge_count,
+                                                      sizeof *bigger);
+        if (!bigger) break;
+        layers->edges = bigger;
+        bigger[layers->edge_count++] = (struct assay__edge){producer, consumer, edge.tensor,
+                                                            edge.bytes};
+    }
+    assay__rows_stop(&rows);
+}
+
+static void load_layers(struct assay__loader *loader, const struct assay__key *of_trial,
+                        struct assay__trial *trial)
+{
+    struct assay__layers *layers = &trial->layers;
     int64_t *positions = NULL;
     struct assay__rows rows = assay__rows_of(loader, &assay__stored_layer, of_trial, 1, NULL);
     for (struct assay__layer *l; (l = assay__rows_append(&rows, &layers->items, &layers->count));) {
@@ -150,7 +188,9 @@ static void load_layers(struct assay__loader *loader, const struct assay__key *o
         if (l->state == ASSAY_UNAVAILABLE) l->time_ns = NAN;
     }
     assay__rows_stop(&rows);
-    if (positions) load_origins(loader, of_trial, layers, positions);
+    if (!positions) return;
+    load_origins(loader, of_trial, layers, positions);
+    load_edges(loader, of_trial, trial, positions);
 }
 
 /* --- memory and counters ---------------------------------------------------------------------- */
@@ -165,14 +205,14 @@ static void load_memory(struct assay__loader *loader, const struct assay__key *o
         assay__load_list(loader, &assay__stored_peak_tensor, of_trial, trial, &peak->tensors,
                          &peak->count);
         if (!peak->reason[0] && peak->count == 0 && peak->alive != 0)
-            peak->reason = "the profile holds no tensors and no reason";
+            peak->reason = "the profile has neither tensors nor a reason";
     }
     if (!assay__load_one(loader, &assay__stored_allocations, of_trial, a)) return;
     assay__load_list(loader, &assay__stored_phase, of_trial, trial, &a->phases, &a->phase_count);
     assay__load_list(loader, &assay__stored_class, of_trial, trial, &a->classes, &a->class_count);
     assay__load_list(loader, &assay__stored_site, of_trial, trial, &a->sites, &a->site_count);
     if (!a->reason[0] && a->phase_count == 0)
-        a->reason = "the profile holds no allocations and no reason";
+        a->reason = "the profile has neither allocations nor a reason";
 }
 
 /* One value per name, unknown where there is no row. */
@@ -276,8 +316,8 @@ static void note_lost_series(struct assay__loader *loader)
     for (size_t i = 0; i < p->trial_count && !p->complete && !p->interrupted; i++)
         if (p->trials[i].protocol.watched && p->trials[i].series_count == 0)
             assay__load_note(loader, &p->trials[i],
-                             "what was read over time is kept when a run ends; this capture did "
-                             "not end, so it is lost");
+                             "sensor readings are saved when a run ends; this capture did not end, "
+                             "so they are lost");
 }
 
 /* What schema1.c makes of the texts of an older profile. */
@@ -295,6 +335,10 @@ static void load_facts(struct assay__loader *loader, const struct assay__key *of
         trial->required = required;
     assay__load_list(loader, &assay__stored_token, of_trial, trial, &trial->generation.ids,
                      &trial->generation.id_count);
+    assay__load_list(loader, &assay__stored_feedback, of_trial, trial, &trial->feedback,
+                     &trial->feedback_count);
+    assay__load_list(loader, &assay__stored_token_time, of_trial, trial, &trial->generation.times,
+                     &trial->generation.time_count);
     assay__load_list(loader, &assay__stored_placed_node, of_trial, trial, &placement->nodes,
                      &placement->node_count);
     assay__load_one(loader, &assay__stored_power, of_trial, power);
@@ -329,7 +373,7 @@ static void load_trials(struct assay__loader *loader)
         load_notes(loader, trial->id, "stability", &trial->stability.reasons, NULL,
                    &trial->stability.reason_count);
         load_metrics(loader, trial->id, 0, trial->metrics);
-        load_layers(loader, of_trial, &trial->layers);
+        load_layers(loader, of_trial, trial);
         load_launches(loader, of_trial, trial);
         assay__load_layer_times(loader, trial);
         assay__load_series(loader, trial);
@@ -432,7 +476,8 @@ static void note_damage(struct assay__loader *loader)
 int assay_profile_open(const char *path, struct assay_profile **out, struct assay_error *error)
 {
     struct assay__db *db = NULL;
-    if (!path || !out) return assay_error_set(error, ASSAY_EINVAL, "no path, or no place for it");
+    if (!path || !out)
+        return assay_error_set(error, ASSAY_EINVAL, "no path, or nowhere to put the profile");
     *out = NULL;
     int code = assay__db_open(path, &db, error);
     if (code) return code;

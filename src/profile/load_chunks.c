@@ -42,7 +42,7 @@ static size_t measure_samples(struct assay__loader *loader, int64_t trial,
         if (assay__add_overflows(total, (size_t)(count < size ? count : size), &total) ||
             total > loader->db->bytes) {
             assay__load_failed(loader, ASSAY_EFORMAT,
-                               "damaged profile: it holds more samples than bytes");
+                               "damaged profile: it claims more samples than bytes");
             assay__rows_stop(&rows);
             return 0;
         }
@@ -65,7 +65,7 @@ static const char *add_samples(struct assay__rows *rows, struct target *target)
         return "a chunk is missing before it";
     int64_t have = (int64_t)(target->used - target->stream_first);
     if (assay__rows_int(rows, "first", 0, INT64_MAX, -1) != have)
-        return "it does not join the chunk before it";
+        return "it does not follow the previous chunk";
     int64_t count = assay__rows_int(rows, "count", 0, (int64_t)ASSAY__CHUNK_VALUES, -1);
     if (count < 0 || (size_t)count > target->capacity - target->used) return "its count is wrong";
     if (assay__sql_chunk(rows->statement, ENCODING, (size_t)count,
@@ -144,7 +144,7 @@ static const char *add_readings(struct assay__rows *rows, struct assay__series_i
     if (assay__rows_int(rows, "chunk", 0, INT64_MAX, -1) != expected)
         return "a chunk is missing before it";
     if (assay__rows_int(rows, "first", 0, INT64_MAX, -1) != (int64_t)series->count)
-        return "it does not join the chunk before it";
+        return "it does not follow the previous chunk";
     int64_t count = assay__rows_int(rows, "count", 0, (int64_t)ASSAY__CHUNK_VALUES, -1);
     if (count < 0 || (size_t)count > capacity - series->count) return "its count is wrong";
     double *times_ns = series->times_ns + series->count, *values = series->values + series->count;
@@ -155,7 +155,7 @@ static const char *add_readings(struct assay__rows *rows, struct assay__series_i
         return "its values do not decode to its count";
     for (int64_t i = 0; i < count; i++, series->count++) {
         if (!isfinite(times_ns[i]) || times_ns[i] < last_ns)
-            return "its times run backwards or are no numbers";
+            return "its times run backwards or are not numbers";
         last_ns = times_ns[i];
         if (!isfinite(values[i])) values[i] = NAN;
     }
@@ -204,7 +204,7 @@ void assay__load_series(struct assay__loader *loader, struct assay__trial *trial
             continue;
         }
         if (series.state == ASSAY_UNAVAILABLE && !series.note[0])
-            series.note = "the profile holds no value and no reason";
+            series.note = "the profile has neither a value nor a reason";
         load_values(loader, trial, assay__rows_position(&rows), &series);
         if (assay__trial_add_series(loader->profile, trial, &series)) assay__load_no_memory(loader);
     }

@@ -165,7 +165,7 @@ int assay__previous_keep(const char *path, bool *kept, struct assay_error *error
     if (samples > 0 || (samples < 0 && !waiting)) {
         code = assay__previous_check(aside, error);
         if (!code && move_profile(place, aside))
-            code = assay__profile_system_error(error, path, "cannot keep the old profile aside",
+            code = assay__profile_system_error(error, path, "cannot set the old profile aside",
                                                errno);
         *kept = !code;
     } else {
@@ -185,7 +185,7 @@ int assay__previous_restore(const char *path, struct assay_error *error)
     if (!place || !aside)
         code = assay_error_set(error, ASSAY_ENOMEM, "%s: out of memory", path);
     else if (move_profile(aside, place))
-        code = assay__profile_system_error(error, path, "cannot put the old profile back", errno);
+        code = assay__profile_system_error(error, path, "cannot restore the old profile", errno);
     free(place);
     free(aside);
     return code;

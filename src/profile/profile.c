@@ -132,8 +132,16 @@ struct assay__finding assay__finding_tried(const struct assay__finding *finding)
     struct assay__finding tried = *finding;
     if (!isfinite(tried.verified_gain))
         tried.verified_low = tried.verified_high = tried.verified_smallest = tried.verified_energy =
-            tried.verified_energy_low = tried.verified_energy_high = tried.verified_drift = NAN;
+            tried.verified_energy_low = tried.verified_energy_high = NAN;
+    if (!isfinite(tried.verified_gain) && !(tried.tried && *tried.tried))
+        tried.verified_drift = NAN; /* the outputs of what ran are known, whatever its times */
     return tried;
+}
+
+const char *assay__layer_title(const struct assay__layer *layer)
+{
+    if (layer->from_count && layer->from[0] && layer->from[0][0]) return layer->from[0];
+    return layer->name && layer->name[0] ? layer->name : layer->op;
 }
 
 bool assay__layer_interval(const struct assay__layers *layers, const struct assay__layer *layer,
@@ -159,8 +167,8 @@ bool assay__layer_interval(const struct assay__layers *layers, const struct assa
 const char *assay__layer_interval_reason(const struct assay__layers *layers)
 {
     if (layers->count == 0 || layers->launch_count >= 5) return "";
-    if (layers->launch_count == 0) return "the profile does not hold the layers' times by launch";
-    return "processes differ: an interval needs the layers of at least 5 launches";
+    if (layers->launch_count == 0) return "the profile does not have layer times per launch";
+    return "processes differ, so an interval needs the layers of at least 5 launches";
 }
 
 struct assay__trial *assay__profile_trial(struct assay_profile *profile)

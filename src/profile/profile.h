@@ -132,15 +132,28 @@ struct assay__layer {
     const char **from;  /* original nodes */
     size_t from_count;
     double *counters; /* while it is captured: of one inference, by counter; NULL; not stored */
+    /* while it is captured: the values that the layer reads and makes, by the engine's graph; none:
+     * the engine does not say; not stored */
+    const char **reads, **makes;
+    size_t read_count, make_count;
     /* one per launch of layers.launch_ids, NaN where it has none; NULL: not known */
     const double *launch_times_ns;
     /* shapes and types at the fixed inputs: "1x64x112x112 float32, …", values inside a fused layer
      * left out; attributes of its nodes: "kernel_shape 3x3, strides 2x2". NULL or "": not known, or
      * there are none */
     const char *inputs, *weights, *outputs, *attributes;
+    const char *title; /* assay__layer_title, where a file has it */
 };
 
 #define ASSAY__LAYER_TEXT 400 /* bytes of each of these texts at most; a longer one ends in "…" */
+
+/** A tensor that one layer makes and another reads. */
+struct assay__edge {
+    int producer;       /* where the layer stands in its trial's list; -1: an input of the model */
+    int consumer;       /* -1: an output of the model */
+    const char *tensor; /* its name in the model; where it is only the engine's, its name there */
+    double bytes;       /* of the tensor, by the shapes at the fixed inputs; NaN unknown */
+};
 
 #define ASSAY__CONTENTION_LIMIT 0.05 /* above it, the reason of the layers says so */
 
@@ -158,6 +171,8 @@ struct assay__layers {
     int sessions, discarded; /* passes used and thrown away */
     size_t launch_count;     /* launches whose times are kept layer by layer */
     const int *launch_ids;
+    struct assay__edge *edges; /* by consumer, in the order it reads them; outputs at the end */
+    size_t edge_count;         /* 0: not known */
     /* while it is captured: how the layers' counters were taken, or why not; NULL; not stored */
     const char *counter_note;
 };
@@ -166,6 +181,9 @@ struct assay__layers {
  *  False, and both NaN, with less than five launches that timed it. *coverage may be NULL. */
 bool assay__layer_interval(const struct assay__layers *layers, const struct assay__layer *layer,
                            double *low_ns, double *high_ns, double *coverage);
+/** The name that people know a layer by: the first node it came from, else the engine's. Every
+ *  report, JSON, CSV and the stored layer have it. */
+const char *assay__layer_title(const struct assay__layer *layer);
 /** Why no layer has an interval, in words that say what would give one; "" when they may have. */
 const char *assay__layer_interval_reason(const struct assay__layers *layers);
 
@@ -286,6 +304,9 @@ struct assay__trial {
     size_t axis_count;
     struct assay__protocol protocol;
     struct assay__generation_info generation;
+    struct assay__feedback *feedback; /* none: every inference has the same inputs */
+    size_t feedback_count;
+    struct assay__real_time real_time;
     struct assay__power_info power;
     const struct assay__requirements *required; /* NULL: nothing is */
     struct assay__placement placement;
@@ -346,6 +367,8 @@ struct assay__finding {
     const char *verified_of; /* what the gain is of: "latency", "samples per second"; "" */
     const char *tried;       /* the change: "threads=2"; "" none was */
     const char *drift_note;  /* the limit, or why the outputs were not compared; "" */
+    const int *layers;       /* indices of those it is about, while it is made; NULL; not stored */
+    size_t layer_count;
 };
 
 struct assay_profile {

@@ -45,9 +45,9 @@ static int check_file(const char *path, uint64_t *bytes, struct assay_error *err
         return assay_error_set(error, code, "%s: %s", path, strerror(errno));
     }
     if (S_ISDIR(status.st_mode))
-        return assay_error_set(error, ASSAY_EINVAL, "%s: is a folder, not a profile", path);
+        return assay_error_set(error, ASSAY_EIO, "%s: is a folder, not a profile", path);
     if (!S_ISREG(status.st_mode))
-        return assay_error_set(error, ASSAY_EINVAL, "%s: is not a regular file", path);
+        return assay_error_set(error, ASSAY_EIO, "%s: is not a regular file", path);
     if (status.st_size == 0)
         return assay_error_set(error, ASSAY_EFORMAT, "%s: is empty, not an assay profile", path);
     if (access(path, R_OK))
@@ -209,7 +209,7 @@ static int check_shape(struct assay__db *db, const char *path, bool whole,
     if (code != SQLITE_OK) return assay__sql_error(db->sqlite, path, "damaged profile", error);
     if (whole && db->bytes / (uint64_t)page_bytes < (uint64_t)pages)
         return assay_error_set(error, ASSAY_EFORMAT,
-                               "%s: damaged profile: cut off, %llu of %lld bytes are there", path,
+                               "%s: damaged profile: truncated to %llu of %lld bytes", path,
                                (unsigned long long)db->bytes, (long long)(pages * page_bytes));
     if (computed)
         return assay_error_set(error, ASSAY_EFORMAT, "%s: damaged profile: computed columns", path);

@@ -114,7 +114,12 @@ static void put_chunks(struct assay__writer *w, sqlite3_stmt *statement, int64_t
 static void put_layers(struct assay__writer *w, int64_t trial, const struct assay__layers *layers)
 {
     const struct assay__key of_trial[] = {{.number = trial}};
-    assay__writer_rows(w, &assay__stored_layer, of_trial, layers->items, layers->count);
+    assay__writer_clear(w, &assay__stored_layer, of_trial, 1);
+    for (size_t i = 0; i < layers->count; i++) {
+        struct assay__layer titled = layers->items[i];
+        titled.title = assay__layer_title(&titled);
+        assay__writer_row(w, &assay__stored_layer, of_trial, (int64_t)i, &titled);
+    }
     assay__writer_clear(w, &assay__stored_layer_origin, of_trial, 1);
     for (size_t i = 0; i < layers->count; i++) {
         const struct assay__key keys[] = {{.number = trial}, {.number = (int64_t)i}};
@@ -122,6 +127,7 @@ static void put_layers(struct assay__writer *w, int64_t trial, const struct assa
         for (size_t f = 0; f < layer->from_count; f++)
             assay__writer_row(w, &assay__stored_layer_origin, keys, (int64_t)f, &layer->from[f]);
     }
+    assay__writer_rows(w, &assay__stored_edge, of_trial, layers->edges, layers->edge_count);
     assay__writer_run(w, "DELETE FROM layer_time_chunks WHERE trial=?1", of_trial, 1);
     if (layers->launch_count == 0 || layers->count == 0) return;
     sqlite3_stmt *statement = assay__writer_prepare(
@@ -193,6 +199,9 @@ static void put_facts(struct assay__writer *w, const struct assay__trial *t)
     assay__writer_rows(w, &assay__stored_axis, of_trial, t->axes, t->axis_count);
     assay__writer_rows(w, &assay__stored_token, of_trial, t->generation.ids,
                        t->generation.id_count);
+    assay__writer_rows(w, &assay__stored_feedback, of_trial, t->feedback, t->feedback_count);
+    assay__writer_rows(w, &assay__stored_token_time, of_trial, t->generation.times,
+                       t->generation.time_count);
     assay__writer_rows(w, &assay__stored_requirements, of_trial, t->required, t->required != NULL);
     assay__writer_rows(w, &assay__stored_placed_node, of_trial, t->placement.nodes,
                        t->placement.node_count);

@@ -8,6 +8,7 @@
 #include <assay/layer.h>
 #include <assay/series.h>
 #include <assay/trial.h>
+#include <string.h>
 
 _Static_assert((int)ASSAY_TRIAL_OK == (int)ASSAY__TRIAL_OK &&
                    (int)ASSAY_TRIAL_INTERRUPTED == (int)ASSAY__TRIAL_INTERRUPTED,
@@ -205,6 +206,15 @@ bool assay_trial_target(const struct assay_trial *trial, struct assay_target *ta
     return assay__info_write(&own, sizeof own, target);
 }
 
+/* The output that an input gets its next value from; "" none. */
+static const char *state_of(const struct assay__trial *trial, const char *input)
+{
+    for (size_t i = 0; i < trial->feedback_count; i++)
+        if (strcmp(text(trial->feedback[i].input), text(input)) == 0)
+            return text(trial->feedback[i].output);
+    return "";
+}
+
 bool assay_trial_input(const struct assay_trial *trial, size_t index, struct assay_input *input)
 {
     if (!trial || index >= trial_of(trial)->input_count) return false;
@@ -213,7 +223,8 @@ bool assay_trial_input(const struct assay_trial *trial, size_t index, struct ass
                                     .dtype = text(i->dtype),
                                     .rank = i->rank,
                                     .dims = i->dims,
-                                    .fill = text(i->fill)};
+                                    .fill = text(i->fill),
+                                    .state = state_of(trial_of(trial), i->name)};
     return assay__info_write(&own, sizeof own, input);
 }
 
@@ -249,6 +260,7 @@ bool assay_trial_layer(const struct assay_trial *trial, size_t index, struct ass
         .note = text(l->note),
         .from = l->from,
         .from_count = l->from_count,
+        .title = text(assay__layer_title(l)),
     };
     assay__layer_interval(&trial_of(trial)->layers, l, &own.low_ns, &own.high_ns, NULL);
     return assay__info_write(&own, sizeof own, layer);

@@ -23,7 +23,7 @@ static bool sql_failed(struct assay__loader *loader)
     if (loader->code) return false;
     if ((sqlite3_errcode(loader->db->sqlite) & 0xff) == SQLITE_INTERRUPT)
         return assay__load_failed(loader, ASSAY_EFORMAT,
-                                  "damaged profile: reading it does not end");
+                                  "damaged profile: it takes too long to read");
     loader->code = assay__sql_error(loader->db->sqlite, loader->path, "damaged profile",
                                     loader->error);
     return false;
@@ -114,7 +114,7 @@ bool assay__rows_charge(struct assay__loader *loader, uint64_t bytes)
     }
     loader->used_bytes = loader->db->bytes;
     return assay__load_failed(loader, ASSAY_EFORMAT,
-                              "damaged profile: it holds more rows than bytes");
+                              "damaged profile: it has more rows than bytes");
 }
 
 bool assay__rows_next(struct assay__rows *rows)

@@ -125,6 +125,8 @@ CREATE TABLE trials (
     layers_asked TEXT,                 -- 'off' | 'auto' | 'markers' | 'isolated' | 'engine'
     watched INTEGER,                   -- sum of 1 power, 2 memory, 4 counters
     generated_tokens INTEGER, prompt_tokens INTEGER, -- of one inference that generates text
+    seconds_per_inference REAL,        -- of real time that one inference is about, as it was given
+    sound_samples INTEGER, sound_rate_hz REAL, -- what its inputs say: a wave and its sampling rate
     placement_record TEXT,             -- who said which node ran where
     batch INTEGER,
     stability TEXT,                    -- 'stable' | 'unstable' | 'too-few'
@@ -151,6 +153,21 @@ CREATE TABLE axes (                    -- where a trial stands on the axes of it
 CREATE TABLE token_ids (               -- what the last generation said
     trial INTEGER NOT NULL, position INTEGER NOT NULL,
     token INTEGER,
+    PRIMARY KEY (trial, position)
+);
+
+CREATE TABLE feedback (                -- an output that is an input of the next inference
+    trial INTEGER NOT NULL, position INTEGER NOT NULL,
+    output TEXT, input TEXT,
+    found TEXT,                        -- 'name': by the names of the two; 'given': asked for
+    PRIMARY KEY (trial, position)
+);
+CREATE TABLE token_times (             -- when a token was there: medians over all generations
+    trial INTEGER NOT NULL, position INTEGER NOT NULL,
+    token INTEGER,                     -- 1, 2, …
+    at_ns REAL,                        -- since the generation began
+    step_ns REAL,                      -- since the token before
+    low_ns REAL, high_ns REAL,         -- of step_ns: 5th and 95th percentile
     PRIMARY KEY (trial, position)
 );
 
@@ -224,6 +241,7 @@ CREATE TABLE layers (
     weight_bytes REAL,                 -- the part of bytes that is weights
     inputs TEXT, weights TEXT, outputs TEXT, -- shapes and types: '1x64x112x112 float32, 64 float32'
     attributes TEXT,                   -- of its nodes: 'kernel_shape 3x3, strides 2x2'
+    title TEXT,                        -- what reports call it: the first of its layer_origins, else name, else op
     PRIMARY KEY (trial, position)
 );
 
@@ -261,6 +279,15 @@ CREATE TABLE layer_origins (           -- nodes of the original model that a lay
     position INTEGER NOT NULL,
     node TEXT,
     PRIMARY KEY (trial, layer, position)
+);
+
+CREATE TABLE edges (                   -- a tensor that one layer makes and another reads
+    trial INTEGER NOT NULL, position INTEGER NOT NULL,
+    producer INTEGER,                  -- layers.position; NULL: an input of the model
+    consumer INTEGER,                  -- layers.position; NULL: an output of the model
+    tensor TEXT,
+    bytes REAL,                        -- its size by the shapes at the fixed inputs
+    PRIMARY KEY (trial, position)
 );
 
 CREATE TABLE findings (

@@ -53,7 +53,7 @@ static void free_store(struct assay__store *store)
         assay__log(ASSAY_LOG_ERROR, "profile", "%s", error.message);
     else if (store->has_previous)
         assay__log(ASSAY_LOG_WARNING, "profile",
-                   "%s: nothing was measured; the earlier profile is kept", store->path);
+                   "%s: nothing was measured; the earlier profile is unchanged", store->path);
     free(store->path);
     free(store->sqlite_path);
     free(store);
@@ -321,7 +321,7 @@ int assay__store_finish(struct assay__store *store, bool complete, bool interrup
                                     "PRAGMA journal_mode=DELETE"); /* only a mark in the head */
         if ((moved & 0xff) == SQLITE_BUSY || (moved & 0xff) == SQLITE_LOCKED)
             assay__log(ASSAY_LOG_WARNING, "profile",
-                       "%s: in use by a reader; its log stays beside it", store->path);
+                       "%s: in use by a reader; its log file remains next to it", store->path);
         else if (moved != SQLITE_OK)
             code = assay__sql_error(store->db, store->path, "cannot finish the profile", error);
     }

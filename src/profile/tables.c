@@ -31,6 +31,9 @@
 #define CEILING_LIMIT 4096
 #define THREAD_LIMIT 65535
 #define TOKEN_LIMIT 1048576
+#define EDGE_LIMIT 4000000
+/* A table that came after the first files of the schema: files of the next one will all have it. */
+#define SINCE_LATER (ASSAY_SCHEMA_VERSION + 1)
 
 /* A field is a line. clang-format would pair short ones. */
 /* clang-format off */
@@ -283,6 +286,9 @@ static const struct assay__field trial_fields[] = {
     F(assay__trial, protocol.watched, "watched"),
     F(assay__trial, generation.tokens, "generated_tokens", .least = 1),
     F(assay__trial, generation.prompt, "prompt_tokens", .least = 1),
+    F(assay__trial, real_time.seconds, "seconds_per_inference", .range = ASSAY__POSITIVE),
+    F(assay__trial, real_time.sound_samples, "sound_samples", .least = 1, .unknown = -1),
+    F(assay__trial, real_time.sound_rate, "sound_rate_hz", .range = ASSAY__POSITIVE),
     F(assay__trial, placement.record, "placement_record"),
     COUNT(assay__trial, batch),
     F(assay__trial, stability.verdict, "stability", .json = "verdict"), /* in "stability" */
@@ -318,6 +324,31 @@ static const struct assay__field token_fields[] = {
 const struct assay__field_table assay__stored_token =
     TABLE(token_fields, int64_t, "token_ids", .keys = {"trial"}, .position = "position",
           .whole = true, .limit = TOKEN_LIMIT, .what = "token ids");
+
+static const struct assay__field feedback_fields[] = {
+    SHOWN(assay__feedback, output),
+    SHOWN(assay__feedback, input),
+    F(assay__feedback, found, "found", .json = "found", .names = &assay__feedback_names),
+};
+const struct assay__field_table assay__stored_feedback =
+    TABLE(feedback_fields, struct assay__feedback, "feedback", .keys = {"trial"},
+          .position = "position", .whole = true, .since = SINCE_LATER, .limit = LIST_LIMIT,
+          .what = "states that are fed back");
+static const struct assay__field token_time_fields[] = {
+    F(assay__token_time, token, "token", .json = "token", .least = 1),
+    F(assay__token_time, at_ns, "at_ns", .json = "at_us", .divisor = 1e3,
+      .range = ASSAY__NOT_NEGATIVE),
+    F(assay__token_time, step_ns, "step_ns", .json = "step_us", .divisor = 1e3,
+      .range = ASSAY__NOT_NEGATIVE),
+    F(assay__token_time, low_ns, "low_ns", .json = "low_us", .divisor = 1e3,
+      .range = ASSAY__NOT_NEGATIVE),
+    F(assay__token_time, high_ns, "high_ns", .json = "high_us", .divisor = 1e3,
+      .range = ASSAY__NOT_NEGATIVE),
+};
+const struct assay__field_table assay__stored_token_time =
+    TABLE(token_time_fields, struct assay__token_time, "token_times", .keys = {"trial"},
+          .position = "position", .since = SINCE_LATER, .limit = ASSAY__TOKEN_TIMES,
+          .what = "times of tokens");
 
 #define REQUIRED(kind, name)                                                                      \
     F(assay__requirements, minimum[ASSAY__REQUIRE_##kind], "minimum_" name,                       \
@@ -414,11 +445,24 @@ static const struct assay__field layer_fields[] = {
     SAME(assay__layer, weights),
     SAME(assay__layer, outputs),
     SAME(assay__layer, attributes),
+    F(assay__layer, title, "title"), /* JSON has it last */
     F(assay__layer, from, "from", .json = "from", LENGTH(assay__layer, from_count)),
+    F(assay__layer, reads, "reads", LENGTH(assay__layer, read_count)),
+    F(assay__layer, makes, "makes", LENGTH(assay__layer, make_count)),
 };
 const struct assay__field_table assay__stored_layer =
     TABLE(layer_fields, struct assay__layer, "layers", .keys = {"trial"}, .position = "position",
           .since = 1);
+
+static const struct assay__field edge_fields[] = {
+    COUNT(assay__edge, producer),
+    COUNT(assay__edge, consumer),
+    SAME(assay__edge, tensor),
+    AMOUNT(assay__edge, bytes),
+};
+const struct assay__field_table assay__stored_edge =
+    TABLE(edge_fields, struct assay__edge, "edges", .keys = {"trial"}, .position = "position",
+          .since = SINCE_LATER, .limit = EDGE_LIMIT, .what = "edges");
 
 static const struct assay__field peak_fields[] = {
     SAME(assay__peak, reason),

@@ -26,6 +26,8 @@
     X(option)         /* struct assay__pair */             \
     X(axis)           /* struct assay__axis_value */       \
     X(token)          /* int64_t */                        \
+    X(feedback)       /* struct assay__feedback */         \
+    X(token_time)     /* struct assay__token_time */       \
     X(requirements)   /* struct assay__requirements */     \
     X(placed_node)    /* struct assay__placed_node */      \
     X(power)          /* struct assay__power_info */       \
@@ -35,6 +37,7 @@
     X(metric)         /* struct assay_metric */            \
     X(layer)          /* struct assay__layer */            \
     X(layer_origin)   /* text */                           \
+    X(edge)           /* struct assay__edge */             \
     X(peak)           /* struct assay__peak */             \
     X(peak_tensor)    /* struct assay__peak_tensor */      \
     X(series)         /* struct assay__series_info */      \

@@ -58,6 +58,22 @@ const char *assay__trial_values_reason(const struct assay__trial *trial, const c
     return "";
 }
 
+bool assay__layer_is_timed(const struct assay__layer *layer)
+{
+    return layer->state != ASSAY_UNAVAILABLE && isfinite(layer->time_ns);
+}
+
+double assay__layers_whole(const struct assay__trial *trial)
+{
+    const struct assay__layers *layers = &trial->layers;
+    double sum = isfinite(layers->engine_ns) ? layers->engine_ns : 0;
+    double p50_ns = assay__trial_value(trial, "latency.p50") * 1e9;
+    for (size_t i = 0; i < layers->count; i++)
+        if (assay__layer_is_timed(&layers->items[i])) sum += layers->items[i].time_ns;
+    if (!isfinite(p50_ns) || sum > p50_ns) return sum > 0 ? sum : (double)NAN;
+    return p50_ns;
+}
+
 size_t assay__trial_good_launches(const struct assay__trial *trial)
 {
     size_t good = 0;

@@ -18,6 +18,12 @@ double *assay__trial_values(const struct assay__trial *trial, const char *name, 
 double *assay__trial_costs(const struct assay__trial *trial, const char *name, size_t *count);
 /** Why a launch that ended well has no value of the metric: the first such launch's note; "" */
 const char *assay__trial_values_reason(const struct assay__trial *trial, const char *name);
+/** It has a time of its own. */
+bool assay__layer_is_timed(const struct assay__layer *layer);
+/** What people see the layers' times as shares of, in ns: the latency, or where layers and the
+ *  engine's cost sum to more than that their sum, so that shares add up to 1 (with what is
+ *  unattributed, where that is above 0). NaN unknown. The stored share is always of the latency. */
+double assay__layers_whole(const struct assay__trial *trial);
 /** How many launches ended well. */
 size_t assay__trial_good_launches(const struct assay__trial *trial);
 /** The first trial of model 1, 2, …. NULL: no such model, or it is a copy that a sweep or a tuning

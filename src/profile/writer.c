@@ -139,14 +139,14 @@ static int check_table(struct assay__writer *writer, const struct assay__field_t
     sqlite3_stmt *insert = insert_of(writer, table);
     if (!insert)
         return assay_error_set(error, ASSAY_EINVAL,
-                               "the field table of '%s' does not fit the schema: %s", table->name,
+                               "the field table of '%s' does not match the schema: %s", table->name,
                                sqlite3_errmsg(writer->db));
     if (!find_unwritten(writer->db, table, columns, count, missing, sizeof missing))
         return assay_error_set(error, ASSAY_EIO, "the schema cannot be read: %s",
                                sqlite3_errmsg(writer->db));
     if (missing[0])
         return assay_error_set(error, ASSAY_EINVAL,
-                               "column '%s' of '%s' is in the schema and in no field table",
+                               "column '%s' of '%s' is in the schema but in no field table",
                                missing, table->name);
     if (sqlite3_bind_parameter_count(insert) != count)
         return assay_error_set(error, ASSAY_EINVAL,

@@ -93,11 +93,11 @@ int assay_report(const struct assay_profile *profile, const struct assay_report_
     int code = assay__options_read(options, &taken, sizeof taken, "report", error);
     if (code) return code;
     if (!assay__detail_is_known(taken.detail))
-        return assay_error_set(error, ASSAY_EINVAL, "unknown level of detail '%s'", taken.detail);
+        return assay__refuse_option(error, "detail", "unknown level of detail '%s'", taken.detail);
     if (!taken.format) taken.format = "text";
     const struct assay__format *format = assay__format_find(taken.format);
     if (!format)
-        return assay_error_set(error, ASSAY_EINVAL, "unknown report format '%s'", taken.format);
+        return assay__refuse_option(error, "format", "unknown report format '%s'", taken.format);
     code = assay__study_new(profile, &study);
     assay__buf_puts(&out, ""); /* an empty report is still a string */
     if (!code && format->walk) {

@@ -42,8 +42,8 @@ int assay__inspect_report(const struct assay__inspect *inspect,
     if (json) assay__inspect_json(inspect, out);
     if (is_format(options, "dot")) assay__inspect_dot(inspect, out);
     if (json || is_format(options, "dot")) return written(out, error);
-    return view(assay__inspect_document(inspect, sort_of(options->sort), &doc), &doc, options, out,
-                error);
+    return view(assay__inspect_document(inspect, sort_of(options->sort), options->hint, &doc), &doc,
+                options, out, error);
 }
 
 int assay__inspect_diff_report(const struct assay__inspect *a, const struct assay__inspect *b,
@@ -74,7 +74,7 @@ int assay__check_report(const struct assay__check *check,
     if (json) assay__check_json(check, out);
     if (is_format(options, "junit")) assay__check_junit(check, options->strict, out);
     if (json || is_format(options, "junit")) return written(out, error);
-    return view(assay__check_document(check, &doc), &doc, options, out, error);
+    return view(assay__check_document(check, options->hint, &doc), &doc, options, out, error);
 }
 
 int assay__prediction_report(const struct assay_profile *profile, const struct assay__fit *fits,

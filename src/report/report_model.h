@@ -42,9 +42,10 @@ int assay__validation_report(const struct assay__validation *validation, bool pu
 /* --- documents: 0 or ASSAY_ENOMEM; what they are about must outlive them ---------------------- */
 
 int assay__inspect_document(const struct assay__inspect *inspect, enum assay__inspect_sort sort,
-                            struct assay__doc **doc);
+                            const char *(*hint)(const char *), struct assay__doc **doc);
 int assay__inspect_diff_document(const struct assay__inspect_diff *diff, struct assay__doc **doc);
-int assay__check_document(const struct assay__check *check, struct assay__doc **doc);
+int assay__check_document(const struct assay__check *check, const char *(*hint)(const char *),
+                          struct assay__doc **doc);
 int assay__prediction_document(const struct assay_profile *profile, const struct assay__fit *fits,
                                const char *(*hint)(const char *), bool layers,
                                struct assay__doc **doc);

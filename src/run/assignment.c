@@ -24,6 +24,7 @@ static void write_job(void *context, struct assay__json_writer *out)
     assay__json_put_string(out, "device", r->device);
     assay__json_put_string(out, "model", r->model);
     assay__json_put_string(out, "optimization", r->optimization);
+    assay__json_put_string(out, "save", r->save);
     assay__json_put_array(out, "dims");
     for (size_t i = 0; i < r->dim_count; i++) {
         assay__json_array(out);

@@ -3,7 +3,7 @@
  *
  *   parent -> {"job": 1, "assignment": true, "engine": "ort", "library": null, "device": "cuda:0",
  *     "model": "…",
- *              "optimization": null, "dims": [["batch", 1], …]}
+ *              "optimization": null, "dims": [["batch", 1], …], "save": null}
  *   worker -> {"log": "…"}                                      an error that the engine logs
  *             {"target": "CUDAExecutionProvider", "version": "1.31.1"}   before any node
  *             {"nodes": [[name, op, domain, provider, subgraph], …]}   as often as needed
@@ -34,6 +34,7 @@ struct assay__assignment_request {
     size_t dim_count;
     double timeout_s; /* 0: 300 */
     const volatile int *interrupt;
+    const char *save; /* where the optimised model is saved; NULL: nowhere */
 };
 
 struct assay__assignment {

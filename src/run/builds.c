@@ -30,8 +30,8 @@ int assay__builds_path(char *out, size_t out_size, struct assay_error *error)
         length = snprintf(out, out_size, "%s/.config/assay/ort", home);
     else
         return assay_error_set(error, ASSAY_ENOTFOUND,
-                               "no place for a list of builds: neither XDG_CONFIG_HOME nor HOME is "
-                               "an absolute path");
+                               "no location for the list of builds: neither XDG_CONFIG_HOME nor "
+                               "HOME is an absolute path");
     if (length < 0 || (size_t)length >= out_size)
         return assay_error_set(error, ASSAY_ELIMIT, "the path of the configuration is too long");
     return 0;
@@ -73,7 +73,7 @@ static bool next_line(const char **at, const char *end, struct line *line)
     *at = stop ? stop + 1 : end;
     const char *from = line->text, *to = line->text + line->length;
     if (memchr(from, '\0', line->length)) {
-        line->wrong = "it holds a NUL byte";
+        line->wrong = "it contains a NUL byte";
         return true;
     }
     while (from < to && is_blank(*from))
@@ -129,7 +129,8 @@ static int take_line(struct assay__arena *arena, const struct line *line, int nu
     if (assay__build_name_check(name, &wrong))
         complain(arena, builds, number, wrong.message);
     else if (assay__builds_find(builds, name))
-        complain(arena, builds, number, "this name is defined above; the first one counts");
+        complain(arena, builds, number,
+                 "this name is already defined above; the first definition is used");
     else
         builds->items[builds->count++] = (struct assay__build){name, path};
     return 0;
@@ -145,7 +146,8 @@ static int read_text(char **text, size_t *length, const char *path, struct assay
         return assay_error_set(error, ASSAY_EIO, "%s: %s", path, strerror(errno));
     }
     if (S_ISDIR(info.st_mode))
-        return assay_error_set(error, ASSAY_EIO, "%s: the list of builds is a folder", path);
+        return assay_error_set(error, ASSAY_EIO, "%s: the list of builds is a folder, not a file",
+                               path);
     if (info.st_size == 0) return 0;
     return assay__file_read(path, LIST_MOST, text, length, error);
 }
@@ -170,7 +172,7 @@ int assay__builds_read(struct assay__arena *arena, struct assay__builds *builds,
     struct line line;
     for (int number = 1; code == 0 && text && next_line(&at, end, &line); number++) {
         if (builds->count >= BUILDS_MOST) {
-            complain(arena, builds, number, "too many builds; the rest is left out");
+            complain(arena, builds, number, "too many builds; the rest are ignored");
             break;
         }
         code = take_line(arena, &line, number, builds);
@@ -227,7 +229,7 @@ int assay__builds_remove(const char *name, struct assay_error *error)
     size_t removed;
     int code = rewrite(name, NULL, &removed, error);
     if (code == 0 && removed == 0)
-        code = assay_error_set(error, ASSAY_ENOTFOUND, "no build is called '%s'", name);
+        code = assay_error_set(error, ASSAY_ENOTFOUND, "there is no build '%s'", name);
     return code;
 }
 
@@ -244,7 +246,7 @@ int assay__build_path_check(struct assay__arena *arena, const char *given, const
     else if (!getcwd(here, sizeof here) || assay__path_join(here, given, whole, sizeof whole))
         return assay_error_set(error, ASSAY_ELIMIT, "%s: the path is too long", given);
     if (strlen(given) >= sizeof whole || strchr(given, '\n'))
-        return assay_error_set(error, ASSAY_EINVAL, "not a path of a build");
+        return assay_error_set(error, ASSAY_EINVAL, "not a valid path");
     if (!assay__file_exists(whole))
         return assay_error_set(error, ASSAY_ENOTFOUND,
                                "%s: there is no such file or folder of ONNX Runtime", given);
@@ -317,7 +319,7 @@ int assay__build_resolve(struct assay__arena *arena, const char *text, const cha
         for (size_t i = 0; i < builds.count; i++)
             assay__buf_printf(&known, "%s%s", i ? ", " : "", builds.items[i].name);
         code = assay_error_set(error, ASSAY_ENOTFOUND,
-                               "no build of ONNX Runtime is called '%s' (known: %.200s)", name,
+                               "there is no ONNX Runtime build '%s' (known: %.200s)", name,
                                known.length ? known.data : "none");
         assay__buf_free(&known);
         return code;
@@ -335,9 +337,9 @@ int assay__build_of_run(struct assay__arena *arena, const char *engine, const ch
                                "device '%s': builds belong to ONNX Runtime, engine '%s' has none",
                                text, engine);
     if (strchr(text, '/') && *library && **library)
-        return assay_error_set(error, ASSAY_EINVAL,
-                               "device '%s' names a build, and a library is given too: give one",
-                               text);
+        return assay_error_set(
+            error, ASSAY_EINVAL,
+            "device '%s' names a build, but a library is given too: give only one", text);
     int code = assay__build_resolve(arena, text, &own, device, error);
     if (code == 0 && own) *library = own;
     return code;
@@ -356,7 +358,7 @@ int assay__build_take(struct assay__arena *arena, const char *text, struct assay
     if (!code && !name) name = assay__build_name_for(arena, path, builds);
     if (!code && !name) code = assay__no_memory(error);
     if (!code && assay__builds_find(builds, name))
-        code = assay_error_set(error, ASSAY_EINVAL, "a build is called '%s' already", name);
+        code = assay_error_set(error, ASSAY_EINVAL, "a build called '%s' already exists", name);
     if (!code) builds->items[builds->count++] = (struct assay__build){name, path};
     if (error && code == ASSAY_EINVAL) error->option = "ort";
     return code;

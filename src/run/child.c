@@ -61,7 +61,7 @@ int assay__worker_locate(char *out, size_t out_size, struct assay_error *error)
         return 0;
     return assay_error_set(
         error, ASSAY_ENOTFOUND,
-        "assay-worker is neither beside the program (%s) nor in libexec/assay: set ASSAY_WORKER",
+        "assay-worker is neither next to the program (%s) nor in libexec/assay: set ASSAY_WORKER",
         program[0] ? program : "?");
 }
 
@@ -107,7 +107,7 @@ static int send_job(const struct assay__question *question, struct assay__channe
     int code = assay__channel_send(channel, &message.text, SEND_TIMEOUT_MS);
     assay__buf_free(&message.text);
     if (code == ASSAY_EIO) return 0; /* it is gone: what it said before is still to be read */
-    return code ? assay_error_set(error, code, "the worker does not take its job") : 0;
+    return code ? assay_error_set(error, code, "the worker does not accept its job") : 0;
 }
 
 static int hear(struct assay__question *question, const char *line, size_t length, bool *done,
@@ -170,13 +170,13 @@ static void explain(struct assay__question *question, int code, const struct ass
     if (code == ASSAY_ETIMEOUT)
         snprintf(out, size, "hung: no answer for %g s; killed", question->timeout_s);
     else if (status->exited)
-        snprintf(out, size, "ended the process with status %d", status->status);
+        snprintf(out, size, "exited with status %d", status->status);
     else if (status->oom)
         snprintf(out, size, "ran out of memory (SIGKILL)");
     else
         snprintf(out, size, "crashed: %s", assay__signal_name(status->signal));
     size_t used = strlen(out);
-    if (words[0]) snprintf(out + used, size - used, "; its last words: %s", words);
+    if (words[0]) snprintf(out + used, size - used, "; its last output: %s", words);
 }
 
 int assay__question_ask(struct assay__question *question, bool *lost, struct assay_error *error)

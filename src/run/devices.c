@@ -36,7 +36,7 @@ static int report_device(struct listing *list, const struct assay__device *devic
     told[list->count++] = (struct told){name, device->available};
     list->next.name = NULL;
     int code = list->found(list->context, device);
-    return code ? assay_error_set(error, code, "the caller ended the list") : 0;
+    return code ? assay_error_set(error, code, "the caller stopped the search") : 0;
 }
 
 static int hear(void *context, const struct assay__json *root, struct assay__arena *arena,
@@ -99,7 +99,8 @@ static int run_children(struct listing *list, struct assay_error *error)
         code = device.name ? report_device(list, &device, error) : 0;
         if (code) return code;
     }
-    return assay_error_set(error, ASSAY_ELIMIT, "too many devices end the process that tries them");
+    return assay_error_set(error, ASSAY_ELIMIT,
+                           "too many devices crash the process that tries them");
 }
 
 int assay__devices_list(const struct assay__devices_options *options, assay__device_fn *found,

@@ -109,7 +109,7 @@ int assay_measure(assay_step_fn *step, void *context, const struct assay_measure
     struct assay_measure_options options;
     if (!step || !metrics)
         return assay_error_set(error, ASSAY_EINVAL,
-                               "assay_measure needs a step and a place for its metrics");
+                               "assay_measure needs a step and a pointer for its metrics");
     *metrics = NULL;
     int code = assay__options_read(given, &options, sizeof options, "measure", error);
     if (code) return code;

@@ -3,8 +3,15 @@
 #include "base/clock.h"
 #include "run/arm/arm.h"
 
-#define MORE_LAUNCHES 2 /* when the layers were timed while the machine was in another state … */
-#define MORE_UNTIL_S 12.0 /* … and this is not over */
+#include <math.h>
+
+#define LAUNCHES_LEAST 5u /* the fewest that have an interval between launches */
+#define PATIENCE_S 4.0 /* then fewer than planned do, if the interval is narrow enough; else … */
+#define LAUNCHES_MOST 15u /* … there are more: so many, … */
+#define UNTIL_S 16.0      /* … until so long after the beginning */
+#define LAYERS_MOST 3u    /* launches for the layers, while none was as fast as the median launch */
+#define LAYERS_UNTIL_S 24.0
+#define FAILED_MOST 2u /* from the first on: the next would fail too */
 
 /* Where nothing else was asked for, several short launches tell more than a long one: a process
  * cannot know how much processes differ. */
@@ -13,6 +20,54 @@ static bool may_be_brief(const struct assay__run_options *o)
     return !o->measuring.launches && !o->measuring.iterations && !(o->measuring.time_s > 0) &&
            !o->script && !o->workload.generate && !o->watching.power && !o->watching.memory &&
            !o->watching.counters;
+}
+
+static double spent_s(const struct assay__arm *arm)
+{
+    return (double)(assay__now_ns() - arm->start_ns) * 1e-9;
+}
+
+/* Whether the launches so far say too little about how much launches differ. */
+static bool wants_launch(const struct assay__arm *arm)
+{
+    double p50_ns, half_width;
+    size_t count = arm->outcome_count;
+    if (assay__arm_interrupted(arm)) return false;
+    assay__outcomes_so_far(arm->outcomes, count, &p50_ns, &half_width);
+    if (count >= FAILED_MOST && !isfinite(p50_ns)) return false;
+    if (count < LAUNCHES_LEAST) return true;
+    if (count < ASSAY__BRIEF_LAUNCHES && spent_s(arm) < PATIENCE_S) return true;
+    return !(half_width <= ASSAY__LAUNCHES_HALF_WIDTH) && count < LAUNCHES_MOST &&
+           spent_s(arm) < UNTIL_S;
+}
+
+/* Short launches without layers, so that a first number is there soon; then one with layers, and
+ * others while none of them was as fast as the median launch. */
+static int launch_briefly(struct assay__arm *arm, struct assay_error *error)
+{
+    int code = 0;
+    arm->without_layers = true;
+    while (code == 0 && wants_launch(arm))
+        code = assay__arm_launch(arm, error);
+    arm->without_layers = false;
+    bool layers = arm->options.measuring.layers != ASSAY_LAYERS_OFF &&
+                  isfinite(assay__outcomes_p50(arm->outcomes, arm->outcome_count));
+    for (size_t i = 0; layers && i < LAYERS_MOST && code == 0; i++) {
+        if (i && (assay__arm_layers_fit(arm) || spent_s(arm) > LAYERS_UNTIL_S)) break;
+        if (assay__arm_interrupted(arm)) break;
+        code = assay__arm_launch(arm, error);
+    }
+    return code ? code : assay__arm_count_launches(arm, error);
+}
+
+static int launch_all(struct assay__arm *arm, struct assay_error *error)
+{
+    int code = 0;
+    for (int i = 0; i < arm->options.measuring.launches; i++) {
+        if (code || assay__arm_interrupted(arm)) break;
+        code = assay__arm_launch(arm, error);
+    }
+    return code;
 }
 
 int assay__run(const struct assay__run_options *given, struct assay_profile **profile,
@@ -34,15 +89,7 @@ int assay__run(const struct assay__run_options *given, struct assay_profile **pr
     if (code == 0) {
         code = assay__recording_store(&recording, error);
         if (code == 0) code = assay__arm_begin(arm, error);
-        for (int i = 0; i < options.measuring.launches && code == 0 && !assay__arm_interrupted(arm);
-             i++)
-            code = assay__arm_launch(arm, error);
-        for (int i = 0; i < MORE_LAUNCHES && options.brief && code == 0; i++) {
-            double spent_s = (double)(assay__now_ns() - arm->start_ns) * 1e-9;
-            if (assay__arm_interrupted(arm) || assay__arm_layers_fit(arm) || spent_s > MORE_UNTIL_S)
-                break;
-            code = assay__arm_launch(arm, error);
-        }
+        if (code == 0) code = options.brief ? launch_briefly(arm, error) : launch_all(arm, error);
         code = code ? code : assay__arm_extra(arm, error);
     }
     if (code == 0) {

@@ -13,7 +13,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#define BRIEF_LAUNCHES 5 /* the fewest that have an interval between launches */
 #define TIMEOUT_S 300.0
 
 /* A list that a program gives: as long as it says, without holes. */
@@ -22,7 +21,7 @@ static int check_list(const char *const *items, size_t count, const char *what,
 {
     for (size_t i = 0; i < count; i++)
         if (!items || !items[i])
-            return assay__refuse_option(error, what, "item %zu of the %s is missing", i + 1, what);
+            return assay__refuse_option(error, what, "item %zu of %s is missing", i + 1, what);
     return 0;
 }
 
@@ -36,13 +35,15 @@ int assay__run_options_read(const struct assay_run_options *given, struct assay_
                                        .measuring = read.measuring,
                                        .watching = read.watching,
                                        .keeping = read.keeping,
-                                       .callbacks = read.callbacks};
+                                       .callbacks = read.callbacks,
+                                       .feedback = read.feedback};
     const struct assay_workload_options *w = &own->workload;
     if (!code) code = check_list(w->dims, w->dim_count, "dims", error);
     if (!code) code = check_list(w->shapes, w->shape_count, "shapes", error);
     if (!code) code = check_list(w->inputs, w->input_count, "inputs", error);
+    if (!code) code = check_list(own->feedback.states, own->feedback.state_count, "states", error);
     if (!code && (int)own->measuring.layers > (int)ASSAY_LAYERS_ENGINE)
-        code = assay__refuse_option(error, "layers", "there is no such way of timing layers");
+        code = assay__refuse_option(error, "layers", "unknown layer timing method");
     return code;
 }
 
@@ -71,12 +72,12 @@ static int check_generation(struct assay__run_options *options, struct assay_err
     if (w->generate == 0 && w->prompt == 0) return 0;
     if (w->generate < 1 || w->generate > ASSAY__GENERATE_MOST || w->prompt < 0)
         return assay__refuse_option(error, w->generate ? "generate" : "prompt",
-                                    "a prompt needs a generation of 1 to %d tokens",
+                                    "a prompt requires a generation of 1 to %d tokens",
                                     ASSAY__GENERATE_MOST);
     if (w->prompt > 0 && w->sequence > 0)
         return assay__refuse_option(error, "prompt",
-                                    "a prompt length and a sequence length exclude each other: the "
-                                    "prompt is the sequence");
+                                    "a prompt length and a sequence length cannot be used "
+                                    "together: the prompt is the sequence");
     if (options->target.streams > 1)
         return assay__refuse_option(error, "streams",
                                     "a generation runs in one stream, not in %d; a batch of N "
@@ -90,6 +91,19 @@ static int check_generation(struct assay__run_options *options, struct assay_err
         w->sequence = w->prompt;
         w->prompt = 0;
     }
+    return 0;
+}
+
+/* A generation has a cache of its own, and a script no outputs that have names. */
+static int check_feedback(const struct assay__run_options *options, struct assay_error *error)
+{
+    if (!options->feedback.state_count) return 0;
+    if (options->workload.generate)
+        return assay__refuse_option(error, "states",
+                                    "a generation feeds its own cache back: no states are given");
+    if (!options->workload.model)
+        return assay__refuse_option(error, "states",
+                                    "a script has no model whose outputs could be fed back");
     return 0;
 }
 
@@ -121,12 +135,12 @@ static int check_limits(const struct assay__run_options *options, struct assay_e
         {"launch_limit_s", m->launch_limit_s >= 0},
         {"interval_s", is_time(watching->interval_s)},
         {"idle_s", is_time(watching->idle_s)},
+        {"seconds_per_inference", is_time(options->feedback.seconds_per_inference)},
     };
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
         if (counts[i].value < counts[i].least || counts[i].value > counts[i].most)
-            return assay__refuse_option(error, counts[i].name,
-                                        "%d %s: between 1 and %d are possible", counts[i].value,
-                                        counts[i].name, counts[i].most);
+            return assay__refuse_option(error, counts[i].name, "%d %s: must be between 1 and %d",
+                                        counts[i].value, counts[i].name, counts[i].most);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         if (!numbers[i].legal)
             return assay__refuse_option(error, numbers[i].name, "'%s' is negative or not a number",
@@ -141,19 +155,19 @@ int assay__run_options_check(struct assay__run_options *options, struct assay_er
     target->device = assay__or_default(target->device, "cpu");
     target->optimization = assay__or_default(target->optimization, "all");
     if (options->measuring.launches == 0)
-        options->measuring.launches = options->brief ? BRIEF_LAUNCHES : 1;
+        options->measuring.launches = options->brief ? ASSAY__BRIEF_LAUNCHES : 1;
     if (target->streams == 0) target->streams = 1;
     if (options->measuring.timeout_s == 0) options->measuring.timeout_s = TIMEOUT_S;
     if (!options->workload.model && !options->script)
         return assay__refuse_option(error, "model", "no model was given");
     if (!assay__engine_find(target->engine))
-        return assay_error_set(error, ASSAY_ENOTFOUND, "no engine is called '%s'", target->engine);
+        return assay_error_set(error, ASSAY_ENOTFOUND, "there is no engine '%s'", target->engine);
     if (!assay__optimization_parse(target->optimization))
         return assay__refuse_option(error, "optimization",
-                                    "optimisation level '%s': none, basic, extended and all are "
-                                    "known",
+                                    "unknown optimisation level '%s': none, basic, extended or all",
                                     target->optimization);
     int code = check_limits(options, error);
     if (!code) code = check_generation(options, error);
+    if (!code) code = check_feedback(options, error);
     return code || !target->cpus ? code : assay__cpus_check(target->cpus, error);
 }

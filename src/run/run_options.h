@@ -24,10 +24,12 @@ struct assay__run_options {
     struct assay_watching_options watching;
     struct assay_keeping_options keeping;
     struct assay_callbacks callbacks;
+    struct assay_feedback_options feedback;
     const char *command;      /* what it is a profile of; NULL: "run" */
     const char *command_line; /* recorded; NULL: none */
     const char *script;       /* of the fake engine */
-    bool brief;               /* several short launches, judged together; the layers in the first */
+    bool brief;               /* several short launches, judged together; the layers in the last */
+#define ASSAY__BRIEF_LAUNCHES 7 /* planned; run.c says when there are fewer or more */
     bool amortise; /* time_s is the least: what took long to load is measured for longer */
     const struct assay__ceiling_info *ceilings; /* of the devices, kept in the profile; borrowed */
     size_t ceiling_count;

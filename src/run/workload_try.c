@@ -21,15 +21,27 @@ static int run_once(struct assay__single_run *once, const char *path, struct ass
     return code;
 }
 
+/* "x=1x3x224x224", of the first input whose sizes were guessed. */
+static const char *shape_form(const struct assay__workload *workload, struct assay__arena *arena)
+{
+    const struct assay__input_plan *plan = workload->inputs;
+    while (plan + 1 < workload->inputs + workload->input_count && !plan->assumed)
+        plan++;
+    const char *text = assay__arena_text(arena, "%s=", plan->name);
+    for (int d = 0; d < plan->rank; d++)
+        text = assay__arena_text(arena, "%s%s%lld", text, d ? "x" : "", (long long)plan->dims[d]);
+    return text;
+}
+
 static int refuse_all(const struct assay__workload *workload, struct assay__arena *arena,
                       const struct assay_error *why, struct assay_error *error)
 {
     const char *assumed = assay__workload_assumed(workload, arena);
     int code = assay_error_set(
         error, ASSAY_EINVAL,
-        "the engine takes none of the sizes that were tried, such as %.120s: "
-        "give the shape (%.240s)",
-        assumed ? assumed : "?", why->message);
+        "the engine accepts none of the sizes that were tried, such as %.120s: give the shape, in "
+        "the form %.160s (%.160s)",
+        assumed ? assumed : "?", shape_form(workload, arena), why->message);
     if (error) error->option = "shapes";
     return code;
 }

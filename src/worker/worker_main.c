@@ -9,7 +9,7 @@
 int main(void)
 {
     if (fcntl(ASSAY__WORKER_SOCKET, F_GETFD) < 0 || fcntl(ASSAY__WORKER_SHARED, F_GETFD) < 0) {
-        fputs("assay-worker: started by assay run for each launch; it does nothing by itself\n",
+        fputs("assay-worker: started by assay run for each launch; it does nothing on its own\n",
               stderr);
         return 2;
     }

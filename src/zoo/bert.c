@@ -7,7 +7,7 @@
  * attention_mask is 1 for a token and 0 for padding; padding keys are hidden from all queries.
  * Every layer ends in a norm, so that activations keep a variance of one at any depth. */
 
-#include "zoo/blocks.h"
+#include "zoo/net_blocks.h"
 
 #include <string.h>
 
@@ -155,7 +155,7 @@ static const struct assay__zoo_param bert_params[] = {
     ASSAY__ZOO_PARAMS_SIZE("12", "768", "12", "3072"),
     ASSAY__ZOO_PARAMS_TABLES("30522", "512"),
     ASSAY__ZOO_INT("types", "2", 1, ASSAY__ZOO_VOCABULARY, "token types"),
-    ASSAY__ZOO_INT("pooler", "1", 0, 1, "0: without the pooled output"),
+    ASSAY__ZOO_INT("pooler", "1", 0, 1, "0: no pooled output"),
     {0},
 };
 static const struct assay__zoo_param distilbert_params[] = {

@@ -8,7 +8,7 @@
 #ifndef ASSAY_ZOO_DECODER_H
 #define ASSAY_ZOO_DECODER_H
 
-#include "zoo/blocks.h"
+#include "zoo/net_blocks.h"
 
 enum assay__decoder_phase { ASSAY__DECODER_BOTH, ASSAY__DECODER_PREFILL, ASSAY__DECODER_DECODE };
 

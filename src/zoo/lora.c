@@ -3,7 +3,7 @@
  * the layer after merging, one matrix of the size of W (drawn, not computed: the same cost,
  * other numbers). */
 
-#include "zoo/blocks.h"
+#include "zoo/net_blocks.h"
 
 #include <math.h>
 
@@ -15,7 +15,7 @@ static const struct assay__zoo_param declared[] = {
     ASSAY__ZOO_REAL("alpha", "16", 1e-6, 1e6, "scale of the adapter; twice the rank by default"),
     ASSAY__ZOO_INT("batch", "1", 1, ASSAY__ZOO_BATCH, "batch size"),
     ASSAY__ZOO_INT("seq", "128", 1, ASSAY__ZOO_SEQUENCE, "length of the sequence"),
-    ASSAY__ZOO_INT("merged", "0", 0, 1, "1: one matrix, as after merging"),
+    ASSAY__ZOO_INT("merged", "0", 0, 1, "1: one matrix, as after merging the adapter"),
     {0},
 };
 

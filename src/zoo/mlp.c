@@ -1,7 +1,7 @@
 /* mlp.c - a multi-layer perceptron: `layers` hidden layers of `width`, each a Gemm and an
  * activation, and a last Gemm. */
 
-#include "zoo/blocks.h"
+#include "zoo/net_blocks.h"
 
 static int build(struct assay__zoo_params *params)
 {

@@ -86,7 +86,7 @@ const char *assay__model_owns(const struct assay__model *model, const char *name
                               const char *path)
 {
     struct stat file;
-    if (!zoo && inside(name, path)) return "lies inside of the model's package";
+    if (!zoo && inside(name, path)) return "is inside the model's package";
     if (stat(path, &file)) return NULL;
     if (zoo) return is_zoo_weights(name, &file) ? "holds the model's weights" : NULL;
     if (same_file(name, &file)) return "is the model itself";

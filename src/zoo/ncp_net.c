@@ -330,10 +330,10 @@ int assay__ncp_build(struct assay__ncp_net *ncp, struct assay__zoo_params *param
     }
     for (size_t i = 0; i < ncp->file.count; i++)
         if (!ncp->file.tensors[i].used)
-            assay__net_fail(net, ASSAY_EINVAL,
-                            "%s: '%.80s' is no weight of this network (another mode, wiring or "
-                            "backbone?)",
-                            ncp->file.path, ncp->file.tensors[i].name);
+            assay__net_fail(
+                net, ASSAY_EINVAL,
+                "%s: '%.80s' is not a weight of this network (different mode, wiring or backbone?)",
+                ncp->file.path, ncp->file.tensors[i].name);
     if (!net->code) {
         struct inputs in = add_inputs(ncp);
         if (ncp->form == ASSAY__NCP_STEP) {

@@ -52,7 +52,7 @@ static void read_ncp(struct assay__zoo_params *params, struct assay__wiring *wir
         any |= assay__zoo_given(params, keys[i]);
     if (any && wiring->kind != ASSAY__WIRING_NCP)
         assay__zoo_refuse(params, "inter, command, motor, sensory_fanout, inter_fanout, "
-                                  "recurrent_command and motor_fanin belong to wiring=ncp");
+                                  "recurrent_command and motor_fanin require wiring=ncp");
     if (params->code || wiring->kind != ASSAY__WIRING_NCP) return;
     int64_t inter = assay__zoo_int_or(params, "inter", -1),
             command = assay__zoo_int_or(params, "command", -1);
@@ -60,7 +60,7 @@ static void read_ncp(struct assay__zoo_params *params, struct assay__wiring *wir
     wiring->outputs = assay__zoo_int_or(params, "motor", wiring->outputs);
     if (groups && assay__zoo_given(params, "units") &&
         wiring->units != inter + command + wiring->outputs)
-        assay__zoo_refuse(params, "units is not the sum of inter, command and motor: leave it out");
+        assay__zoo_refuse(params, "units is not the sum of inter, command and motor: omit it");
     if (groups) wiring->units = inter + command + wiring->outputs;
     int code = assay__wiring_auto(wiring, groups ? NULL : params->error);
     if (code && !groups) params->code = code;
@@ -82,8 +82,8 @@ int assay__ncp_read_params(struct assay__ncp_net *ncp, struct assay__zoo_params 
     struct assay__wiring *wiring = &ncp->wiring;
     const char *dt = assay__zoo_text(params, "dt");
     if (dense && assay__zoo_given(params, "wiring"))
-        assay__zoo_refuse(params, "a backbone mixes all neurons, so that a wiring has no meaning "
-                                  "with it: give backbone_units and backbone_layers, or wiring");
+        assay__zoo_refuse(params, "a backbone mixes all neurons, so a wiring has no meaning: give "
+                                  "backbone_units and backbone_layers, or wiring");
     wiring->kind = (enum assay__wiring_kind)assay__zoo_choice(params, "wiring");
     wiring->units = assay__zoo_int(params, "units");
     wiring->outputs = assay__zoo_int(params, "outputs");
@@ -107,12 +107,13 @@ int assay__ncp_read_params(struct assay__ncp_net *ncp, struct assay__zoo_params 
                     : assay__zoo_choice(params, "form");
     if (ncp->form == ASSAY__NCP_STEP && ncp->seq > 1)
         assay__zoo_refuse(params,
-                          "form=step is one time step: leave seq out, or take unrolled or scan");
+                          "form=step is a single time step: omit seq, or use unrolled or scan");
     ncp->return_sequences = assay__zoo_choice(params, "return_sequences") == 0;
     ncp->dt = 1;
     if (!dt || strcmp(dt, "none") == 0) return params->code;
     ncp->dt_input = strcmp(dt, "input") == 0;
     if (!ncp->dt_input && (assay__text_double(dt, &ncp->dt) || !(ncp->dt > 1e-6 && ncp->dt < 1e6)))
-        assay__zoo_refuse(params, "dt is a time between steps (above 1e-6, below 1e6), or 'input'");
+        assay__zoo_refuse(params,
+                          "dt must be a time between steps (above 1e-6, below 1e6), or 'input'");
     return params->code;
 }

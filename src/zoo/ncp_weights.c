@@ -26,8 +26,8 @@ static struct assay__safetensor *take_tensor(struct assay__ncp_net *ncp, const c
         assay__net_fail(&ncp->net, ASSAY_ENOTFOUND, "%s has no tensor '%s'", ncp->file.path, name);
     else if (!same)
         assay__net_fail(&ncp->net, ASSAY_EINVAL,
-                        "%s: '%s' has another shape than this network's %lld%s%lld", ncp->file.path,
-                        name, (long long)dims[0], rank > 1 ? " x " : "",
+                        "%s: the shape of '%s' differs from this network's %lld%s%lld",
+                        ncp->file.path, name, (long long)dims[0], rank > 1 ? " x " : "",
                         rank > 1 ? (long long)dims[1] : 0);
     if (tensor) tensor->used = true;
     return same ? tensor : NULL;
@@ -43,8 +43,9 @@ static void load(struct assay__ncp_net *ncp, const struct assay__ncp_weight *wei
     if (code) assay__net_fail(&ncp->net, code, "%s: %s", ncp->file.path, error.message);
     for (size_t i = 0; code == 0 && i < count; i++)
         if (!isfinite(out[i])) {
-            assay__net_fail(&ncp->net, ASSAY_EINVAL, "%s: '%s' holds a number that is not finite",
-                            ncp->file.path, weight->name);
+            assay__net_fail(&ncp->net, ASSAY_EINVAL,
+                            "%s: '%s' contains a number that is not finite", ncp->file.path,
+                            weight->name);
             return;
         }
 }

@@ -2,7 +2,7 @@
  * what a machine makes of it alone: softmax, layernorm, rmsnorm, gelu on a matrix of rows ×
  * width, matmul, attention. Sizes are fixed numbers, so that a result belongs to a size. */
 
-#include "zoo/blocks.h"
+#include "zoo/net_blocks.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * and z r h (GRU, the reset applied after the state's matrix, as PyTorch and cuDNN do). The
  * number of parameters is PyTorch's. Time is the first axis. state=1: initial states are inputs. */
 
-#include "zoo/blocks.h"
+#include "zoo/net_blocks.h"
 
 #include <math.h>
 #include <string.h>

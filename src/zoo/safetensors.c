@@ -45,7 +45,7 @@ static int read_tensor(const struct assay__safetensors *file, const struct assay
     for (const struct assay__json *dim = shape->first; dim; dim = dim->next) {
         if (!dim->is_integer || dim->integer < 0 ||
             assay__mul_i64_overflows(tensor->elements, dim->integer, &tensor->elements))
-            return damaged(file, tensor->name, "a dimension is no size", error);
+            return damaged(file, tensor->name, "a dimension is not a valid size", error);
         tensor->dims[tensor->rank++] = dim->integer;
     }
     if (!offsets || offsets->kind != ASSAY__JSON_ARRAY || offsets->count != 2)
@@ -53,13 +53,13 @@ static int read_tensor(const struct assay__safetensors *file, const struct assay
     const struct assay__json *first = offsets->first, *past = first->next;
     if (!first->is_integer || !past->is_integer || first->integer < 0 ||
         past->integer < first->integer || (uint64_t)past->integer > size)
-        return damaged(file, tensor->name, "its data lies outside of the file", error);
+        return damaged(file, tensor->name, "its data is outside the file", error);
     tensor->data = data + first->integer;
     tensor->size = (size_t)(past->integer - first->integer);
     size_t width = type_bytes(tensor->dtype), needed = 0;
     if (width &&
         (assay__mul_overflows(width, (size_t)tensor->elements, &needed) || needed != tensor->size))
-        return damaged(file, tensor->name, "its data does not have the size of its shape", error);
+        return damaged(file, tensor->name, "the size of its data does not match its shape", error);
     return 0;
 }
 
@@ -77,10 +77,10 @@ int assay__safetensors_parse(const uint8_t *bytes, size_t size, const char *path
     for (int i = 7; i >= 0; i--)
         length = length << 8 | bytes[i];
     if (length > size - 8 || length > HEADER_MOST || length < 2 || bytes[8] != '{')
-        return assay_error_set(error, ASSAY_EFORMAT,
-                               "%s: not a .safetensors file, or cut short (its header would take "
-                               "%llu of %zu bytes)",
-                               path, (unsigned long long)length, size);
+        return assay_error_set(
+            error, ASSAY_EFORMAT,
+            "%s: not a .safetensors file, or truncated (its header would take %llu of %zu bytes)",
+            path, (unsigned long long)length, size);
     struct assay_error detail = {0};
     int code = assay__json_parse(arena, (const char *)bytes + 8, (size_t)length, &root, &detail);
     if (code)

@@ -40,7 +40,7 @@ static int build(struct assay__zoo_params *params)
     struct assay__vision vision;
     const char *skips[LEVELS];
     if (assay__zoo_int(params, "image") % STEP)
-        return assay__zoo_refuse(params, "image=%lld: a multiple of %d",
+        return assay__zoo_refuse(params, "image=%lld: must be a multiple of %d",
                                  (long long)assay__zoo_int(params, "image"), STEP);
     assay__vision_begin(&vision, params);
     struct assay__net *net = &vision.net;

@@ -4,7 +4,7 @@
 #ifndef ASSAY_ZOO_VISION_H
 #define ASSAY_ZOO_VISION_H
 
-#include "zoo/blocks.h"
+#include "zoo/net_blocks.h"
 
 enum assay__vision_act {
     ASSAY__ACT_NONE,

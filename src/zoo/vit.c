@@ -5,7 +5,7 @@
  * 1,000 classes: tiny 5,717,416, small 22,050,664, base 86,567,656, large 304,326,632 parameters.
  */
 
-#include "zoo/blocks.h"
+#include "zoo/net_blocks.h"
 
 #define EPSILON 1e-6 /* torchvision's and timm's; Hugging Face's default is 1e-12 */
 

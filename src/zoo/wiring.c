@@ -44,7 +44,7 @@ int assay__wiring_auto(struct assay__wiring *wiring, struct assay_error *error)
                                "be outputs",
                                (long long)wiring->outputs, (long long)wiring->units);
     if (!(wiring->sparsity >= 0.1 && wiring->sparsity <= 1.0))
-        return assay_error_set(error, ASSAY_EINVAL, "AutoNCP: a sparsity of %g: from 0.1 to 1",
+        return assay_error_set(error, ASSAY_EINVAL, "AutoNCP: sparsity %g: must be from 0.1 to 1",
                                wiring->sparsity);
     int64_t rest = wiring->units - wiring->outputs;
     wiring->command = at_least_one(0.4 * (double)rest);
@@ -112,7 +112,7 @@ static int check_ncp(const struct assay__wiring *wiring, struct assay_error *err
                 {"a motor_fanin", wiring->motor_fanin, wiring->command, "command"}};
     if (wiring->inter < 1 || wiring->command < 1 || wiring->motor < 1)
         return assay_error_set(error, ASSAY_EINVAL,
-                               "NCP: inter, command and motor need a neuron each");
+                               "NCP: inter, command and motor need at least one neuron each");
     for (size_t i = 0; i < sizeof fans / sizeof fans[0]; i++)
         if (fans[i].fan < 0 || fans[i].fan > fans[i].most)
             return assay_error_set(error, ASSAY_EINVAL, "NCP: %s of %lld with %lld %s neurons",
@@ -190,7 +190,8 @@ static int build_flat(struct assay__wiring *wiring, struct assay_error *error)
         return 0;
     }
     if (!(wiring->sparsity >= 0 && wiring->sparsity < 1))
-        return assay_error_set(error, ASSAY_EINVAL, "Random: a sparsity of %g: from 0 to below 1",
+        return assay_error_set(error, ASSAY_EINVAL,
+                               "Random: sparsity %g: must be at least 0 and below 1",
                                wiring->sparsity);
     int code = random_synapses(&random, wiring->adjacency, wiring->units, wiring->units,
                                wiring->sparsity, 1);
@@ -214,8 +215,8 @@ int assay__wiring_build(struct assay__wiring *wiring, struct assay__arena *arena
         wiring->inputs > ASSAY__WIRING_MOST || wiring->outputs < 1 ||
         wiring->outputs > wiring->units)
         return assay_error_set(error, ASSAY_EINVAL,
-                               "a wiring of %lld units, %lld outputs and %lld inputs: from 1 to "
-                               "%d, and no more outputs than units",
+                               "a wiring of %lld units, %lld outputs and %lld inputs: each must be "
+                               "from 1 to %d, with no more outputs than units",
                                (long long)wiring->units, (long long)wiring->outputs,
                                (long long)wiring->inputs, ASSAY__WIRING_MOST);
     if (!assay__wiring_layered(wiring)) {

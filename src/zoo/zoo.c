@@ -42,8 +42,7 @@ static int unknown_model(const char *name, struct assay_error *error)
         return assay_error_set(error, ASSAY_ENOTFOUND, "the zoo has no model '%s'", wanted);
     return assay_error_set(
         error, ASSAY_ENOTFOUND,
-        "the zoo has no model '%s'; the nearest is '%s' (a path needs its ending or a "
-        "'/')",
+        "the zoo has no model '%s'; the nearest is '%s' (a path needs its extension or a '/')",
         wanted, nearest.word);
 }
 

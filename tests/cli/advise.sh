@@ -14,7 +14,7 @@ python3 "$ROOT/tests/schema_check.py" advise out || fail "not the promised shape
 rules=$(json_get out '.summary.rules')
 expect_equal "$(json_get out '.rules.length')" "$rules"
 expect_equal "$(($(json_get out '.summary.found') + $(json_get out '.summary.nothing') + $(json_get out '.summary.not_evaluated')))" "$rules"
-expect_has err "profile with its findings kept in p.assay"
+expect_has err "profile with findings saved to p.assay"
 # What was kept is what is said of the kept profile: the findings stand in it, and are made again from it.
 cp out first
 expect_exit 0 "$ASSAY" advise p.assay --json
@@ -27,7 +27,8 @@ expect_exit 0 "$ASSAY" query p.assay --csv "SELECT id, state FROM findings WHERE
 expect_has out "transposes,open"
 # One rule alone, and the page: what is missing is named.
 expect_exit 0 "$ASSAY" advise p.assay --rule transposes --rule memory-bound --ascii --columns 60
-expect_has out "2 rules: 1 finding, 0 found nothing, 1"
+expect_has out "rules 2 | findings 1"
+expect_has out "found nothing 0 | could not be evaluated 1"
 expect_has out "potential   =2.5 x"
 expect_has out "costs: no layer's FLOPs and bytes are known"
 LC_ALL=C grep -n '[^ -~]' out && fail "--ascii printed more than ASCII"
@@ -77,13 +78,13 @@ expect_has out "The trial is interrupted"
 expect_error 2 "PROFILE or MODEL is missing" "$ASSAY" advise
 expect_error 2 "did you mean 'batch-small'" "$ASSAY" advise p.assay --rule bach-small
 expect_error 2 "there is no rule 'zzzzzzzzzzz'" "$ASSAY" advise p.assay --rule zzzzzzzzzzz
-expect_error 2 "--batch is for a MODEL" "$ASSAY" advise p.assay --batch 2
-expect_error 2 "--output is for a MODEL" "$ASSAY" advise p.assay -o q.assay
-expect_error 2 "--model belongs to a PROFILE" "$ASSAY" advise moved.onnx --model moved.onnx
-expect_error 2 "--trial belongs to a PROFILE" "$ASSAY" advise moved.onnx --trial 1
+expect_error 2 "--batch applies to a MODEL" "$ASSAY" advise p.assay --batch 2
+expect_error 2 "--output applies to a MODEL" "$ASSAY" advise p.assay -o q.assay
+expect_error 2 "--model applies to a PROFILE;" "$ASSAY" advise moved.onnx --model moved.onnx
+expect_error 2 "--trial applies to a PROFILE;" "$ASSAY" advise moved.onnx --trial 1
 expect_error 2 "are for reports" "$ASSAY" advise p.assay --format junit
-expect_error 2 "--table names a table of the CSV format" "$ASSAY" advise p.assay --table rules
-expect_error 2 "--json and --format text exclude each other" "$ASSAY" advise p.assay --json --format text
+expect_error 2 "--table requires" "$ASSAY" advise p.assay --table rules
+expect_error 2 "--json and --format text cannot be used together" "$ASSAY" advise p.assay --json --format text
 expect_error 3 "no such trial" "$ASSAY" advise p.assay --trial 7
 printf 'SQLite format 3' >broken.assay
 printf '\0' >>broken.assay

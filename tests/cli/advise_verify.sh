@@ -47,7 +47,7 @@ expect_has out "2 of 2 changes"
 tr -s ' \n' ' ' <out >flat
 expect_has flat "tried: 2 x as fast (2 to 2), but the outputs drift: relative L2 0.25, the limit is 0.001"
 expect_has flat "Open not tried, or without a verdict"
-expect_has flat "not tried: needs a start of the program"
+expect_has flat "not tried: needs a measurement of program start"
 LC_ALL=C grep -n '[^ -~]' out && fail "--ascii printed more than ASCII"
 awk 'length($0) > 60' out >long
 expect_lines long 0
@@ -76,19 +76,19 @@ expect_lines err 1
 expect_has out "Interrupted"
 tr -s ' \n' ' ' <out >flat
 expect_has flat "not tried: it was interrupted"
-expect_has err "interrupted; what was measured is kept in int.assay"
+expect_has err "interrupted; what was measured is saved in int.assay"
 # So it does in the run before: the line says what is kept, and where.
 in_background "$ASSAY" advise $base --script 'steady=1ms;pace=1ms' --warmup 0 --iters 100000 --layers=off -q --verify -o first.assay
 wait_for 1 first.assay "SELECT count(*) FROM samples"
 expect_stop INT 130
 expect_lines err 1
-expect_has err "interrupted; what was measured is kept in first.assay"
+expect_has err "interrupted; what was measured is saved in first.assay"
 expect_exit 0 "$ASSAY" query first.assay "SELECT count(*) > 0 FROM samples" --csv
 expect_equal "$(tail -n 1 out)" 1
 # Wrong usage: one line each.
-expect_error 2 "--verify-budget belongs to --verify" "$ASSAY" advise v.assay --verify-budget 5s
-expect_error 2 "--launches is for a MODEL" "$ASSAY" advise v.assay --launches 5
-expect_error 2 "--batch is for a MODEL" "$ASSAY" advise v.assay --verify --batch 2
+expect_error 2 "--verify-budget requires --verify" "$ASSAY" advise v.assay --verify-budget 5s
+expect_error 2 "--launches applies to a MODEL" "$ASSAY" advise v.assay --launches 5
+expect_error 2 "--batch applies to a MODEL" "$ASSAY" advise v.assay --verify --batch 2
 # For real, from a kept profile: a model's symbolic sizes are fixed in a copy that gives the same numbers.
 "$ASSAY" make mlp --quiet -o model.onnx >/dev/null
 "$ASSAY" run model.onnx --iters 20 --layers=off -q -o m.assay >/dev/null 2>&1 || exit 0 # ONNX Runtime is not here

@@ -56,5 +56,5 @@ python3 -c 'import csv; assert sum(int(row["files"]) for row in csv.DictReader(o
 expect_error 2 "not empty" "$ASSAY" doctor --capture again
 expect_error 2 "cannot make the folder" "$ASSAY" doctor --capture no/such/folder
 : >file
-expect_error 2 "something else has that name" "$ASSAY" doctor --capture file
+expect_error 2 "something else already has that name" "$ASSAY" doctor --capture file
 expect_error 2 "" "$ASSAY" doctor --capture

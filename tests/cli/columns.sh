@@ -21,18 +21,18 @@ cat >pages.py <<'PYTHON'
 import subprocess, sys, unicodedata
 assay, model = sys.argv[1:]
 pages = [
-    ("report run.assay", ["numbers per inference", "operator", "metrics not"]),
+    ("report run.assay", ["numbers p50", "operator", "metrics not"]),
     ("report run.assay second.assay", ["Layers"]),
-    ("report compare.assay", ["Comparison medians", "Speed and energy against the reference; 95 % intervals",
-                              "Outputs of the first inference", "Placement of the nodes"]),
+    ("report compare.assay", ["Numbers medians", "Speed and energy against the reference; 95 % intervals",
+                              "Outputs on the same inputs", "Placement of the nodes"]),
     ("report sweep.assay", ["Configurations"]),
-    ("report tune.assay", ["Tune finalists first"]),
+    ("report tune.assay", ["Configurations the best"]),
     ("report memory.assay", ["Alive at the peak", "Layers by the bytes they move"]),
     ("report power.assay", ["Power in the measured windows"]),
     ("report counters.assay", []),  # what is counted is the machine's
     ("advise run.assay", ["Not evaluated"]),
-    ("inspect " + model, ["Memory live activations"]),
-    ("check --engine fake --target gpu:0 " + model, ["asked fake 1, FakeExecutionProvider on gpu:0"]),
+    ("inspect " + model, ["peak activations"]),
+    ("check --engine fake --target gpu:0 " + model, ["queried fake 1, FakeExecutionProvider on gpu:0"]),
     ("report --list", ["Formats", "markdown", "roofline"]),
     ("devices --engine fake", ["npu"]),
 ]

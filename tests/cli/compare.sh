@@ -20,7 +20,8 @@ assert row["speedup_low"] <= row["speedup"] <= row["speedup_high"], row
 assert 0 < row["p_value"] <= 1 and row["smallest_difference"] > 0, row
 assert set(d["comparison"]["recommendation"]) == {"latency", "throughput", "energy", "why"}
 # alternating: the launches of the two arms do not stand in blocks
-assert len(d["trials"]) == 2 and all(len(t["launches"]) == 6 for t in d["trials"])
+# (a launch that others disturbed is made again: there may be more of them)
+assert len(d["trials"]) == 2 and all(len(t["launches"]) >= 6 for t in d["trials"])
 PYTHON
 # why they differ: unknown while no layer was timed; then the operators, with a change for each (here two equal models)
 expect_equal "$(json_get out .comparison.changes)" null
@@ -45,7 +46,7 @@ PYTHON
 expect_exit 0 "$ASSAY" report why.assay --format csv --table operator-changes
 [ "$(wc -l <out)" -gt 3 ] || fail "no operators"
 expect_exit 0 "$ASSAY" report c.assay
-expect_has out "Comparison"
+grep -q "^Numbers " out || fail "no numbers of the trials"
 expect_has out "reference"
 # an arm that cannot run is a row with its reason, the others are measured; status 3
 expect_exit 3 "$ASSAY" compare "$model" missing.onnx --launches 5 --iters 10 --no-power

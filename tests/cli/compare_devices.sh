@@ -102,7 +102,7 @@ expect_has flat "npu (100 µs) is not recommended: its outputs differ from those
 ASSAY_FAKE_SCRIPTS='npu output=nan' expect_exit 0 compare --devices npu
 flat
 expect_has flat "npu: 4 of its outputs are NaN or infinite"
-expect_has flat "latency nothing that ran can be recommended; npu (100 µs) is not recommended"
+expect_has flat "latency none of the trials that ran can be recommended; npu (100 µs) is not recommended"
 ASSAY_FAKE_SCRIPTS='gpu gone=2:left' ASSAY_FAKE_DEVICES='gpu;npu;npu:1' expect_exit 3 compare
 flat
 expect_has flat "npu reference —"
@@ -112,7 +112,7 @@ python3 - out <<'PYTHON'
 import json, sys
 d = json.load(open(sys.argv[1]))
 assert [r["role"] == "reference" for r in d["comparison"]["rows"]] == [False, True, False]
-assert "against npu on" in d["trials"][2]["metrics"]["drift.relative_l2"]["note"]
+assert "compared with npu on" in d["trials"][2]["metrics"]["drift.relative_l2"]["note"]
 assert "drift.relative_l2" not in d["trials"][1]["metrics"]
 PYTHON
 
@@ -144,7 +144,7 @@ expect_error 2 "--devices: the value is empty" compare --devices ""
 expect_error 2 "--devices: " compare --devices ", ,"
 expect_error 2 "there is no device 'tpu'" compare --devices cpu,tpu
 expect_exit 0 compare --devices npu,npu,cpu
-expect_has err "'npu' is named twice; it is measured once"
+expect_has err "'npu' is listed twice; it is measured once"
 expect_error 2 "there is no device 'tpu'" "$ASSAY" compare "$model" "$model" --engine fake --device tpu
 # a device that is named and belongs to a named class too; a device whose name is a class
 export ASSAY_FAKE_DEVICES='cpu;gpu:0;slow'
@@ -183,3 +183,12 @@ PYTHON
 expect_exit 3 "$ASSAY" compare nosuch.onnx --engine fake
 expect_has out "nosuch.onnx"
 expect_not out "unnamed"
+
+# where nothing measures power, all trials have one reason, and the report has it among what is not available, of the trial it shows
+mkdir -p bare/proc bare/sys
+ASSAY_FSROOT=$PWD/bare ASSAY_FAKE_DEVICES='cpu;npu;gpu' expect_exit 0 "$ASSAY" compare mlp --engine fake --script 'steady=100us' \
+    --launches 5 --iters 20 --devices cpu,npu,gpu --columns 1000 -q -o bare.assay
+expect_equal "$(grep -c 'no energy counter or power sensor' out)" 0
+expect_has out "Not available"
+expect_exit 0 "$ASSAY" query bare.assay "SELECT count(*) AS n, count(DISTINCT note) AS notes FROM metrics WHERE name = 'power.average'" --csv
+expect_equal "$(tail -n 1 out)" "3,1"

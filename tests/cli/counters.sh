@@ -10,6 +10,15 @@ expect_equal "$(value hardware.ipc)" 2.5
 expect_equal "$(value hardware.task_clock)" 5e-05
 expect_equal "$(value hardware.cache_misses)" null
 
+# The table by kind of layer explains its column "counted" where it has one, and only there.
+script='steady=100us;layers=conv:60us:Conv,relu:30us:Relu;counts=cycles:4000,task-clock:50000'
+expect_exit 0 "$ASSAY" counters --engine fake --iters 100 --columns 200 --script "$script"
+expect_has out "Counters by kind of layer"
+expect_not out '"counted"'
+expect_exit 0 "$ASSAY" counters --engine fake --iters 100 --columns 200 --script "$script,elapsed:110000"
+grep -Eq '^ *(kind|operator|layers).* counted' out || fail "no column 'counted': $(grep -A3 'by kind' out)"
+grep -q '"counted"' out || fail "the column 'counted' is not explained"
+
 # A run with --counters has them too, and one without says how to get them.
 expect_exit 0 "$ASSAY" run --engine fake --counters --iters 100 --script "steady=100us;counts=cycles:4000"
 grep -Eq '^  cycles +4,000 ' out || fail "the cycles are not shown"
@@ -17,7 +26,7 @@ expect_exit 0 "$ASSAY" run --engine fake --iters 100 --script "steady=100us;coun
 expect_not out "Counters "
 
 expect_error 2 "MODEL is missing" "$ASSAY" counters
-expect_error 2 "exclude each other" "$ASSAY" counters cfc --iters 5 --time 1s
+expect_error 2 "cannot be used together" "$ASSAY" counters cfc --iters 5 --time 1s
 
 [ -e "$BUILD/onnxruntime" ] || [ -n "${ASSAY_ORT_LIBRARY-}" ] || skip "no ONNX Runtime is set up here"
 expect_exit 0 "$ASSAY" counters cfc --time 200ms --json

@@ -22,7 +22,7 @@ expect_lines err 0
 expect_has out "Not in this build: lost, gone."
 expect_not out "no such provider" # one line for all of them
 case $(row swift) in *"yes"*"Fake adapter"*software*"the script says so"*) ;; *) fail "$(row swift)" ;; esac
-case $(row gpu:0) in *"no"*"last words: fake driver of gpu:0: crash"*) ;; *) fail "$(row gpu:0)" ;; esac
+case $(row gpu:0) in *"no"*"last output: fake driver of gpu:0: crash"*) ;; *) fail "$(row gpu:0)" ;; esac
 if awk 'length($0) > 80 { wide = 1 } END { exit !wide }' <<<"$(LC_ALL=C.UTF-8 sed 's/[^ -~]/x/g' out)"; then
     fail "wider than 80 columns: $(cat out)"
 fi
@@ -71,12 +71,12 @@ unset ASSAY_FAKE_DEVICES
 expect_error 2 "not of the form NAME=PATH" "$ASSAY" devices --add-ort /nowhere
 expect_error 2 "no such file or folder" "$ASSAY" devices --add-ort a=/nowhere
 expect_error 2 "cannot be called 'a b'" "$ASSAY" devices --add-ort "a b=$PWD"
-expect_error 2 "give them alone" "$ASSAY" devices --add-ort a=/nowhere --json
+expect_error 2 "list: use them without other options" "$ASSAY" devices --add-ort a=/nowhere --json
 expect_error 3 "'a' was not added: " "$ASSAY" devices --add-ort "a=$PWD"
 [ ! -e config/assay/ort ] || fail "a build that cannot be loaded is on the list"
 expect_exit 3 "$ASSAY" devices --remove-ort a
-expect_has err "no build is called 'a'"
-expect_error 3 "no build of ONNX Runtime is called 'a' (known: none)" "$ASSAY" run --device a/cpu cfc:units=8,outputs=2
+expect_has err "no build 'a'"
+expect_error 3 "no ONNX Runtime build 'a' (known: none)" "$ASSAY" run --device a/cpu cfc:units=8,outputs=2
 
 # a broken line is said, the others work
 mkdir -p config/assay "a folder"
@@ -115,14 +115,14 @@ expect_exit 0 "$ASSAY" devices --ort "$library" --device two/cpu --json
 expect_equal "$(json_get out '.devices[0].name')" two/cpu
 expect_equal "$(json_get out '.builds[0].name')" two
 expect_exit 2 "$ASSAY" devices --ort "two=$library"
-expect_has err "a build is called 'two' already"
+expect_has err "a build called 'two' already"
 
 # the prefix in a run; the profile keeps the whole name
 expect_exit 0 "$ASSAY" run --device two/cpu --iters 20 --layers=off --json -q cfc:units=8,outputs=2
 expect_equal "$(json_get out '.trials[0].target.device')" two/cpu
 expect_equal "$(json_get out '.trials[0].state')" ok
-expect_error 2 "give one" "$ASSAY" run --device two/cpu --library "$library" cfc:units=8,outputs=2
-expect_error 3 "no build of ONNX Runtime is called 'four' (known: two)" "$ASSAY" run --device four/cpu cfc:units=8,outputs=2
+expect_error 2 "give only one" "$ASSAY" run --device two/cpu --library "$library" cfc:units=8,outputs=2
+expect_error 3 "no ONNX Runtime build 'four' (known: two)" "$ASSAY" run --device four/cpu cfc:units=8,outputs=2
 
 # what the operating system shows and nothing here reaches: which provider could
 if [ "$(uname -s)" = Linux ]; then

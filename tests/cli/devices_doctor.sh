@@ -96,7 +96,7 @@ for check in json.load(open("out"))["checks"]:
     expect_has said "warning limited to"
     expect_has said "of memory"
     verdict cpu-limit # the limit sits above the process's own group, and so does what it cost
-    expect_has said "warning the control group was throttled for 1.8 s"
+    expect_has said "warning so far the control group was throttled for 1.8 s"
     # probes: those of the fixture with what they cost, the others with the reason
     ASSAY_FSROOT=$ROOT/tests/fixtures/fsroot-intel-laptop expect_exit 0 "$ASSAY" doctor
     expect_has out "Probes"

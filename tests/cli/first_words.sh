@@ -54,7 +54,7 @@ assert float(pp["sd"]) == 0 and float(tg["sd"]) == 0, (pp, tg)
 PYTHON
 expect_exit 0 "$ASSAY" report g.assay --format md
 grep -q '| tg8 @ d16 | =10000.00 ± 0.00 |$' out || fail "the row of llama-bench"
-expect_error 2 "--repetitions excludes" "$ASSAY" run --engine fake --script steady=1ms -r 5 --iters 3
+expect_error 2 "--repetitions cannot be used with" "$ASSAY" run --engine fake --script steady=1ms -r 5 --iters 3
 # the tables of a profile, a line each
 expect_exit 0 "$ASSAY" query kept.assay
 [ "$(wc -l <out)" -le 60 ] || fail "query lists $(wc -l <out) lines"

@@ -4,8 +4,8 @@
 wrong() { # wrong TEXT-IN-ERROR ARGUMENT…
     expect_error 2 "$1" "$ASSAY" run --engine fake --script steady=1us "${@:2}"
 }
-wrong "belongs to --generate" --prompt 8
-wrong "exclude each other" --generate 4 --prompt 8 --seq 8
+wrong "requires --generate" --prompt 8
+wrong "cannot be used together" --generate 4 --prompt 8 --seq 8
 wrong "one stream" --generate 4 --streams 2
 wrong "gpt2:phase=decode" --generate 4 --layers=markers
 wrong "0 is not between 1 and 1000000" --generate 0
@@ -13,7 +13,7 @@ wrong "1000001 is not between 1 and 1000000" --generate 1000001
 
 script='steady=1ms;decode=100us'
 expect_exit 0 "$ASSAY" run -q --engine fake --script "$script" --generate 8 --iters 20 --layers=off
-expect_has out "One inference is a generation (a prompt of 32, then 8 tokens) and takes 1.70"
+expect_has out "10,000 tokens/s, the first after 1.00 ms."
 grep -Eq '^  the first token \(TTFT\) +1\.00 ms +— +—$' out || fail "the time to the first token"
 grep -Eq '^  each further token \(ITL\) +100 µs +100 µs +—$' out || fail "the time between tokens"
 expect_not out "token_ids"
@@ -53,7 +53,7 @@ python3 -c 'import json; g = json.load(open("out"))["trials"][0]["generation"]
 assert g["generations"] is None and g["ttft_us"]["p50"] is None, g' || fail "a killed run says what it cannot know"
 
 expect_exit 3 "$ASSAY" run --generate 4 mlp
-expect_has err "no known part in a generation"
+expect_has err "no known role in a generation"
 
 [ -e "$BUILD/onnxruntime" ] || [ -n "${ASSAY_ORT_LIBRARY-}" ] || skip "no ONNX Runtime is set up here"
 count=0

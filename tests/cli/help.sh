@@ -26,9 +26,9 @@ page_has() { # page_has COMMAND TEXT…: in the options, whatever the line break
 page_has power "--duration TIME Measure for TIME per launch, such as 30s or 2m (default 30s)" "--time TIME The same as --duration"
 page_has memory "--time TIME Measure for TIME per launch, such as 5s (default 2s)"
 page_has counters "--time TIME Measure for TIME per launch, such as 5s (default 2s)"
-page_has advise "(default 1s; of --verify 300ms)" "(default 1; of --verify 10 a side)"
-page_has sweep "--launches N Worker processes of each point, taking turns (default 3)" "(default 500ms)"
-page_has tune "(default 150ms; of --goal energy 1s)"
+page_has advise "(default 1s; 300ms with --verify)." "(default 1; 10 per side with --verify)."
+page_has sweep "--launches N Worker processes per point, alternating (default 3)" "(default 500ms)"
+page_has tune "(default 150ms; 1s with --goal energy)."
 if grep -q -- "--launches" flat; then fail "help tune has --launches, which it refuses"; fi
 page_has compare "--devices LIST For one model:" "--device NAME For several models:"
 expect_exit 2 "$ASSAY"

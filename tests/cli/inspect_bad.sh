@@ -25,8 +25,8 @@ one_line 2 "no symbolic dimension" mlp.onnx --dim nothing=3
 one_line 2 "NAME=N" mlp.onnx --dim batch
 one_line 2 "INPUT=1x3x224x224" mlp.onnx --shape x
 one_line 2 "no input 'q'" mlp.onnx --shape q=1x2
-one_line 2 "exclude" mlp.onnx --json --dot
-one_line 2 "exclude" mlp.onnx --json --format csv
+one_line 2 "cannot be used together" mlp.onnx --json --dot
+one_line 2 "cannot be used together" mlp.onnx --json --format csv
 one_line 2 "--table" mlp.onnx --table layers
 one_line 2 "--layers and --top" mlp.onnx --layers --top 3
 one_line 2 "flops|bytes|memory" mlp.onnx --sort size

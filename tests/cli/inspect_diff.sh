@@ -2,7 +2,7 @@
 . "$ROOT/tests/cli/lib.sh"
 cp "$ROOT"/tests/fixtures/models/inspect/*.onnx .
 expect_exit 0 "$ASSAY" inspect mlp.onnx mlp.onnx
-expect_has out "The two are equal"
+expect_has out "The two models are equal:"
 expect_exit 0 "$ASSAY" inspect mlp.onnx mlp.onnx --json
 expect_equal "$(json_get out .difference.equal)" true
 expect_equal "$(json_get out .difference.layers.same)" 4
@@ -51,6 +51,6 @@ expect_exit 0 "$ASSAY" inspect mlp.onnx mlp.onnx --format csv --table operators 
 expect_lines out 1
 expect_exit 2 "$ASSAY" inspect mlp.onnx mlp.onnx --format csv --table metrics # of one model
 expect_exit 2 "$ASSAY" inspect mlp.onnx mlp.onnx --dot
-expect_has err "of one model"
+expect_has err "takes one model"
 expect_exit 3 "$ASSAY" inspect mlp.onnx missing.onnx
 expect_lines err 1

@@ -28,6 +28,34 @@ expect_has out '"time_low_us": null'
 expect_exit 0 "$ASSAY" report one.assay six.assay --json
 expect_has out '"layers_interval_reason": "each side needs the layers of at least 5 launches"'
 
+# what a layer is called is the same in JSON, CSV, the database and the text, also where the engine has names of its own
+expect_exit 0 "$ASSAY" run mobilenetv2:image=32 --iters 3 --launches 1 -q -o names.assay --json
+cp out names.json
+expect_exit 0 "$ASSAY" report names.assay --format csv --table layers
+cp out names.csv
+expect_exit 0 "$ASSAY" query names.assay 'SELECT title, name FROM layers ORDER BY trial, position' --csv
+cp out names.db
+expect_exit 0 "$ASSAY" report names.assay --full
+python3 - <<'PYTHON' || fail "layers have several names"
+import csv, json
+layers = json.load(open('names.json'))['trials'][0]['layers']
+titles = [l['title'] for l in layers]
+rows = [r for r in csv.DictReader(open('names.csv')) if r['index']]
+stored = list(csv.DictReader(open('names.db')))
+assert sorted(r['layer'] for r in rows) == sorted(titles), "CSV"
+assert [r['title'] for r in stored] == titles and [r['name'] for r in stored] == [l['name'] for l in layers], "database"
+assert any(l['title'] != l['name'] for l in layers), "the engine renames none: nothing is tested"
+text = open('out', encoding='utf-8').read()
+longest = max((l for l in layers if l['time_us']), key=lambda l: l['time_us'])
+assert longest['title'] in text.replace('\n', ''), longest
+PYTHON
+
+# a name as long as some converters make them leaves the first sentence readable
+long=$(printf "model_1/re_lu_1/Relu+%.0s" 1 2 3 4 5)
+expect_exit 0 "$ASSAY" run --engine fake --script "steady=100us;layers=$long:60us:Conv,relu:30us:Relu" --iters 5 -q
+expect_has out 'takes 60 %'
+expect_has out '…'
+
 # a real graph: shapes, weights, attributes; the tensors at the peak sum to what the graph needs
 expect_exit 0 "$ASSAY" run cfc --iters 5 --warmup 0 -q -o real.assay
 expect_exit 0 "$ASSAY" report real.assay --json

@@ -31,15 +31,15 @@ wrong "-o FILE is missing" mlp
 wrong "is a file; to rewrite it" mlp.onnx -o y.onnx
 wrong "nothing to do" --from mlp.onnx -o y.onnx
 wrong "is the model itself" --from mlp.onnx --float16 -o ./mlp.onnx
-wrong "exclude each other" mlp --from mlp.onnx --float16 -o y.onnx
+wrong "cannot be used together" mlp --from mlp.onnx --float16 -o y.onnx
 wrong "is not of the form FROM..TO" --from mlp.onnx --extract a,b -o y.onnx
 wrong "is not of the form NODE=N" --from mlp.onnx --repeat a -o y.onnx
 wrong "is not of the form NAME=N" --from mlp.onnx --fix-dim batch -o y.onnx
 wrong "is not a number of elements" --from mlp.onnx --strip=x -o y.onnx
 wrong "did you mean" --from mlp.onnx --int8 dynamc -o y.onnx
 wrong "assay make --from mlp.onnx … -o model.onnx" --from mlp.onnx --float16
-wrong "--list shows the zoo and makes nothing" --list extra
-wrong "--list shows the zoo and makes nothing" --list -o y.onnx
+wrong "--list only shows the zoo: give no model and" --list extra
+wrong "--list only shows the zoo: give no model and" --list -o y.onnx
 wrong "'batch' is given twice" --from mlp.onnx --fix-dim batch=2 --fix-dim batch=3 -o y.onnx
 wrong "given twice, as 'weights' and as 'dynamic'" --from mlp.onnx --int8 weights --int8 dynamic -o y.onnx
 wrong "'a' is given twice" --from mlp.onnx --extract a,a..b -o y.onnx
@@ -71,11 +71,11 @@ cannot "empty" --from empty.onnx --float16 -o y.onnx
 
 # nothing is left behind beside the target, and the source is as it was
 expect_exit 0 "$ASSAY" make --from mlp.onnx --strip --no-drift -o small.onnx
-expect_has out "the weights were taken out"
+expect_has out "the weights were removed"
 [ "$(wc -c <small.onnx)" -lt 10000 ] || fail "the weights are still there"
 expect_exit 0 "$ASSAY" make --from mlp.onnx --float16 --no-drift -o half.onnx --json
 expect_equal "$(json_get out '.drift.state')" unavailable
-expect_has out "not asked for"
+expect_has out "not requested"
 cmp mlp.onnx kept.onnx || fail "the source was changed"
 for file in .*.onnx* *.tmp* .*.tmp*; do
     [ ! -e "$file" ] || fail "$file was left behind"

@@ -110,7 +110,7 @@ PYTHON
 expect_exit 0 "$ASSAY" make --from act.onnx --float16 -o y.onnx
 expect_has out "kept 2 operators in float32: their values reach 3.6e+09 on these inputs"
 expect_has out "4 float32 values looked at"
-expect_has out "calculates float16 in float32 inside"
+expect_has out "computes float16 in float32 internally"
 python3 "$ROOT/tests/formats_same.py" --without '=?[0-9.]+ ([mnµ]?s|[kMG]?B/s)' "$ASSAY" make --from act.onnx --float16 -o y.onnx ||
     fail "formats of what was made differ"
 expect_exit 0 "$ASSAY" make --from act.onnx --float16 -o y.onnx --json
@@ -123,3 +123,19 @@ expect_has out "whether values overflow float16 is unknown: nothing is run (--no
 expect_exit 0 "$ASSAY" make --from full.onnx --float16 --library /no/such/library.so -o y.onnx --json
 expect_equal "$(json_get out '.drift.state')" unavailable
 expect_has out "no such file"
+
+# a rewrite that makes the file larger says so, in JSON too; one that makes it smaller does not
+"$ASSAY" make mlp --quiet -o small.onnx >/dev/null
+node=$("$ASSAY" inspect small.onnx --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["layers"][0]["name"])')
+expect_exit 0 "$ASSAY" make --from small.onnx --repeat "$node=100" --no-drift -o large.onnx --json
+python3 - <<'PYTHON' || fail "the size of a file that grew"
+import json, os
+made = json.load(open("out"))
+grown = [n for n in made["notes"] if "× as large" in n]
+assert made["model"]["bytes"] == os.path.getsize("large.onnx") > os.path.getsize("small.onnx")
+assert len(grown) == 1, made["notes"]
+assert "%.2f ×" % (os.path.getsize("large.onnx") / os.path.getsize("small.onnx")) in grown[0], grown
+PYTHON
+expect_exit 0 "$ASSAY" make --from small.onnx --int8 weights -o smaller.onnx --json
+[ "$(wc -c <smaller.onnx)" -lt "$(wc -c <small.onnx)" ] || fail "int8 weights are not smaller"
+expect_not out '× as large'

@@ -7,14 +7,14 @@ expect_equal "$(json_get out '.trials[0].metrics["memory.activation.arena"].valu
 expect_equal "$(json_get out '.trials[0].metrics["memory.peak.device"].value')" null
 if [ "$SANITIZED" = yes ] || [ ! -e "$BUILD/libassay-track.so" ]; then
     expect_equal "$(json_get out '.trials[0].metrics["memory.growth"].value')" null
-    expect_has out "a plain build counts allocations"
+    expect_has out "a plain build to count allocations"
 else
     expect_equal "$(json_get out '.trials[0].metrics["memory.allocations"].value')" 2
     expect_equal "$(json_get out '.trials[0].metrics["memory.allocated"].value')" 1064
     expect_equal "$(json_get out '.trials[0].metrics["memory.growth"].value')" 64
     expect_equal "$(json_get out '.trials[0].metrics["memory.growth"].state')" derived
     expect_exit 0 "$ASSAY" report p.assay
-    expect_has out "GROWS by 64 B with every inference"
+    expect_has out "GROWS by 64 B per inference"
     # what is not known of the activations is said beside what is known of the arena
     expect_has out "activations — no model file"
     expect_has out "arena       4.00 kB "
@@ -43,8 +43,8 @@ else
     expect_has out "=64 B requested"
     # Nothing is allocated by an inference: what is shown is said to be the load's, in all.
     expect_exit 0 "$ASSAY" memory --engine fake --script 'steady=1ms;hold=5000000' --iters 50
-    expect_has out "Allocations by size  phase load, in all"
-    expect_has out "Allocations by caller  phase load, in all"
+    expect_has out "Allocations by size  phase load, total"
+    expect_has out "Allocations by caller  phase load, total"
     expect_has out "=0 allocations "
     expect_has out "live bytes were the same"
     # Page faults are those between two readings; one reading alone tells none (on the script's clock the tracked launch does few steps).

@@ -11,7 +11,7 @@ done
 expect_error 2 "--batch is given twice, as '1,2' and as '4'" "$ASSAY" sweep mlp --batch 1,2 --batch 4
 expect_error 2 "--opt is given twice, as 'all' and as 'none'" "$ASSAY" tune mlp --opt all --opt none
 expect_error 2 "--goal is given twice, as 'latency' and as 'energy'" "$ASSAY" sweep mlp --batch 1,2 --goal latency --goal energy
-expect_error 2 "exclude each other" "$ASSAY" compare mlp --engine fake --device cpu --devices cpu
+expect_error 2 "cannot be used together" "$ASSAY" compare mlp --engine fake --device cpu --devices cpu
 expect_error 2 "--threads: 4096 is more than " "$ASSAY" sweep mlp --threads 1,4096
 
 # a batch of nothing, a week's budget, a script of another engine, a word cut short, a folder as a model
@@ -19,6 +19,6 @@ expect_error 2 "is 0" "$ASSAY" inspect cfc --dim batch=0
 expect_error 2 "--budget" "$ASSAY" tune mlp --budget 1e300
 expect_error 2 "--script" "$ASSAY" run cfc --script steady=1us
 expect_error 2 "'--time'" "$ASSAY" run cfc --tim 1s
-for command in run inspect tune advise "make --float16 -o new.onnx --from"; do
+for command in run inspect tune advise query report "make --float16 -o new.onnx --from"; do
     expect_error 3 "is a folder" "$ASSAY" $command .
 done

@@ -95,9 +95,9 @@ expect_exit 0 env ASSAY_FSROOT="$PWD/root" "$ASSAY" power --engine fake --script
 wait $feeder
 expect_equal "$(json_get out '.trials[0].metrics["power.average.package"].value')" null
 json_get out '.trials[0].metrics["power.average.package"].note' >note
-grep -qE 'the counter (stood still for|did not move in)' note || fail "a counter that stopped: $(cat note)"
+grep -qE 'the counter (did not change for|did not move in)' note || fail "a counter that stopped: $(cat note)"
 json_get out '.trials[0].metrics["power.average"].note' >note
-expect_has note "of the whole machine, because nothing here measures the processor alone (package: the counter"
+expect_has note "of the whole machine, because nothing measures the processor alone (package: the counter"
 expect_exit 0 "$ASSAY" report still.assay --columns 200
 expect_has out "(package: the counter"
 expect_has out "— /proc/stat "
@@ -111,7 +111,7 @@ expect_exit 0 env ASSAY_FSROOT="$PWD/nothing" ASSAY_POWERMETRICS="$PWD/old.plist
     --script "$script" --iters 50 --idle 60s -q --json
 expect_equal "$(json_get out '.trials[0].metrics["power.average"].value')" null
 json_get out '.trials[0].metrics["power.average"].note' >note
-expect_has note "its samples are not of now"
+expect_has note "its samples are not current"
 
 # A file that may not be read (root reads everything).
 if [ "$(id -u)" -ne 0 ]; then
@@ -140,7 +140,7 @@ mkdir -p nothing/proc nothing/sys
 begin=$(date +%s)
 expect_exit 0 env ASSAY_FSROOT="$PWD/nothing" "$ASSAY" power --engine fake --script "$script" --iters 50 --idle 60s
 [ $(($(date +%s) - begin)) -lt 50 ] || fail "the idle machine was watched for nothing"
-expect_has out "The energy of an inference is not known: "
+expect_has out "The energy per inference is unknown: "
 expect_has out "nothing here reports power or energy"
 expect_has out "modprobe"
 if grep -E '(^|[^0-9.])0(\.0+)? (m?W|m?J|°C|.?Hz)( |$)' out; then fail "0 for unknown"; fi
@@ -162,8 +162,8 @@ assert "memory.gpu0.used" not in series and "state.gpu0.pcie-width" not in serie
 PYTHON
 
 # Options.
-expect_error 2 "--duration and --time exclude each other" "$ASSAY" power --engine fake --script "$script" --duration 1s --time 1s
-expect_error 2 "--duration and --iters exclude each other" "$ASSAY" power --engine fake --script "$script" --duration 1s --iters 5
+expect_error 2 "--duration and --time cannot be used together" "$ASSAY" power --engine fake --script "$script" --duration 1s --time 1s
+expect_error 2 "--duration and --iters cannot be used together" "$ASSAY" power --engine fake --script "$script" --duration 1s --iters 5
 expect_error 2 "interval" "$ASSAY" power --engine fake --script "$script" --interval 10us
 expect_error 2 "MODEL is missing" "$ASSAY" power
 # run --power shows it too

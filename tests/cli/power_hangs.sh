@@ -11,14 +11,14 @@ run() { # run FILE: it hangs
         --script 'clock=real;steady=2ms' --iters 50 --idle 0s -q --columns 200 -o p.assay
 }
 run /intel-rapl:0/energy_uj
-expect_has out "nothing here measures the processor alone (rapl: opening it did not come back within 1 s: given up)"
-expect_has out "rapl, all of it: opening it did not come back within 1 s: given up"
+expect_has out "nothing measures the processor alone (rapl: opening it did not return within 1 s: gave up)"
+expect_has out "rapl, all channels: opening it did not return within 1 s: gave up"
 expect_exit 0 "$ASSAY" report p.assay --json
 python3 - <<'PYTHON' || fail "rapl in the profile"
 import json
 with open("out", encoding="utf-8") as file:
     series = {s["name"]: s for s in json.load(file)["trials"][0]["series"]}
-assert series["rapl"]["state"] == "unavailable" and "did not come back within 1 s" in series["rapl"]["note"], series.get("rapl")
+assert series["rapl"]["state"] == "unavailable" and "did not return within 1 s:" in series["rapl"]["note"], series.get("rapl")
 PYTHON
 run /hwmon0/temp1_input
-expect_has out "hwmon, all of it: opening it did not come back within 1 s: given up"
+expect_has out "hwmon, all channels: opening it did not return within 1 s: gave up"

@@ -34,23 +34,23 @@ expect_not report.txt what-stood-there
 refused() { # refused TEXT ARGUMENT…
     expect_error 2 "$1" "$ASSAY" report "${@:2}"
 }
-refused "add --format csv" good.assay --table layers
-refused "add --format csv" good.assay --table layers --json
-refused "--list goes with" --list good.assay
-refused "--list goes with" --list -o list.txt
-refused "--list goes with" --list --format csv --table layers
+refused "requires --format csv" good.assay --table layers
+refused "requires --format csv" good.assay --table layers --json
+refused "--list can only be combined with" --list good.assay
+refused "--list can only be combined with" --list -o list.txt
+refused "--list can only be combined with" --list --format csv --table layers
 refused "junit" --list --format junit
-refused "no format is called '.pdf'; known are .txt, .json, .csv, .md, .markdown, .xml, .html, .htm, .svg" good.assay -o x.pdf
-refused "no format is called '.assay'" good.assay -o x.assay
-refused "junit is always the whole report" good.assay --detail basic -o x.xml
-refused "model-explorer is always the whole report" good.assay --detail basic --format model-explorer
+refused "unknown format '.pdf'; known: .txt, .json, .csv, .md, .markdown, .xml, .html, .htm, .svg" good.assay -o x.pdf
+refused "unknown format '.assay'" good.assay -o x.assay
+refused "junit is always the full report" good.assay --detail basic -o x.xml
+refused "model-explorer is always the full report" good.assay --detail basic --format model-explorer
 refused "no --table and no --detail" good.assay --detail basic -o x.svg
 refused "profile's own log" good.assay --format text -o good.assay-wal
 # shellcheck disable=SC2046
-refused "17 arguments are too many, 16 at most" $(for _ in $(seq 17); do echo good.assay; done)
+refused "17 arguments given, at most 16 allowed:" $(for _ in $(seq 17); do echo good.assay; done)
 expect_error 2 "profile's own log" "$ASSAY" run --engine fake --script 'steady=100us' -q -o z.assay --report z.assay-wal
-expect_error 2 "no format is called '.pdf'" "$ASSAY" run --engine fake --script 'steady=100us' -q --report z.pdf
-expect_error 2 "add --format csv" "$ASSAY" run --engine fake --script 'steady=100us' -q --table layers
+expect_error 2 "unknown format '.pdf'" "$ASSAY" run --engine fake --script 'steady=100us' -q --report z.pdf
+expect_error 2 "requires --format csv" "$ASSAY" run --engine fake --script 'steady=100us' -q --table layers
 for file in list.txt x.* z.*; do if [ -e "$file" ]; then fail "$file was written"; fi; done
 cmp good.assay copy || fail "the profile was changed"
 # a path that cannot be written is 3, whatever is in the way

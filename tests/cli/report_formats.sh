@@ -3,7 +3,7 @@
 . "$ROOT/tests/cli/lib.sh"
 script='load=2ms;compile=3ms;first=9ms;steady=100us;layers=conv:60us:Conv,relu:30us:Relu;engine=7us'
 expect_exit 0 "$ASSAY" run --engine fake --script "$script" --iters 700 --warmup 20 -o p.assay --json
-expect_has err "profile kept in p.assay"
+expect_has err "profile saved to p.assay"
 cp out run.json
 python3 -m json.tool run.json >/dev/null || fail "not JSON"
 python3 "$ROOT/tests/schema_check.py" run run.json || fail "not the promised shape"
@@ -27,7 +27,7 @@ expect_lines err 0
 cmp -s out run.json || { diff -u run.json out | head -n 20 >&2; fail "report --json differs from run --json"; }
 expect_exit 0 "$ASSAY" report p.assay --full
 cp out plain.txt
-for text in 'Conv takes 60 % of the 100 µs' 'engine per run' 'unattributed' 'total (the unprofiled median)' 'Not available'; do
+for text in '100 µs per inference; Conv takes 60 %.' 'engine per run' 'unattributed' 'total (the unprofiled median)' 'Not available'; do
     expect_has plain.txt "$text"
 done
 expect_exit 0 "$ASSAY" report p.assay --format text --columns 80 --full -o file.txt

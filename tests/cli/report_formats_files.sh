@@ -15,7 +15,7 @@ is() { # is FILE FORMAT: the file is of that format
 
 expect_exit 0 "$ASSAY" run --engine fake --script "$script" --iters 100 -o p.assay --report p.html
 expect_has err "report written to p.html"
-expect_has err "profile kept in p.assay"
+expect_has err "profile saved to p.assay"
 expect_has out "engine per run"
 is p.html html
 expect_exit 0 "$ASSAY" report p.assay -o again.html
@@ -37,7 +37,7 @@ is x.html csv
 expect_exit 0 "$ASSAY" report p.assay -o treemap.svg # the figure it is called after
 expect_exit 0 "$ASSAY" report p.assay --svg treemap -o named.svg
 cmp treemap.svg named.svg || fail "treemap.svg is not the treemap"
-expect_error 2 "of one profile" "$ASSAY" report p.assay p.assay -o x.svg
+expect_error 2 "takes one profile" "$ASSAY" report p.assay p.assay -o x.svg
 
 # the list follows the table, and so do the choices of both options
 expect_exit 0 "$ASSAY" report --list
@@ -51,7 +51,7 @@ done
 expect_exit 0 "$ASSAY" report --list --json
 expect_equal "$(json_get out '.formats[5].name')" html
 expect_equal "$(json_get out '.formats[5].extensions[1]')" htm
-expect_equal "$(json_get out '.figures[0].name')" layers
+expect_equal "$(json_get out '.figures[0].name')" strip
 expect_exit 0 "$ASSAY" report --list --format csv
 expect_equal "$(grep -c ^format, out)" 7
 expect_has out "figure,treemap,,"

@@ -11,7 +11,7 @@ run=(run "$model" --threads 1 --iters 30)
 expect_exit 0 "$ASSAY" "${run[@]}" --json -o none.assay
 expect_equal "$(json_get out '.trials[0].metrics["compute.utilization"].state')" unavailable
 expect_equal "$(json_get out '.trials[0].metrics["roofline.time"].value')" null
-expect_has out "no ceilings of this machine are kept"
+expect_has out "no ceilings of this machine are saved:"
 expect_equal "$(json_get out '.trials[0].layers[0].bound')" unknown
 expect_exit 0 "$ASSAY" report none.assay
 expect_not out "Roofline"
@@ -106,7 +106,7 @@ expect_has out " %"
 for file in cache/assay/*; do echo '{' >"$file"; done
 expect_exit 0 "$ASSAY" "${run[@]}" --layers=off --json
 expect_equal "$(json_get out '.trials[0].metrics["compute.utilization"].value')" null
-expect_has out "no ceilings of this machine are kept"
+expect_has out "no ceilings of this machine are saved:"
 # every command that runs a model has the option; a script's times have no ceiling
 for command in run power memory counters compare sweep tune advise; do
     expect_exit 0 "$ASSAY" help "$command"

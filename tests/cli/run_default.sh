@@ -1,5 +1,5 @@
-# What a default run is: five short launches with an interval between them, layers of the first that add up, memory that
-# does not hold the sessions of the layers. With a time or a count it is one launch.
+# What a default run is: short launches with an interval between them, layers of those at the end, memory that does not
+# hold the sessions of the layers. With a time or a count it is one launch.
 # alone: it measures
 . "$ROOT/tests/cli/lib.sh"
 expect_exit 0 "$ASSAY" devices
@@ -15,11 +15,14 @@ import json, os
 trial = json.load(open("default.json"))["trials"][0]
 plain = json.load(open("plain.json"))["trials"][0]
 one = json.load(open("one.json"))["trials"][0]
-assert 5 <= len(trial["launches"]) <= 7 and len(plain["launches"]) == 5 and len(one["launches"]) == 1
+assert 6 <= len(trial["launches"]) <= 18 and 5 <= len(plain["launches"]) <= 15 and len(one["launches"]) == 1
+assert trial["target"]["options"]["launches"] == str(len(trial["launches"]))
 metrics = trial["metrics"]
 p50, low, high = (metrics[name]["value"] for name in ("latency.p50", "latency.between_low", "latency.between_high"))
 assert low <= p50 <= high, (low, p50, high)
-assert "layers.sum" in trial["launches"][0]["metrics"] and "layers.sum" not in trial["launches"][1]["metrics"]
+assert "layers.sum" in trial["launches"][-1]["metrics"] and "layers.sum" not in trial["launches"][0]["metrics"]
+# a wider interval than this is never called stable
+assert trial["stability"]["verdict"] != "stable" or (high - low) / 2 <= 0.0300001 * p50
 for run in (trial, one):
     assert len(run["layers"]) >= 30, len(run["layers"])
     total = sum(layer["time_us"] or 0 for layer in run["layers"]) + run["engine_us"] + run["unattributed_us"]

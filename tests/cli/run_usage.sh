@@ -15,8 +15,8 @@ wrong "did you mean 'markers'" --layers=marker
 wrong "none|basic|extended|all" --opt most
 wrong "NAME=N" --dim batch
 wrong "INPUT=FILE.npy" --input =x.npy
-wrong "exclude each other" --iters 5 --time 1s
-wrong "exclude each other" --json --format csv
+wrong "cannot be used together" --iters 5 --time 1s
+wrong "cannot be used together" --json --format csv
 wrong "list of CPUs" --cpus all
 wrong "--idle needs --power" --idle 1s
 wrong "--idle needs --power" --idle 1s --memory
@@ -24,7 +24,7 @@ wrong "--interval needs --power or --memory" --interval 10ms
 wrong "--interval needs --power or --memory" --interval 10ms --counters
 wrong "did you mean '--threads'?" --thread 2
 wrong "*.assay" -o report.json
-wrong "one argument too many" -- a.onnx --batch
+wrong "unexpected argument" -- a.onnx --batch
 expect_exit 2 "$ASSAY" run --engine faek x.onnx
 expect_has err "'fake'"
 expect_exit 2 "$ASSAY" run

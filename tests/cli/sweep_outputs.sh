@@ -19,7 +19,7 @@ expect_equal "$(json_get out '.sweep.points[0].outputs_sound')" true
 expect_exit 0 "$ASSAY" report nan.assay
 expect_has out "4 of its output"
 # a cell never touches the next one; what was not measured itself says so
-sed -n '/^Sweep/,/^What it says/p' out | grep -E '^[> ] *[cn]pu' >rows
+sed -n '/^Points/,/^  … /p' out | grep -E '^[>│ ] *[cn]pu' >rows
 [ "$(wc -l <rows)" -ge 8 ] || fail "$(cat out)"
 grep -qE '[^ ](=|—)' rows && fail "cells touch: $(cat rows)"
 grep -qE '(^| )[0-9.]+e[-+][0-9]' rows && fail "a number that nobody reads: $(cat rows)"

@@ -21,7 +21,7 @@ had=$(ended kill.assay)
 first=$(samples kill.assay 1 1)
 second=$(samples kill.assay 2 1)
 expect_exit 0 "$ASSAY" "${args[@]}" --launches 4 -o kill.assay --resume --json
-expect_has err "0 of 2 points were complete; $had launches were taken over"
+expect_has err "0 of 2 points were complete; $had launches were reused"
 expect_equal "$(json_get out '.complete')" true
 expect_equal "$(json_get out '.trials[0].launches.length')" 4
 expect_equal "$(json_get out '.trials[1].launches.length')" 4
@@ -32,7 +32,7 @@ expect_equal "$(samples kill.assay 2 4 | cut -d, -f1)" 40
 
 begin int.assay
 expect_stop INT 130
-expect_has err "interrupted; what was measured is kept in int.assay; the same command with --resume goes on"
+expect_has err "interrupted; what was measured is saved in int.assay; repeat the command with --resume to continue"
 first=$(samples int.assay 1 1)
 had=$(ended int.assay)
 launches=$((had + 3)) # at least one is missing of each
@@ -57,7 +57,7 @@ done
 
 # complete points stand as they are; more launches are added to them
 expect_exit 0 "$ASSAY" "${args[@]}" --launches 4 --goal latency --slo p50=1ns --memory-budget 1B -o kill.assay --resume --json
-expect_has err "2 of 2 points were complete; 8 launches were taken over"
+expect_has err "2 of 2 points were complete; 8 launches were reused"
 # … and are judged by what is asked now
 expect_equal "$(json_get out '.sweep.optimal')" null
 expect_equal "$(json_get out '.sweep.points[0].within_limits')" false
@@ -75,12 +75,12 @@ refused() { # refused TEXT OPTION…
     expect_error 2 "$1" "$ASSAY" "${@:2}" -q -o kill.assay --resume
     cmp -s kill.assay same.assay || fail "the file was changed: $1"
 }
-refused "holds another grid: its point 2 is 'batch=2', here it is 'batch=4'" "${args[@]/1,2/1,4}"
-refused "holds another grid: 2 points, here there are 3" "${args[@]/1,2/1,2,4}"
-refused "was measured with iters 40, this command says 99" "${args[@]}" --iters 99
-refused "was measured with seed 0, this command says 5" "${args[@]}" --seed 5
+refused "contains another grid: its point 2 is 'batch=2', here it is 'batch=4'" "${args[@]/1,2/1,4}"
+refused "contains another grid: 2 points, here there are 3" "${args[@]/1,2/1,2,4}"
+refused "was measured with iters 40, this command has 99" "${args[@]}" --iters 99
+refused "was measured with seed 0, this command has 5" "${args[@]}" --seed 5
 refused "was measured with script" "${args[@]}" --script steady=7us
-refused "holds another model (mlp" "${args[@]/mlp/cfc}"
+refused "contains another model (mlp" "${args[@]/mlp/cfc}"
 expect_error 2 "as the output" "$ASSAY" "${args[@]}" --resume
 expect_exit 0 "$ASSAY" run --engine fake --script steady=1ms --iters 20 --layers=off -q -o run.assay
 expect_error 2 "is a profile of run, not of sweep" "$ASSAY" "${args[@]}" -q -o run.assay --resume
@@ -97,4 +97,4 @@ expect_exit 0 "$ASSAY" devices
 grep -q '^ *cpu .* yes ' out || exit 0
 expect_exit 0 "$ASSAY" sweep mlp --batch 1,2 --iters 5 --launches 1 -q -o ort.assay
 python3 -c 'import sqlite3; d = sqlite3.connect("ort.assay"); d.execute("UPDATE trials SET engine_version=?", ("0.0.1",)); d.commit()'
-expect_error 2 "was measured with ort 0.0.1, here it is" "$ASSAY" sweep mlp --batch 1,2 --iters 5 --launches 1 -q -o ort.assay --resume
+expect_error 2 "was measured with ort 0.0.1, now it is" "$ASSAY" sweep mlp --batch 1,2 --iters 5 --launches 1 -q -o ort.assay --resume

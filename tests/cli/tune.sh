@@ -18,17 +18,18 @@ expect_has out "tied with it"
 expect_has out "4 of 4 configurations"
 expect_has out "intra_op_num_threads"
 # derived numbers are marked
-grep -qE '^> float32 +[a-z]+ +[12] +on +100 µs +=10\.0 k/s ' out || fail "no row that says how its numbers are known"
-expect_exit 0 "$ASSAY" report t.assay --ascii --columns 40
+grep -qE '^> [a-z]+ +[12] +5 +100 µs +=10\.0 k/s ' out || fail "no row that says how its numbers are known"
+expect_exit 0 "$ASSAY" report t.assay --ascii --columns 40 --full
 awk '/^Tune/ { on = 1 } /^Disturbances|^Not observed/ { on = 0 } on && length($0) > 40 { exit 1 }' out || fail "wider than 40 columns"
-for row in 'none +1 +on' 'all +1 +on' 'none +2 +on' 'all +2 +on'; do
-    grep -qE "^[> ] f[^ ]* +$row " out || fail "no row $row"
+for row in 'none +1' 'all +1' 'none +2' 'all +2'; do
+    grep -qE "^[>| ] $row " out || fail "no row $row"
 done
+grep -qE 'in every row +precision float32' out || fail "settings that all rows share are not said"
 # the code says the same on a narrow page: Python and JSON still read it
 python3 - <<'PYTHON' || fail "the narrow code cannot be read"
 import ast, json, re
 text = open("out").read()
-code = re.search(r"\nPython\n(.*?)\n\nC\n", text, re.S).group(1)
+code = re.search(r"\nPython\n(.*?)\n\nIn C, and as JSON\n", text, re.S).group(1)
 ast.parse("\n".join(line[2:] for line in code.split("\n")))
 options = json.loads(re.search(r"\nJSON session options\n(.*?\n  \})\n", text, re.S).group(1))
 assert options["session.intra_op.allow_spinning"] == "1"
@@ -38,7 +39,7 @@ expect_exit 0 "$ASSAY" report t.assay --chart pareto
 expect_has out "4 configurations, "
 expect_exit 0 "$ASSAY" report t.assay -o t.html # the page has the same: best, configurations, code
 python3 "$ROOT/tests/page_check.py" t.html --sections summary,tune,latency --without sweep,comparison || fail "the page of a tuning"
-for text in '<tr class="best">' 'ort.InferenceSession' '>finalist</td>' 'on the front'; do expect_has t.html "$text"; done
+for text in '<tr class="best">' 'ort.InferenceSession' '<tr class="tied">' 'on the front'; do expect_has t.html "$text"; done
 # limits that nobody keeps, nothing that runs, one wrong device: the report says it
 expect_exit 0 "$ASSAY" tune mlp $fake --threads 1,2 --slo p50=1us --budget 10s --quiet
 expect_has out "no configuration that ran is within the limits"
@@ -72,7 +73,7 @@ for killed in "0" "0 1" "2" "0 1 6 8"; do # "2": of another configuration, or of
 done
 rm -f calls # three times: then nothing is said to be better than the usual settings
 expect_exit 0 $lost KILLED="0 1 2" "$ASSAY" tune mlp $small
-expect_has err "1 of 2 configurations could not be measured: $usual (the usual settings): worker was killed from outside: SIGKILL"
+expect_has err "1 of 2 configurations could not be measured: $usual (the defaults): worker was killed from outside: SIGKILL"
 expect_equal "$(json_get out '.tune.confirmed')" false
 expect_has out "the defaults did not run"
 # a refusal by the engine is not repeated
@@ -125,8 +126,8 @@ expect_error 2 "--slo is given twice, as 'p99=20ms' and as 'p50=1ms'" "$ASSAY" t
 expect_error 2 "--budget is given twice, as '10s' and as '20s'" "$ASSAY" tune mlp --budget 10s --budget 20s
 expect_error 2 "is not a size" "$ASSAY" tune mlp --memory-budget much
 expect_error 2 "is not allowed" "$ASSAY" tune mlp --threads 0,1
-expect_error 2 "exclude each other" "$ASSAY" tune mlp --spinning on --no-spinning
-expect_error 2 "give --budget instead" "$ASSAY" tune mlp --launches 3
+expect_error 2 "cannot be used together" "$ASSAY" tune mlp --spinning on --no-spinning
+expect_error 2 "the number of launches is chosen automatically; use --budget instead" "$ASSAY" tune mlp --launches 3
 # Ctrl-C: the best so far
 cat >interrupt.py <<'PYTHON'
 import os, signal, subprocess, sys, time
@@ -142,7 +143,7 @@ with open("out", "wb") as out, open("err", "wb") as err:
     print(child.wait(timeout=60))
 PYTHON
 expect_equal "$(python3 interrupt.py "$ASSAY")" 130
-expect_has err "interrupted; what was measured is kept in i.assay"
+expect_has err "interrupted; what was measured is saved in i.assay"
 expect_has out "best latency"
 # … which was not tested, and what would help is named
 expect_exit 0 "$ASSAY" report i.assay --columns 200
@@ -153,3 +154,12 @@ grep -q '^ *cpu .* yes ' out || exit 0
 expect_exit 0 "$ASSAY" tune mlp --precision float32,int8-dynamic --threads 1,2 --opt all --spinning on --iters 5 --warmup 1 --budget 20s --json
 expect_has out '"grid": 4'
 grep -q '"drift_relative_l2": [0-9.]*[1-9]' out || fail "the drift of int8 was not measured"
+
+# levels of optimisation that give the same graph are one setting: two Gemm with a Relu between them are fused from extended on
+expect_exit 0 "$ASSAY" tune mlp --precision float32 --threads 1 --time 10ms --budget 300s --json
+expect_has err '2 of 4 configurations are not tried'
+python3 - out <<'PYTHON' || fail "levels of the same graph were tried"
+import json, re, sys
+tried = {re.search(r"opt=(\w+)", r["label"])[1] for r in json.load(open(sys.argv[1]))["tune"]["rows"]}
+assert tried == {"all", "basic"}, tried
+PYTHON

@@ -92,7 +92,7 @@ for command in "run --memory" run memory; do
     for name in peak.worker baseline.worker pss.worker total; do
         expect_equal "$(json_get out ".trials[0].metrics[\"memory.$name\"].value")" null
     done
-    expect_has out "ASSAY_FSROOT is set"
+    expect_has out "ASSAY_FSROOT describes"
 done
 expect_exit 0 env ASSAY_FSROOT="$PWD/captured" "$ASSAY" memory mlp --engine fake --iters 50 -q
 grep -E 'takes 0 B|=0 B beyond|^  total +=' out && fail "memory: a zero for what is not known"

@@ -348,6 +348,57 @@ static int device_stop(void *context, const struct assay__device *device)
     return 42;
 }
 
+/* The first number of the output "y" after the last step of stream 0. */
+static double state_now(struct assay__session *session)
+{
+    const struct assay__host_tensor *outputs = NULL;
+    size_t count = 0;
+    CHECK_INT(engine_under_test()->outputs(session, &outputs, &count, NULL), 0);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(outputs[i].name, "y") == 0) {
+            CHECK_INT(outputs[i].rank, 2);
+            CHECK_INT(outputs[i].dims[0], good_dims[0]);
+            return (double)((const float *)outputs[i].data)[0];
+        }
+    harness_fail(__FILE__, __LINE__, "no output 'y'");
+    return 0;
+}
+
+/* What is fed back changes from step to step, in each stream by itself, and the caller's input
+ * stays. */
+static void test_feedback(void)
+{
+    const struct assay__engine_ops *ops = engine_under_test();
+    struct assay__host_tensor input = input_of(good_dims);
+    struct assay__feedback pair = {"y", "x", ASSAY__FEEDBACK_GIVEN};
+    struct assay__session_options options = options_of(&input);
+    struct assay__session *session = NULL;
+    struct assay_error error = {0};
+    double states[3], first = (double)input_data[0];
+    options.inputs = &input;
+    options.input_count = 1;
+    options.streams = 2;
+    options.feedback = &pair;
+    options.feedback_count = 1;
+    for (int others = 0; others < 2; others++) { /* the second time beside another stream */
+        session = open_or_skip(&options);
+        for (int i = 0; i < 3; i++) {
+            CHECK_INT(ops->step(session, 0), 0);
+            for (int k = 0; k < 2 * others; k++)
+                CHECK_INT(ops->step(session, 1), 0);
+            if (others) CHECK_NEAR(state_now(session), states[i], 0);
+            states[i] = state_now(session);
+            CHECK(i == 0 || states[i] != states[i - 1]);
+        }
+        ops->close(session);
+    }
+    CHECK_NEAR((double)input_data[0], first, 0);
+    pair.input = "nowhere";
+    CHECK_INT(ops->open(&options, &session, &error), ASSAY_EINVAL);
+    CHECK(session == NULL);
+    CHECK_HAS(error.message, "nowhere");
+}
+
 static void test_devices(void)
 {
     struct assay_error error = {0};
@@ -371,6 +422,7 @@ static const struct harness_test tests[] = {
     {"bad_options", test_bad_options},
     {"layers_twice", test_layers_twice},
     {"memory", test_memory},
+    {"feedback", test_feedback},
     {"streams", test_streams},
     {"devices", test_devices},
 };

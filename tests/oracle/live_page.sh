@@ -51,6 +51,7 @@ expect_exit 0 "$ASSAY" report one.assay run.assay -o diff.html
 
 browser check $pages diff.html
 browser use run.html
+browser graph run.html
 browser saves run.html hostile.html tune.html
 browser shows hostile.html
 browser difference diff.html

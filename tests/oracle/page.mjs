@@ -1,10 +1,14 @@
 // page.mjs - the report's page in a real browser: Chromium, headless, through playwright-core.
 //
 //   node page.mjs PLAYWRIGHT AXE CHROMIUM check FILE…         what every page must hold
-//   node page.mjs PLAYWRIGHT AXE CHROMIUM use RUN.html        sorts, filters, keys, deep links, downloads, print, zoom
+//   node page.mjs PLAYWRIGHT AXE CHROMIUM use RUN.html        selection, zoom, range, table, filter, keys, address, sharing, files, plots
+//   node page.mjs PLAYWRIGHT AXE CHROMIUM saves FILE…         what is saved is what --format csv prints
+//   node page.mjs PLAYWRIGHT AXE CHROMIUM shows HOSTILE.html  names that mean harm are inert
+//   node page.mjs PLAYWRIGHT AXE CHROMIUM graph RUN.html      the network: opening, keys, selection, address; no box upon another
 //   node page.mjs PLAYWRIGHT AXE CHROMIUM difference DIFF.html
-//   node page.mjs PLAYWRIGHT AXE CHROMIUM time FILE LIMIT_MS  until it can be used; least of 3; prints JSON
-//   node page.mjs PLAYWRIGHT AXE CHROMIUM shot FILE OUT.png WIDTH light|dark [SELECTOR]
+//   node page.mjs PLAYWRIGHT AXE CHROMIUM stops FILE MOST     tab stops of all tabs together
+//   node page.mjs PLAYWRIGHT AXE CHROMIUM time FILE LIMIT_MS  until it can be used; least of 3; first picture, selection and frames; prints JSON
+//   node page.mjs PLAYWRIGHT AXE CHROMIUM shot FILE[#HASH] OUT.png WIDTH light|dark [SELECTOR|top]
 //
 // PLAYWRIGHT, AXE: the folders of the packages. Every request that is no file of the page's own, every message on the console that is an
 // error and every violation of the page's policy is a failure, in all of them. Status 0, or 1 with the failures.
@@ -45,7 +49,9 @@ async function open(file, options = {}, hash = '') {
     };
     return page;
 }
-const ready = (page) => page.waitForSelector('html[data-script="on"]', { timeout: 60000 });
+const ready = (page) => page.waitForSelector('html[data-ready="on"]', { timeout: 60000 });
+
+const tabsOf = async (page) => { const names = await page.$$eval('nav.tabs a', (links) => links.map((link) => link.getAttribute('href').slice(5))); return names.length ? names : ['']; };
 
 // --- what every page must hold --------------------------------------------------------------------------
 
@@ -53,6 +59,9 @@ async function fits(file) {
     for (const width of [320, 390, 768, 1440]) {
         const page = await open(file, { viewport: { width, height: 844 } });
         await ready(page);
+        for (const tab of await tabsOf(page)) {
+        await page.evaluate((name) => { location.hash = `tab=${name}`; }, tab);
+        await page.waitForTimeout(50);
         const wide = await page.evaluate(() => {
             const room = document.documentElement.clientWidth, found = [];
             if (document.documentElement.scrollWidth <= room) return '';
@@ -62,11 +71,12 @@ async function fits(file) {
             });
             return `${document.documentElement.scrollWidth} px: ${found.slice(0, 4).join(' ')}`;
         });
-        equal(wide, '', `${file} at ${width} px is wider than the screen`);
+        equal(wide, '', `${file} at ${width} px, ${tab}, is wider than the screen`);
         // words of a picture are large enough to read
         const least = await page.evaluate(() => Math.min(99, ...Array.from(document.querySelectorAll('figure svg')).filter((svg) => svg.getBoundingClientRect().width > 0)
             .map((svg) => 12 * svg.getBoundingClientRect().width / svg.viewBox.baseVal.width)));
-        check(least >= 9, `${file} at ${width} px: words of ${least.toFixed(1)} px in a picture`);
+        check(least >= 9, `${file} at ${width} px, ${tab}: words of ${least.toFixed(1)} px in a picture`);
+        }
         await page.done();
     }
 }
@@ -75,39 +85,42 @@ async function accessible(file) {
     for (const colorScheme of ['light', 'dark']) {
         const page = await open(file, { colorScheme });
         await ready(page);
-        await page.evaluate(() => document.querySelectorAll('main > section > details').forEach((element) => { element.open = true; }));
-        await page.evaluate(async () => { // so that what is drawn when it comes near is drawn
-            for (const figure of document.querySelectorAll('figure')) { figure.scrollIntoView(); await new Promise((next) => setTimeout(next, 30)); }
-        });
+        await page.evaluate(() => document.querySelectorAll('main details').forEach((element) => { element.open = true; }));
         await page.evaluate(readFileSync(`${axe}/axe.min.js`, 'utf8'));
-        const result = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
-        check(result.passes.length > 10, `${file}: axe-core looked at ${result.passes.length} things`);
-        for (const fault of result.violations)
-            if (fault.impact === 'serious' || fault.impact === 'critical')
-                note(`${file}, ${colorScheme}: ${fault.id}: ${fault.help}: ${fault.nodes.slice(0, 3).map((node) => `${node.html.slice(0, 160)} ${(node.any[0] || {}).message || ''}`).join(' | ')}`);
+        for (const tab of await tabsOf(page)) {
+            await page.evaluate((name) => { location.hash = name ? `tab=${name}` : ''; }, tab);
+            await page.evaluate(async () => { // so that what is drawn when it comes near is drawn
+                for (const figure of document.querySelectorAll('figure')) if (figure.offsetHeight) { figure.scrollIntoView(); await new Promise((next) => setTimeout(next, 30)); }
+            });
+            const row = page.locator('.tall tbody tr[data-l]').first();
+            if (await row.isVisible()) await row.click(); // the inspector too
+            const result = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
+            check(result.passes.length > 10, `${file}, ${tab}: axe-core looked at ${result.passes.length} things`);
+            for (const fault of result.violations)
+                note(`${file}, ${tab}, ${colorScheme}: ${fault.id}: ${fault.help}: ${fault.nodes.slice(0, 3).map((node) => `${node.html.slice(0, 160)} ${(node.any[0] || {}).message || ''}`).join(' | ')}`);
+        }
         await page.done();
     }
 }
 
-async function without(file) { // without JavaScript
-    const shown = (page) => page.evaluate(() => Array.from(document.querySelectorAll('section')).map((section) => [section.id,
-        section.querySelectorAll('table').length, section.querySelectorAll('figure').length]).join(';'));
+async function without(file) { // without JavaScript: tabs are sections in order, everything shows
     const plain = await open(file, { javaScriptEnabled: false });
-    // evaluate() is the tool's own, not the page's
-    const sections = await plain.$$eval('main > section', (all) => all.filter((section) => section.getBoundingClientRect().height < 20).map((section) => section.id));
-    equal(sections.join(' '), '', `${file} without JavaScript: sections that do not show`);
-    const flat = await plain.$$eval('main > section > figure, main > section > .scroll > table', (all) => all.filter((item) => {
+    const counted = (page) => page.$$eval('main .tab', (tabs) => tabs.map((tab) => [tab.id, tab.querySelectorAll('table:not(.tall table)').length, tab.querySelectorAll('figure').length]).join(';'));
+    // $$eval is the tool's own script, not the page's
+    const tabs = await plain.$$eval('main .tab', (all) => all.filter((tab) => tab.getBoundingClientRect().height < 20).map((tab) => tab.id));
+    equal(tabs.join(' '), '', `${file} without JavaScript: tabs that do not show`);
+    const flat = await plain.$$eval('main figure, main .scroll > table', (all) => all.filter((item) => {
+        if (item.closest('details:not([open])')) return false;
         const part = item.tagName === 'FIGURE' ? Array.from(item.querySelectorAll('svg')).map((svg) => svg.getBoundingClientRect().height).reduce((a, b) => Math.max(a, b), 0)
             : item.getBoundingClientRect().height;
         return part < 20;
     }).length);
     equal(flat, 0, `${file} without JavaScript: pictures or tables that do not show`);
-    const counted = await shown(plain);
+    const now = await counted(plain);
     await plain.done();
     const page = await open(file);
     await ready(page);
-    await page.evaluate(() => document.querySelectorAll('.zoom').forEach((zoom) => zoom.remove())); // they stand in place of a picture
-    equal(counted, await shown(page), `${file}: tables and pictures without JavaScript`);
+    equal(now, await counted(page), `${file}: tables and pictures without JavaScript`);
     await page.done();
 }
 
@@ -124,74 +137,228 @@ async function prints(file) {
     equal(cut.join('; '), '', `${file}: tables that paper would cut`);
     const dark = await page.evaluate(() => getComputedStyle(document.body).color);
     equal(dark, 'rgb(0, 0, 0)', `${file}: paper's ink`);
-    check(await page.$$eval('figure', (all) => all.every((figure) => Array.from(figure.querySelectorAll('svg')).some((svg) => svg.getBoundingClientRect().height > 20))), `${file}: a picture is not on paper`);
+    const shown = await page.$$eval('main .tab', (all) => all.every((tab) => tab.getBoundingClientRect().height > 20));
+    check(shown, `${file}: a tab is not on paper`);
+    check(await page.$$eval('figure', (all) => all.every((figure) => figure.closest('details:not([open])') || Array.from(figure.querySelectorAll('svg')).some((svg) => svg.getBoundingClientRect().height > 20))), `${file}: a picture is not on paper`);
     await page.done();
     return pages;
 }
 
 // --- what a reader does -----------------------------------------------------------------------------------
 
-const column = (page, table, at) => page.$$eval(`${table} tbody tr:not(.detail)`, (rows, n) => rows.map((row) => row.cells[n].textContent), at);
-
-async function download(page, label) {
-    const [file] = await Promise.all([page.waitForEvent('download'), page.click(`#downloads button:text-is("${label}")`)]);
-    return [file.suggestedFilename(), readFileSync(await file.path(), 'utf8')];
+async function download(page, label, within = '#downloads') {
+    const [file] = await Promise.all([page.waitForEvent('download'), page.click(`${within} button:text-is("${label}")`)]);
+    return [file.suggestedFilename(), await file.path()];
 }
+// What the page's data is unpacked: as --json prints it.
+const dataOf = (page) => page.evaluate(() => {
+    const cells = (column, rows) => {
+        let at = 0, before = '';
+        if (Array.isArray(column)) return column.map(unpack);
+        if ('~all' in column) return Array(rows).fill(unpack(column['~all']));
+        if (column['~of']) return column['~at'].map((i) => unpack(column['~of'][i]));
+        if (column['~list']) { const items = cells(column['~items'], column['~list'].reduce((a, b) => a + b, 0)); return column['~list'].map((n) => items.slice(at, at += n)); }
+        return Array.from({ length: rows }, (none, i) => before = before.slice(0, column['~front'][2 * i]) + column['~front'][2 * i + 1]);
+    };
+    const unpack = (value) => {
+        if (Array.isArray(value)) return value.map(unpack);
+        if (!value || typeof value !== 'object') return value;
+        const keys = Object.keys(value);
+        if (keys[0] !== '~rows') return Object.fromEntries(keys.map((key) => [key, unpack(value[key])]));
+        const columns = keys.slice(1).map((key) => [key, cells(value[key], value['~rows'])]);
+        return Array.from({ length: value['~rows'] }, (none, i) => Object.fromEntries(columns.map((column) => [column[0], column[1][i]])));
+    };
+    return unpack(JSON.parse(document.getElementById('assay-data').textContent));
+});
+const hashOf = (page) => page.evaluate(() => Object.fromEntries(location.hash.slice(1).split('&').filter(Boolean).map((part) => part.split('=').map(decodeURIComponent))));
+const rows = (page, key) => page.$$eval(`.tall tbody tr[data-l] .${key}`, (cells) => cells.map((cell) => cell.textContent));
+const indices = (page) => page.$$eval('.tall tbody tr[data-l]', (all) => all.map((row) => Number(row.dataset.l)));
+const answered = async (page) => Number((await page.textContent('.answer')).split(' ')[0].replace(/,/g, ''));
+const chosen = (page) => page.$$eval('.tall tbody tr.sel', (all) => all.map((row) => row.dataset.l).join());
+const seconds = (text) => { const [number, unit] = text.split(' '); return text === '—' ? NaN : parseFloat(number) * { ns: 1e-9, 'µs': 1e-6, ms: 1e-3, s: 1 }[unit]; };
+const ordered = (values, sign) => values.every((value, i) => !i || sign * (value - values[i - 1]) >= 0);
+const onStrip = async (page, x, y) => { const box = await page.locator('.canvas canvas').boundingBox(); return [box.x + box.width * x, box.y + y]; };
 
 async function sorts(page) {
-    const times = () => page.$$eval('#layer-table tbody tr:not(.detail):not(.extra)', (rows) => rows.map((row) => row.cells[2].textContent.replace(/^[=~]/, '')));
-    const seconds = (text) => text === '—' ? NaN : parseFloat(text) * { ns: 1e-9, 'µs': 1e-6, ms: 1e-3, s: 1 }[text.split(' ')[1]];
-    const known = async () => (await times()).map(seconds).filter((value) => !Number.isNaN(value));
-    const ordered = (values, sign) => values.every((value, i) => !i || sign * (value - values[i - 1]) >= 0);
-    check(ordered(await known(), -1), 'longest layers first');
-    await page.click('#layer-table thead th:nth-child(3) button');
-    check(ordered(await known(), 1), 'sorted by time, upwards');
-    equal(await page.getAttribute('#layer-table thead th:nth-child(3)', 'aria-sort'), 'ascending', 'the heading says so');
-    await page.click('#layer-table thead th:nth-child(3) button');
-    check(ordered(await known(), -1), 'sorted by time, downwards');
-    await page.click('#layer-table thead th:nth-child(5) button');
-    const ops = (await column(page, '#layer-table', 4)).filter((text) => text !== '' && text !== '—').map((text) => text.replace(/\+\d+$/, ''));
+    const known = async (key) => (await rows(page, key)).map(seconds).filter((value) => !Number.isNaN(value));
+    const head = (key) => page.locator(`.tall thead th.${key}`), judged = await head('lost').count();
+    check(ordered(await known(judged ? 'lost' : 'time'), -1), 'the layers that lose most time come first, or the longest');
+    equal(await head(judged ? 'lost' : 'time').getAttribute('aria-sort'), 'descending', 'the heading says so');
+    await head('time').locator('button').click();
+    const first = await head('time').getAttribute('aria-sort');
+    check(ordered(await known('time'), first === 'ascending' ? 1 : -1), `sorted by time, ${first}`);
+    await head('time').locator('button').click();
+    check(await head('time').getAttribute('aria-sort') !== first, 'a second press turns it');
+    equal((await hashOf(page)).sort.split('.')[0], 'time', 'the address has the order');
+    await head('op').locator('button').click();
+    const ops = (await rows(page, 'op')).map((text) => text.replace(/\+\d+$/, ''));
     check(ops.length > 2 && ops.every((op, i) => !i || op.localeCompare(ops[i - 1], 'en', { numeric: true }) >= 0), 'sorted by operator');
+    await page.evaluate(() => { location.hash = ''; });
 }
 
-async function filters(page) {
-    const all = (await column(page, '#layer-table', 4)).length, data = JSON.parse(await page.textContent('#assay-data'));
+async function filters(page, data) {
     const layers = data.trials[0].layers, op = layers.find((layer) => layer.op).op;
     await page.keyboard.press('/');
-    equal(await page.evaluate(() => document.activeElement.id), 'layer-filter', '/ goes to the search');
+    equal(await page.evaluate(() => document.activeElement.id), 'layer-filter', '/ goes to the filter');
     await page.keyboard.type(op);
-    const wanted = layers.filter((layer) => [layer.name, layer.op, layer.provider, layer.bound, layer.method].concat(layer.from || []).join('\n').toLowerCase().includes(op.toLowerCase())).length;
-    const left = await page.$$eval('#layer-table tbody tr:not(.detail):not(.extra)', (rows) => rows.length);
-    equal(left, wanted, `layers that match ${op}`);
+    const wanted = layers.filter((layer) => [layer.name, layer.op, layer.provider, layer.bound, layer.method, layer.inputs, layer.outputs].concat(layer.from || []).join('\n').toLowerCase().includes(op.toLowerCase()));
+    equal(await answered(page), wanted.length, `layers that match ${op}`);
+    const answer = await page.textContent('.answer');
+    check(answer.startsWith(`${wanted.length} layer`), `the filter answers ${answer}`);
+    const time = wanted.reduce((sum, layer) => sum + (layer.time_us || 0), 0) / 1e6;
+    check(Math.abs(seconds(answer.split(' · ')[1]) / time - 1) < 0.01, `its time is ${answer}, ${time}`);
+    equal((await hashOf(page)).q, op, 'the filter is in the address');
     await page.fill('#layer-filter', 'no such layer at all');
-    equal((await column(page, '#layer-table', 1)).length, 0, 'nothing matches');
-    await page.fill('#layer-filter', '');
-    equal((await column(page, '#layer-table', 4)).length, all, 'all of them again');
+    equal((await indices(page)).length, 0, 'nothing matches');
     await page.keyboard.press('Escape');
+    equal(await answered(page), layers.length, 'all of them again');
+    equal((await hashOf(page)).q, undefined, 'and no filter in the address');
 }
 
-async function details(page) {
-    const row = page.locator('#layer-table tbody tr[id^="layer-"]:not(.extra)').first(), id = await row.getAttribute('id');
-    await row.locator('a').click();
-    equal(await page.locator('#layer-table tr.detail').count(), 1, 'a click opens the details');
-    const layer = JSON.parse(await page.textContent('#assay-data')).trials[0].layers.find((item) => `layer-${item.index}` === id);
-    check((await page.textContent('#layer-table tr.detail')).includes(layer.name), 'the details are of that layer');
-    equal(await page.evaluate(() => location.hash), `#${id}`, 'the address names it');
-    await row.locator('a').click();
-    equal(await page.locator('#layer-table tr.detail').count(), 0, 'a second one closes them');
+async function modes(page, data) {
+    const layers = data.trials[0].layers, ops = new Set(layers.map((layer) => layer.op));
+    const groups = () => page.$$eval('.tall tbody tr.sum', (all) => all.map((row) => [row.querySelector('.index').textContent, row.querySelector('.time').textContent]));
+    await page.click('[data-by="op"]');
+    equal((await groups()).length, ops.size, 'a row for each operator');
+    equal((await groups()).reduce((sum, group) => sum + parseInt(group[0], 10), 0), layers.length, 'their layers add up');
+    equal((await hashOf(page)).by, 'op', 'the address has the mode');
+    const toggle = page.locator('.tall tbody tr.sum button').first();
+    equal(await toggle.getAttribute('aria-expanded'), 'false', 'a group is closed');
+    await toggle.click();
+    const first = parseInt((await groups())[0][0], 10);
+    const opened = (await indices(page)).length;
+    check(first > 200 ? opened > 0 : opened === first, `opened it has its ${first} layers: ${opened}`);
+    equal(await page.locator('.tall tbody tr.sum button').first().getAttribute('aria-expanded'), 'true', 'and says that it is open');
+    for (const mode of ['block', 'shape'])
+        if (await page.locator(`[data-by="${mode}"]`).count()) {
+            await page.click(`[data-by="${mode}"]`);
+            const all = await groups();
+            check(all.length > 0, `rows by ${mode}`);
+            equal(all.reduce((sum, group) => sum + parseInt(group[0], 10), 0), layers.length, `layers by ${mode} add up`);
+        }
+    await page.click('[data-by="layers"]');
+    equal(Number(await page.getAttribute('.tall table', 'aria-rowcount')) > layers.length, true, 'layers again');
 }
 
-async function views(page) {
-    const visible = () => page.$$eval('main > section', (all) => all.filter((item) => !item.hidden).map((item) => item.id));
-    const bits = await page.$$eval('main > section', (all) => all.map((item) => [item.id, Number(item.dataset.views)]));
-    for (const [key, bit] of [['1', 1], ['2', 2], ['3', 4], ['0', 7]]) {
-        await page.keyboard.press(key);
-        equal((await visible()).join(), bits.filter((item) => item[1] & bit).map((item) => item[0]).join(), `key ${key}`);
-    }
+async function selects(page, data) {
+    const layers = data.trials[0].layers, own = (await indices(page))[2];
+    await page.locator(`.tall tbody tr[data-l="${own}"]`).click();
+    equal((await hashOf(page)).sel, String(own), 'a press on a row selects it');
+    equal(await chosen(page), String(own), 'the row is marked');
+    const layer = layers.find((item) => item.index === own);
+    check((await page.textContent('.inspector')).includes(layer.title), 'the inspector is of that layer');
+    if (layer.outputs) check((await page.textContent('.inspector')).includes(layer.outputs), 'with its shapes');
+    const marks = await page.$$eval('svg .sel', (all) => all.map((mark) => mark.dataset.l));
+    check(marks.every((mark) => mark === String(own)), `marks of figures: ${marks}`);
+    const inFigures = await page.locator(`main svg [data-l="${own}"]`).count();
+    equal(marks.length, inFigures, 'every mark of the layer in figures is selected too');
+    await page.keyboard.press('Escape');
+    equal((await hashOf(page)).sel, undefined, 'Esc clears it');
+    // the strip: a press selects what is there, the same again clears it
+    const [x, y] = await onStrip(page, 0.3, (await page.locator('.canvas canvas').boundingBox()).height * 0.33);
+    await page.mouse.click(x, y);
+    const picked = (await hashOf(page)).sel;
+    check(/^b?\d+$/.test(picked || ''), `a press on the strip selects: ${picked}`);
+    await page.mouse.click(x, y);
+    equal((await hashOf(page)).sel, undefined, 'the same again clears it');
+    // hovering brushes
+    await page.mouse.move(x, y);
+    await page.waitForTimeout(50);
+    check(/ · /.test(await page.textContent('.say')), 'hovering says what is there');
+    check(await page.locator('.tall tr.hov').count() >= 0, 'and brushes rows');
+    // figures: a press on a mark selects
+    const mark = page.locator('main svg [data-l]:visible').first();
+    if (await mark.count()) { await mark.click({ force: true }); equal((await hashOf(page)).sel, await mark.getAttribute('data-l'), 'a press on a mark selects'); await page.keyboard.press('Escape'); }
+}
+
+async function keyed(page, data) {
+    const layers = data.trials[0].layers.filter((layer) => layer.time_us !== null);
+    await page.focus('#strip-canvas');
+    await page.keyboard.press('ArrowRight');
+    equal((await hashOf(page)).sel, String(layers[0].index), 'the first layer');
+    await page.keyboard.press('ArrowRight');
+    equal((await hashOf(page)).sel, String(layers[1].index), 'the next in order of execution');
+    await page.keyboard.press('ArrowLeft');
+    equal((await hashOf(page)).sel, String(layers[0].index), 'and back');
+    await page.focus('.tall');
+    await page.evaluate(() => { document.querySelector('.tall').scrollTop = 0; });
+    await page.waitForTimeout(60);
+    const order = await indices(page);
+    await page.keyboard.press('Home');
+    equal((await hashOf(page)).sel, String(order[0]), 'the first of the table');
+    await page.keyboard.press('ArrowDown');
+    equal((await hashOf(page)).sel, String(order[1]), 'the next of the table');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('w');
+    const zoomed = (await hashOf(page)).zoom;
+    check(/^[\d.]+-[\d.]+(ns|us|ms|s)$/.test(zoomed || ''), `w zooms: ${zoomed}`);
+    await page.keyboard.press('d');
+    check((await hashOf(page)).zoom !== zoomed, 'd moves');
+    for (let i = 0; i < 8; i++) await page.keyboard.press('s');
+    const after = await hashOf(page);
+    equal(after.zoom, undefined, 's zooms out');
+    if (after.order !== 'time') await page.keyboard.press('s');
+    equal((await hashOf(page)).order, 'time', 's of the whole strip: heaviest first');
+    await page.keyboard.press('s');
+    equal((await hashOf(page)).order, undefined, 'and in order again');
     await page.keyboard.press('?');
     check(await page.locator('dialog').evaluate((dialog) => dialog.open), '? shows the keys');
     await page.keyboard.press('Escape');
     check(!await page.locator('dialog').evaluate((dialog) => dialog.open), 'Esc closes them');
+}
+
+async function ranges(page) {
+    const height = (await page.locator('.canvas canvas').boundingBox()).height, [x, y] = await onStrip(page, 0.2, height * 0.3), [to] = await onStrip(page, 0.6, 0);
+    await page.mouse.move(x, y);
+    await page.mouse.down();
+    await page.mouse.move(to, y, { steps: 5 });
+    await page.mouse.up();
+    const range = (await hashOf(page)).range;
+    check(/^[\d.]+-[\d.]+(ns|us|ms|s)$/.test(range || ''), `a drag is a range: ${range}`);
+    await page.mouse.move(x, y + height * 3);
+    check(/layers? · .* · /.test(await page.textContent('.say')), `its sum is said: ${await page.textContent('.say')}`);
+    await page.click('button:text-is("Zoom to it")');
+    equal((await hashOf(page)).zoom, range, 'and can be zoomed to');
+    await page.click('button:text-is("Whole")');
+    equal((await hashOf(page)).zoom, undefined, 'and back');
+    const [wx, wy] = await onStrip(page, 0.5, height * 0.3);
+    await page.mouse.move(wx, wy);
+    await page.mouse.wheel(0, -240);
+    await page.waitForTimeout(50);
+    check((await hashOf(page)).zoom !== undefined, 'the wheel zooms');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+}
+
+async function colors(page) {
+    const values = await page.$$eval('#color option', (all) => all.map((item) => item.value));
+    const pixels = () => page.evaluate(() => { const canvas = document.querySelector('.canvas canvas'); return Array.from(canvas.getContext('2d').getImageData(0, Math.round(canvas.height * 0.3), canvas.width, 1).data).join(); });
+    const before = await pixels();
+    for (const value of values.slice(1)) {
+        await page.selectOption('#color', value);
+        await page.waitForTimeout(60);
+        equal((await hashOf(page)).color, value, `coloured by ${value}`);
+        check(await page.locator('.legend i').count() > 0, `a legend of ${value}`);
+    }
+    await page.selectOption('#color', values[0]);
+    await page.waitForTimeout(60);
+    equal(await pixels() === before, true, 'and as before');
+}
+
+async function tabbed(page) {
+    const names = await tabsOf(page), shown = () => page.$$eval('main > .tab', (all) => all.filter((tab) => !tab.hidden).map((tab) => tab.id).join());
+    for (const [i, name] of names.entries()) {
+        await page.keyboard.press(String(i + 1));
+        equal(await shown(), `tab-${name}`, `key ${i + 1}`);
+        equal(await page.getAttribute(`nav.tabs a[href="#tab-${name}"]`, 'aria-selected'), 'true', `tab ${name}`);
+        equal((await hashOf(page)).tab, i ? name : undefined, `the address of ${name}`);
+    }
+    await page.focus('nav.tabs [aria-selected="true"]');
+    await page.keyboard.press('ArrowRight');
+    equal(await shown(), `tab-${names[0]}`, 'arrow keys go round');
+    await page.click(`nav.tabs a >> nth=1`);
+    equal(await shown(), `tab-${names[1]}`, 'a press shows a tab');
+    await page.keyboard.press('1');
     const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
     const before = await ground();
     await page.click('#theme');
@@ -200,12 +367,30 @@ async function views(page) {
     equal(await ground(), before, 'and back by t');
 }
 
-async function zooms(page) {
+// The picture to share: a PNG and an SVG of 1200 by 630 with the verdict.
+async function shares(page) {
+    await page.click('#share summary');
+    let [name, path] = await download(page, 'Save PNG', '#share');
+    const png = readFileSync(path);
+    check(name.endsWith('-card.png') && png.subarray(1, 4).toString() === 'PNG', name);
+    equal(`${png.readUInt32BE(16)}x${png.readUInt32BE(20)}`, '1200x630', 'its size');
+    [name, path] = await download(page, 'Save SVG', '#share');
+    const svg = readFileSync(path, 'utf8'), verdict = (await page.textContent('.top .lead')).replace(/\s+/g, ' ').trim();
+    check(svg.includes('width="1200" height="630"') && svg.split('<rect').length > 5, name);
+    check(verdict.split(' ').every((word) => svg.includes(word.replace(/[&<>"]/g, ''))), 'the verdict is in it');
+    await page.keyboard.press('Escape');
+}
+
+async function plots(page) {
+    await page.evaluate(() => { location.hash = 'tab=latency'; });
     const figures = page.locator('figure[data-plot]'), count = await figures.count();
     const has = await page.evaluate(() => typeof window.uPlot === 'function');
     check(has === count > 0, `uPlot is in the page only where it is used: ${has}, ${count} figures`);
     for (let i = 0; i < count; i++) {
         const figure = figures.nth(i);
+        const tab = await figure.evaluate((item) => item.closest('.tab').id.slice(4));
+        if (await figure.evaluate((item) => Boolean(item.closest('details:not([open])')))) continue;
+        await page.evaluate((name) => { location.hash = `tab=${name}`; }, tab);
         await figure.scrollIntoViewIfNeeded();
         await figure.locator('canvas').waitFor();
         check(!await figure.locator('svg').first().isVisible(), 'the picture makes room');
@@ -215,9 +400,11 @@ async function zooms(page) {
         await page.mouse.down();
         await page.mouse.move(box.x + box.width * 0.6, box.y + 60, { steps: 4 });
         await page.mouse.up();
+        await page.mouse.move(2, 2); // while one points at it, its values are said
         await page.waitForTimeout(50);
         check(await labels() !== all, `figure ${i}: a drag zooms`);
         await over.dblclick({ position: { x: 20, y: 20 } });
+        await page.mouse.move(2, 2);
         await page.waitForTimeout(50);
         equal(await labels() === all, true, `figure ${i}: a double click shows all`);
         await figure.locator('button[aria-label="Zoom in"]').click();
@@ -230,35 +417,31 @@ async function zooms(page) {
     return count;
 }
 
-async function downloads(page) {
-    const data = JSON.parse(await page.textContent('#assay-data'));
-    const lines = (text) => text.trimEnd().split('\n');
-    let [name, text] = await download(page, 'JSON');
+async function files(page, data) {
+    const lines = (path) => readFileSync(path, 'utf8').trimEnd().split('\n');
+    await page.evaluate(() => { location.hash = 'tab=evidence'; });
+    let [name, path] = await download(page, 'JSON');
     check(name.endsWith('-report.json'), name);
-    equal(JSON.stringify(JSON.parse(text)), JSON.stringify(data), 'the JSON that is saved');
-    [name, text] = await download(page, 'Metrics (CSV)');
-    equal(lines(text)[0], 'trial,metric,value,unit,state,source,note,label', name);
-    equal(lines(text).length - 1, data.trials.reduce((sum, trial) => sum + Object.keys(trial.metrics).length, 0), 'rows of metrics');
-    check(text.includes(`latency.p50,${data.trials[0].metrics['latency.p50'].value},s,measured`), 'p50 in the CSV');
-    [name, text] = await download(page, 'Layers (CSV)');
-    equal(lines(text).length - 1, data.trials.reduce((sum, trial) => sum + trial.layers.length + (trial.layers.length ? 2 : 0), 0), 'rows of layers');
-    check(lines(text)[0].startsWith('trial,index,name,op,provider,time_us') && lines(text)[0].endsWith(',time_low_us,time_high_us,inputs,weights,outputs,attributes'), lines(text)[0]);
-    [name, text] = await download(page, 'Samples (CSV)');
-    equal(lines(text)[0], 'trial,launch,stream,seq,ns,warmup', name);
-    const launches = JSON.parse(await page.textContent('#assay-samples')).launches;
-    equal(lines(text).length - 1, launches.reduce((sum, launch) => sum + launch.count, 0), 'rows of samples');
-    const kept = lines(text).slice(1).map((line) => line.split(',')).filter((cells) => cells[5] === '0').map((cells) => Number(cells[4])).sort((a, b) => a - b);
+    equal(JSON.stringify(JSON.parse(readFileSync(path, 'utf8'))), JSON.stringify(data), 'the JSON that is saved');
+    [name, path] = await download(page, 'Metrics (CSV)');
+    equal(lines(path).length - 1, data.trials.reduce((sum, trial) => sum + Object.keys(trial.metrics).length, 0), 'rows of metrics');
+    [name, path] = await download(page, 'Layers (CSV)');
+    equal(lines(path).length - 1, data.trials.reduce((sum, trial) => sum + trial.layers.length + (trial.layers.length ? 2 : 0), 0), 'rows of layers');
+    [name, path] = await download(page, 'Samples (CSV)');
+    equal(lines(path)[0], 'trial,launch,stream,seq,ns,warmup', name);
+    const kept = lines(path).slice(1).map((line) => line.split(',')).filter((cells) => cells[5] === '0').map((cells) => Number(cells[4])).sort((a, b) => a - b);
     const median = (kept[(kept.length - 1) >> 1] + kept[kept.length >> 1]) / 2 / 1e9;
-    if (launches.length === 1) check(Math.abs(median / data.trials[0].metrics['latency.p50'].value - 1) < 1e-6, `the median of the samples is ${median}`);
+    if (data.trials[0].launches.length === 1) check(Math.abs(median / data.trials[0].metrics['latency.p50'].value - 1) < 1e-6, `the median of the samples is ${median}`);
 }
 
 // What is saved, byte for byte what `assay report --format csv` prints: NAME.html beside NAME.metrics.csv, NAME.layers.csv, NAME.samples.csv.
 async function saves(file) {
     const page = await open(file);
     await ready(page);
+    await page.evaluate(() => { location.hash = 'tab=evidence'; });
     for (const table of ['metrics', 'layers', 'samples']) {
-        const [, text] = await download(page, `${table[0].toUpperCase()}${table.slice(1)} (CSV)`);
-        const ours = text.split('\n'), theirs = readFileSync(file.replace(/html$/, `${table}.csv`), 'utf8').split('\n');
+        const [, path] = await download(page, `${table[0].toUpperCase()}${table.slice(1)} (CSV)`);
+        const ours = readFileSync(path, 'utf8').split('\n'), theirs = readFileSync(file.replace(/html$/, `${table}.csv`), 'utf8').split('\n');
         const at = ours.findIndex((line, i) => line !== theirs[i]);
         equal(at < 0 ? '' : String(ours[at]), at < 0 ? '' : String(theirs[at]), `${file}: line ${at + 1} of the ${table}`);
         equal(ours.length, theirs.length, `${file}: lines of the ${table}`);
@@ -270,41 +453,143 @@ async function saves(file) {
 async function shows(file) {
     const page = await open(file);
     await ready(page);
-    const rows = page.locator('#layer-table tbody tr[id^="layer-"]:not(.extra)'), count = Math.min(await rows.count(), 40);
-    for (let i = 0; i < count; i++) await page.locator('#layer-table tbody tr:not(.detail):not(.extra)').nth(i).locator('a').first().click();
-    equal(await page.locator('#layer-table tr.detail').count(), count, 'details that are open');
-    const unsafe = await page.evaluate(() => Array.from(document.querySelectorAll('tr.detail dd, tbody th, tbody td'))
-        .filter((item) => /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/.test(item.textContent)).length);
-    equal(unsafe, 0, 'cells that show a control character or a turn of direction');
-    check(await page.evaluate(() => Array.from(document.querySelectorAll('tr.detail dd')).some((item) => item.textContent.includes('\ufffd'))), 'they are shown as U+FFFD');
+    const all = (await indices(page)).slice(0, 40), unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/;
+    let replaced = 0;
+    for (const index of all) {
+        await page.evaluate((sel) => { location.hash = `sel=${sel}`; }, index);
+        const text = await page.evaluate(() => document.querySelector('.inspector').textContent + Array.from(document.querySelectorAll('.tall td, .tall th, .say')).map((item) => item.textContent).join(''));
+        check(!unsafe.test(text.replace(/\n/g, '')), `layer ${index} shows a control character or a turn of direction`);
+        replaced += text.includes('\ufffd');
+    }
+    check(replaced > 0, 'they are shown as U+FFFD');
+    for (const mode of ['op', 'block', 'shape']) { await page.evaluate((by) => { location.hash = `by=${by}`; }, mode); check(!unsafe.test((await page.textContent('.tall')).replace(/\n/g, '')), `rows by ${mode}`); }
+    await page.evaluate(() => { location.hash = ''; });
+    await page.click('#share summary');
+    const [, path] = await download(page, 'Save SVG', '#share');
+    const svg = readFileSync(path, 'utf8');
+    check(!/<script|<img|onerror=|onload=/i.test(svg) && !unsafe.test(svg.replace(/\n/g, '')), 'the SVG is inert');
     await page.done();
 }
 
 async function use(file) {
     const page = await open(file);
     await ready(page);
+    const data = await dataOf(page);
     await sorts(page);
-    await filters(page);
-    await details(page);
-    await views(page);
-    const figures = await zooms(page);
-    await downloads(page);
+    await filters(page, data);
+    await modes(page, data);
+    await selects(page, data);
+    await keyed(page, data);
+    await ranges(page);
+    await colors(page);
+    await tabbed(page);
+    await shares(page);
+    const figures = await plots(page);
+    await files(page, data);
     await page.done();
-    const deep = await open(file, {}, '#layer-1');
-    await ready(deep);
-    const place = await deep.locator('#layer-1').boundingBox();
-    check(place && place.y >= 0 && place.y < 900, 'a deep link shows its layer');
-    equal(await deep.locator('#layer-1 + tr.detail').count(), 1, 'and opens it');
-    await deep.done();
+    await addresses(file, data);
     console.log(`${figures} figures were zoomed`);
+}
+
+// A link shows what its sender saw.
+async function addresses(file, data) {
+    const layer = data.trials[0].layers[1];
+    const page = await open(file, {}, `#sel=${layer.index}&color=op&by=op&q=${encodeURIComponent(layer.op.toLowerCase())}&order=time`);
+    await ready(page);
+    equal(await page.getAttribute('[data-by="op"]', 'aria-pressed'), 'true', 'by=op');
+    equal(await page.inputValue('#layer-filter'), layer.op.toLowerCase(), 'q');
+    equal(await page.inputValue('#color'), 'op', 'color');
+    check((await page.textContent('.inspector')).includes(layer.title), 'sel');
+    await page.done();
+    const old = await open(file, {}, `#layer-${layer.index}`);
+    await ready(old);
+    equal((await hashOf(old)).sel, String(layer.index), 'a link to a layer selects it');
+    equal(await chosen(old), String(layer.index), 'and its row is there');
+    await old.done();
+    const part = await open(file, {}, '#memory');
+    await ready(part);
+    check(await part.locator('#memory').isVisible(), 'a link to a section shows its tab');
+    await part.done();
+    const broken = await open(file, {}, '#sel=999999&color=%zz&zoom=9-3ms&by=nothing&tab=none&%');
+    await ready(broken);
+    check(await broken.locator('.tall').isVisible(), 'an address that means nothing does no harm');
+    await broken.done();
+}
+
+// What can be reached by Tab, in all tabs together; the header counts once.
+async function stops(file, most) {
+    const page = await open(file);
+    await ready(page);
+    const counts = {}, visible = () => page.evaluate(() => Array.from(document.querySelectorAll('a[href], button, input, select, summary, [tabindex]')).filter((item) =>
+        item.tabIndex >= 0 && item.getClientRects().length && getComputedStyle(item).visibility !== 'hidden').map((item) => Boolean(item.closest('main'))));
+    let total = 0;
+    for (const tab of await tabsOf(page)) {
+        await page.evaluate((name) => { location.hash = `tab=${name}`; }, tab);
+        await page.waitForTimeout(300);
+        const found = await visible();
+        counts[tab] = found.length;
+        total += found.filter(Boolean).length + (total ? 0 : found.filter((main) => !main).length);
+    }
+    console.log(JSON.stringify({ stops: total, tabs: counts }));
+    check(total <= most, `${file} has ${total} tab stops, at most ${most}`);
+    await page.done();
+}
+
+// Boxes that are no frames overlap none, and each lies in the frame of its group.
+async function boxesApart(page, when) {
+    const overlaps = await page.$$eval('.network .node:not(.frame) > .tint', (rects) => {
+        const boxes = rects.map((rect) => rect.getBBox());
+        let count = 0;
+        boxes.forEach((a, i) => boxes.slice(i + 1).forEach((b) => {
+            if (a.x < b.x + b.width - 0.5 && b.x < a.x + a.width - 0.5 && a.y < b.y + b.height - 0.5 && b.y < a.y + a.height - 0.5) count++;
+        }));
+        return count;
+    });
+    equal(overlaps, 0, `${when}: boxes upon each other`);
+}
+async function graph(file) {
+    const page = await open(file, {}, '#tab=graph');
+    await ready(page);
+    const count = () => page.locator('.network .node').count(), first = await count();
+    check(first > 2, `${first} boxes`);
+    await boxesApart(page, 'at first');
+    equal(await page.$$eval('#graph [tabindex="0"], #graph button:not([tabindex="-1"])', (list) => list.filter((item) => item.getClientRects().length).length), 1, 'tab stops of the graph');
+    await page.locator('.network .node:not(.frame) .toggle').first().click();
+    const opened = await count();
+    check(opened > first, `${opened} boxes once one is open, ${first} before`);
+    await boxesApart(page, 'one open');
+    const hash = await page.evaluate(() => location.hash);
+    check(/open=/.test(hash), `what is open is in the address: ${hash}`);
+    const again = await open(file, {}, hash);
+    await ready(again);
+    equal(await again.locator('.network .node').count(), opened, 'the address shows the same boxes');
+    await again.done();
+    const layer = page.locator('.network .node[data-l]').first(), index = await layer.getAttribute('data-l');
+    await layer.click();
+    equal((await hashOf(page)).sel, index, 'a box selects its layer');
+    equal(await page.$$eval('.network .on', (list) => list.map((item) => item.getAttribute('data-l')).join()), index, 'and is marked');
+    await page.focus('.network');
+    const before = (await hashOf(page)).sel;
+    await page.keyboard.press('ArrowDown');
+    check((await hashOf(page)).sel !== before, 'the arrow keys go along the lines');
+    await page.keyboard.press('ArrowUp');
+    equal((await hashOf(page)).sel, before, 'and back');
+    await page.getByRole('button', { name: 'Open all blocks' }).click();
+    const layers = await page.evaluate(() => document.querySelectorAll('.network .node[data-l]').length), data = await dataOf(page);
+    equal(layers, data.trials[0].layers.length, 'every layer has a box when all are open');
+    await boxesApart(page, 'all open');
+    await page.getByRole('button', { name: 'Close all blocks' }).click();
+    check(await count() < opened, 'all are closed');
+    await page.done();
 }
 
 async function difference(file) {
     const page = await open(file);
     await ready(page);
+    await page.evaluate(() => { location.hash = 'tab=evidence'; });
     equal((await page.$$eval('#downloads button', (all) => all.map((item) => item.textContent))).join(), 'JSON', 'what a difference offers to save');
-    const [, text] = await download(page, 'JSON');
-    equal(JSON.stringify(JSON.parse(text)), JSON.stringify(JSON.parse(await page.textContent('#assay-data'))), 'the JSON of a difference');
+    const [, path] = await download(page, 'JSON');
+    equal(JSON.stringify(JSON.parse(readFileSync(path, 'utf8'))), JSON.stringify(await dataOf(page)), 'the JSON of a difference');
     await page.done();
 }
 
@@ -323,7 +608,7 @@ async function time(file, limit) {
         const { metrics } = await tools.send('Performance.getMetrics');
         own.push(1000 * metrics.find((metric) => metric.name === 'TaskDuration').value);
         await page.keyboard.press('2');
-        check(await page.getAttribute('[data-view="2"]', 'aria-pressed') === 'true', 'a key is answered');
+        check(await page.getAttribute('nav.tabs a >> nth=1', 'aria-selected') === 'true', 'a key is answered');
         all.push(took);
         await page.done();
     }
@@ -333,13 +618,18 @@ async function time(file, limit) {
 }
 
 async function shot(file, out, width, colorScheme, selector) {
-    const page = await open(file, { viewport: { width: Number(width), height: 900 }, colorScheme });
+    const [path, hash] = file.split('#');
+    const page = await open(path, { viewport: { width: Number(width), height: 900 }, colorScheme }, hash ? `#${hash}` : '');
     await ready(page);
     await page.evaluate(async () => {
-        for (const figure of document.querySelectorAll('figure')) { figure.scrollIntoView(); await new Promise((next) => setTimeout(next, 60)); }
+        for (const figure of document.querySelectorAll('figure')) {
+            if (!figure.offsetHeight) continue;
+            figure.scrollIntoView();
+            await new Promise((next) => setTimeout(next, 60));
+        }
         scrollTo(0, 0);
     });
-    await page.waitForTimeout(100);
+    await page.waitForTimeout(300);
     if (selector === 'top') await page.screenshot({ path: out });
     else if (selector) await page.locator(selector).screenshot({ path: out });
     else await page.screenshot({ path: out, fullPage: true });
@@ -356,7 +646,9 @@ if (verb === 'check')
 else if (verb === 'use') await use(rest[0]);
 else if (verb === 'saves') for (const file of rest) await saves(file);
 else if (verb === 'shows') await shows(rest[0]);
+else if (verb === 'graph') await graph(rest[0]);
 else if (verb === 'difference') await difference(rest[0]);
+else if (verb === 'stops') await stops(rest[0], Number(rest[1]));
 else if (verb === 'time') await time(rest[0], Number(rest[1]));
 else if (verb === 'shot') await shot(...rest);
 else note(`unknown: ${verb}`);

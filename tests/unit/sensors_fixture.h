@@ -317,7 +317,7 @@ static inline void check_gone(double (*script_of)(double t), const char *reason)
     CHECK_HAS(why_not("energy.inference.gross"), reason);
     why_not("energy.inference.net");
     why_not("efficiency.inferences_per_joule");
-    CHECK_HAS(why_not("score.efficiency"), "not known: speed, TOPS/W, memory");
+    CHECK_HAS(why_not("score.efficiency"), "unknown: speed, TOPS/W, memory");
     done();
 }
 

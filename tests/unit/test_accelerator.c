@@ -310,8 +310,8 @@ static void test_main_memory(void)
     CHECK_INT(assay__accelerator_ceilings_get(arena, &machine, &accelerator, &options, &set, NULL),
               0);
     CHECK_INT(device.runs, 0);
-    check_missing(set, "bandwidth.transfer.in", "works in main memory");
-    check_missing(set, "bandwidth.transfer.out", "works in main memory");
+    check_missing(set, "bandwidth.transfer.in", "uses main memory:");
+    check_missing(set, "bandwidth.transfer.out", "uses main memory:");
     end();
 }
 
@@ -328,11 +328,11 @@ static void test_budget(void)
               0);
     CHECK(!set->complete);
     CHECK_INT(set->count, 8);
-    CHECK_HAS(set->note, "not kept for next time: the time was too short");
+    CHECK_HAS(set->note, "not saved for next time: there was not enough time");
     CHECK_INT(row_of(set, "latency.launch")->state, ASSAY_MEASURED);
-    check_missing(set, "compute.float32.matmul", "not reached: the 4 s were used up");
-    check_missing(set, "compute.int8.matmul", "not reached: the 4 s were used up");
-    check_missing(set, "bandwidth.device.copy", "not reached: the 4 s were used up");
+    check_missing(set, "compute.float32.matmul", "not reached: the limit of 4 s was used up");
+    check_missing(set, "compute.int8.matmul", "not reached: the limit of 4 s was used up");
+    check_missing(set, "bandwidth.device.copy", "not reached: the limit of 4 s was used up");
     CHECK_INT(device.runs, 1);
     CHECK(!get(&device, "latency")->from_cache);
     end();
@@ -348,7 +348,7 @@ static void test_hang_ends(void)
     struct assay__ceiling_options options = {.budget_s = 0.5};
     CHECK_INT(assay__accelerator_ceilings_get(arena, &machine, &accelerator, &options, &set, NULL),
               0);
-    check_missing(set, "latency.launch", "the 0.5 s were used up");
+    check_missing(set, "latency.launch", "the limit of 0.5 s was used up");
     CHECK(!set->complete && set->duration_s >= 0.47);
     end();
 }

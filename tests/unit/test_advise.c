@@ -3,6 +3,7 @@
  * could be tried, and doc/rules.md (tests/run --bless rewrites its table). */
 #include "advise_fixture.h"
 
+#include "advise/finding_rank.h"
 #include "base/json.h"
 #include "golden.h"
 #include "profile/store.h"
@@ -86,7 +87,7 @@ static void test_generation(void)
     p->trials[0].layers.count = 0;
     option(p, "generate", "8");
     struct assay__advice *advice = advise(p);
-    CHECK_HAS(result_of(advice, "transposes")->missing, "a whole generation are not timed");
+    CHECK_HAS(result_of(advice, "transposes")->missing, "not timed during a whole generation");
     CHECK_INT(result_of(advice, "dynamic-shapes")->outcome, ASSAY__RULE_NOTHING);
     CHECK_HAS(result_of(advice, "cache-growth")->missing, "llm.itl_first");
     CHECK_HAS(result_of(advice, "decode-bandwidth")->missing, "llm.itl");
@@ -145,18 +146,57 @@ static void test_zoo(void)
 
 /* --- order, energy, trials -------------------------------------------------------------------- */
 
+/* Verified by gain, open by potential, then severity; disturbances behind them, withdrawn last. */
+static void test_rank(void)
+{
+    static struct assay__finding findings[] = {
+        {.id = "major-faults", .severity = "high", .expected_gain = 9, .verified_gain = NAN},
+        {.id = "b", .severity = "medium", .expected_gain = 1.2, .verified_gain = NAN},
+        {.id = "c", .severity = "high", .expected_gain = NAN, .verified_gain = NAN},
+        {.id = "d", .severity = "low", .expected_gain = 1.01, .verified_gain = 1.1},
+        {.id = "e", .severity = "low", .expected_gain = 3, .verified_gain = 2.5},
+        {.id = "f", .severity = "note", .expected_gain = NAN, .verified_gain = NAN},
+        {.id = "g", .severity = "high", .expected_gain = 1.03, .verified_gain = 1.9},
+        {.id = "unstable", .severity = "low", .expected_gain = NAN, .verified_gain = NAN},
+    };
+    static const char *const expected[] = {"g",        "d", "b", "c", "f", "major-faults",
+                                           "unstable", "e"};
+    struct assay_profile *p = assay__profile_new();
+    struct assay__arena *arena = assay__arena_new();
+    size_t advice;
+    CHECK(p && arena);
+    findings[3].state = findings[6].state = "verified";
+    findings[4].state = "withdrawn";
+    p->findings = findings, p->finding_count = COUNT(findings);
+    const struct assay__finding **order = assay__finding_order(p, arena, &advice);
+    CHECK_INT(advice, 5);
+    for (size_t i = 0; i < COUNT(expected); i++)
+        CHECK_STR(order[i]->id, expected[i]);
+    for (size_t i = 0; i < COUNT(findings);
+         i++) /* one before the other, whichever is asked first */
+        for (size_t k = 0; k < COUNT(findings); k++)
+            CHECK((assay__finding_compare(&findings[i], &findings[k]) < 0) ==
+                  (assay__finding_compare(&findings[k], &findings[i]) > 0));
+    CHECK_INT(assay__finding_sort(p), 0);
+    for (size_t i = 0; i < COUNT(expected); i++)
+        CHECK_STR(p->findings[i].id, expected[i]);
+    assay__arena_free(arena);
+    assay_profile_close(p);
+}
+
 static void test_order(void)
 {
     struct assay_profile *p = base_profile();
     metric(p, "energy.inference.gross", 0.5);
-    metric(p, "disturbance.steal", 0.2);              /* medium, 1.25 */
+    metric(p, "disturbance.steal", 0.2);              /* a disturbance: medium, 1.25 */
     metric(p, "disturbance.frequency", 1.5e9);        /* high, 2 */
-    metric(p, "disturbance.throttled", 1);            /* high, no number */
+    metric(p, "disturbance.throttled", 1);            /* a disturbance: high, no number */
     metric(p, "timing.first", 1);                     /* note */
-    metric(p, "disturbance.frequency_change", -0.05); /* low, 1.0526 */
+    metric(p, "disturbance.frequency_change", -0.05); /* a disturbance: low, 1.0526 */
     struct assay__advice *advice = advise(p);
-    static const char *const order[] = {"clock-below", "cpu-quota", "steal", "thermal-throttling",
-                                        "first-inference"};
+    /* what to change, then what disturbed the run */
+    static const char *const order[] = {"clock-below", "first-inference", "cpu-quota", "steal",
+                                        "thermal-throttling"};
     CHECK_INT(p->finding_count, COUNT(order));
     for (size_t i = 0; i < COUNT(order); i++) {
         CHECK_STR(p->findings[i].id, order[i]);
@@ -164,7 +204,7 @@ static void test_order(void)
     }
     CHECK_NEAR(p->findings[0].energy_saving, 0.5, 1e-12);
     CHECK(isnan(p->findings[1].energy_saving)); /* no potential, no saving */
-    CHECK_NEAR(p->findings[2].energy_saving, 0.2, 1e-12);
+    CHECK_NEAR(p->findings[3].energy_saving, 0.2, 1e-12);
     close_both(advice, p);
 }
 
@@ -443,10 +483,12 @@ static void test_page(void)
     struct assay__advice *advice = advise(p);
     CHECK_INT(assay__advice_document(advice, NULL, &doc), 0);
     print_page(doc, 80, &out);
-    CHECK_HAS(out.data, "71 rules: 2 findings, 68 found nothing, 1 could not be");
+    CHECK_HAS(out.data, "Warm inferences allocate: at most 1.25 x as fast, not tried.\n");
+    CHECK_HAS(out.data, "rules 71 | findings 2 | found nothing 68");
+    CHECK_HAS(out.data, "could not be evaluated 1\n");
     CHECK_HAS(out.data, "medium, steal\n");
     CHECK_HAS(out.data, "potential   =1.25 x as fast");
-    CHECK_HAS(out.data, "energy of an inference =-20.0 %");
+    CHECK_HAS(out.data, "energy per inference =-20.0 %");
     CHECK_HAS(out.data, "potential   ~1.25 x"); /* rests on an assumed cost */
     CHECK_HAS(out.data, "latency.p99: needs 662 samples [latency-tail]");
     print_page(doc, 40, &out);
@@ -500,6 +542,7 @@ int main(int argc, char **argv)
         {"model", test_model},
         {"zoo", test_zoo},
         {"order", test_order},
+        {"rank", test_rank},
         {"trials", test_trials},
         {"amdahl", test_amdahl},
         {"edges", test_edges},

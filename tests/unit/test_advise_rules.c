@@ -352,7 +352,7 @@ static const struct {
     {"optimization-off", optimization_off, NAN, "high", "'basic'", ASSAY__CHANGE_OPTIMIZE},
     {"streams-over", streams_over, NAN, "medium", "9 requests", ASSAY__CHANGE_THREADS},
     {"batch-small", batch_small, 1 / (1 - 0.21 + 0.21 / 8), "medium", "21 %", ASSAY__CHANGE_BATCH},
-    {"dynamic-shapes", dynamic_shapes, NAN, "note", "inputs: 1", ASSAY__CHANGE_FIX_DIMS},
+    {"dynamic-shapes", dynamic_shapes, NAN, "note", "dimensions: 1", ASSAY__CHANGE_FIX_DIMS},
     {"size-steps", size_steps, 1.25, "medium", "batch 9: 6,400", ASSAY__CHANGE_NONE},
     {"float16", float16, 1 / (1 - 0.48), "high", "2 times", ASSAY__CHANGE_FLOAT16},
     {"bfloat16", bfloat16, 1 / (1 - 0.7), "high", "4 times", ASSAY__CHANGE_NONE},
@@ -381,7 +381,7 @@ static const struct {
     {"fusion-affine", fusion_affine, 1.25, "medium", "3 layers", ASSAY__CHANGE_FOLD_AFFINE},
     {"dispatch-bound", dispatch_bound, 1 / (1 - 0.16), "medium", "8 of 9 layers",
      ASSAY__CHANGE_BATCH},
-    {"memory-bound", memory_bound, 1 / (1 - 0.34), "high", "80 % of the memory's roof",
+    {"memory-bound", memory_bound, 1 / (1 - 0.34), "high", "80 % of the memory roof",
      ASSAY__CHANGE_WEIGHTS_INT8},
     {"low-utilization", low_utilization, 1 / 0.65, "high", "18 % of its compute roof",
      ASSAY__CHANGE_NONE},
@@ -410,20 +410,20 @@ static const struct {
     {"memory-growth", memory_growth, NAN, "high", "64 B", ASSAY__CHANGE_NONE},
     {"allocations", allocations, 1.25, "medium", "4000 allocations", ASSAY__CHANGE_NONE},
     {"fragmentation", fragmentation, NAN, "low", "50 % of the 33.6 MB", ASSAY__CHANGE_NONE},
-    {"arena-held", arena_held, NAN, "low", "16.8 MB beside the weights", ASSAY__CHANGE_NONE},
+    {"arena-held", arena_held, NAN, "low", "16.8 MB besides the weights,", ASSAY__CHANGE_NONE},
     {"weight-copies", weight_copies, NAN, "low", "2.5 times the weights", ASSAY__CHANGE_NONE},
     {"cold-start", cold_start, NAN, "low", "500 inferences", ASSAY__CHANGE_NONE},
-    {"compile-time", compile_time, NAN, "low", "200 ms of the session's 400 ms",
+    {"compile-time", compile_time, NAN, "low", "200 ms of the 400 ms of session creation",
      ASSAY__CHANGE_NONE},
     {"first-inference", first_inference, NAN, "note", "5 times a warm one", ASSAY__CHANGE_NONE},
     {"cell-unrolled", cell_unrolled, 1.25, "medium", "16 steps", ASSAY__CHANGE_NONE},
     {"cell-scan", cell_scan, NAN, "note", "62.5 µs per step", ASSAY__CHANGE_NONE},
     {"sparse-as-dense", sparse_as_dense, 1 / (1 - 0.66), "high", "(25 %)", ASSAY__CHANGE_NONE},
     {"cache-growth", cache_growth, 1.6, "high", "20.0 ms in the last", ASSAY__CHANGE_NONE},
-    {"decode-bandwidth", decode_bandwidth, 1 / (1 - 0.8 + 0.2), "high", "80 % of a token",
-     ASSAY__CHANGE_WEIGHTS_INT8},
+    {"decode-bandwidth", decode_bandwidth, 1 / (1 - 0.8 + 0.2), "high",
+     "80 % of the 12.5 ms per token", ASSAY__CHANGE_WEIGHTS_INT8},
     {"rate-required", rate_required, NAN, "high", "79 %", ASSAY__CHANGE_BATCH},
-    {"memory-budget", memory_budget, NAN, "high", "110 % of the budget: it is exceeded",
+    {"memory-budget", memory_budget, NAN, "high", "110 % of the budget: exceeded",
      ASSAY__CHANGE_NONE},
     {"power-budget", power_budget, NAN, "high", "81 %", ASSAY__CHANGE_NONE},
 };
@@ -569,7 +569,7 @@ static void test_all_is_calls(void)
     const struct assay__rule_result *r = result_of(advice, "batch-small");
     CHECK_INT(r->outcome, ASSAY__RULE_FOUND);
     CHECK(isnan(r->finding.expected_gain));
-    CHECK(said(&r->finding, "about all of an inference (1.00 ms) does not grow with the batch"));
+    CHECK(said(&r->finding, "nearly all of an inference (1.00 ms) does not grow with the batch"));
     for (size_t i = 0; i < r->finding.evidence_count; i++)
         CHECK(!strstr(r->finding.evidence[i], "weights"));
     r = result_of(advice, "dispatch-bound");

@@ -103,7 +103,7 @@ static void test_unknown(void)
     CHECK(isnan(op(a, "NoSuchOperator")->flops));
     CHECK_INT(a->unknown_count, 2);
     CHECK_STR(a->unknown[0].op, "NoSuchOperator");
-    CHECK_STR(a->unknown[0].why, "no cost row");
+    CHECK_STR(a->unknown[0].why, "no cost formula");
     CHECK_INT(a->unknown[0].count, 2);
     CHECK_STR(a->unknown[1].why, "shape unknown");
     CHECK(isnan(a->live.peak_bytes));

@@ -65,12 +65,17 @@ static void options_are_checked(void)
 /* The member is named, so that a program can say it in its own words. */
 static void refused_options_are_named(void)
 {
+    static const char *const hole[] = {"x=1", NULL};
     const struct {
         const char *option;
         struct assay_run_options options;
     } wrong[] = {
         {"batch", {.workload = {.batch = -1}}},
         {"sequence", {.workload = {.sequence = -1}}},
+        {"dims", {.workload = {.dims = hole, .dim_count = 2}}},
+        {"shapes", {.workload = {.shapes = hole, .shape_count = 2}}},
+        {"inputs", {.workload = {.inputs = NULL, .input_count = 1}}},
+        {"layers", {.measuring = {.layers = (enum assay_layer_method)99}}},
         {"threads", {.target = {.threads = 5000}}},
         {"streams", {.target = {.streams = -1}}},
         {"optimization", {.target = {.optimization = "most"}}},
@@ -152,6 +157,7 @@ static void check_layers(const struct assay_trial *trial)
     CHECK(assay_trial_layers(trial, &all));
     for (; assay_trial_layer(trial, count, &layer); count++) {
         CHECK(*layer.name && *layer.op);
+        CHECK_STR(layer.title, layer.from_count ? layer.from[0] : layer.name);
         CHECK(layer.low_ns != layer.low_ns); /* two launches give no interval */
         sum_ns += layer.time_ns;
     }

@@ -114,7 +114,7 @@ static void test_bad_lines(void)
     CHECK_HAS(builds.complaints[0], "ort:1: not of the form NAME PATH");
     CHECK_HAS(builds.complaints[1], "ort:2: the path is not absolute");
     CHECK_HAS(builds.complaints[2], "ort:3: a build cannot be called 'c!d'");
-    CHECK_HAS(builds.complaints[3], "ort:5: this name is defined above");
+    CHECK_HAS(builds.complaints[3], "ort:5: this name is already defined above");
     CHECK_HAS(builds.complaints[4], "ort:6: a build cannot be called");
     drop_list();
 }
@@ -246,7 +246,7 @@ static void test_run(void)
     struct assay__run_options options = {.target.device = "none/cpu",
                                          .workload.model = "cfc:units=8,outputs=2"};
     CHECK_INT(assay__run(&options, &profile, &error), ASSAY_ENOTFOUND);
-    CHECK_HAS(error.message, "no build of ONNX Runtime is called 'none' (known: none)");
+    CHECK_HAS(error.message, "no ONNX Runtime build 'none' (known: none)");
     CHECK(profile == NULL);
     drop_list();
 }

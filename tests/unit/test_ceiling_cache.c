@@ -402,7 +402,7 @@ static void test_not_kept(void)
     CHECK_INT(assay__machine_read(arena, &machine), 0);
     CHECK_INT(assay__ceilings_get(arena, &machine, &options, &set, &error), 0);
     CHECK_INT(set->rows[0].state, ASSAY_MEASURED);
-    CHECK_HAS(set->note, "not kept");
+    CHECK_HAS(set->note, "not saved");
     assay__arena_free(arena);
 }
 

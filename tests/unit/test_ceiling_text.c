@@ -156,11 +156,11 @@ static void test_json_without(void)
     struct assay__json_writer json;
     assay__json_start(&json, &out, false);
     assay__json_object(&json);
-    assay__ceilings_json(&json, NULL, "not asked for");
+    assay__ceilings_json(&json, NULL, "not requested");
     assay__json_object_end(&json);
     CHECK_STR(out.data,
               "{\"ceilings\":{},\"ceilings_state\":\"unavailable\",\"ceilings_note\":\"not "
-              "asked for\",\"ceilings_measurement\":null}");
+              "requested\",\"ceilings_measurement\":null}");
     assay__buf_free(&out);
 }
 

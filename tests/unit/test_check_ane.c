@@ -206,6 +206,20 @@ static void test_precision(void)
         cost_node(model, "", "Add x[1,3,32] c -> y", "");
         expect(model, NULL, "half-range", i == 0);
     }
+    /* the variance of a normalisation is no mask: behind a convolution it goes into that one */
+    for (int behind = 0; behind < 2; behind++) {
+        struct assay__model *model = fixture_model(21);
+        static const float large[] = {1e7f, 1, 1, 1};
+        static const int64_t four = 4;
+        CHECK(assay__graph_add_initializer(model, &model->graph, "large", ASSAY__FLOAT32, 1, &four,
+                                           large, sizeof large));
+        if (behind) cost_node(model, "", "Conv x[1,4,8,8] w[4,4,1,1] -> c", "");
+        cost_node(model, "",
+                  behind ? "BatchNormalization c s[4] b[4] m[4] large -> y"
+                         : "BatchNormalization x[1,4,8,8] s[4] b[4] m[4] large -> y",
+                  "");
+        expect(model, NULL, "half-range", !behind);
+    }
 }
 
 static void test_compressed(void)

@@ -123,7 +123,7 @@ static void test_names(void)
     assay__buf_free(&model);
     put_operation(&block, "relu", "y", "y", NULL);
     put_program(&model, &block);
-    check_refused(&model, ASSAY_EFORMAT, "reads 'y', which nothing before it makes");
+    check_refused(&model, ASSAY_EFORMAT, "reads 'y', which no earlier operation produces");
     put_operation(&block, "relu", "x", "y", NULL);
     put_operation(&block, "tanh", "x", "y", NULL);
     put_program(&model, &block);
@@ -131,7 +131,7 @@ static void test_names(void)
     put_operation(&block, "relu", "x", "y", NULL);
     put_text(&block, 2, "z");
     put_program(&model, &block);
-    check_refused(&model, ASSAY_EFORMAT, "nothing makes a block's result 'z'");
+    check_refused(&model, ASSAY_EFORMAT, "nothing produces the block result 'z'");
     put_operation(&block, "cond", "x", "y", NULL);
     put_program(&model, &block);
     CHECK_INT(parse(model.data, model.length, NULL, 0, &error), 0); /* no blocks: kept */
@@ -173,7 +173,7 @@ static void test_nesting(void)
         block = outer;
     }
     put_program(&model, &block);
-    check_refused(&model, ASSAY_ELIMIT, "blocks nest too deep");
+    check_refused(&model, ASSAY_ELIMIT, "blocks are nested too deeply");
 }
 
 static void test_kinds(void)
@@ -193,7 +193,7 @@ static void test_kinds(void)
     check_refused(&model, ASSAY_EUNSUPPORTED,
                   "pipeline of neural network, tree ensemble classifier");
     put_int(&model, 1, 4);
-    check_refused(&model, ASSAY_EFORMAT, "no network in it");
+    check_refused(&model, ASSAY_EFORMAT, "it has no network");
     put_text(&model, 1, "not a number");
     check_refused(&model, ASSAY_EFORMAT, "wire type");
 }
@@ -233,7 +233,7 @@ static void test_cut(void)
     for (size_t i = 0; i < files.weights.size; i += 7)
         CHECK(parse(files.model.data, files.model.size, files.weights.data, i, &error) != 0);
     CHECK(parse(files.model.data, files.model.size, NULL, 0, &error) != 0);
-    CHECK_HAS(error.message, "weights file is not of version 2");
+    CHECK_HAS(error.message, "version of the weights file");
     assay__file_unmap(&files.model);
     assay__file_unmap(&files.weights);
 }
@@ -245,9 +245,12 @@ static void test_blobs(void)
         size_t at;
         uint8_t byte;
         const char *text;
-    } changes[] = {{4, 1, "not of version 2"},  {64, 0, "no constant at 64"},
-                   {68, 17, "of another type"}, {72, 1, "bytes for"},
-                   {79, 255, "past the end"},   {87, 127, "past the end"}};
+    } changes[] = {{4, 1, "version of the weights file"},
+                   {64, 0, "no constant at offset 64"},
+                   {68, 17, "another type"},
+                   {72, 1, "bytes for"},
+                   {79, 255, "past the end"},
+                   {87, 127, "past the end"}};
     struct files files = open_fixture();
     uint8_t *copy = malloc(files.weights.size);
     CHECK(copy != NULL);
@@ -311,8 +314,8 @@ static void test_packages(void)
     check_manifest(package, "{}", ASSAY_EFORMAT, "names no root model");
     check_manifest(package, "{\"rootModelIdentifier\": \"b\", \"itemInfoEntries\": {}}",
                    ASSAY_EFORMAT, "names no root model among its items");
-    check_manifest(package, MANIFEST("../../secret"), ASSAY_EFORMAT, "leaves the package");
-    check_manifest(package, MANIFEST("/etc/passwd"), ASSAY_EFORMAT, "leaves the package");
+    check_manifest(package, MANIFEST("../../secret"), ASSAY_EFORMAT, "leads out of the package");
+    check_manifest(package, MANIFEST("/etc/passwd"), ASSAY_EFORMAT, "leads out of the package");
     check_manifest(package, MANIFEST("m.mlmodel"), ASSAY_ENOTFOUND, "is missing");
     write_text(folder, "secret", "secret");
     snprintf(path, sizeof path, "%s/Data/m.mlmodel", package);
@@ -468,7 +471,7 @@ static void test_control(void)
     put_layer(&network, "after", "w", "y", 665, NULL);
     put_network(&model, &network);
     check_refused(&model, ASSAY_EUNSUPPORTED,
-                  "layer 'after': it reads 'w', which only a branch or a loop makes");
+                  "layer 'after': it reads 'w', which is produced only inside a branch or loop");
     start_network(&network);
     put_layer(&network, "b", "", "", 605, NULL);
     put_network(&model, &network);
@@ -480,19 +483,19 @@ static void test_control(void)
     start_network(&network);
     put_layer(&network, "l", "", "", 615, &params);
     put_network(&model, &network);
-    check_refused(&model, ASSAY_EFORMAT, "layer 'l': nothing makes its condition 'go'");
+    check_refused(&model, ASSAY_EFORMAT, "layer 'l': nothing produces its condition 'go'");
     put_layer(&inner, "in", "x", "", 605, NULL);
     wrap(&params, 3, &inner);
     start_network(&network);
     put_layer(&network, "l", "", "", 615, &params);
     put_network(&model, &network);
-    check_refused(&model, ASSAY_EUNSUPPORTED, "layer 'l': its condition holds a branch");
+    check_refused(&model, ASSAY_EUNSUPPORTED, "layer 'l': its condition contains a branch");
     put_layer(&inner, "in", "gone", "w", 665, NULL);
     wrap(&params, 4, &inner);
     start_network(&network);
     put_layer(&network, "l", "", "", 615, &params);
     put_network(&model, &network);
-    check_refused(&model, ASSAY_EFORMAT, "layer 'in': it reads 'gone', which nothing");
+    check_refused(&model, ASSAY_EFORMAT, "layer 'in': it reads 'gone', which no earlier layer");
     /* nothing in it at all: a loop that does nothing, and no crash */
     start_network(&network);
     put_layer(&network, "l", "x", "", 615, NULL);
@@ -513,7 +516,7 @@ static void test_control(void)
         assay__buf_add(&inner, network.data, network.length);
         assay__buf_free(&network);
         put_network(&model, &inner);
-        check_refused(&model, ASSAY_EFORMAT, "more than 32 networks within networks");
+        check_refused(&model, ASSAY_EFORMAT, "more than 32 nested networks");
     }
 }
 

@@ -18,7 +18,7 @@ static void test_if(void)
     CHECK_NEAR(cost.flops, 10, 0);
     cost = cost_last(flow_if("Relu", "NoSuchOperator", 0));
     CHECK(isnan(cost.flops));
-    CHECK_STR(cost.why, "no cost row");
+    CHECK_STR(cost.why, "no cost formula");
 }
 
 static void test_loop(void)

@@ -396,7 +396,7 @@ static void test_constants(void)
 /* Each kind of not knowing has its reason. */
 static void test_reasons(void)
 {
-    CHECK_STR(cost_line("", "NoSuchOperator x[10] -> y[5]", "").why, "no cost row");
+    CHECK_STR(cost_line("", "NoSuchOperator x[10] -> y[5]", "").why, "no cost formula");
     CHECK_STR(cost_line("", "Relu x[n] -> y", "").why, "shape unknown");
     CHECK_STR(cost_line("", "StringConcat x:s[2] z:s[2] -> y:s[2]", "").why,
               "strings have no known size");

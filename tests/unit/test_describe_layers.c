@@ -138,8 +138,8 @@ static void test_limits(void)
     CHECK_STR(layer.outputs, "1x600 float32");
     CHECK(strlen(layer.inputs) <= ASSAY__LAYER_TEXT && strlen(layer.inputs) > 390);
     CHECK_STR(layer.inputs + strlen(layer.inputs) - 3, "…");
-    CHECK(strncmp(layer.attributes, "axis 1, axes [0, 0, 0, 0, 0, 0, 0, 0, … 100 in all], text0 ",
-                  strlen("axis 1, axes [0, 0, 0, 0, 0, 0, 0, 0, … 100 in all], text0 ")) == 0);
+    CHECK(strncmp(layer.attributes, "axis 1, axes [0, 0, 0, 0, 0, 0, 0, 0, … 100 in total], text0 ",
+                  strlen("axis 1, axes [0, 0, 0, 0, 0, 0, 0, 0, … 100 in total], text0 ")) == 0);
     CHECK(strlen(layer.attributes) <= ASSAY__LAYER_TEXT);
     CHECK_STR(layer.attributes + strlen(layer.attributes) - 3, "…");
     for (const char *at = layer.attributes; *at; at++) /* every first byte has its second */

@@ -78,11 +78,11 @@ static void test_crash_goes_on(void)
     CHECK(!rows[1].available && rows[1].offered);
     CHECK_HAS(rows[1].reason, "probing it crashed: SIGSEGV");
     CHECK_HAS(rows[2].reason, "SIGKILL");
-    CHECK_HAS(rows[3].reason, "probing it ended the process with status 3");
+    CHECK_HAS(rows[3].reason, "probing it exited with status 3");
     CHECK_HAS(rows[5].reason, "SIGSEGV");
     CHECK_STR(tried, "cpu gpu:0 gpu:1 npu gpu:2 gpu:3 "); /* each once */
     SKIP_EMULATED("a crash ends with words of its own");
-    CHECK_HAS(rows[1].reason, "its last words: fake driver of gpu:0: crash");
+    CHECK_HAS(rows[1].reason, "its last output: fake driver of gpu:0: crash");
 }
 
 static void test_hang_is_killed(void)
@@ -103,7 +103,7 @@ static void test_refused_and_missing(void)
     CHECK_INT(row_count, 4);
     CHECK_STR(rows[0].reason, "the script refuses it");
     CHECK(rows[0].offered && !rows[1].offered && !rows[1].available);
-    CHECK_STR(rows[2].reason, "the script refuses it; the driver is of another version");
+    CHECK_STR(rows[2].reason, "the script refuses it; the driver has another version");
     CHECK(rows[3].available && rows[3].software);
     CHECK_STR(rows[3].hardware, "Fake adapter");
 }
@@ -166,7 +166,7 @@ static void test_no_engine_no_worker(void)
     CHECK_INT(list("cpu", NULL, 0), ASSAY_ENOTFOUND);
     setenv("ASSAY_WORKER", "/bin/true", 1); /* ends without a word */
     CHECK_INT(list("cpu", NULL, 0), ASSAY_ECRASH);
-    CHECK_HAS(error.message, "loading it ended the process with status 0");
+    CHECK_HAS(error.message, "loading it exited with status 0");
 }
 
 /* --- adapters --------------------------------------------------------------------------------- */
@@ -185,7 +185,7 @@ static void test_vulkan(void)
     struct assay__adapter adapter = vulkan("4:SwiftShader Device");
     CHECK_STR(adapter.name, "SwiftShader Device");
     CHECK(adapter.software);
-    CHECK_STR(adapter.note, "Vulkan's only device is of type CPU");
+    CHECK_STR(adapter.note, "the only Vulkan device is of type CPU");
     adapter = vulkan("4:llvmpipe,2:Fast GPU");
     CHECK_STR(adapter.name, "Fast GPU");
     CHECK(!adapter.software);
@@ -204,7 +204,7 @@ static void test_vulkan(void)
     setenv("ASSAY_VULKAN_LIBRARY", "/no/such/libvulkan.so.1", 1);
     assay__adapter_vulkan(&adapter);
     CHECK_STR(adapter.name, "");
-    CHECK_HAS(adapter.note, "not known");
+    CHECK_HAS(adapter.note, "unknown");
     setenv("ASSAY_VULKAN_LIBRARY", ASSAY_TEST_BUILD "/tests/lib/lib_not_ort.so", 1);
     assay__adapter_vulkan(&adapter);
     CHECK_HAS(adapter.note, "no instance");

@@ -193,6 +193,24 @@ static void trials_are_chosen_by_label(void)
     CHECK_HAS(error.message, "no trial 'batch=9'");
 }
 
+/* A model under another name is the same model while its graph is: the name is no cause. */
+static void a_name_of_the_same_graph_is_no_cause(void)
+{
+    struct assay_profile *a = make(100, 5), *b = make(100, 5);
+    a->models[0]->name = "old.onnx";
+    b->models[0]->name = "new.onnx";
+    CHECK_INT(compare_two(a, b).cause_count, 0);
+    b->models[0]->fingerprint = "another";
+    struct assay__diff diff = compare_two(a, b);
+    CHECK(diff.cause_count > 0);
+    CHECK_STR(diff.causes[0].kind, "model");
+    a->models[0]->fingerprint = b->models[0]->fingerprint = ""; /* unknown: it may be another one */
+    diff = compare_two(a, b);
+    CHECK_INT(diff.cause_count, 1);
+    CHECK_STR(diff.causes[0].kind, "model");
+    CHECK_STR(diff.causes[0].values[1], "new.onnx");
+}
+
 static bool has_note(const struct assay__diff *diff, const char *text)
 {
     for (size_t i = 0; i < diff->note_count; i++)
@@ -211,7 +229,7 @@ static void notes_say_what_is_wrong(void)
     struct assay__diff diff = compare(all, 3);
     CHECK(has_note(&diff, "b.assay is INCOMPLETE"));
     CHECK(has_note(&diff, "a.assay and b.assay are the same capture"));
-    CHECK(has_note(&diff, "c.assay cannot be compared: it holds no trial"));
+    CHECK(has_note(&diff, "c.assay cannot be compared: it has no trial"));
     CHECK(has_note(&diff, "The models differ"));
     CHECK(has_note(&diff, "did not alternate"));
     CHECK(!diff.sides[2].usable);
@@ -442,6 +460,7 @@ int main(int argc, char **argv)
         {"the_graph_counts_exactly", the_graph_counts_exactly},
         {"three_runs_are_each_held_against_the_first", three_runs_are_each_held_against_the_first},
         {"what_else_differs_is_ranked", what_else_differs_is_ranked},
+        {"a_name_of_the_same_graph_is_no_cause", a_name_of_the_same_graph_is_no_cause},
         {"trials_are_chosen_by_label", trials_are_chosen_by_label},
         {"notes_say_what_is_wrong", notes_say_what_is_wrong},
         {"names_tell_the_runs_apart", names_tell_the_runs_apart},

@@ -95,7 +95,7 @@ static void fused_layers_are_one_row(void)
     CHECK_NEAR(diff.layers[0].deltas[1].ratio, 70.0 / 90, 1e-12);
     CHECK_NEAR(diff.layers[0].deltas[1].difference, -20e3, 1e-6);
     CHECK_INT(diff.layers[0].deltas[1].verdict, ASSAY__DIFF_UNJUDGED);
-    CHECK_HAS(diff.layers[0].deltas[1].reason, "launch by launch");
+    CHECK_HAS(diff.layers[0].deltas[1].reason, "per launch");
     CHECK_INT(diff.layer_order[0], 0);
 }
 

@@ -333,15 +333,20 @@ static void test_treemap_groups(void)
     const double y[] = {1, 2, 3, 4};
     const char *const names[] = {"/l1.0.conv", "/l1.1.conv", "/l2.0.conv", "/fc"};
     const char *const groups[] = {"l1/0", "l1/1", "l2/0", ""};
-    const char *const links[] = {"#layer-1", "#layer-2", "javascript:alert(1)", ""};
+    const int layers[] = {1, 2, 30, -1};
     struct assay__figure_series series = {
-        .name = "Conv", .y = y, .names = names, .groups = groups, .links = links, .count = 4};
+        .name = "Conv", .y = y, .names = names, .groups = groups, .layers = layers, .count = 4};
     struct assay__figure figure = figure_of(ASSAY__FIGURE_TREEMAP, &series, 1);
     struct assay__buf out = draw(&figure, false);
     CHECK_INT(occurrences(out.data, "fig-leaf"), 4);
     CHECK_HAS(out.data, ">l1</text>"); /* the group of two has its name */
-    CHECK_INT(occurrences(out.data, "<a href=\"#layer-"), 2);
-    CHECK(strstr(out.data, "javascript") == NULL); /* links lead into the page only */
+    CHECK_INT(occurrences(out.data, " data-l=\""), 3);
+    CHECK_HAS(out.data, "data-l=\"30\"");
+    CHECK(strstr(out.data, "<a ") == NULL);
+    CHECK_INT(occurrences(out.data, "tabindex=\"0\""), 1); /* one stop, whatever is in it */
+    assay__buf_free(&out);
+    out = draw(&figure, true); /* nobody selects in a file of its own */
+    CHECK(!strstr(out.data, "data-l") && !strstr(out.data, "tabindex"));
     assay__buf_free(&out);
 }
 
@@ -389,6 +394,150 @@ static void test_roofline(void)
     assay__buf_free(&out);
 }
 
+/* The area of a dot is proportional to its time, down to the smallest that can be seen; parts of
+ * the roof are thin lines with their share; only marked dots are named. */
+static void test_roofline_dots(void)
+{
+    const double x[] = {1, 10, 10, 50, 5}, y[] = {1e10, 5e10, 2e10, 1e11, 4e10};
+    const double areas[] = {4e6, 1e6, 2.5e5, 1, NAN}, shares[] = {0.1, 0.5, 0.2, 1, NAN};
+    const char *const names[] = {"a", "b", "c", "d", "e"};
+    const unsigned char flags[] = {ASSAY__POINT_MARKED, 0, ASSAY__POINT_MARKED, 0, 0};
+    const int layers[] = {4, 0, 1, 2, -1};
+    struct assay__figure_roof roofs[] = {
+        {"float32", 2e11, NAN}, {"dram", NAN, 1e11}, {"50 %", 1e11, 5e10}};
+    struct assay__figure_series series = {.name = "l",
+                                          .x = x,
+                                          .y = y,
+                                          .areas = areas,
+                                          .shares = shares,
+                                          .names = names,
+                                          .layers = layers,
+                                          .flags = flags,
+                                          .count = 5};
+    struct assay__figure figure = figure_of(ASSAY__FIGURE_ROOFLINE, &series, 1);
+    figure.roofs = roofs, figure.roof_count = 3, figure.x_log = figure.y_log = true;
+    struct assay__buf out = draw(&figure, false);
+    double r = attribute(out.data, "<circle", 0, "r");
+    CHECK(r > 5);
+    CHECK_NEAR(attribute(out.data, "<circle", 1, "r"), r / 2, 0.051);
+    CHECK_NEAR(attribute(out.data, "<circle", 2, "r"), r / 4, 0.051);
+    double least = attribute(out.data, "<circle", 3, "r");
+    CHECK(least > 0.5 && least < r / 4);
+    CHECK_INT(occurrences(out.data, "fig-iso"), 1);
+    CHECK_INT(occurrences(out.data, "fig-roof"), 2); /* the part is no roof */
+    CHECK_HAS(out.data, ">50 %</text>");
+    CHECK_HAS(out.data, ">a</text>");
+    CHECK_HAS(out.data, ">c</text>");
+    CHECK(!strstr(out.data, ">b</text>") && !strstr(out.data, ">d</text>"));
+    CHECK_INT(occurrences(out.data, " data-l=\""), 4);
+    CHECK_HAS(out.data, "a: 4.00 ms, 10.0 GFLOP/s at 1.00 FLOP/B, 10.0 % of its roof");
+    assay__buf_free(&out);
+}
+
+/* --- bands ------------------------------------------------------------------------------------ */
+
+/* The lowest and the highest y of the index-th band's outline, and its x. */
+static void band_box(const char *text, size_t index, double box[4])
+{
+    const char *at = text;
+    for (size_t i = 0; i <= index; i++)
+        at = strstr(at + (i > 0), "fig-band");
+    CHECK(at != NULL);
+    at = strstr(at, " d=\"") + 4;
+    box[0] = box[2] = INFINITY, box[1] = box[3] = -INFINITY;
+    for (char command = 0; *at && *at != '"';) {
+        if (isalpha((unsigned char)*at)) command = *at++;
+        if (command == 'z' || *at == '"') continue;
+        char *end;
+        double number = strtod(at, &end);
+        bool is_y = command == 'V' || (command == 'M' && at[-1] == ' ');
+        box[is_y ? 2 : 0] = fmin(box[is_y ? 2 : 0], number);
+        box[is_y ? 3 : 1] = fmax(box[is_y ? 3 : 1], number);
+        at = *end == ' ' ? end + 1 : end;
+    }
+}
+
+/* Heights are proportional to sizes, widths to how many layers hold the tensor, and each band
+ * stands on those before it. */
+static void test_bands(void)
+{
+    const double long_held[] = {1e6, 1e6, 1e6, 1e6}, brief[] = {0, 2e6, 0, 0},
+                 gone[] = {0, 0, 0, 0}, rest[] = {NAN, 1e6, 0, 5e5};
+    const char *const names[] = {"t from a"};
+    const int layer[] = {7};
+    struct assay__figure_series series[] = {
+        {.name = "a", .y = long_held, .names = names, .layers = layer, .count = 4},
+        {.name = "b", .y = brief, .count = 4},
+        {.name = "c", .y = gone, .count = 4},
+        {.name = "3 smaller tensors", .y = rest, .count = 4, .faint = true}};
+    struct assay__figure figure = figure_of(ASSAY__FIGURE_BANDS, series, 4);
+    figure.y_unit = "B";
+    struct assay__buf out = draw(&figure, false);
+    double a[4], b[4], c[4];
+    CHECK_INT(occurrences(out.data, "fig-band"), 3); /* what is never held is not drawn */
+    band_box(out.data, 0, a);
+    band_box(out.data, 1, b);
+    band_box(out.data, 2, c);
+    CHECK_NEAR((b[3] - b[2]) / (a[3] - a[2]), 2, 0.01);
+    CHECK_NEAR((a[1] - a[0]) / (b[1] - b[0]), 4, 0.01);
+    CHECK_NEAR(b[3], a[2], 0.11); /* on top of it */
+    CHECK_NEAR(c[2], b[2] - (a[3] - a[2]), 0.21);
+    CHECK_HAS(out.data, "<title>t from a: 1.00 MB</title>");
+    CHECK_HAS(out.data, "data-l=\"7\"");
+    assay__buf_free(&out);
+}
+
+/* More places than pixels: the peak is still there, and the file stays small. */
+static void test_bands_many(void)
+{
+    enum { MANY = 20000 };
+    static double y[MANY];
+    for (size_t i = 0; i < MANY; i++)
+        y[i] = 1e3 + (double)(i % 7);
+    y[12345] = 4e3;
+    struct assay__figure_series series = {.name = "a", .y = y, .count = MANY};
+    struct assay__figure figure = figure_of(ASSAY__FIGURE_BANDS, &series, 1);
+    struct assay__buf out = draw(&figure, false);
+    double box[4], one[4];
+    band_box(out.data, 0, box);
+    CHECK(out.length < 30000);
+    CHECK_HAS(out.data, "20,000 places");
+    y[12345] = 1e3;
+    struct assay__buf flat = draw(&figure, false);
+    band_box(flat.data, 0, one);
+    CHECK(box[3] - box[2] > 100 && one[3] - one[2] > 100);
+    assay__buf_free(&flat);
+    assay__buf_free(&out);
+}
+
+/* --- blocks ----------------------------------------------------------------------------------- */
+
+static void test_blocks(void)
+{
+    enum { MANY = 1000 };
+    static double x[MANY + 1], y[MANY];
+    for (size_t i = 0; i <= MANY; i++)
+        x[i] = 2 + (double)i * 1e-3;
+    const double prompt[] = {0, 2}, ends[] = {2, 2.5, 3}, lengths[] = {0.5, 0.5};
+    struct assay__figure_series series[] = {
+        {.name = "prompt", .x = prompt, .y = lengths, .count = 1},
+        {.name = "token", .x = ends, .y = lengths, .count = 2}};
+    struct assay__figure figure = figure_of(ASSAY__FIGURE_BLOCKS, series, 2);
+    figure.x_unit = "s";
+    struct assay__buf out = draw(&figure, true);
+    double width = attribute(out.data, "fig-block", 0, "width");
+    CHECK_INT(occurrences(out.data, "fig-block"), 3);
+    CHECK_NEAR(attribute(out.data, "fig-block", 1, "width") + 1, (width + 1) / 4, 0.11);
+    CHECK_NEAR(attribute(out.data, "fig-block", 1, "x"),
+               attribute(out.data, "fig-block", 0, "x") + width + 1, 0.11);
+    assay__buf_free(&out);
+    series[1] = (struct assay__figure_series){.name = "token", .x = x, .y = y, .count = MANY};
+    out = draw(&figure, true);
+    CHECK_INT(occurrences(out.data, "fig-block"), 2); /* one block with lines in it */
+    CHECK(out.length < 20000);
+    assay__buf_free(&out);
+}
+
 /* --- hostile names ---------------------------------------------------------------------------- */
 
 static void test_hostile(void)
@@ -409,9 +558,9 @@ static void test_hostile(void)
                                  "\xf0\x9f\x9a\x80 rocket",
                                  longest};
     const double values[COUNT(names)] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
-    static const enum assay__figure_kind kinds[] = {ASSAY__FIGURE_BARS, ASSAY__FIGURE_LINES,
-                                                    ASSAY__FIGURE_SCATTER, ASSAY__FIGURE_TREEMAP,
-                                                    ASSAY__FIGURE_ROOFLINE};
+    static const enum assay__figure_kind kinds[] = {ASSAY__FIGURE_BARS,     ASSAY__FIGURE_LINES,
+                                                    ASSAY__FIGURE_SCATTER,  ASSAY__FIGURE_TREEMAP,
+                                                    ASSAY__FIGURE_ROOFLINE, ASSAY__FIGURE_BANDS};
     for (size_t k = 0; k < COUNT(kinds); k++)
         for (size_t n = 0; n < COUNT(names); n++) {
             struct assay__figure_series series = {.name = names[n],
@@ -500,6 +649,10 @@ int main(int argc, char **argv)
         {"treemap_groups", test_treemap_groups},
         {"treemap_many", test_treemap_many},
         {"roofline", test_roofline},
+        {"roofline_dots", test_roofline_dots},
+        {"blocks", test_blocks},
+        {"bands", test_bands},
+        {"bands_many", test_bands_many},
         {"hostile", test_hostile},
         {"cut_and_isolated", test_cut_and_isolated},
         {"empty", test_empty},

@@ -124,7 +124,8 @@ static void test_layers(void)
     CHECK_INT(s->count, 5); /* three layers with a time, the engine, what is unattributed */
     CHECK_STR(s->names[0], "/a.1.conv/Conv");
     CHECK_NEAR(s->y[0], 600e-6, 1e-12);
-    CHECK_STR(s->links[0], "#layer-1");
+    CHECK_INT(s->layers[0], 1);
+    CHECK_INT(s->layers[3], -1);
     CHECK_STR(s->names[3], "engine per run");
     CHECK_NEAR(s->y[3], 50e-6, 1e-12);
     CHECK_STR(s->names[4], "unattributed");
@@ -179,9 +180,128 @@ static void test_roofline(void)
     CHECK_INT(s->count, 2);
     CHECK_NEAR(s->x[0], 1000, 1e-9);
     CHECK_NEAR(s->y[0], 1e10, 1);
-    CHECK_INT(s->flags[0], 0);
-    CHECK_INT(s->flags[1], ASSAY__POINT_FAULT); /* 1e12 FLOP/s of a device that does 2e11 */
+    CHECK_INT(s->flags[0], ASSAY__POINT_MARKED); /* it loses most */
+    CHECK_INT(s->flags[1], ASSAY__POINT_FAULT);  /* 1e12 FLOP/s of a device that does 2e11 */
+    CHECK_NEAR(s->areas[0], 100e6, 0);
+    CHECK_NEAR(s->shares[0], 0.05, 1e-12);
+    CHECK_INT(s->layers[1], 1);
     CHECK_HAS(figures[0].note, "1 layer is above its roof");
+    finish(p);
+}
+
+/* Every layer that has a place is drawn, the others are counted; the five that lose most time,
+ * which are not the five slowest, are named. */
+static void test_roofline_all(void)
+{
+    enum { MANY = 300, DRAWN = 297 };
+    static struct assay__layer items[MANY];
+    static char names[MANY][24];
+    struct assay__ceiling_info ceilings[] = {
+        {"cpu", "compute.float32.all-cores", 1e12, "FLOP/s", NAN, NAN, "kernel", "", ""},
+        {"cpu", "bandwidth.dram.read.all-cores", 1e10, "B/s", NAN, NAN, "kernel", "", ""}};
+    for (int i = 0; i < MANY; i++) {
+        snprintf(names[i], sizeof names[i], "/h.%d/mlp/MatMul", i);
+        items[i] = layer(i, names[i], 2e6 + 1e3 * i); /* at its roof it takes 1 ms */
+    }
+    items[7].flops = 0, items[8].flops = 0, items[9].bytes = NAN;
+    for (int i = MANY - 3; i < MANY; i++) /* the slowest: 98 % of the roof */
+        items[i].time_ns = 20e6, items[i].flops = 19.6e9;
+    struct assay_profile *p = one(items, MANY);
+    p->ceilings = ceilings, p->ceiling_count = COUNT(ceilings);
+    CHECK(make(p, "roofline") == NULL);
+    const struct assay__figure_series *s = figures[0].series;
+    CHECK_INT(s->count, DRAWN);
+    size_t named = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        bool marked = s->flags[i] & ASSAY__POINT_MARKED;
+        named += marked;
+        CHECK(marked == (s->layers[i] >= MANY - 8 && s->layers[i] < MANY - 3));
+        double lost = s->areas[i] * (1 - s->shares[i]); /* the first loses most */
+        CHECK(i == 0 || lost <= s->areas[i - 1] * (1 - s->shares[i - 1]) + 1e-6);
+    }
+    CHECK_INT(named, 5);
+    CHECK_HAS(figures[0].note, "2 layers (4.02 ms) compute nothing");
+    CHECK_HAS(figures[0].note, "1 more layer is not drawn");
+    size_t parts = 0; /* lines at 50 and 10 % of both roofs */
+    for (size_t i = 0; i < figures[0].roof_count; i++) {
+        double ridge = figures[0].roofs[i].flops_per_s / figures[0].roofs[i].bytes_per_s;
+        if (isfinite(ridge)) CHECK_NEAR(ridge, 100, 1e-9);
+        parts += isfinite(ridge);
+    }
+    CHECK_INT(parts, 2);
+    finish(p);
+}
+
+/* Bands add up to what is held; the largest are bands of their own, the rest is one. */
+static void test_bands(void)
+{
+    enum { MANY = 200 };
+    static struct assay__layer items[MANY];
+    static struct assay__edge edges[MANY];
+    static char names[MANY][16];
+    for (int i = 0; i < MANY; i++) {
+        snprintf(names[i], sizeof names[i], "/b.%d/Conv", i);
+        items[i] = layer(i, names[i], 1e3);
+        edges[i] = (struct assay__edge){i - 1, i, i ? names[i - 1] : "x", 1000.0 * (i + 1)};
+    }
+    edges[5].bytes = NAN;
+    struct assay_profile *p = one(items, MANY);
+    p->trials[0].layers.edges = edges, p->trials[0].layers.edge_count = MANY;
+    CHECK(make(p, "memory") == NULL);
+    const struct assay__figure *f = &figures[0];
+    CHECK_INT(f->kind, ASSAY__FIGURE_BANDS);
+    CHECK_INT(f->series_count, 81);
+    CHECK(f->series[80].faint);
+    CHECK_STR(f->series[80].name, "119 smaller tensors");
+    for (size_t i = 0; i < MANY; i++) {
+        double sum = 0, held = 0;
+        for (size_t s = 0; s < f->series_count; s++)
+            sum += f->series[s].y[i];
+        for (int e = 0; e < MANY; e++) /* of the layer before, and its own for the next one */
+            if ((e == (int)i || e == (int)i + 1) && isfinite(edges[e].bytes))
+                held += edges[e].bytes;
+        CHECK_NEAR(sum, held, 1e-6);
+    }
+    CHECK_NEAR(f->marks[0].at, MANY - 2 + 0.5, 0); /* it reads 199 kB and makes 200 kB */
+    CHECK_INT(f->series[0].layers[0], 119);
+    CHECK_STR(f->series[0].name, "/b.119");
+    CHECK_HAS(f->note, "1 tensor of unknown size is not drawn");
+    finish(p);
+}
+
+/* The prompt's block ends at the first token, every further one where its token is there. */
+static void test_tokens(void)
+{
+    struct assay__token_time times[] = {{1, 5e6, 5e6, 4e6, 6e6},
+                                        {2, 6e6, 1e6, 1e6, 2e6},
+                                        {3, 8e6, 2e6, NAN, NAN},
+                                        {4, NAN, NAN, NAN, NAN}};
+    static const struct made only[] = {{"cpu", 0.01, 100}};
+    struct assay_profile *p = several("run", only, 1);
+    struct assay__generation_info *made = &p->trials[0].generation;
+    CHECK_HAS(make(p, "tokens"), "does not generate");
+    made->tokens = 4, made->prompt = 32;
+    CHECK_HAS(make(p, "tokens"), "does not hold");
+    made->times = times, made->time_count = 3;
+    CHECK(make(p, "tokens") == NULL);
+    CHECK_INT(figure_count, 2);
+    const struct assay__figure_series *s = figures[0].series;
+    CHECK_INT(s[0].count, 1);
+    CHECK_NEAR(s[0].x[0], 0, 0);
+    CHECK_NEAR(s[0].x[1], 5e-3, 1e-15);
+    CHECK_INT(s[1].count, 2);
+    CHECK_NEAR(s[1].x[0], 5e-3, 1e-15); /* they join */
+    CHECK_NEAR(s[1].x[1], 6e-3, 1e-15);
+    CHECK_NEAR(s[1].x[2], 8e-3, 1e-15);
+    CHECK_INT(figures[1].series[0].count, 2);
+    CHECK_NEAR(figures[1].series[0].x[0], 2, 0);
+    CHECK_NEAR(figures[1].series[0].y[1], 2e-3, 1e-15);
+    CHECK_NEAR(figures[1].series[0].high[0], 2e-3, 1e-15);
+    CHECK(isnan(figures[1].series[0].low[1]));
+    CHECK_HAS(figures[0].note, "3 of 4 tokens");
+    made->time_count = 4; /* an unknown time ends the row */
+    CHECK(make(p, "tokens") == NULL);
+    CHECK_INT(figures[0].series[1].count, 2);
     finish(p);
 }
 
@@ -201,6 +321,8 @@ static void test_latency(void)
     CHECK_HAS(make(p, "samples"), "no samples");
     struct assay__launch *l = &p->trials[0].launches[0];
     l->samples_ns = samples, l->sample_count = MANY, l->warmup = 10, l->id = 1;
+    /* not the median of all samples, which is 1.05 ms: the trial's own p50 is marked */
+    assay_metrics_measured(p->trials[0].metrics, "latency.p50", 1.02e-3, "", "");
     CHECK(make(p, "latency") == NULL);
     const struct assay__figure_series *s = figures[0].series;
     double all = 0;
@@ -209,18 +331,59 @@ static void test_latency(void)
         CHECK(s->x[i + 1] > s->x[i]);
     }
     CHECK_NEAR(all, MANY - 10 - 2, 0); /* each sample in one bin; two are outside, and said */
-    CHECK_STR(figures[0].note, "2 slower, up to 9.00 ms (outside the picture)");
+    CHECK_STR(figures[0].note, "2 slower, up to 9.00 ms (outside the chart)");
     CHECK_STR(figures[0].marks[0].text, "p50");
+    CHECK_NEAR(figures[0].marks[0].at, 1.02e-3, 1e-12);
+    CHECK_HAS(figures[0].description, "p50 1.02 ms");
     CHECK(make(p, "samples") == NULL);
+    CHECK_NEAR(figures[0].marks[0].at, 1.02e-3, 1e-12);
     CHECK_INT(figures[0].series_count, 3);
     CHECK_INT(figures[0].series[0].count, MANY - 12);
-    CHECK_STR(figures[0].series[1].name, "warm-up");
-    CHECK_INT(figures[0].series[1].count, 10);
-    CHECK(figures[0].series[1].faint);
-    CHECK_STR(figures[0].series[2].name, "outliers");
-    CHECK_INT(figures[0].series[2].count, 2);
-    CHECK_NEAR(figures[0].series[2].x[0], 500, 0);
-    CHECK_NEAR(figures[0].series[2].y[1], 9e-3, 1e-12);
+    CHECK_STR(figures[0].series[1].name, "outliers"); /* always the second colour */
+    CHECK_INT(figures[0].series[1].count, 2);
+    CHECK_NEAR(figures[0].series[1].x[0], 500, 0);
+    CHECK_NEAR(figures[0].series[1].y[1], 9e-3, 1e-12);
+    CHECK_STR(figures[0].series[2].name, "warm-up");
+    CHECK_INT(figures[0].series[2].count, 10);
+    CHECK(figures[0].series[2].faint);
+    finish(p);
+}
+
+/* Monotone, from the first sample's share up to all that are in the picture; a line of its own for
+ * each launch; p50 as the table has it. */
+static void test_cdf(void)
+{
+    enum { MANY = 500 };
+    static double samples[2][MANY];
+    static const struct made only[] = {{"cpu", 0.00115, 1000}};
+    struct assay_profile *p = several("run", only, 1);
+    size_t made = p->trials[0].launch_count;
+    for (size_t l = 0; l < 2; l++) {
+        for (size_t i = 0; i < MANY; i++)
+            samples[l][i] = 1e6 + 2e5 * (double)l + 100.0 * (double)(i * 7 % MANY);
+        p->trials[0].launches[l].samples_ns = samples[l];
+        p->trials[0].launches[l].sample_count = MANY;
+        p->trials[0].launches[l].p50_ns = 1.1e6 + 1e5 * (double)l;
+    }
+    p->trials[0].launch_count = 2;
+    CHECK(make(p, "cdf") == NULL);
+    CHECK_INT(figures[0].series_count, 3);
+    CHECK(!figures[0].series[0].faint && figures[0].series[2].faint);
+    for (size_t s = 0; s < 3; s++) {
+        const struct assay__figure_series *curve = &figures[0].series[s];
+        for (size_t i = 1; i < curve->count; i++)
+            CHECK(curve->x[i] >= curve->x[i - 1] && curve->y[i] > curve->y[i - 1]);
+        CHECK_NEAR(curve->y[curve->count - 1], 1, 1e-12); /* nothing is outside here */
+    }
+    CHECK_NEAR(figures[0].series[0].y[0], 1.0 / (2 * MANY), 1e-12);
+    CHECK_NEAR(figures[0].marks[0].at, 0.00115, 0);
+    CHECK_NEAR(figures[0].spans[0].begin, 1.1e-3, 1e-12); /* two launches: no interval yet */
+    CHECK_NEAR(figures[0].spans[0].end, 1.2e-3, 1e-12);
+    assay_metrics_derived(p->trials[0].metrics, "latency.between_low", 1.12e-3, "", "");
+    assay_metrics_derived(p->trials[0].metrics, "latency.between_high", 1.14e-3, "", "");
+    CHECK(make(p, "latency") == NULL);
+    CHECK_NEAR(figures[0].spans[0].begin, 1.12e-3, 1e-12);
+    p->trials[0].launch_count = made; /* what is freed */
     finish(p);
 }
 
@@ -498,7 +661,9 @@ int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
         {"layers", test_layers},       {"many_layers", test_many_layers},
-        {"roofline", test_roofline},   {"latency", test_latency},
+        {"roofline", test_roofline},   {"roofline_all", test_roofline_all},
+        {"tokens", test_tokens},       {"bands", test_bands},
+        {"latency", test_latency},     {"cdf", test_cdf},
         {"modes", test_modes},         {"power", test_power},
         {"sweep", test_sweep},         {"sweep_of_two_axes", test_sweep_of_two_axes},
         {"compare", test_compare},     {"no_trial", test_no_trial},

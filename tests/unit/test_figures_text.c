@@ -233,14 +233,14 @@ static void test_long_tail(void)
     for (int i = 0; i < MANY; i++)
         samples[i] = i < 20 ? 50e6 + 1e6 * i : 1e6 + 100.0 * (i * 7 % 1000);
     trial->launches[0].samples_ns = samples, trial->launches[0].sample_count = MANY;
-    assay_metrics_measured(trial->metrics, "latency.p90", 1.09e-3, "", "");
+    assay_metrics_measured(trial->metrics, "latency.p95", 1.09e-3, "", "");
     assay_metrics_measured(trial->metrics, "latency.p99", 60e-3, "", "");
     CHECK(make(p, "latency") == NULL);
     CHECK(assay__figure_range(&figures[0], true, &low, &high));
     CHECK(low > 0.99e-3 && high < 1.3e-3);
     CHECK_INT(figures[0].mark_count, 2);
-    CHECK_STR(figures[0].marks[1].text, "p90");
-    CHECK_STR(figures[0].note, "20 slower, up to 69.0 ms, p99 at 60.0 ms (outside the picture)");
+    CHECK_STR(figures[0].marks[1].text, "p95");
+    CHECK_STR(figures[0].note, "20 slower, up to 69.0 ms, p99 at 60.0 ms (outside the chart)");
     double shown = 0;
     for (size_t i = 0; i < figures[0].series->count; i++)
         shown += figures[0].series->y[i];
@@ -253,9 +253,9 @@ static void test_one_sample(void)
     static double sample[] = {1e6};
     struct assay_profile *p = profile_of("run");
     struct assay__trial *trial = add(p, "cpu", 0.001);
-    CHECK_STR(make(p, "samples"), "the profile has no samples of it");
+    CHECK_STR(make(p, "samples"), "the trial has no samples");
     trial->launches[0].samples_ns = sample, trial->launches[0].sample_count = 1;
-    CHECK_STR(make(p, "samples"), "the profile has 1 sample of it; a picture needs at least 2");
+    CHECK_STR(make(p, "samples"), "the trial has 1 sample; a chart needs at least 2");
     finish(p);
 }
 
@@ -284,7 +284,9 @@ static void test_series_without_points(void)
 static void test_lines_have_numbers(void)
 {
     struct assay_profile *p = profile_of("sweep");
-    add(p, "batch=1 threads=1", 0.001);
+    add(p, "batch=1 threads=1", 0.001); /* batch has most values: it is the axis */
+    add(p, "batch=2 threads=1", 0.001);
+    add(p, "batch=4 threads=1", 0.001);
     add(p, "batch=8 threads=1", 0.001);
     add(p, "batch=1 threads=2", 0.001);
     add(p, "batch=8 threads=2", 0.001);

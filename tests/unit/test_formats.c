@@ -91,7 +91,16 @@ static void test_tables(void)
     struct assay_error error = {0};
     char *text = NULL;
     CHECK_INT(assay_report(profile, &options, &text, NULL, &error), ASSAY_EINVAL);
-    CHECK_HAS(error.message, "unknown table 'metric'");
+    CHECK_STR(error.option, "table");
+    CHECK_HAS(error.message, "'metric' ("); /* and the names of all that there are */
+    CHECK_HAS(error.message, ASSAY__TABLE_NAMES);
+    options = (struct assay_report_options){.size = sizeof options, .format = "pdf"};
+    CHECK_INT(assay_report(profile, &options, &text, NULL, &error), ASSAY_EINVAL);
+    CHECK_STR(error.option, "format");
+    options = (struct assay_report_options){.size = sizeof options, .detail = "some"};
+    CHECK_INT(assay_report(profile, &options, &text, NULL, &error), ASSAY_EINVAL);
+    CHECK_STR(error.option, "detail");
+    CHECK(text == NULL);
     assay_profile_close(profile);
 }
 

@@ -181,7 +181,7 @@ static void test_open_hangs(void)
     struct assay__probe *probe;
     struct assay_error error = {0};
     CHECK_INT(assay__probe_open(&hangs, &arena, &probe, &error), ASSAY_ETIMEOUT);
-    CHECK_STR(error.message, "opening it did not come back within 0.03 s: given up");
+    CHECK_STR(error.message, "opening it did not return within 0.03 s: gave up");
     CHECK(!arena && !probe);
     atomic_store(&gate, true);
     wait_for(&closed, 1); /* by the thread that was left behind */
@@ -204,7 +204,7 @@ static void test_sampler_goes_on(void)
     CHECK_INT(assay__sampler_probe_count(sampler), 2);
     assay__sampler_probe_cost(sampler, 0, &cost);
     CHECK(cost.blocked);
-    CHECK_HAS(cost.reason, "did not come back within 0.03 s");
+    CHECK_HAS(cost.reason, "did not return within 0.03 s:");
     CHECK_INT(cost.reads, 0);
     CHECK_INT(assay__sampler_count(sampler), 1);
     assay__sampler_series(sampler, 0, &series);

@@ -77,13 +77,13 @@ static void test_without_driver(void)
     CHECK_HAS(at("0000:06:00.0")->note, "its driver is nouveau");
     check(at("0000:07:00.0"), "gpu", "AMD Instinct MI210", "AMD", "vfio-pci", 0,
           "/sys/bus/pci/devices");
-    CHECK_HAS(at("0000:07:00.0")->note, "set aside for virtual machines");
+    CHECK_HAS(at("0000:07:00.0")->note, "reserved for virtual machines");
     check(at("0000:08:00.0"), "npu", "AMD NPU (XDNA 2)", "AMD", "", 0, "/sys/bus/pci/devices");
     CHECK_STR(at("0000:08:00.0")->note, "no driver is loaded");
     CHECK_STR(at("0000:08:00.0")->help, "sudo modprobe amdxdna");
     CHECK_STR(at("0000:09:00.0")->help, "sudo modprobe habanalabs");
     check(at("0000:0b:00.0"), "gpu", "0x1a03:0x2000", "ASPEED", "ast", 0, "/sys/bus/pci/devices");
-    CHECK_HAS(at("0000:0b:00.0")->note, "it computes nothing");
+    CHECK_HAS(at("0000:0b:00.0")->note, "it cannot compute");
     for (size_t i = 0; i < count; i++)
         CHECK(strcmp(items[i].pci, "0000:0a:00.0") != 0); /* a network card */
 }

@@ -182,7 +182,7 @@ static void test_unusable_inputs(void)
     fixture_node(model, "Identity to -> copy");
     fixture_node(model, "Reshape x,copy -> y");
     options = (struct assay__workload_options){.batch = 0};
-    plan_fails(model, &options, ASSAY_EINVAL, "input 'to' decides a shape (Reshape");
+    plan_fails(model, &options, ASSAY_EINVAL, "input 'to' determines a shape (Reshape");
     assay__model_free(model);
 }
 
@@ -329,7 +329,7 @@ static void test_operands(void)
         model = typed(ASSAY__INT64, "x", "2");
         fixture_input(model, "data", ASSAY__FLOAT32, "2,3");
         fixture_node(model, shapes[i]);
-        plan_fails(model, &none, ASSAY_EINVAL, "input 'x' decides a shape");
+        plan_fails(model, &none, ASSAY_EINVAL, "input 'x' determines a shape");
         assay__model_free(model);
     }
 }
@@ -384,8 +384,8 @@ static void test_described(void)
         {ASSAY__INT64, "position", "Gather w,position -> y",
          "0, 1, 2, … to 7 along the last axis: rows of 'w' (Gather)"},
         {ASSAY__BOOL, "x", "Dropout w,,x -> y", "false everywhere: a Dropout, not in training"},
-        {ASSAY__BOOL, "x", "Identity x -> y", "true and false at random, seed 7"},
-        {ASSAY__STRING, "x", "Identity x -> y", "short words at random, seed 7"}};
+        {ASSAY__BOOL, "x", "Identity x -> y", "random true and false, seed 7"},
+        {ASSAY__STRING, "x", "Identity x -> y", "random short words, seed 7"}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct assay_profile profile = {.arena = assay__arena_new()};
         struct assay__trial trial = {.batch = 0};

@@ -64,6 +64,65 @@ static void test_fill_bits(void)
     expect_bits(ASSAY__INT4, -3, 0x0d);
 }
 
+/* The generator as doc/run.md describes it, written from that page alone. */
+static uint64_t documented_draw(uint64_t state[4])
+{
+    uint64_t times5 = state[1] * 5, result = ((times5 << 7) | (times5 >> 57)) * 9;
+    uint64_t t = state[1] << 17;
+    state[2] ^= state[0];
+    state[3] ^= state[1];
+    state[1] ^= state[2];
+    state[0] ^= state[3];
+    state[2] ^= t;
+    state[3] = (state[3] << 45) | (state[3] >> 19);
+    return result;
+}
+
+static void documented_seed(uint64_t seed, uint64_t state[4])
+{
+    for (int i = 0; i < 4; i++) {
+        uint64_t z = (seed += 0x9e3779b97f4a7c15u);
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+        state[i] = z ^ (z >> 31);
+    }
+}
+
+/* Input 1 of a model: its seed follows from that of the run, its numbers from its seed. */
+static void test_documented_generator(void)
+{
+    struct assay__model *model = image_model("1,3,4,4");
+    fixture_input(model, "z", ASSAY__FLOAT32, "2,5");
+    struct assay__workload_options options = {.seed = 7};
+    struct assay__workload *workload = plan_ok(model, &options);
+    struct assay__input_plan *plan = &workload->inputs[1];
+    uint64_t state[4], seed = 7 + 0x9e3779b97f4a7c15u * 2;
+    CHECK(plan->seed == seed);
+    CHECK_INT(plan->fill, ASSAY__FILL_UNIFORM);
+    float floats[10];
+    struct assay_error error = {.code = 0};
+    CHECK_INT(assay__input_fill(plan, floats, &error), 0);
+    documented_seed(seed, state);
+    for (int i = 0; i < 10; i++) {
+        double unit = (double)(documented_draw(state) >> 11) / 9007199254740992.0;
+        CHECK(floats[i] == (float)(plan->low + (plan->high - plan->low) * unit));
+    }
+    struct assay__input_plan whole = {
+        .fill = ASSAY__FILL_INTEGERS, .low = 3, .high = 12, .seed = seed};
+    int64_t integers[10];
+    fill(&whole, ASSAY__INT64, 10, integers);
+    documented_seed(seed, state);
+    for (int i = 0; i < 10; i++) {
+        uint64_t draw;
+        do
+            draw = documented_draw(state);
+        while (draw < (UINT64_MAX % 10 + 1) % 10);
+        CHECK_INT(integers[i], 3 + (int64_t)(draw % 10));
+    }
+    assay__workload_free(workload);
+    assay__model_free(model);
+}
+
 static void test_fill_values(void)
 {
     float floats[1000], again[1000];
@@ -302,7 +361,7 @@ static void test_input_files(void)
     CHECK_INT(assay__npy_write(path, ASSAY__FLOAT64, 1, dims, data, 16, NULL), 0);
     plan_fails(model, &options, ASSAY_EINVAL, "holds float64, but input 'x' is float32");
     CHECK_INT(assay__file_write(path, "not numpy at all", 16, NULL), 0);
-    plan_fails(model, &options, ASSAY_EFORMAT, "does not begin with the .npy mark");
+    plan_fails(model, &options, ASSAY_EFORMAT, "does not start with the .npy magic");
     unlink(path);
     assay__model_free(model);
 }
@@ -310,9 +369,13 @@ static void test_input_files(void)
 int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
-        {"fill_bits", test_fill_bits},     {"fill_values", test_fill_values},
-        {"strings", test_strings},         {"json_round_trip", test_json_round_trip},
-        {"npy_parse", test_npy_parse},     {"npy_round_trip", test_npy_round_trip},
+        {"fill_bits", test_fill_bits},
+        {"documented_generator", test_documented_generator},
+        {"fill_values", test_fill_values},
+        {"strings", test_strings},
+        {"json_round_trip", test_json_round_trip},
+        {"npy_parse", test_npy_parse},
+        {"npy_round_trip", test_npy_round_trip},
         {"input_files", test_input_files},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);

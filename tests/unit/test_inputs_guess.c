@@ -37,6 +37,13 @@ static struct assay__model *read_back(struct assay__model *model)
     return model;
 }
 
+static void set_strides(struct assay__model *model, struct assay__node *node, int64_t rows,
+                        int64_t columns)
+{
+    const int64_t strides[] = {rows, columns};
+    CHECK_INT(assay__node_set_ints(model, node, "strides", strides, 2), 0);
+}
+
 static void test_images(void)
 {
     expect_guess(image_model("n,3,h,w"), "1x3x224x224");
@@ -65,6 +72,23 @@ static void test_tokens(void)
     CHECK_INT(workload->tries, 0);
     assay__workload_free(workload);
     assay__model_free(model);
+}
+
+/* Ids that are fed as float32 and cast before they look up a row. */
+static void test_float_tokens(void)
+{
+    for (int table = 0; table < 2; table++) {
+        struct assay__model *model = one_input("input_1", ASSAY__FLOAT32, "n,s1",
+                                               "Cast input_1 -> ids");
+        CHECK_INT(assay__node_set_int(model, &model->graph.nodes[0], "to", 6), 0); /* int32 */
+        fixture_node(model, table ? "Gather w,ids -> y" : "Neg ids -> y");
+        fixture_weights(model, "w", ASSAY__FLOAT32, "43,8");
+        if (table)
+            expect_guess(model, "1x128");
+        else
+            plan_fails(model, &none, ASSAY_EINVAL, "s1=16");
+        if (!table) assay__model_free(model);
+    }
 }
 
 /* A prompt goes with an empty cache, one token with a filled one. */
@@ -118,6 +142,69 @@ static void test_later_layers(void)
     expect_guess(model, "1x20");
 }
 
+/* 11 × 11 positions of 8 features, 4 apart, each from a window of 3: sides of 43 to 46 fit, none of
+ * them usual; 44 is the roundest. Where no side fits, the first usual one stands. */
+static void test_searched(void)
+{
+    for (int fits = 0; fits < 2; fits++) {
+        struct assay__model *model = fixture_model(17);
+        fixture_input(model, "x", ASSAY__FLOAT32, "batch,3,height,width");
+        set_strides(model, fixture_node(model, "Conv x,k -> a"), 4, 4);
+        fixture_node(model, "Flatten a -> flat");
+        fixture_node(model, "MatMul flat,w -> y");
+        fixture_weights(model, "k", ASSAY__FLOAT32, "8,3,3,3");
+        fixture_weights(model, "w", ASSAY__FLOAT32, fits ? "968,2" : "77,2"); /* 8 × 11 × 11 */
+        fixture_output(model, "y");
+        expect_guess(model, fits ? "1x3x44x44" : "1x3x224x224");
+    }
+}
+
+/* A window of 100 does not fit the usual side of a latent image (64): the next that fits. */
+static void test_windows_fit(void)
+{
+    struct assay__model *model = fixture_model(17);
+    fixture_input(model, "latent", ASSAY__FLOAT32, "1,4,height,width");
+    fixture_node(model, "Conv latent,k -> y");
+    fixture_weights(model, "k", ASSAY__FLOAT32, "8,4,100,100");
+    fixture_output(model, "y");
+    expect_guess(model, "1x4x128x128");
+}
+
+/* Strides of 2 × 1, twice, with a shortcut beside the second. */
+static struct assay__model *line_reader(int rank)
+{
+    static const struct assay__dim open[3] = {{-1, ""}, {-1, ""}, {-1, ""}};
+    struct assay__model *model = fixture_model(17);
+    fixture_input(model, "x", ASSAY__FLOAT32, "batch,3,s0,s1");
+    set_strides(model, fixture_node(model, "Conv x,k -> a"), 2, 1);
+    set_strides(model, fixture_node(model, "Conv a,l -> b"), 2, 1);
+    set_strides(model, fixture_node(model, "MaxPool a -> c"), 2, 1);
+    const int64_t window[] = {1, 1};
+    struct assay__node *pool = &model->graph.nodes[2];
+    CHECK_INT(assay__node_set_ints(model, pool, "kernel_shape", window, 2), 0);
+    fixture_node(model, "Add b,c -> y");
+    fixture_weights(model, "k", ASSAY__FLOAT32, "8,3,1,1");
+    fixture_weights(model, "l", ASSAY__FLOAT32, "8,8,1,1");
+    CHECK_INT(assay__graph_add_value(model, &model->graph.outputs, &model->graph.output_count, "y",
+                                     ASSAY__FLOAT32, rank, open),
+              0);
+    return model;
+}
+
+/* A reader of lines gives up the height and keeps the width; one answer for the line (batch and
+ * classes) goes with a shorter one. A single odd stride is no line. */
+static void test_lines(void)
+{
+    expect_guess(line_reader(3), "1x3x48x320");
+    expect_guess(line_reader(2), "1x3x48x192");
+    struct assay__model *model = fixture_model(17);
+    fixture_input(model, "x", ASSAY__FLOAT32, "batch,3,s0,s1");
+    set_strides(model, fixture_node(model, "Conv x,k -> y"), 2, 1);
+    fixture_weights(model, "k", ASSAY__FLOAT32, "8,3,1,1");
+    fixture_output(model, "y");
+    expect_guess(model, "1x3x224x224");
+}
+
 static void test_unknown(void)
 {
     struct assay__model *model = image_model("n,s1");
@@ -169,9 +256,13 @@ int main(int argc, char **argv)
     static const struct harness_test tests[] = {
         {"images", test_images},
         {"tokens", test_tokens},
+        {"float_tokens", test_float_tokens},
         {"past", test_past},
         {"attempts", test_attempts},
         {"later_layers", test_later_layers},
+        {"searched", test_searched},
+        {"windows_fit", test_windows_fit},
+        {"lines", test_lines},
         {"unknown", test_unknown},
         {"shape_forms", test_shape_forms},
         {"inline_values", test_inline_values},

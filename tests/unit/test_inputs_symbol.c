@@ -96,7 +96,7 @@ static void test_solved(void)
     assay__model_free(model);
     model = two_inputs("s0,3", "s0 - 4,3");
     struct assay__workload_options few = {.dims = LIST("s0=2"), .dim_count = 1};
-    plan_fails(model, &few, ASSAY_EINVAL, "'s0 - 4' is no size");
+    plan_fails(model, &few, ASSAY_EINVAL, "'s0 - 4' is not a valid size");
     assay__model_free(model);
 }
 

@@ -20,8 +20,12 @@ static struct assay__inspect *inspect(struct assay__model *model)
 
 static char *rendered(const struct assay__inspect *doc, const char *format, const char *table)
 {
-    const struct assay_report_options view = {
-        .size = sizeof view, .format = format, .table = table, .columns = 200, .top = -1};
+    const struct assay_report_options view = {.size = sizeof view,
+                                              .format = format,
+                                              .table = table,
+                                              .columns = 200,
+                                              .top = -1,
+                                              .full = true};
     struct assay__buf out = {0};
     struct assay_error error = {0};
     CHECK_INT(assay__inspect_report(doc, &view, &out, &error), 0);
@@ -80,14 +84,15 @@ static void test_both(void)
     cost_node(model, "", "Relu x -> d", "");
     struct assay__inspect *doc = inspect(model);
     has(doc, "2 of 4 nodes have no known FLOPs and 2 no known bytes");
-    has(doc, "the totals leave out 3 nodes");
+    has(doc, "3 nodes not included in the totals");
     check_csv(doc, "unknown",
-              "Frob,,1,1,1,no cost row\nNoSuch,,1,1,0,no cost row\n"
+              "Frob,,1,1,1,no cost formula\nNoSuch,,1,1,0,no cost formula\n"
               "NonZero,,1,0,1,depends on the data\n");
     CHECK_STR(note(doc, "compute.flops"),
-              "2 of 4 nodes have no known FLOPs (Frob: no cost row, NoSuch: no cost row)");
-    CHECK_STR(note(doc, "memory.read"),
-              "2 of 4 nodes have no known bytes (Frob: no cost row, NonZero: depends on the data)");
+              "2 of 4 nodes have no known FLOPs (Frob: no cost formula, NoSuch: no cost formula)");
+    CHECK_STR(
+        note(doc, "memory.read"),
+        "2 of 4 nodes have no known bytes (Frob: no cost formula, NonZero: depends on the data)");
     assay__inspect_free(doc);
 }
 
@@ -98,9 +103,10 @@ static void test_bytes_alone(void)
     cost_node(model, "", "NonZero x[10] -> c", "");
     cost_node(model, "", "Relu x -> d", "");
     struct assay__inspect *doc = inspect(model);
-    has(doc, "0 parameters: 10 FLOP per inference, 100 % of them in 1 Relu. 1 of 2 nodes ");
+    has(doc, "0 parameters, 10 FLOP per inference, 100 % of them in 1 Relu.\n");
+    has(doc, "1 of 2 nodes has no known bytes");
     has(doc, "=10 FLOP");
-    char *all = rendered(doc, "text", NULL);
+    char *all = rendered(doc, "markdown", NULL);
     CHECK(!strstr(all, "at least 10 FLOP"));
     CHECK_HAS(all, "(at least 40 B)"); /* the Relu's */
     free(all);
@@ -116,8 +122,8 @@ static void test_same(void)
     cost_node(model, "", "Frob x[10] -> a", "");
     cost_node(model, "", "Frob a -> b", "");
     struct assay__inspect *doc = inspect(model);
-    has(doc, "2 of 2 nodes have no known cost (Frob × 2: no cost row)");
-    check_csv(doc, "unknown", "Frob,,2,2,2,no cost row\n");
+    has(doc, "2 of 2 nodes have no known cost (Frob × 2: no cost formula)");
+    check_csv(doc, "unknown", "Frob,,2,2,2,no cost formula\n");
     assay__inspect_free(doc);
 }
 

@@ -172,7 +172,7 @@ static void test_bad_input(void)
         CHECK_HAS(error.message, "byte ");
     }
     CHECK_INT(parse("[1,@]", 5, &error), ASSAY_EFORMAT);
-    CHECK_STR(error.message, "JSON, byte 3: not a value");
+    CHECK_STR(error.message, "JSON, byte 3: not a JSON value");
 }
 
 /* Every proper prefix of a document is an error, never a crash or a silent success. */

@@ -57,7 +57,7 @@ static void check_model(const char *name)
     struct opened opened = open_fixture(name);
     struct assay__layers result = count(&opened, ASSAY_LAYERS_MARKERS);
     size_t known = 0;
-    CHECK_HAS(result.counter_note, "read the counters at both ends of every layer");
+    CHECK_HAS(result.counter_note, "read the counters before and after every layer,");
     for (size_t i = 0; i < result.count; i++) {
         const double *values = result.items[i].counters;
         if (!values) continue;

@@ -317,7 +317,7 @@ static void test_lying_tensors(void)
         tensor_head(&tensor, 2, ASSAY__FLOAT32);
         external_entry(&tensor, "location", outside[i]);
         pb_int(&tensor, 14, 1);
-        expect_refused(&tensor, "not inside the model's folder");
+        expect_refused(&tensor, "outside the model's folder");
     }
     tensor_head(&tensor, 2, ASSAY__FLOAT32);
     external_entry(&tensor, "offset", "-1");
@@ -382,10 +382,10 @@ static void test_sparse(void)
         uint64_t values, places;
         const char *says;
     } rows[] = {
-        {3, 2, 1, "do not fit together"},
+        {3, 2, 1, "do not match"},
         {-3, 2, 2, "tensor 's' has an impossible shape"},
         {INT64_C(1) << 62, 2, 2, "impossible shape"},
-        {0, 2, 2, "do not fit together"}, /* more values than the shape has room for */
+        {0, 2, 2, "do not match"}, /* more values than the shape has room for */
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         sparse_message(&sparse, rows[i].rows, rows[i].values, rows[i].places);

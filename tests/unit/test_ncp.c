@@ -482,11 +482,11 @@ static void test_refused(void)
     refused("cfc:backbone_units=8x", "backbone_units=8x");
     refused("cfc:backbone_units=8x4,backbone_layers=3", "3 backbone_layers");
     refused("cfc:units=18,outputs=16", "16 outputs of 18 units");
-    refused("cfc:seq=4,form=step", "form=step is one time step");
-    refused("cfc:dt=-1", "dt is a time");
-    refused("cfc:dt=nan", "dt is a time");
+    refused("cfc:seq=4,form=step", "form=step is a single time step:");
+    refused("cfc:dt=-1", "dt must be a time");
+    refused("cfc:dt=nan", "dt must be a time");
     refused("cfc:mode=fast", "one of default|no_gate|pure");
-    refused("cfc:inter=3", "belong to wiring=ncp");
+    refused("cfc:inter=3", "require wiring=ncp");
     refused("cfc:wiring=ncp,inter=4,command=3,outputs=2,sensory_fanout=9", "sensory_fanout of 9");
     refused("cfc:wiring=ncp,inter=4,command=3,outputs=2,units=10", "units is not the sum");
     refused("cfc:wiring=ncp,inter=4090,command=30,outputs=2", "4122 units");
@@ -499,10 +499,10 @@ static void test_refused(void)
             "mask of another wiring");
     refused("cfc:units=12,outputs=3,inputs=4,"
             "weights=" ASSAY_TEST_ROOT "/tests/fixtures/ncp/real.safetensors",
-            "is no weight of this network");
+            "is not a weight of this network");
     refused("cfc:units=12,outputs=4,inputs=4,mixed_memory=1,"
             "weights=" ASSAY_TEST_ROOT "/tests/fixtures/ncp/real.safetensors",
-            "another shape");
+            "differs from this network");
 }
 
 static void refused_file(const char *header, uint64_t length, size_t data, const char *why)
@@ -529,19 +529,20 @@ static void bad_header(const char *header, size_t data, const char *why)
 
 static void test_bad_files(void)
 {
-    refused_file("{}", 3, 0, "cut short");
-    refused_file("{}", UINT64_MAX, 0, "cut short");
+    refused_file("{}", 3, 0, "truncated");
+    refused_file("{}", UINT64_MAX, 0, "truncated");
     refused_file("[]", 2, 0, "not a .safetensors");
     bad_header("{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}", 4,
-               "outside of the file");
+               "outside the file");
     bad_header("{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[8,0]}}", 8,
-               "outside of the file");
+               "outside the file");
     bad_header("{\"a\":{\"dtype\":\"F32\",\"shape\":[3],\"data_offsets\":[0,8]}}", 8,
-               "size of its shape");
-    bad_header("{\"a\":{\"dtype\":\"F32\",\"shape\":[-2],\"data_offsets\":[0,8]}}", 8, "no size");
+               "does not match its shape");
+    bad_header("{\"a\":{\"dtype\":\"F32\",\"shape\":[-2],\"data_offsets\":[0,8]}}", 8,
+               "not a valid size");
     bad_header(
         "{\"a\":{\"dtype\":\"F32\",\"shape\":[4294967296,4294967296],\"data_offsets\":[0,8]}}", 8,
-        "no size");
+        "not a valid size");
     bad_header("{\"a\":{\"dtype\":\"F32\",\"shape\":[2]}}", 8, "data_offsets");
     bad_header("{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]},"
                "\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}",

@@ -327,7 +327,7 @@ static void test_bad_metadata(void)
     wrong("", "not a JSON object");
     wrong("[1]", "not a JSON object");
     wrong("{\"version\":1", "not a JSON object");
-    wrong("{\"version\":2}", "another version");
+    wrong("{\"version\":2}", "version is not 1");
     wrong("{\"version\":1,\"cell\":\"RNN\"}", "unknown cell");
     wrong(HEAD("Odd") "\"units\":2}", "unknown wiring");
     wrong(HEAD("NCP") "\"units\":-2}", "units");

@@ -479,6 +479,7 @@ static void test_published(void)
         const struct assay__validation_row *row = &v.rows[i];
         CHECK(row->source[0]);
         CHECK(row->excluded ? row->excluded[0] : isfinite(row->chip_out_s));
+        CHECK(isfinite(row->both_out_s) == !row->excluded);
     }
     assay__arena_free(arena);
 }

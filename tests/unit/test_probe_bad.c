@@ -298,7 +298,7 @@ static void test_system_trees(void)
     new_tree();
     check_reason("procstat", "/proc/stat does not exist");
     put("/proc/stat", "intr 1 2 3\n");
-    check_reason("procstat", "not that of the CPUs");
+    check_reason("procstat", "not the CPU line");
     put("/proc/stat", "cpu  1 2 x 4\n");
     check_reason("procstat", "text instead of a number");
     put("/proc/stat", "cpu  1 2 3 4\n"); /* a very old kernel */
@@ -322,7 +322,7 @@ static void test_system_trees(void)
     put("/proc/self/cgroup", "0::x/y\n");
     check_reason("cgroup", "/proc/self/cgroup");
     put("/proc/self/cgroup", "");
-    check_reason("cgroup", "version 1 only");
+    check_reason("cgroup", "version 1 are available");
     put("/proc/self/cgroup", "0::/a\n");
     put("/proc/self/mountinfo", " - cgroup2 \n30 - cgroup2 x\n");
     put("/sys/fs/cgroup/a/cpu.max", "100 0\n");

@@ -176,7 +176,7 @@ static void test_faults(void)
     check_missing("utilization.counted.cycles", true, "longer than it was enabled");
     read_fails = true;
     ops->read(probe, readings);
-    check_missing("time.task-clock", true, "cannot be read any more");
+    check_missing("time.task-clock", true, "can no longer be read");
     read_fails = false;
     set(ASSAY__PERF_CYCLES, 1200, 600, 600);
     ops->read(probe, readings);
@@ -225,9 +225,9 @@ static void test_refusals(void)
     static const struct {
         int number;
         const char *reason;
-    } rows[] = {{ENOSYS, "no perf_event_open here"}, {ESRCH, "has ended"},
-                {EMFILE, "ulimit -n 4096"},          {EBUSY, "holds the counters"},
-                {EINVAL, "does not know"},           {EIO, "perf_event_open: "}};
+    } rows[] = {{ENOSYS, "not available:"},   {ESRCH, "has ended"},
+                {EMFILE, "ulimit -n 4096"},   {EBUSY, "has exclusive use of the counters"},
+                {EINVAL, "does not support"}, {EIO, "perf_event_open: "}};
     for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
         for (int e = 0; e < ASSAY__PERF_EVENTS; e++)
             refuse[e] = rows[r].number;
@@ -270,7 +270,7 @@ static void test_another_machine(void)
 {
     assay__perf_event_calls_set(NULL);
     set_paranoid("laptop");
-    check_none("perf", "ASSAY_FSROOT is set");
+    check_none("perf", "ASSAY_FSROOT describes");
 }
 
 /* The real calls: CPU time of a busy loop, seen from another process and from this one. */

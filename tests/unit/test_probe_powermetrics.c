@@ -141,12 +141,12 @@ static void test_bad(void)
         CHECK_HAS(reason, "without power, clocks or thermal pressure");
     }
     static const char *const pairs[][2] = {
-        {PLIST("<key>a</key><array></dict></array>"), "do not nest"},
-        {PLIST("</dict>"), "do not nest"},
-        {"<plist><dict></plist>", "do not nest"},
-        {PLIST("<key>a<key>"), "does not end"},
-        {PLIST("<what>1</what>"), "no property list has"},
-        {PLIST("<!-- never closed"), "does not end"},
+        {PLIST("<key>a</key><array></dict></array>"), "badly nested"},
+        {PLIST("</dict>"), "badly nested"},
+        {"<plist><dict></plist>", "badly nested"},
+        {PLIST("<key>a<key>"), "unterminated"},
+        {PLIST("<what>1</what>"), "is not valid in a property list"},
+        {PLIST("<!-- never closed"), "unterminated"},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         CHECK_INT(parse(pairs[i][0]), ASSAY__POWERMETRICS_BAD);
@@ -176,7 +176,7 @@ static void test_cut(void)
     size_t offset = 0;
     CHECK_INT(assay__powermetrics_next(text, sizeof text - 1, &offset, false, &sample, &reason),
               ASSAY__POWERMETRICS_BAD);
-    CHECK_HAS(reason, "cut short");
+    CHECK_HAS(reason, "truncated");
     CHECK_INT(assay__powermetrics_next(text, sizeof text - 1, &offset, false, &sample, &reason),
               ASSAY__POWERMETRICS_SAMPLE);
     CHECK_NEAR(sample.cpu_power_w, 1, 0);
@@ -251,12 +251,12 @@ static void test_file(void)
     CHECK_NEAR(value("clock.e0-cluster"), 972e6, 0);
     CHECK_STR(channels[find("clock.e0-cluster")].rail, "e0-cluster");
     CHECK_STR(channels[find("power.cpu")].source, path);
-    check_missing("power.gpu", false, "do not have it");
-    check_missing("clock.cpu1", false, "do not have it");
+    check_missing("power.gpu", false, "do not contain it");
+    check_missing("clock.cpu1", false, "do not contain it");
     close_probe();
     from_file(copy_of(FIXTURES "two.txt"));
     CHECK_NEAR(value("power.cpu"), 0.823, 1e-12);
-    check_missing("energy.cpu", false, "do not have it");
+    check_missing("energy.cpu", false, "do not contain it");
     close_probe();
 }
 
@@ -273,7 +273,7 @@ static void test_old_file(void)
     const char *path = copy_of(FIXTURES "two.plist");
     setenv("ASSAY_POWERMETRICS", path, 1);
     written_before(path, 3 * 86400 + 60);
-    check_none("powermetrics", "was last written 3 days ago: its samples are not of now");
+    check_none("powermetrics", "was last written 3 days ago: its samples are not current");
     written_before(path, 40);
     check_none("powermetrics", "was last written 40 seconds ago");
     /* Half a second a sample: good for 2 s. */
@@ -284,7 +284,7 @@ static void test_old_file(void)
         usleep(10000);
         ops->read(probe, readings);
     }
-    check_missing("power.cpu", true, "powermetrics gives no new samples");
+    check_missing("power.cpu", true, "powermetrics produces no new samples");
     close_probe();
 }
 
@@ -312,10 +312,10 @@ static void test_growing(void)
     CHECK_NEAR(value("power.cpu"), 2, 0);
     append(path, PLIST("<key>thermal_pressure</key><string>Nominal</string>"));
     ops->read(probe, readings);
-    check_missing("power.cpu", true, "the newest sample of powermetrics does not have it");
+    check_missing("power.cpu", true, "the latest powermetrics sample does not contain it");
     append(path, PLIST("<wrong>1</wrong>"));
     ops->read(probe, readings);
-    check_missing("power.cpu", true, "no property list has");
+    check_missing("power.cpu", true, "is not valid in a property list");
     append(path, POWER("<real>3000</real>"));
     ops->read(probe, readings);
     CHECK_NEAR(value("power.cpu"), 3, 0);
@@ -330,10 +330,10 @@ static void test_no_file(void)
     setenv("ASSAY_POWERMETRICS", FIXTURES, 1);
     check_none("powermetrics", "not a regular file");
     setenv("ASSAY_POWERMETRICS", ASSAY_TEST_ROOT "/README.md", 1);
-    check_none("powermetrics", "no whole sample");
+    check_none("powermetrics", "no complete powermetrics sample");
     unsetenv("ASSAY_POWERMETRICS");
     setenv("ASSAY_FSROOT", FIXTURES, 1);
-    check_none("powermetrics", "ASSAY_FSROOT is set");
+    check_none("powermetrics", "ASSAY_FSROOT describes");
 }
 
 /* --- a child process -------------------------------------------------------------------------- */

@@ -148,7 +148,7 @@ static void test_blocked_probe(void)
         assay__sleep_ns(MS);
         assay__sampler_series(sampler, CHANNELS, &series);
     } while (series.available);
-    CHECK_HAS(series.reason, "did not come back within 0.02 s");
+    CHECK_HAS(series.reason, "did not return within 0.02 s:");
     uint64_t before = readings_of(COUNT);
     while (readings_of(COUNT) < before + 10) /* the others go on */
         assay__sleep_ns(MS);
@@ -162,9 +162,8 @@ static void test_blocked_probe(void)
     assay__sampler_window(sampler, CHANNELS, series.times_ns[0], series.times_ns[2] + SECOND, true,
                           &window);
     CHECK(!window.available);
-    CHECK_STR(window.reason,
-              "a read did not come back within 0.02 s: given up; the window ends 1 s "
-              "after the last reading");
+    CHECK_STR(window.reason, "a read did not return within 0.02 s: gave up; the window ends 1 s "
+                             "after the last reading");
     assay__sampler_probe_cost(sampler, 1, &cost);
     CHECK(cost.blocked);
     assay__sampler_probe_cost(sampler, 0, &cost);
@@ -207,7 +206,7 @@ static void test_stop_while_blocked(void)
     assay__sampler_stop(sampler);
     assay__sampler_series(sampler, CHANNELS, &series);
     CHECK(!series.available);
-    CHECK_HAS(series.reason, "did not come back");
+    CHECK_HAS(series.reason, "did not return");
     assay__sampler_series(sampler, COUNT, &series);
     CHECK(series.available);
     open_gate();

@@ -123,10 +123,10 @@ static void test_server(void)
     CHECK_NEAR(value("memory.write"), 50 * 64, 1e-6);
     counts[4].running_ns = 0;
     ops->read(probe, readings);
-    check_missing("memory.write", true, "holds the counters");
+    check_missing("memory.write", true, "is using the counters");
     read_fails = true;
     ops->read(probe, readings);
-    check_missing("memory.read", true, "cannot be read any more");
+    check_missing("memory.read", true, "can no longer be read");
     close_probe();
     for (size_t i = 0; i < open_count; i++)
         CHECK(opened[i].closed);
@@ -148,7 +148,7 @@ static void test_client(void)
     CHECK_INT(open_count, 1);
     CHECK(opened[0].config == (0x20ffULL | 1ULL << 32));
     CHECK_NEAR(value("memory.read"), 3 * 2048, 0);
-    check_missing("memory.write", false, "describe no counter of bytes");
+    check_missing("memory.write", false, "describe no counters of bytes");
     close_probe();
 }
 
@@ -193,7 +193,7 @@ static void test_bad_files(void)
         snprintf(path, sizeof path, IMC "_0/%s", rows[i][0]);
         put(path, rows[i][1]);
         open_probe("uncore");
-        check_missing("memory.read", false, "are not understood");
+        check_missing("memory.read", false, "could not be parsed");
         close_probe();
     }
 }
@@ -201,10 +201,10 @@ static void test_bad_files(void)
 static void test_none(void)
 {
     use_fakes();
-    check_none("uncore", "no counters of its memory controllers");
+    check_none("uncore", "no memory-controller counters");
     make_server();
     assay__perf_event_calls_set(NULL); /* this machine is not asked about another one */
-    check_none("uncore", "ASSAY_FSROOT is set");
+    check_none("uncore", "ASSAY_FSROOT describes");
 }
 
 int main(int argc, char **argv)

@@ -1,7 +1,7 @@
 /* test_profile_details.c - what a profile keeps of layers beside their times: the times of each
- * launch, shapes and attributes, and the tensors at the peak. Every bit survives, also beyond one
- * chunk; a killed capture keeps them; profiles from before load as they did; and each lie about
- * them is noticed. */
+ * launch, shapes and attributes, edges, and the tensors at the peak. Every bit survives, also
+ * beyond one chunk; a killed capture keeps them; profiles from before load as they did; and each
+ * lie about them is noticed. */
 #include "profile_fixture.h"
 
 #define LAUNCHES 6
@@ -13,6 +13,9 @@ static struct assay__peak_tensor tensors[] = {
     {"odd \"name\"", "", NAN, "", "", "", ""},
     {"relu_out", "1x64x112x112 float32", 3211264, "relu; DROP TABLE peaks", "Relu", "conv", "pool"},
 };
+
+static struct assay__edge edges[] = {
+    {-1, 0, "input", 602112}, {0, 1, "it's \"x\"", NAN}, {1, -1, "output", 4}};
 
 /* One good trial of `count` layers and six launches. */
 static struct assay_profile *make(struct assay__layer *items, size_t count)
@@ -74,6 +77,8 @@ static const char *write_small(void)
     items[0].outputs = "1x64x112x112 float32";
     items[0].attributes = "kernel_shape 7x7, mode it's";
     struct assay_profile *p = make(items, 2);
+    p->trials[0].layers.edges = edges;
+    p->trials[0].layers.edge_count = COUNT(edges);
     p->trials[0].peak = (struct assay__peak){.reason = "",
                                              .node = "pool",
                                              .op = "MaxPool",
@@ -96,6 +101,18 @@ static void same_times(const struct assay__layer *layer, const double *times_ns)
               (isnan(layer->launch_times_ns[i]) && isnan(times_ns[i])));
 }
 
+static void check_edges(const struct assay__layers *l)
+{
+    CHECK_INT(l->edge_count, COUNT(edges));
+    for (size_t i = 0; i < COUNT(edges); i++) {
+        CHECK_INT(l->edges[i].producer, edges[i].producer);
+        CHECK_INT(l->edges[i].consumer, edges[i].consumer);
+        CHECK_STR(l->edges[i].tensor, edges[i].tensor);
+        CHECK(l->edges[i].bytes == edges[i].bytes ||
+              (isnan(l->edges[i].bytes) && isnan(edges[i].bytes)));
+    }
+}
+
 static void check_small(const struct assay_profile *p)
 {
     const struct assay__layers *l = &p->trials[0].layers;
@@ -111,6 +128,7 @@ static void check_small(const struct assay_profile *p)
     CHECK_STR(l->items[0].outputs, "1x64x112x112 float32");
     CHECK_STR(l->items[0].attributes, "kernel_shape 7x7, mode it's");
     CHECK_STR(l->items[1].inputs, "");
+    check_edges(l);
     CHECK(peak->reason && isnan(peak->bytes) && peak->body_bytes == 0 && peak->rest_bytes == 12);
     CHECK_STR(peak->node, "pool");
     CHECK_STR(peak->op, "MaxPool");
@@ -175,6 +193,35 @@ static void test_long(void)
     free(times);
 }
 
+/* Edges came during schema 2: a file without them is not damaged. Those of layers that are not
+ * there are left out, and so are those of none; layers may be numbered with gaps. */
+static void test_edges(void)
+{
+    make_folder();
+    const char *path = write_small();
+    edit(path, "DROP TABLE edges");
+    struct assay_profile *p = load(path);
+    CHECK_INT(p->trials[0].note_count, 0);
+    CHECK_INT(p->trials[0].layers.edge_count, 0);
+    assay_profile_close(p);
+    path = write_small();
+    edit(
+        path,
+        "UPDATE layers SET position = 1000 WHERE position = 1;"
+        "UPDATE edges SET consumer = 1000 WHERE consumer = 1;"
+        "UPDATE edges SET producer = 1000 WHERE producer = 1;"
+        "INSERT INTO edges VALUES(1, 10, 0, 7, 'gone', 1), (1, 11, NULL, NULL, 'none', 1),"
+        " (1, 12, -3, 'x', 'none', 1), (1, 13, 2000000000, 0, 'far', 1), (7, 0, 0, 1, 'other', 1)");
+    p = load(path);
+    check_edges(&p->trials[0].layers);
+    assay_profile_close(p);
+    edit(path, "UPDATE edges SET bytes = -1, tensor = NULL");
+    p = load(path);
+    CHECK_STR(p->trials[0].layers.edges[0].tensor, "");
+    CHECK(isnan(p->trials[0].layers.edges[0].bytes));
+    assay_profile_close(p);
+}
+
 /* What an older version wrote: no such tables, no such columns. */
 static void test_older(void)
 {
@@ -182,7 +229,8 @@ static void test_older(void)
     const char *path = write_small();
     make_schema_1(path);
     edit(path, "DROP TABLE layer_time_chunks; DROP TABLE peaks; DROP TABLE peak_tensors;"
-               "ALTER TABLE layers DROP COLUMN inputs; ALTER TABLE layers DROP COLUMN weights;"
+               "DROP TABLE edges; ALTER TABLE layers DROP COLUMN inputs; ALTER TABLE layers DROP "
+               "COLUMN weights;"
                "ALTER TABLE layers DROP COLUMN outputs; ALTER TABLE layers DROP COLUMN attributes");
     struct assay_profile *p = load(path);
     CHECK_INT(p->trials[0].note_count, 0);
@@ -191,7 +239,7 @@ static void test_older(void)
     CHECK(p->trials[0].layers.items[0].launch_times_ns == NULL);
     CHECK_STR(p->trials[0].layers.items[0].attributes, "");
     CHECK(p->trials[0].peak.reason == NULL);
-    CHECK_HAS(assay__layer_interval_reason(&p->trials[0].layers), "does not hold");
+    CHECK_HAS(assay__layer_interval_reason(&p->trials[0].layers), "does not have");
     assay_profile_close(p);
 }
 
@@ -290,7 +338,7 @@ static void test_tolerant(void)
     assay_profile_close(p);
     edit(path, "DELETE FROM peak_tensors");
     p = load(path);
-    CHECK_STR(p->trials[0].peak.reason, "the profile holds no tensors and no reason");
+    CHECK_STR(p->trials[0].peak.reason, "the profile has neither tensors nor a reason");
     assay_profile_close(p);
     edit(path, "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 300) "
                "INSERT INTO peak_tensors(trial, position, name) SELECT 1, i, 't' FROM n");
@@ -336,8 +384,9 @@ static void test_interval(void)
     struct assay__layers list = {.items = &layer, .count = 1, .launch_count = LAUNCHES};
     double low, high, coverage;
     CHECK(assay__layer_interval(&list, &layer, &low, &high, &coverage));
-    CHECK(low == 0.1 + 0.2 && high == 14);
-    CHECK_NEAR(coverage, 1 - 2 / 64.0, 1e-12);
+    CHECK_NEAR(low, 0.3 + 0.5 / 1.4 * 9.7, 1e-12); /* between ranks 1 and 2, as in test_stats.c */
+    CHECK_NEAR(high, 14 - 0.5 / 1.4, 1e-12);
+    CHECK_NEAR(coverage, 0.95, 1e-12);
     CHECK(assay__layer_interval(&list, &other, &low, &high, &coverage)); /* one is not known */
     CHECK(low == 5 && high == 9);
     CHECK_NEAR(coverage, 1 - 2 / 32.0, 1e-12);
@@ -355,7 +404,8 @@ static void test_interval(void)
     layer = layer_of(0, many);
     list.launch_count = 100;
     CHECK(assay__layer_interval(&list, &layer, &low, &high, NULL));
-    CHECK(low == 40 && high == 61); /* ranks 40 and 61 of 100: the usual table */
+    CHECK_NEAR(low, 40.763200616, 1e-6); /* ranks 40 and 61 of 100, moved inwards to 95 % */
+    CHECK_NEAR(high, 60.236799384, 1e-6);
 }
 
 int main(int argc, char **argv)
@@ -365,6 +415,7 @@ int main(int argc, char **argv)
         {"nothing_there", test_nothing_there},
         {"long", test_long},
         {"older", test_older},
+        {"edges", test_edges},
         {"query", test_query},
         {"lies", test_lies},
         {"tolerant", test_tolerant},

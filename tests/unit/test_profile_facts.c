@@ -78,7 +78,8 @@ static struct assay_profile *make_facts(void)
                                            .layers = ASSAY_LAYERS_ISOLATED,
                                            .watched = ASSAY__WATCHED_POWER |
                                                       ASSAY__WATCHED_COUNTERS};
-    t->generation = (struct assay__generation_info){8, 32, ids, COUNT(ids)};
+    static struct assay__token_time times[] = {{1, 5e6, 5e6, 4e6, 6e6}, {3, 7e6, 1e6, NAN, 2e6}};
+    t->generation = (struct assay__generation_info){8, 32, ids, COUNT(ids), times, COUNT(times)};
     t->required = &required;
     t->placement = (struct assay__placement){"ONNX Runtime 1.31.1; asked", nodes, COUNT(nodes)};
     t->power = (struct assay__power_info){.gap = ASSAY__POWER_KNOWN,
@@ -186,6 +187,14 @@ static void same_trial(const struct assay__trial *a, const struct assay__trial *
     SAME_INT(protocol.watched);
     SAME_INT(generation.tokens);
     SAME_INT(generation.prompt);
+    SAME_INT(generation.time_count);
+    for (size_t i = 0; i < a->generation.time_count; i++) {
+        SAME_INT(generation.times[i].token);
+        CHECK_NEAR(b->generation.times[i].at_ns, a->generation.times[i].at_ns, 0);
+        CHECK_NEAR(b->generation.times[i].step_ns, a->generation.times[i].step_ns, 0);
+        CHECK(isnan(a->generation.times[i].low_ns) == isnan(b->generation.times[i].low_ns));
+        CHECK_NEAR(b->generation.times[i].high_ns, a->generation.times[i].high_ns, 0);
+    }
     SAME_INT(generation.id_count);
     for (size_t i = 0; i < a->generation.id_count; i++)
         SAME_INT(generation.ids[i]);

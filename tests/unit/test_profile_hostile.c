@@ -34,7 +34,7 @@ static void test_not_a_profile(void)
     CHECK_HAS(error.message, "not an assay profile");
     CHECK_INT(open_code(in_folder("missing"), &error), ASSAY_ENOTFOUND);
     CHECK_HAS(error.message, "missing: No such file or directory");
-    CHECK_INT(open_code(folder, &error), ASSAY_EINVAL);
+    CHECK_INT(open_code(folder, &error), ASSAY_EIO);
     CHECK_HAS(error.message, "is a folder");
     CHECK_INT(open_code("", &error), ASSAY_EINVAL);
     CHECK(!exists(in_folder("missing")));
@@ -100,7 +100,7 @@ static void test_lying_chunks(void)
         {"UPDATE sample_chunks SET count=9000000000000 WHERE launch=1 AND chunk=1",
          "count is wrong"},
         {"UPDATE sample_chunks SET count=-5 WHERE launch=1 AND chunk=1", "count is wrong"},
-        {"UPDATE sample_chunks SET first=1 WHERE launch=1 AND chunk=1", "does not join"},
+        {"UPDATE sample_chunks SET first=1 WHERE launch=1 AND chunk=1", "does not follow"},
         {"DELETE FROM sample_chunks WHERE launch=1 AND chunk=1", "missing"},
         {"UPDATE sample_chunks SET data='text' WHERE launch=1 AND chunk=1", "do not decode"},
         {"UPDATE sample_chunks SET encoding='zip' WHERE launch=1 AND chunk=1", "do not decode"},

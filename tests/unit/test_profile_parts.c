@@ -312,7 +312,7 @@ static void test_not_ended(void)
     put_document(store, a);
     b = open_profile(path);
     CHECK_INT(b->trials[0].note_count, 2);
-    CHECK_HAS(b->trials[0].notes[1], "this capture did not end, so it is lost");
+    CHECK_HAS(b->trials[0].notes[1], "this capture did not end, so they are lost");
     assay_profile_close(b);
     CHECK_INT(assay__store_finish(store, true, false, NULL), 0);
     b = open_profile(path); /* complete: there was nothing to keep */
@@ -332,7 +332,7 @@ static void test_lies(void)
         {"UPDATE series_chunks SET count=9000000000000 WHERE series=0", "count is wrong", 0},
         {"UPDATE series_chunks SET count=-1 WHERE series=0", "count is wrong", 0},
         {"UPDATE series_chunks SET count=2.5 WHERE series=0", "count is wrong", 0},
-        {"UPDATE series_chunks SET first=3 WHERE series=0", "does not join", 0},
+        {"UPDATE series_chunks SET first=3 WHERE series=0", "does not follow", 0},
         {"UPDATE series_chunks SET chunk=1 WHERE series=0", "missing before", 0},
         {"DELETE FROM series_chunks WHERE series=0", "chunk 0: it is missing", 0},
         {"UPDATE series_chunks SET time_data='texttext' WHERE series=0", "times do not decode", 0},

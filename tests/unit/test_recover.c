@@ -53,9 +53,8 @@ static void test_killed(void)
     CHECK_INT(metric(trial, "latency.p50")->state, ASSAY_MEASURED);
     CHECK_INT(metric(trial, "latency.mean")->state, ASSAY_DERIVED);
     CHECK_INT(metric(trial, "throughput.inferences")->state, ASSAY_MEASURED);
-    CHECK_STR(
-        metric(trial, "latency.p50")->note,
-        "recovered from the samples of a capture that did not end; warm samples, host to host");
+    CHECK_STR(metric(trial, "latency.p50")->note,
+              "recovered from the samples of an unfinished capture; warm samples, host to host");
     CHECK_HAS(metric(trial, "throughput.inferences")->note, "sum of the samples");
     CHECK_INT(metric(trial, "latency.p999")->state, ASSAY_UNAVAILABLE);
     CHECK_HAS(metric(trial, "latency.p999")->note, "needs 6636 samples");

@@ -458,7 +458,7 @@ static void test_empty(void)
             if (strcmp(assay_report_format(f), "text") == 0 && trials == 0)
                 CHECK_HAS(text, "EMPTY");
             if (strcmp(assay_report_format(f), "text") == 0 && trials == 1) {
-                CHECK_HAS(text, "latency is not known");
+                CHECK_HAS(text, "Interrupted: ");
                 CHECK(strstr(text, " 0 ") == NULL);
             }
             assay_free(text);
@@ -474,55 +474,14 @@ static void test_unattributed(void)
     struct assay_profile *p = document();
     struct assay__layers *l = &p->trials[0].layers;
     char *text = render(p, (struct assay_report_options){0});
-    CHECK(strstr(text, "in mind") == NULL);
+    CHECK_HAS(text, "39.1 ms per image; Conv takes 57 %.\n");
     assay_free(text);
     l->items[2].time_ns += 3910000; /* the layers are now 10 % too long together */
     l->unattributed_ns -= 3910000;
     text = render(p, (struct assay_report_options){.columns = 200});
-    CHECK_HAS(text,
-              "The layers sum to 110 % of the 39.1 ms per inference: read them as proportions. ");
-    CHECK_HAS(text, "Conv takes 52 % of their sum (3 of 9 layers); the slowest layer, ");
-    CHECK_HAS(text, "=-3.87 ms  -9.91 %");
-    CHECK_HAS(text, " 39.1 ms    100 %\n");
-    assay_free(text);
-    l->items[2].time_ns -= 2 * 3910000;
-    l->unattributed_ns += 2 * 3910000;
-    text = render(p, (struct assay_report_options){.columns = 200});
-    CHECK_HAS(text, "10 % could not be attributed");
-    assay_free(text);
-    assay_profile_close(p);
-}
-
-/* The sentence at the top says only what is so. */
-static void test_answer(void)
-{
-    struct assay_profile *p = document();
-    struct assay__trial *t = &p->trials[0];
-    struct assay__layers *l = &t->layers;
-    struct assay_report_options wide = {.columns = 200};
-    for (size_t i = 0; i < l->count; i++)
-        l->items[i].time_ns *= 5;
-    l->unattributed_ns = NAN;
-    l->slowdown = 7.27;
-    char *text = render(p, wide);
-    CHECK_HAS(text,
-              "The layers sum to 499 % of the 39.1 ms per inference: timing them made the run "
-              "7.27 times as long; read them as proportions. Conv takes 57 % of their sum");
-    assay_free(text);
-    for (size_t i = 0; i < l->count; i++)
-        l->items[i].time_ns /= 100;
-    l->engine_ns = 39100000 * 0.1;
-    l->unattributed_ns = 39100000 * 0.04;
-    text = render(p, wide);
-    CHECK_HAS(text, "the largest single part is the engine's fixed cost per run (10 %)");
-    assay_free(text);
-    l->unattributed_ns = 39100000 * 0.85;
-    text = render(p, wide);
-    CHECK_HAS(text, "the largest part that could be attributed is the engine's fixed cost");
-    assay_free(text);
-    l->engine_ns = 39100000 * 0.6;
-    text = render(p, wide);
-    CHECK_HAS(text, "most goes to the engine's fixed cost per run (60 %)");
+    CHECK_HAS(text, "39.1 ms per image; Conv takes 51 %.\n"); /* of layers and engine */
+    CHECK_HAS(text, "=-3.87 ms\n"); /* no share: those of layers and engine are 100 % */
+    CHECK_HAS(text, " 39.1 ms\n");
     assay_free(text);
     assay_profile_close(p);
 }
@@ -548,11 +507,10 @@ static void test_untimed(void)
     assay_free(text);
     for (size_t i = 0; i < l->count; i++) {
         l->items[i].state = ASSAY_UNAVAILABLE;
-        l->items[i].note = "runs before the first marker: its time is in the engine row";
+        l->items[i].note = "runs before the first marker: its time is part of the engine row";
     }
     text = render(p, wide);
-    CHECK_HAS(text,
-              "where it goes inside is not known: runs before the first marker: its time is in");
+    CHECK_HAS(text, "39.1 ms per image; layer times are unknown.");
     assay_free(text);
     l->count = 0;
     l->reason = l->method = "";
@@ -560,13 +518,13 @@ static void test_untimed(void)
     t->option_count = 2;
     t->protocol.layers = ASSAY_LAYERS_AUTO;
     text = render(p, wide);
-    CHECK_HAS(text, "where it goes inside is not known: the graph has no nodes left to time.");
+    CHECK_HAS(text, "39.1 ms per image; layer times are unknown.");
     CHECK_HAS(text, "· time 2 s\n");
     assay_free(text);
     t->option_count = 0;
     t->protocol.layers = ASSAY_LAYERS_OFF; /* not asked for: nothing to say */
     text = render(p, wide);
-    CHECK_HAS(text, "where it goes inside is not known.");
+    CHECK_HAS(text, "39.1 ms per image.");
     assay_free(text);
     assay_profile_close(p);
 }
@@ -589,7 +547,6 @@ static void test_words(void)
     CHECK_HAS(text, " 1 parameter ");
     CHECK_HAS(text, " 1 node\n");
     CHECK_HAS(text, " 1 core ");
-    CHECK_HAS(text, "of 1 layer)");
     CHECK_HAS(text, " 1 session ");
     CHECK_HAS(text, " 2  interrupted  stopped      300             12  39.2 ms      288");
     CHECK_HAS(text, "about 1 more iteration would");
@@ -654,7 +611,7 @@ static void test_enqueue(void)
     CHECK_HAS(text, "enqueue");
     CHECK_HAS(text, "5.01 µs");
     CHECK_HAS(text, "host enqueue time only");
-    CHECK_HAS(text, "where it goes inside is not known");
+    CHECK_HAS(text, "layer times are unknown");
     CHECK(strstr(text, "total (") == NULL);
     assay_free(text);
     text = render(p, (struct assay_report_options){.format = "json"});
@@ -707,7 +664,6 @@ int main(int argc, char **argv)
         {"empty", test_empty},
         {"enqueue", test_enqueue},
         {"unattributed", test_unattributed},
-        {"answer", test_answer},
         {"untimed", test_untimed},
         {"words", test_words},
         {"clock_comb", test_clock_comb},

@@ -153,7 +153,7 @@ static void test_markdown(void)
 {
     static const char *const rows[] = {
         "| package | 4.25 W | =17.8 W |",
-        "\n- — average (gpu0): no NVML\n",
+        "\n- power.average.gpu0: no NVML\n",
         "| power.package | | 3 | =4.25 W | =18.1 W | | ≤ 1.00 ms | derived | powercap | energy "
         "over "
         "time |",

@@ -19,8 +19,8 @@ static void test_score(void)
     CHECK_INT(assay__score_put(trial->metrics, true), 0);
     CHECK_INT(get("score.efficiency")->state, ASSAY_UNAVAILABLE);
     CHECK_STR(get("score.efficiency")->note,
-              "not known: TOPS/W; known: speed 40.0 of 40, memory 5.0 of 20; "
-              "TOPS/W: it was not measured");
+              "unknown: TOPS/W; known: speed 40.0 of 40, memory 5.0 of 20; "
+              "TOPS/W: see efficiency.tops_per_watt");
     assay_metrics_derived(trial->metrics, "efficiency.tops_per_watt", 2.5, "sensors", "");
     CHECK_INT(assay__score_put(trial->metrics, true), 0);
     CHECK_NEAR(get("score.efficiency")->value, 40 + 10 + 5, 1e-12);
@@ -39,7 +39,7 @@ static void test_score(void)
     assay_metrics_derived(trial->metrics, "memory.peak.worker", 0, "process", "");
     assay__score(trial->metrics, true, &score);
     CHECK(isnan(score.parts[2].points));
-    CHECK_STR(score.parts[2].reason, "the peak of memory is 0");
+    CHECK_STR(score.parts[2].reason, "peak memory is 0");
     end();
 }
 

@@ -194,7 +194,7 @@ static void test_dynamic_int8(void)
     CHECK_NEAR(numbers[1], 40, 0);
     CHECK_STR(add->outputs[0], "y");
     CHECK(!assay__graph_initializer(&model->graph, "w"));
-    CHECK(noted(&notes, "1 MatMul, Gemm and Conv left alone"));
+    CHECK(noted(&notes, "1 MatMul, Gemm and Conv left unchanged:"));
     settle(model);
 }
 
@@ -241,7 +241,7 @@ static void test_float16(void)
     CHECK_STR(nth(&model->graph, "Cast", 1)->outputs[0], "y");
     CHECK_INT(assay__node_int(nth(&model->graph, "Cast", 1), "to", 0), ASSAY__FLOAT32);
     CHECK(noted(&notes, "2 of 2 operators in float16, 1 weights (12 bytes), 2 Casts"));
-    CHECK(noted(&notes, "2 numbers of weights lie below"));
+    CHECK(noted(&notes, "2 weight values are below"));
     CHECK(noted(&notes, "1 of them become 0"));
     /* once more: nothing is left */
     notes = notes_for(model);
@@ -303,7 +303,7 @@ static void test_float16_keeps(void)
     CHECK_STR(angle->inputs[1], "f");
     CHECK_STR(nth(&model->graph, "Mul", 1)->inputs[1], "f_f16");
     CHECK_STR(nth(&model->graph, "Relu", 0)->inputs[0], "o"); /* its type is not known */
-    CHECK(noted(&notes, "1 operators that calculate angles"));
+    CHECK(noted(&notes, "1 operators that compute angles"));
     settle(model);
 }
 
@@ -440,7 +440,7 @@ static void test_extract(void)
     settle(model);
     model = chain();
     CHECK_INT(assay__rewrite_extract(model, a, 1, b, 1, NULL, &error), ASSAY_EINVAL);
-    CHECK_HAS(error.message, "'x2' is needed too");
+    CHECK_HAS(error.message, "'x2' is also needed:");
     CHECK_INT(assay__rewrite_extract(model, none, 1, b, 1, NULL, &error), ASSAY_ENOTFOUND);
     CHECK_INT(assay__rewrite_extract(model, NULL, 0, none, 1, NULL, &error), ASSAY_ENOTFOUND);
     CHECK_HAS(error.message, "nearest is 'b'");

@@ -235,14 +235,14 @@ static void test_unknown(void)
 {
     struct assay__roofline_layer l = one("Loop", NAN, 1e6, 1e6);
     CHECK_INT(l.bound, ASSAY__BOUND_UNKNOWN);
-    CHECK_STR(l.reason, "its FLOPs are not known");
+    CHECK_STR(l.reason, "its FLOPs are unknown");
     CHECK(isnan(l.utilization) && isnan(l.least_ns));
     l = one("Conv", 1e6, NAN, 1e6);
     CHECK_INT(l.bound, ASSAY__BOUND_UNKNOWN);
-    CHECK_STR(l.reason, "its bytes are not known");
-    CHECK_STR(one("Conv", 1e6, 1e6, NAN).reason, "its time is not known");
-    CHECK_STR(one("Conv", 1e6, 1e6, 0).reason, "its time is not known");
-    CHECK_STR(one("Conv", -1, 1e6, 1e6).reason, "its FLOPs are not known");
+    CHECK_STR(l.reason, "its bytes are unknown");
+    CHECK_STR(one("Conv", 1e6, 1e6, NAN).reason, "its time is unknown");
+    CHECK_STR(one("Conv", 1e6, 1e6, 0).reason, "its time is unknown");
+    CHECK_STR(one("Conv", -1, 1e6, 1e6).reason, "its FLOPs are unknown");
     /* something that moves nothing has no place on the picture, but a roof */
     l = one("Range", 1e9, 0, 20e6);
     CHECK_INT(l.bound, ASSAY__BOUND_COMPUTE);
@@ -318,7 +318,7 @@ static void test_types(void)
     CHECK_STR(r.type, "float16");
     CHECK_STR(r.type_from, "the model's weights take 2 bytes each");
     CHECK_STR(r.layers[1].peak->label, "float32");
-    CHECK_HAS(r.peak_note, "no ceiling of float16 is kept: float32 is used");
+    CHECK_HAS(r.peak_note, "no ceiling of float16 is saved: float32 is used");
     p->models[0]->weight_bytes = 4000;
     t->inputs = tensors; /* ids only: the outputs say it */
     p->models[0]->outputs = tensors;
@@ -338,7 +338,7 @@ static void test_types(void)
     r = roofline(p);
     CHECK(!r.peak);
     CHECK_INT(r.layers[1].bound, ASSAY__BOUND_UNKNOWN);
-    CHECK_STR(r.layers[1].reason, "no ceiling of float64 is kept");
+    CHECK_STR(r.layers[1].reason, "no ceiling of float64 is saved");
     assay_profile_close(p);
 }
 
@@ -378,10 +378,10 @@ static void test_accelerator(void)
     CHECK_HAS(r.cores_note, "TF32");
     set_device(p, "cuda:1");
     r = roofline(p);
-    CHECK_HAS(r.reason, "no ceilings of cuda:1 are kept");
+    CHECK_HAS(r.reason, "no ceilings of cuda:1 are saved");
     set_device(p, "gpu/cuda:1"); /* the name that was given, with its build */
     r = roofline(p);
-    CHECK_HAS(r.reason, "no ceilings of gpu/cuda:1 are kept");
+    CHECK_HAS(r.reason, "no ceilings of gpu/cuda:1 are saved");
     setenv("ASSAY_FSROOT", "/somewhere", 1); /* another machine: advice that cannot work is none */
     r = roofline(p);
     CHECK_HAS(r.reason, "cannot be measured");
@@ -397,7 +397,7 @@ static void test_no_ceilings(void)
     size_t all = p->ceiling_count;
     p->ceiling_count = 0;
     struct assay__roofline r = roofline(p);
-    CHECK_HAS(r.reason, "no ceilings of this machine are kept");
+    CHECK_HAS(r.reason, "no ceilings of this machine are saved:");
     CHECK_INT(r.layers[0].bound, ASSAY__BOUND_UNKNOWN);
     CHECK_STR(r.layers[0].reason, r.reason);
     CHECK_INT(assay__roofline_apply(p, &p->trials[0]), 0);
@@ -428,7 +428,7 @@ static void test_no_ceilings(void)
     p->ceiling_count = 6;
     r = roofline(p);
     CHECK_INT(r.level_count, 0);
-    CHECK_STR(r.layers[0].reason, "no ceiling of the memory is kept");
+    CHECK_STR(r.layers[0].reason, "no memory ceiling is saved");
     assay_profile_close(p);
 }
 
@@ -484,8 +484,9 @@ static void test_metrics(void)
 
 static char *draw(const struct assay_profile *p, int columns, bool ascii)
 {
-    return subject_text(p, &p->trials[0], &assay__subject_roofline,
-                        (struct assay_report_options){.columns = columns, .ascii = ascii});
+    return subject_text(
+        p, &p->trials[0], &assay__subject_roofline,
+        (struct assay_report_options){.columns = columns, .ascii = ascii, .full = true});
 }
 
 static struct assay__layer picture[] = {
@@ -554,17 +555,20 @@ static void test_tables(void)
     static const char *const rows[] = {
         " 80.5 % is bound by compute, 19.1 % is bound by memory, 0.366 % is of unknown bound.",
         " 20.4 ms instead of 27.2 ms (75 %).",
-        " A layer1/layer1.0/a_rather_long_scope/conv2 54.9 % =1,333 =80.0 G =100 G =80.0 % compute",
-        " C fc 18.3 % =0.5 =4.00 G =5.13 G =78.0 % memory dram ",
-        " D fast 1.83 % =100 =200 G =100 G =200 % compute",
-        " transpose 0.732 % =0 — — =60.0 % memory l3",
-        " 0.366 % — — — — unknown",
-        " G add 0.0110 % =0.0833 =3.33 M =16.7 G =0.0200 % overhead",
+        " A stem/conv 22.0 % =60 =40.0 G =100 G =40.0 % =3.60 ms compute",
+        " B layer1/layer1.0/a_rather_long_scope/conv2 54.9 % =1,333 =80.0 G =100 G =80.0 % =3.00 "
+        "ms "
+        "compute",
+        " C fc 18.3 % =0.5 =4.00 G =5.13 G =78.0 % =1.10 ms memory dram ",
+        " F fast 1.83 % =100 =200 G =100 G =200 % =0 s compute",
+        " transpose 0.732 % =0 — — =60.0 % =80.0 µs memory l3",
+        " 0.366 % — — — — — unknown",
+        " E add 0.0110 % =0.0833 =3.33 M =16.7 G =0.0200 % =3.00 µs overhead",
         " float32 100 GFLOP/s compute.float32.one-core",
         " l2 100 GB/s 1.05 MB bandwidth.l2.read.one-core",
         " weights from dram read 10.0 GB/s bandwidth.dram.read.one-core",
         " 2 layers are faster than their roof",
-        " 1 layer with unknown bound",
+        " The bound of 1 layer is not known: its FLOPs are unknown.",
     };
     struct assay_profile *p = pictured();
     char *text = draw(p, 200, false), *whole = flat(text);

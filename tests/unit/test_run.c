@@ -455,13 +455,13 @@ static void test_lies(void)
         int code;
         const char *reason;
     } lies[] = {
-        {"echo garbage >&3; sleep 5", ASSAY_EFORMAT, "a line that is no message"},
-        {"echo '[1]' >&3; sleep 5", ASSAY_EFORMAT, "a line that is no message"},
+        {"echo garbage >&3; sleep 5", ASSAY_EFORMAT, "a line that is not a message"},
+        {"echo '[1]' >&3; sleep 5", ASSAY_EFORMAT, "a line that is not a message"},
         {"echo '{\"surprise\": 1}' >&3; sleep 5", ASSAY_EFORMAT, "an unknown message"},
         {"echo '{\"phase\": \"dancing\"}' >&3; sleep 5", ASSAY_EFORMAT, "an unknown phase"},
         {"echo '{\"window\": {\"index\": 3, \"prerun\": 1}}' >&3; sleep 5", ASSAY_EFORMAT,
-         "a window out of turn"},
-        {"echo '{\"layer\": {}}' >&3; sleep 5", ASSAY_EFORMAT, "a layer out of turn"},
+         "an unexpected window"},
+        {"echo '{\"layer\": {}}' >&3; sleep 5", ASSAY_EFORMAT, "an unexpected layer"},
         {"echo '{\"done\": {}}' >&3; sleep 5", ASSAY_EFORMAT, "'done' without a sample"},
         {"echo '{\"error\": {\"code\": 77, \"message\": \"odd\"}}' >&3", ASSAY_EENGINE, "odd"},
         {"echo dying words >&2; exit 7", ASSAY_ECRASH,

@@ -100,7 +100,7 @@ static void test_no_launch(void)
     CHECK_INT(p->environment.unknown_count, 0);
     const struct assay_metric *steal = assay_metrics_get(p->trials[0].metrics, "disturbance.steal");
     CHECK(steal && steal->state == ASSAY_UNAVAILABLE);
-    CHECK_STR(steal->note, "no launch was made");
+    CHECK_STR(steal->note, "nothing was launched");
     assay_profile_close(p);
 }
 

@@ -451,7 +451,7 @@ static void test_calibrate_hangs(void)
     /* It comes back. Long enough for three reads on a busy machine. */
     assay__sampler_calibrate(sampler, 600 * MS, MS);
     CHECK(!series_of(0).available);
-    CHECK_HAS(series_of(0).reason, "a read did not come back within 0.4 s: given up");
+    CHECK_HAS(series_of(0).reason, "a read did not return within 0.4 s: gave up");
     CHECK(series_of(1).available);
     CHECK(series_of(1).readings > 2); /* it had its time all the same */
     CHECK_INT(assay__sampler_start(sampler, NULL), 0);

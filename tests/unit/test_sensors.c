@@ -93,7 +93,7 @@ static void test_packages_and_memory(void)
     CHECK_NEAR(value("power.average"), 105, 1e-9);
     CHECK_HAS(get("power.average")->note, "package-0 + package-1 + dram-0;");
     CHECK_NEAR(value("energy.inference.net"), 80 * LENGTH / 800, 1e-9);
-    CHECK_STR(why_not("efficiency.tops_per_watt"), "the FLOPs are not known");
+    CHECK_STR(why_not("efficiency.tops_per_watt"), "the FLOPs are unknown");
     done();
 }
 
@@ -133,8 +133,8 @@ static void test_counter_and_power(void)
     measure("build/cuda:0", NULL);
     compute();
     CHECK_NEAR(value("power.average"), 50, 1e-9);
-    CHECK_HAS(get("power.average.gpu0")->note, "sampled power says 60 W (+20.0 %)");
-    check_page("sampled power says 60 W (+20.0 %)", NULL);
+    CHECK_HAS(get("power.average.gpu0")->note, "sampled power is 60 W (+20.0 %)");
+    check_page("sampled power is 60 W (+20.0 %)", NULL);
     /* both are there over time */
     CHECK_INT(series("power.gpu0")->state, ASSAY_MEASURED);
     CHECK_INT(series("power.gpu0.counter")->state, ASSAY_DERIVED);
@@ -182,7 +182,7 @@ static void test_unknown_gpu(void)
     two_gpus();
     measure("webgpu:0", NULL);
     compute();
-    CHECK_HAS(why_not("power.average"), "which of the cards ran it is not known");
+    CHECK_HAS(why_not("power.average"), "which of the cards ran it");
     CHECK_NEAR(value("power.average.gpu0"), 60, 1e-9);
     CHECK_HAS(why_not("hardware.temperature"), "the device that ran it");
     done();
@@ -275,7 +275,7 @@ static double half(double t)
 static void test_throttling(void)
 {
     static const char *const no_yes[] = {"no", "yes", NULL};
-    static const char *coarse[] = {"the CPUs throttled 5 times for heat",
+    static const char *coarse[] = {"the CPUs were throttled 5 times because of heat,",
                                    "the CPU clock changed by -20.0 % while measuring", "rain"};
     ops.name = "cpufreq";
     channel("count.throttled.core", "count", "core", "1", throttled);
@@ -290,7 +290,7 @@ static void test_throttling(void)
     profile->environment.disturbance_count = 3;
     derive_facts(profile);
     compute();
-    CHECK(said("the CPU cores throttled 5 times for heat, first at 4 s"));
+    CHECK(said("the CPU cores throttled 5 times because of heat, first at 4 s"));
     CHECK(!said("the CPUs throttled"));
     CHECK(!said("the CPU clock changed by"));
     CHECK(said("rain"));

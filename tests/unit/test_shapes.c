@@ -440,7 +440,7 @@ static void test_more_conflicts(void)
     CHECK_INT(assay__graph_add_value(model, &model->graph.outputs, &model->graph.output_count, "m",
                                      ASSAY__FLOAT32, 2, dims),
               0);
-    expect_conflict(model, "Relu", "m", "4, 3 follows");
+    expect_conflict(model, "Relu", "m", "4, but inference gives 3");
     model = made("2,3");
     CHECK_INT(assay__graph_add_value(model, &model->graph.outputs, &model->graph.output_count, "m",
                                      ASSAY__INT32, -1, NULL),

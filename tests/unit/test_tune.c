@@ -423,7 +423,7 @@ static void test_gain_is_of_rates(void)
     CHECK_HAS(result.why, "(95 % CI 5.3");
     CHECK_HAS(result.unconfirmed, "threads=2 batch=8 ");
     CHECK_HAS(result.unconfirmed, "1.1 ×");
-    CHECK_HAS(result.unconfirmed, "1 launch ");
+    CHECK_HAS(result.unconfirmed, "1 short launch ");
     assay__arena_free(arena);
     assay_profile_close(profile);
 }

@@ -359,6 +359,21 @@ static bool is_first_sample(const char *text, const char *zero)
     return zero - text >= 6 && memcmp(zero - 6, "ms at ", 6) == 0 && zero[1] == ' ';
 }
 
+/* Of the page's packed columns (json_pack.h): places in a list, ids and lengths. */
+static bool is_packed_place(const char *text, const char *zero)
+{
+    static const char *const keys[] = {"\"~at\":", "\"launch\":", "\"count\":", "\"~list\":"};
+    const char *open = zero;
+    while (open > text && strchr("0123456789,", *open))
+        open--;
+    for (size_t i = 0; *open == '[' && i < sizeof keys / sizeof keys[0]; i++) {
+        size_t length = strlen(keys[i]);
+        if ((size_t)(open - text) >= length && memcmp(open - length, keys[i], length) == 0)
+            return true;
+    }
+    return false;
+}
+
 static bool is_a_count(const char *text, const char *zero)
 {
     static const char *const known[] = {
@@ -376,7 +391,8 @@ static bool is_a_count(const char *text, const char *zero)
     }
     return in_column(text, zero, ',', "seq") || in_column(text, zero, ',', "launch") ||
            in_column(text, zero, '|', " readings ") || in_page_column(text, zero, ">Readings<") ||
-           strncmp(zero, "0 samples are too few", 21) == 0 || is_first_sample(text, zero);
+           strncmp(zero, "0 samples are too few", 21) == 0 || is_first_sample(text, zero) ||
+           is_packed_place(text, zero);
 }
 
 static void check_text(const char *text, const char *what)

@@ -163,7 +163,7 @@ static void test_refused(void)
     w.outputs = 18;
     refused(w, "18 outputs of 20 units");
     w = good, w.sparsity = 0.05;
-    refused(w, "sparsity of 0.05");
+    refused(w, "sparsity 0.05");
     w = good, w.sparsity = NAN;
     refused(w, "sparsity");
     w = good, w.inputs = 0;
@@ -173,7 +173,7 @@ static void test_refused(void)
     w = good, w.seed = (uint64_t)1 << 32;
     refused(w, "seed");
     w = good, w.kind = ASSAY__WIRING_RANDOM, w.sparsity = 1;
-    refused(w, "Random: a sparsity of 1");
+    refused(w, "Random: sparsity 1");
     w = good, w.kind = ASSAY__WIRING_FULL, w.outputs = 21;
     refused(w, "21 outputs");
     w = (struct assay__wiring){.kind = ASSAY__WIRING_NCP,
@@ -190,7 +190,7 @@ static void test_refused(void)
     w.inter_fanout = 1, w.motor_fanin = 4;
     refused(w, "motor_fanin of 4");
     w.motor_fanin = 1, w.command = 0;
-    refused(w, "need a neuron each");
+    refused(w, "need at least one neuron each");
 }
 
 int main(int argc, char **argv)

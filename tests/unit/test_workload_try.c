@@ -53,6 +53,7 @@ static void test_refused(void)
     CHECK_INT(try_on_engine(model, &workload, &error), ASSAY_EINVAL);
     CHECK(!workload);
     CHECK_STR(error.option, "shapes");
+    CHECK_HAS(error.message, "x=1x3x"); /* what to type */
     assay__model_free(model);
 }
 

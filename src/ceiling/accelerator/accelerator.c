@@ -1,11 +1,11 @@
-/* accelerator.c - measures all ceilings of a device and keeps them in a file beside the CPU's. The
- * key of the file is the machine's with the device, the engine, its library and what else the
- * caller names (versions, driver, hardware).
+/* accelerator.c - measures all ceilings of a device and saves them in a file next to that of the
+ * CPU. The key of the file is that of the machine plus the device, the engine, its library and
+ * whatever else the caller gives (versions, driver, hardware).
  *
- * A model of ours runs on the accelerator in a separate worker process: a driver that crashes or
- * hangs costs this run only. No node may fall back to the CPU (strict). The time of a run is
- * bounded by what is left of the whole. Samples are taken as the loop gives them; the first
- * inference and a short warm-up are left out. */
+ * A generated model runs on the accelerator in a separate worker process: a driver that crashes or
+ * hangs affects only this run. No node may fall back to the CPU (strict). The time of a run is
+ * limited by the total time left. Samples are used as the loop returns them; the first inference
+ * and a short warm-up are left out. */
 #include "ceiling/accelerator/accelerator_survey.h"
 
 #include "base/clock.h"
@@ -24,14 +24,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MODELS 1 /* raised when a model or a definition changes: older files no longer hold */
+#define MODELS                                                                        \
+    1 /* incremented when a model or a definition changes: older files become invalid \
+       */
 #define BUDGET_S 60.0
-#define MARGIN_S 2.0 /* the run that is under way at the end has this to end by itself */
+#define MARGIN_S 2.0 /* time that the run in progress at the end has to finish by itself */
 
 /* --- the card and its clock ------------------------------------------------------------------- */
 
-/* Which of NVML's GPUs the CUDA device is: the only one, or the one of that number where the
- * environment makes CUDA count as NVML does. -1: not known. *name: its name; also when all GPUs are
+/* Which of NVML's GPUs the CUDA device is: the only one, or the one with that number if the
+ * environment makes CUDA number them like NVML. -1: unknown. *name: its name; also if all GPUs are
  * of one kind. */
 static int gpu_of(struct assay__accelerator_survey *survey, const char **name, const char **why)
 {
@@ -51,8 +53,8 @@ static int gpu_of(struct assay__accelerator_survey *survey, const char **name, c
         *name = gpus[number].name;
         return (int)number;
     }
-    *why = "several GPUs: CUDA may count them differently than NVML does "
-           "(CUDA_DEVICE_ORDER=PCI_BUS_ID makes them agree)";
+    *why = "several GPUs: CUDA may number them differently from NVML (CUDA_DEVICE_ORDER=PCI_BUS_ID "
+           "makes them agree)";
     return -1;
 }
 
@@ -112,15 +114,15 @@ void assay__accelerator_clock_close(struct assay__accelerator_survey *survey)
 
 /* --- one run ---------------------------------------------------------------------------------- */
 
-#define MEASURE_S 0.3   /* of one run, when an inference is short */
-#define LEAST_SAMPLES 3 /* when it is long */
+#define MEASURE_S 0.3   /* of one run, if an inference is short */
+#define LEAST_SAMPLES 3 /* if it is long */
 #define MOST_SAMPLES 1000
-/* When the duration of an inference is unknown: enough of a fast one, a few of a slow one. */
+/* For an inference of unknown duration: enough of a fast one, a few of a slow one. */
 #define UNKNOWN_SAMPLES 50
 #define UNKNOWN_S 2.5
 #define WARM_S 0.05
 #define WARM_MOST 100
-#define SILENCE_S 30.0 /* a run that says nothing for so long is given up */
+#define SILENCE_S 30.0 /* a run that is silent for this long is abandoned */
 
 static double left_of(const struct assay__accelerator_survey *survey)
 {
@@ -144,7 +146,7 @@ static void on_progress(void *context, const struct assay_progress *progress)
     clocks->last_hz = hz;
 }
 
-/* How often and how long, from what one inference probably takes. */
+/* How often and how long, from the probable time of one inference. */
 static void plan(struct assay__request *request, double about_s, double left_s)
 {
     double seconds = MEASURE_S;
@@ -183,9 +185,9 @@ static int take_samples(struct assay__arena *arena, const struct assay__samples 
 
 static const char *late_reason(const struct assay__accelerator_survey *survey)
 {
-    const char *text = assay__arena_printf(survey->arena, "not reached: the %g s were used up",
-                                           survey->budget_s);
-    return text ? text : "not reached: the time was used up";
+    const char *text = assay__arena_printf(
+        survey->arena, "not reached: the limit of %g s was used up", survey->budget_s);
+    return text ? text : "not reached: out of time";
 }
 
 static int run_model(struct assay__accelerator_survey *survey,
@@ -202,8 +204,8 @@ static int run_model(struct assay__accelerator_survey *survey,
     struct assay__request request = {
         .job = {.engine = device->engine ? device->engine : "ort",
                 .model = path,
-                /* the file is gone by the time a message is read */
-                .model_name = "a model of ours",
+                /* the file no longer exists when a message is read */
+                .model_name = "a generated model",
                 .library = device->library,
                 .device = device->device,
                 .optimization = "all",
@@ -270,7 +272,7 @@ int assay__accelerator_time(struct assay__accelerator_survey *survey,
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-/* An incomplete set of a device is not kept, so there is no earlier one. */
+/* An incomplete set of a device is not saved, so there is no earlier one. */
 static int measure(void *context, const struct assay__ceilings *earlier,
                    struct assay__ceilings **out, struct assay_error *error)
 {
@@ -296,8 +298,8 @@ static int measure(void *context, const struct assay__ceilings *earlier,
     code = assay__accelerator_rows(survey);
     bool stopped = code == ASSAY_EINTERRUPTED;
     set->complete = !survey->late && !stopped;
-    if (stopped) set->note = "interrupted: what was measured until then";
-    set->pinned = true; /* no thread of ours works */
+    if (stopped) set->note = "interrupted: only what was measured until then";
+    set->pinned = true; /* none of our threads does any work */
     set->steal_share = set->other_share = NAN;
     set->device = assay__arena_text(survey->arena, "%s", accelerator->device);
     set->hardware = assay__arena_text(survey->arena, "%s", hardware ? hardware : "");
@@ -329,7 +331,7 @@ int assay__accelerator_ceilings_get(struct assay__arena *arena,
     int code = assay__ceilings_possible(error);
     if (code) return code;
     if (!accelerator->device || !accelerator->device[0])
-        return assay_error_set(error, ASSAY_EUNSUPPORTED, "no device was named");
+        return assay_error_set(error, ASSAY_EUNSUPPORTED, "no device was given");
     struct assay__accelerator_survey *survey = assay__arena_alloc(arena, sizeof *survey);
     if (!survey) return assay__no_memory(error);
     *survey = (struct assay__accelerator_survey){

@@ -1,8 +1,8 @@
-/* accelerator.h - what a device can do at most when it is reached through an engine: the largest
- * matmul rate per data type, copies in its memory, transfers to it and from it, and what starting
- * an inference costs at least. Everything is measured by running small models of our own on it in
- * worker processes, so a driver that crashes costs one row. doc/ceilings.md has the models and the
- * arithmetic. Rows have the names of ceiling.h's kind:
+/* accelerator.h - the peaks of a device when used through an engine: the highest matmul rate per
+ * data type, copies in its memory, transfers to and from it, and the minimum cost of starting an
+ * inference. Everything is measured by running small generated models on it in worker processes, so
+ * a driver that crashes affects only one row. doc/ceilings.md has the models and the arithmetic.
+ * Rows have the names of ceiling.h's kind:
  *
  *   compute.float32.matmul, compute.float16.matmul, compute.bfloat16.matmul, compute.int8.matmul
  *     FLOP/s (int8: OP/s)
@@ -21,20 +21,21 @@ struct assay__accelerator_model; /* accelerator_models.h */
 
 struct assay__accelerator {
     const char *engine;  /* "ort" */
-    const char *device;  /* the engine's own name of it: "cuda:0", "openvino:cpu" */
+    const char *device;  /* the engine's own name for it: "cuda:0", "openvino:cpu" */
     const char *library; /* of the engine; NULL: its default */
-    /* what else must be the same for a kept result to hold: engine version, driver, hardware; "" */
+    /* what else must be the same for a saved result to be valid: engine version, driver, hardware;
+     * "" */
     const char *identity;
-    const char *hardware; /* the card, as its driver names it; NULL: asked from NVML where that is
+    const char *hardware; /* the card, as named by its driver; NULL: obtained from NVML if that is
                              unambiguous. Published peaks are found by it */
     bool own_memory;      /* it has its own memory, although it is of class cpu */
-    /** Of the fake engine: the script that its run of a model follows. NULL: its default. */
+    /** For the fake engine: the script for its run of a model. NULL: its default. */
     const char *(*script)(void *context, const struct assay__accelerator_model *model);
     void *script_context;
 };
 
-/** From this user's file when it holds, else measured (in options->budget_s, 0: 60) and kept. What
- *  does not fit into the time is unavailable and says so. */
+/** From this user's file if it is valid, else measured (in options->budget_s, 0: 60) and saved.
+ *  What does not fit into the time is unavailable and says so. */
 int assay__accelerator_ceilings_get(struct assay__arena *arena,
                                     const struct assay__machine *machine,
                                     const struct assay__accelerator *accelerator,

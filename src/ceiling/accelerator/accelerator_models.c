@@ -1,18 +1,18 @@
-/* accelerator_models.c - builds the small models that an accelerator is measured with.
+/* accelerator_models.c - builds the small models that measure an accelerator.
  *
  * The matrices of a chain: W = a bᵀ, so W W = (bᵀa) W. With bᵀa = 1 every product of the chain
- * equals W: nothing overflows, fades or becomes a denormal, however long it is. a and b have random
- * signs; |a| is about 1 and |b| about 1/√N, so that the elements of W, about 1/√N, are ordinary
- * float16 numbers also at N = 16384, and the bits are as mixed as those of real operands (a value's
- * bits cost power, and power costs clock). bᵀa is made 1 by adding to b a multiple of a: b ← b + (1
- * − bᵀa) ÷ (aᵀa) · a.
+ * equals W: nothing overflows, vanishes or becomes denormal, however long it is. a and b have
+ * random signs; |a| is about 1 and |b| about 1/√N, so that the elements of W, about 1/√N, are
+ * ordinary float16 numbers even at N = 16384, and the bits are as mixed as those of real operands
+ * (bit patterns affect power, and power affects the clock). bᵀa is made 1 by adding to b a multiple
+ * of a: b ← b + (1 − bᵀa) ÷ (aᵀa) · a.
  *
- * Copies in memory: whether a provider merges neighbouring operators is found out by measuring two
- * lengths (accelerator_rows.c). Rolling moves every element between two operators that cannot be
- * one loop over an element.
+ * Copies in memory: whether a provider merges neighbouring operators is determined by measuring two
+ * lengths (accelerator_rows.c). Rolling moves every element, so two operators cannot be merged into
+ * one loop over the elements.
  *
- * The last operator takes one element of the result: little to carry back, and reducing would take
- * extra time. */
+ * The last operator selects one element of the result: little to transfer back, and a reduction
+ * would take extra time. */
 #include "ceiling/accelerator/accelerator_models.h"
 
 #include "base/no_memory.h"
@@ -59,7 +59,7 @@ static void fill(struct assay__random *random, float *values, int64_t count, boo
     }
 }
 
-/* The matrix a bᵀ with `rows` and `columns` of it, made on the device: (a · input) · b. */
+/* The matrix a bᵀ with `rows` and `columns`, generated on the device: (a · input) · b. */
 static const char *outer(struct assay__net *net, const char *input, const float *a, int64_t rows,
                          const float *b, int64_t columns)
 {
@@ -89,8 +89,7 @@ static const char *rows_of(struct assay__net *net, const char *x, int64_t from, 
                                          assay__net_shape(net, &axis, 1)));
 }
 
-/* Each product has a different left side: the rows i … i + N − 1 of a matrix that is a little
- * taller. */
+/* Each product has a different left operand: the rows i … i + N − 1 of a slightly taller matrix. */
 static const char *put_matmul_integer(struct assay__net *net,
                                       const struct assay__accelerator_model *model,
                                       const char *input, const float *a, const float *b)
@@ -187,7 +186,7 @@ int assay__accelerator_model_write(const struct assay__accelerator_model *model,
     struct assay__net net;
     if (model->size < 1 || model->length < 1 || model->length > 63 ||
         model->size > (int64_t)1 << 31)
-        return assay_error_set(error, ASSAY_EINVAL, "a model of that size cannot be made");
+        return assay_error_set(error, ASSAY_EINVAL, "a model of that size cannot be built");
     struct assay__model *graph = assay__model_new();
     float *a = calloc((size_t)tall_of(model) + 1, sizeof *a);
     float *b = calloc(

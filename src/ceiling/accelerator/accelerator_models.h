@@ -1,7 +1,7 @@
-/* accelerator_models.h - the small models whose times are an accelerator's ceilings. Large operands
- * are made on the device from small constants times an input that is 1: neither can they be
- * computed when the model is loaded, nor are they carried to the device in the time that is
- * measured. What comes back is one number (TRANSFER_OUT: the tensor). */
+/* accelerator_models.h - the small models whose times give an accelerator's ceilings. Large
+ * operands are generated on the device from small constants times an input that is 1: they can
+ * neither be computed when the model is loaded, nor are they transferred to the device during the
+ * measured time. What comes back is one number (TRANSFER_OUT: the tensor). */
 #ifndef ASSAY_CEILING_ACCELERATOR_ACCELERATOR_MODELS_H
 #define ASSAY_CEILING_ACCELERATOR_ACCELERATOR_MODELS_H
 
@@ -13,7 +13,7 @@ enum assay__accelerator_shape {
     ASSAY__SHAPE_MATMUL,         /* X ← X W, `length` times, N × N */
     ASSAY__SHAPE_MATMUL_INTEGER, /* `length` products of int8 matrices into int32 */
     ASSAY__SHAPE_COPY_NEGATE,    /* x ← −x, `length` times */
-    ASSAY__SHAPE_COPY_ROLL,      /* x's rows moved on by a third of them, `length` times */
+    ASSAY__SHAPE_COPY_ROLL,      /* x's rows shifted by a third of them, `length` times */
     ASSAY__SHAPE_TRANSFER_IN,    /* one element of a large input */
     ASSAY__SHAPE_TRANSFER_OUT,   /* a large output made of one element */
 };
@@ -26,8 +26,8 @@ struct assay__accelerator_model {
     const char *options;     /* of the provider: "use_tf32=0"; NULL: none */
 };
 
-/** Writes the model to `path` and says what it is fed with (in the arena). Copies want a size that
- *  1024 divides. */
+/** Writes the model to `path` and describes its inputs (in the arena). Copies need a size divisible
+ *  by 1024. */
 int assay__accelerator_model_write(const struct assay__accelerator_model *model,
                                    struct assay__arena *arena, const char *path,
                                    struct assay__input_plan *input, struct assay_error *error);

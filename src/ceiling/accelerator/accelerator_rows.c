@@ -1,17 +1,17 @@
-/* accelerator_rows.c - from times to ceilings. Rows in order of importance: when the time is over,
- * the rest say so.
+/* accelerator_rows.c - from times to ceilings. Rows are in order of importance: when the time runs
+ * out, the rest say so.
  *
  *   matmul     operations ÷ time. Sizes grow from small to large while an inference stays short;
  *              the best is kept. At that size a second, shorter chain is run: 2 N³ (K − k) ÷ (t_K −
- *              min t_k) leaves out the fixed cost of an inference. Nothing is left out when that
- *              would give less, is known to be below 1 %, or the time was over.
+ *              min t_k) leaves out the fixed cost of an inference. Nothing is left out if that
+ *              would give less, is known to be below 1 %, or the time ran out.
  *   copy       2 × bytes × (K − k) ÷ (t_K − min t_k): every operator reads the tensor and writes
  *              it. Rolling may cause more traffic than that, never less.
  *   transfers  (B − b) ÷ (t_B − min t_b) of two sizes of the tensor
  *   launch     the time itself
  *
- * Subtracting the shortest time of the smaller work leaves the longest rest: a disturbance of the
- * smaller one cannot make the rate too high. Where a step of the longer chain takes less than a
+ * Subtracting the minimum time of the smaller work leaves the largest remainder: a disturbance of
+ * the smaller one cannot make the rate too high. If a step of the longer chain takes less than a
  * share of the chain's mean step, the provider has merged or dropped operators, and the row is
  * unavailable. */
 #include "base/buf.h"
@@ -24,16 +24,16 @@
 #define SMALLEST_N 256
 #define LARGEST_N 16384
 #define FIRST_CHAIN 4
-#define CHAIN_S 0.1     /* an inference's length that is aimed at */
-#define INFERENCE_S 0.4 /* a size whose two products would take longer is left out */
+#define CHAIN_S 0.1     /* target duration of an inference */
+#define INFERENCE_S 0.4 /* a size whose two products would take longer is skipped */
 #define CHAIN_MOST 60
 #define STEP_SHARE_LEAST 0.5 /* of the mean step, for the matmul or copy itself */
-/* The same for copies: operators merged in groups of a few would pass a half. */
+/* The same for copies: operators merged in small groups would pass with a half. */
 #define PASS_SHARE_LEAST 0.75
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-/* A row, how it is measured and with what. */
+/* A row, and how it is measured. */
 struct row_kind {
     const char *name;
     enum assay__ceiling_kind kind;
@@ -66,7 +66,7 @@ static double at_rank(const struct assay__accelerator_times *times, size_t rank,
     return work > 0 ? work / seconds : seconds;
 }
 
-/* The row from its times: work / (time − less_s); the time itself where there is no work. */
+/* The row from its times: work / (time − less_s); the time itself if there is no work. */
 static void measured(struct assay__ceiling *row, const struct assay__accelerator_times *times,
                      double work, double less_s)
 {
@@ -83,7 +83,8 @@ static void measured(struct assay__ceiling *row, const struct assay__accelerator
     row->source = "clock";
 }
 
-/* Is a step of the longer work, without what both cost, at least `share` of its mean step? */
+/* Whether a step of the longer work, without the common cost, takes at least `share` of its mean
+ * step. */
 static bool grows(const struct assay__accelerator_times *longer, double steps,
                   const struct assay__accelerator_times *shorter, double fewer, double share)
 {
@@ -132,7 +133,7 @@ static double products(const struct assay__accelerator_model *model)
     return 2 * n * n * n;
 }
 
-/* The next size: the largest whose chain of two stays short and whose four matrices, the largest of
+/* The next size: the largest for which a chain of two stays short and four matrices, the largest of
  * them float32, fit into an eighth of the memory; at most `most` times this one. 0: none. */
 static int64_t next_size(const struct assay__accelerator_survey *survey, int64_t n,
                          double product_s, int64_t most)
@@ -148,8 +149,8 @@ static int64_t next_size(const struct assay__accelerator_survey *survey, int64_t
     return 0;
 }
 
-/* Sizes upward from model.size until time or memory says stop; down again to what was passed over
- * when more became less. */
+/* Increasing sizes from model.size until time or memory runs out; then back to the sizes that were
+ * skipped if the rate dropped. */
 static int climb(struct assay__accelerator_survey *survey, struct assay__accelerator_model model,
                  struct ladder *ladder, double about_s, const char *unit,
                  struct assay__accelerator_times *failed)
@@ -176,7 +177,7 @@ static int climb(struct assay__accelerator_survey *survey, struct assay__acceler
             ladder->times = times;
             ladder->rate = rate;
         }
-        /* the first, small one says little about a fast device: far steps are allowed from it */
+        /* the first, small one says little about a fast device: large steps are allowed after it */
         int64_t next = down || rate < 0.9 * ladder->rate
                            ? model.size / 2
                            : next_size(survey, model.size, product_s, model.size < 1024 ? 8 : 4);
@@ -196,7 +197,7 @@ static bool chain_grows(const struct ladder *ladder)
                  (double)ladder->fewer, STEP_SHARE_LEAST);
 }
 
-/* The chain of that size with a quarter of the products; once more when the first was disturbed so
+/* The chain of that size with a quarter of the products; repeated if the first was disturbed so
  * much that it took as long as the longer one. */
 static int run_shorter(struct assay__accelerator_survey *survey, struct ladder *ladder)
 {
@@ -213,7 +214,7 @@ static int run_shorter(struct assay__accelerator_survey *survey, struct ladder *
     return code;
 }
 
-/* Without the products: where the line through both chains meets no product at all. */
+/* Without the products: where the line through both chains reaches zero products. */
 static void learn(struct assay__accelerator_survey *survey, const struct ladder *ladder)
 {
     double length = (double)ladder->best.length, long_s = ladder->times.low_s;
@@ -225,7 +226,7 @@ static void learn(struct assay__accelerator_survey *survey, const struct ladder 
     survey->fixed_s = fmax(0, long_s - length * product_s);
 }
 
-/* The row from the best of the sizes and, when there is need and time, a shorter chain of that
+/* The row from the best of the sizes and, if needed and there is time, a shorter chain of that
  * size. */
 static int fill_row_from_best(struct assay__accelerator_survey *survey, struct assay__ceiling *row,
                               struct ladder *ladder, const char *remark)
@@ -233,9 +234,9 @@ static int fill_row_from_best(struct assay__accelerator_survey *survey, struct a
     const struct assay__accelerator_times *shorter = &ladder->shorter;
     long long n = (long long)ladder->best.size, length = (long long)ladder->best.length;
     struct assay__buf note = {0};
-    /* What the first type has shown: its inference's cost besides the products, which grows with
-       the matrices. Below 1 % of this type's time the shorter chain is left out. int8 has another
-       form of model. */
+    /* What the first type has shown: the cost of its inference besides the products, which grows
+     * with the matrices. If it is below 1 % of this type's time, the shorter chain is skipped. int8
+     * has another form of model. */
     double ratio = (double)n / (double)survey->matmul_n;
     bool small = ladder->best.shape == ASSAY__SHAPE_MATMUL && survey->matmul_n > 0 &&
                  survey->fixed_s * ratio * ratio < 0.01 * ladder->times.low_s;
@@ -307,7 +308,7 @@ static int matmul_row(struct assay__accelerator_survey *survey, const struct row
 #define COPY_LONG 10
 #define COPY_SHORT 2
 
-/* Elements of the tensor, from what one pass over COPY_FIRST took at most. */
+/* Elements of the tensor, from the maximum time of one pass over COPY_FIRST. */
 static int64_t copy_size(const struct assay__accelerator_survey *survey, double pass_s)
 {
     const struct assay__machine *machine = survey->machine;
@@ -328,7 +329,7 @@ struct copy {
     int64_t elements;
 };
 
-/* Both lengths at one size; a size that does not work is taken smaller. */
+/* Both lengths at one size; if a size does not work, a smaller one is tried. */
 static int copy_times(struct assay__accelerator_survey *survey, struct copy *copy)
 {
     struct assay__accelerator_model model = {copy->shape, ASSAY__FLOAT32, COPY_FIRST, COPY_SHORT,
@@ -355,7 +356,7 @@ static int copy_times(struct assay__accelerator_survey *survey, struct copy *cop
                                    &copy->shorter);
 }
 
-/* Turns the times into the row, or says in `why` what was wrong with them. */
+/* Turns the times into the row, or explains in `why` what is wrong with them. */
 static bool copy_settle(struct assay__accelerator_survey *survey, struct assay__ceiling *row,
                         const struct copy *copy, struct assay__buf *why)
 {
@@ -418,7 +419,7 @@ static int copy_row(struct assay__accelerator_survey *survey, const struct row_k
 #define TRANSFER_SMALL ((int64_t)4 << 20) /* elements of float32: 16 MiB */
 #define TRANSFER_FIRST ((int64_t)16 << 20)
 #define TRANSFER_LARGE ((int64_t)64 << 20)
-#define TRANSFER_QUICK_S 0.1 /* a first transfer within this makes the larger one worth while */
+#define TRANSFER_QUICK_S 0.1 /* if a first transfer takes less, the larger one is worthwhile */
 
 static int transfer_times(struct assay__accelerator_survey *survey,
                           enum assay__accelerator_shape shape,
@@ -435,7 +436,7 @@ static int transfer_times(struct assay__accelerator_survey *survey,
         model.size = *more = TRANSFER_LARGE;
         code = assay__accelerator_time(survey, &model, 4 * first.low_s, large);
         if (code || large->count || large->late) return code;
-        *large = first; /* too large for it: the other way then */
+        *large = first; /* too large: continue with the other direction */
         *more = TRANSFER_FIRST;
     }
     model.size = *less = TRANSFER_SMALL;
@@ -453,7 +454,7 @@ static int transfer_row(struct assay__accelerator_survey *survey, const struct r
     int64_t less, more;
     struct assay__accelerator_times small, large;
     if (survey->main_memory) {
-        row->note = "the device works in main memory: nothing is transferred";
+        row->note = "the device uses main memory: nothing is transferred";
         return 0;
     }
     int code = transfer_times(survey, kind->shape, &small, &large, &less, &more);
@@ -518,7 +519,7 @@ int assay__accelerator_rows(struct assay__accelerator_survey *survey)
                                             .pattern = kind->pattern};
         struct assay__ceiling *row = assay__ceiling_row(&survey->rows, survey->options, &what,
                                                         &code);
-        if (!row) continue;          /* with a code the loop ends */
+        if (!row) continue;          /* an error ends the loop */
         if (survey->fault && i >= 2) /* neither a launch nor a float32 matmul worked */
             row->note = assay__arena_text(survey->arena, "no model runs on it: %s", survey->fault);
         else

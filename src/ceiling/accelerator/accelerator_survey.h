@@ -1,5 +1,5 @@
-/* accelerator_survey.h - one measurement of an accelerator while it is under way: the rows so far,
- * the time that is left, and one model's run in a worker. Inside ceiling/ only. */
+/* accelerator_survey.h - an accelerator measurement in progress: the rows so far, the time left,
+ * and the run of one model in a worker. Inside ceiling/ only. */
 #ifndef ASSAY_CEILING_ACCELERATOR_ACCELERATOR_SURVEY_H
 #define ASSAY_CEILING_ACCELERATOR_ACCELERATOR_SURVEY_H
 
@@ -16,8 +16,8 @@ struct assay__accelerator_survey {
     char worker[4096], folder[4096];
     uint64_t deadline_ns;
     double budget_s;
-    bool late;        /* something was left out because the time was over */
-    bool main_memory; /* the device works in the machine's own memory */
+    bool late;        /* something was left out because the time ran out */
+    bool main_memory; /* the device uses the machine's own memory */
     /* the clock of the GPU, read between two windows of a run; NULL: cannot be read, and why */
     const struct assay__probe_ops *clock_ops;
     struct assay__probe *clock_probe;
@@ -25,10 +25,10 @@ struct assay__accelerator_survey {
     size_t clock_channel;
     const char *clock_why;
     double launch_s;   /* latency.launch; NaN unknown */
-    int64_t matmul_n;  /* the size that was best for the first type; 0 unknown */
+    int64_t matmul_n;  /* the best size for the first type; 0 unknown */
     double matmul_s;   /* of one product of that size */
-    double fixed_s;    /* what an inference of that size costs besides its products; NaN unknown */
-    const char *fault; /* why no model at all runs here; NULL: one did, or none was tried */
+    double fixed_s;    /* cost of an inference of that size besides its products; NaN unknown */
+    const char *fault; /* why no model at all runs; NULL: one did, or none was tried */
     struct assay__ceiling_rows rows;
 };
 
@@ -39,17 +39,17 @@ struct assay__accelerator_times {
     double low_s;
     double clock_before_hz, clock_after_hz; /* NaN unknown */
     const char *reason;                     /* why there are no samples; "" */
-    bool late;                              /* because the time was over */
+    bool late;                              /* because the time ran out */
 };
 
-/** Runs the model. about_s: what one inference probably takes; NaN unknown. 0: look at
- *  times->count; else ASSAY_EINTERRUPTED or ASSAY_ENOMEM. */
+/** Runs the model. about_s: probable time of one inference; NaN unknown. 0: look at times->count;
+ *  else ASSAY_EINTERRUPTED or ASSAY_ENOMEM. */
 int assay__accelerator_time(struct assay__accelerator_survey *survey,
                             const struct assay__accelerator_model *model, double about_s,
                             struct assay__accelerator_times *times);
 
-/** Opens what reads the clock, or says why nothing does. hardware: set when the driver says what
- *  the card is. */
+/** Opens what reads the clock, or explains why nothing does. hardware: set if the driver identifies
+ *  the card. */
 void assay__accelerator_clock_open(struct assay__accelerator_survey *survey, const char **hardware);
 double assay__accelerator_clock_hz(struct assay__accelerator_survey *survey);
 void assay__accelerator_clock_close(struct assay__accelerator_survey *survey);

@@ -1,7 +1,7 @@
 /* bandwidth.c - the loops over memory (bandwidth_body.h) of each instruction set, and their list.
- * On x86 there are loops that store around the caches (movntdq) too. Arm's hint for that (stnp) may
- * be ignored, and its cores recognise whole-line stores by themselves. Words of 64 bits serve
- * processors whose vectors have no kernels here. */
+ * On x86 there are also loops whose stores bypass the caches (movntdq). Arm's hint for that (stnp)
+ * may be ignored, and its cores recognise whole-line stores by themselves. 64-bit words are used on
+ * processors without vector kernels here. */
 #include "ceiling/kernels/kernels.h"
 #include "platform/posix_cpu.h"
 

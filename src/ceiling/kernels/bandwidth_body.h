@@ -2,17 +2,17 @@
  * triad. bandwidth.c defines the names below and includes this once per instruction set (hence no
  * guard):
  *
- *   SET, TARGET          beginning of the functions' names, and their attributes
+ *   SET, TARGET          prefix of the functions' names, and their attributes
  *   VECTOR               an integer vector
  *   LOAD(address), STORE(address, v), ADD(v, w) on 64-bit words
  *   SAME(value)          the vector that holds a double in each 64 bits
  *   TRIAD(a, b, scale)   a + scale · b in float64, on such vectors
- *   STREAM(address, v)   stores around the caches: with it the file includes itself once more, for
- *                        loops that store so, between whose passes a fence orders the stores
+ *   STREAM(address, v)   stores that bypass the caches: with it the file includes itself again, for
+ *                        loops with such stores, whose passes are separated by a fence
  *
- * A round of a loop is eight vectors: the loop's own instructions then vanish. The asm statement
- * (no instruction) stands for "memory may have changed", so that neither a pass nor a loop is
- * recognised as something else (memset, memcpy, nothing). */
+ * A round of a loop is eight vectors, which makes the loop overhead negligible. The asm statement
+ * (no instruction) means "memory may have changed", so that neither a pass nor a loop is recognised
+ * as something else (memset, memcpy, nothing). */
 #ifdef NON_TEMPORAL
 #define NAME(pattern) NAME_OF(SET, stream_##pattern)
 #define PUT STREAM

@@ -1,11 +1,11 @@
-/* flops.c - the list of arithmetic kernels, the values they work on, and the kernels without
- * vectors: what is left on a processor whose instruction sets have no kernels here. */
+/* flops.c - the list of arithmetic kernels, the values they work on, and the scalar kernels for
+ * processors whose instruction sets have no kernels here. */
 #include "ceiling/kernels/kernels.h"
 
 #include <string.h>
 
-/* The asm statement (no instruction) hides each value from the compiler, which would otherwise make
- * vectors of them. */
+/* The asm statement (no instruction) hides each value from the compiler, which would otherwise
+ * vectorise them. */
 #if defined(__x86_64__)
 #define HIDE(v) __asm__("" : "+x"(v))
 #elif defined(__aarch64__)

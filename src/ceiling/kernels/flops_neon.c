@@ -1,7 +1,7 @@
 /* flops_neon.c - arithmetic kernels of 64-bit Arm: fmla for float64, float32 and float16 (FP16),
  * sdot and smmla for int8 (dot product, I8MM), bfdot and bfmmla for bfloat16 (BF16). The optional
- * ones are written as asm, because compilers differ in what their header offers to a function whose
- * target has more than the file's. SVE and SME have no kernels yet. */
+ * ones are written as asm, because compilers differ in what their header provides to a function
+ * with more target features than the file. SVE and SME have no kernels yet. */
 #include "ceiling/kernels/kernels.h"
 
 #if defined(__aarch64__)
@@ -10,7 +10,7 @@
 
 #include <arm_neon.h>
 
-/* Each extension needs Armv8.2, and assemblers before binutils 2.41 need it stated. */
+/* Each extension needs Armv8.2, and assemblers before binutils 2.41 require it to be stated. */
 #if !defined(__clang__)
 #define WITH(name, clang_name) __attribute__((target("arch=armv8.2-a+" name)))
 #elif __clang_major__ < 16
@@ -31,7 +31,7 @@ ASSAY__FLOPS_KERNEL(neon_float32, , ASSAY__EACH_24, float32x4_t, vdupq_n_f32((fl
 ASSAY__FLOPS_KERNEL(neon_float16, WITH("fp16", "fullfp16"), ASSAY__EACH_24, uint16x8_t,
                     vdupq_n_u16(o->half_multiplier), vdupq_n_u16(o->half_addend), NEON_FLOAT16_STEP)
 
-/* The four that add products of the two operands' 16 bytes. */
+/* The four that accumulate products of the 16 bytes of two operands. */
 #define NEON_INT8_STEP(i) __asm__("sdot %0.4s, %1.16b, %2.16b" : "+w"(r##i) : "w"(a), "w"(b));
 ASSAY__FLOPS_KERNEL(neon_int8, WITH("dotprod", "dotprod"), ASSAY__EACH_24, int32x4_t,
                     vld1q_u8(o->a), vld1q_u8(o->b), NEON_INT8_STEP)

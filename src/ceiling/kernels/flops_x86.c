@@ -12,9 +12,9 @@
 #define TARGET(instructions) __attribute__((target(instructions)))
 
 /* Matrix products of Intel AMX: tdpbusd (int8) and tdpbf16ps (bfloat16) on tiles of 16 rows of 64
- * bytes. Four accumulating tiles, two of each operand: the eight there are, and the arrangement of
- * a real matrix product. An instruction occupies the unit for 16 cycles and has a latency of about
- * 52, so four in flight keep it busy. */
+ * bytes. Four accumulator tiles and two of each operand: all eight, arranged as in a real matrix
+ * product. An instruction occupies the unit for 16 cycles and has a latency of about 52, so four in
+ * flight keep it busy. */
 #if (defined(__clang__) && __clang_major__ >= 12) || (!defined(__clang__) && __GNUC__ >= 11)
 #define ROW_BYTES 64
 #define TILES 4
@@ -82,7 +82,7 @@ const struct assay__flops_kernel assay__flops_amx[] = {{0}};
 
 /* Float16 multiply-add of AVX512-FP16: vfmadd on 32 halves, accumulated as float16. Values are
  * handled as bits and the instruction is written as asm: compilers differ in when their headers
- * offer its type. */
+ * provide its type. */
 #if (defined(__clang__) && __clang_major__ >= 14) || (!defined(__clang__) && __GNUC__ >= 12)
 #define AVX512_FLOAT16_STEP(i) __asm__("vfmadd213ph %2, %1, %0" : "+v"(r##i) : "v"(a), "v"(b));
 ASSAY__FLOPS_KERNEL(avx512_float16, TARGET("avx512f,avx512bw,avx512fp16"), ASSAY__EACH_24, __m512i,

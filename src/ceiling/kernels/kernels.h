@@ -1,7 +1,7 @@
-/* kernels.h - the tables of measuring kernels. A kernel is a short loop of one instruction set's
- * instructions whose result is stored, so that nothing can be folded away and a test can compare it
- * with plain C. The kernels of an instruction set end with a table, and flops.c lists the
- * tables; those over memory are in bandwidth.c. */
+/* kernels.h - the tables of measuring kernels. A kernel is a short loop of instructions of one
+ * instruction set whose result is stored, so that nothing can be optimised away and a test can
+ * compare it with plain C. The kernels of an instruction set end with a table, and flops.c lists
+ * the tables; those for memory are in bandwidth.c. */
 #ifndef ASSAY_CEILING_KERNELS_KERNELS_H
 #define ASSAY_CEILING_KERNELS_KERNELS_H
 
@@ -41,9 +41,9 @@ struct assay__flops_operands {
 
 struct assay__flops_kernel {
     const char *type;        /* "float64", "float32", "float16", "bfloat16", "int8" */
-    const char *simd;        /* "avx512f": what a report prints */
+    const char *simd;        /* "avx512f": as shown in a report */
     const char *instruction; /* "vfmadd" */
-    unsigned features;       /* all of these must be there (platform/posix_cpu.h) */
+    unsigned features;       /* all of these are required (platform/posix_cpu.h) */
     enum assay__flops_form form;
     unsigned accumulators;
     unsigned lanes, depth; /* lanes: elements of one accumulator; depth: see the form */
@@ -52,9 +52,9 @@ struct assay__flops_kernel {
     void (*run)(uint64_t steps, const struct assay__flops_operands *operands, void *results);
 };
 
-/** All kernels this build has, whatever the processor: NULL past the end. */
+/** All kernels in this build, whatever the processor: NULL past the end. */
 const struct assay__flops_kernel *assay__flops_at(size_t index);
-/** Operands with no zeros or extremes: a value's bits cost power, and power costs clock. */
+/** Operands with no zeros or extremes: bit patterns affect power, and power affects the clock. */
 void assay__flops_operands_fill(struct assay__flops_operands *operands, const char *type);
 
 /* --- memory ----------------------------------------------------------------------------------- */
@@ -79,8 +79,8 @@ struct assay__stream_kernel {
     enum assay__stream_pattern pattern;
     const char *simd;
     unsigned features;
-    bool non_temporal; /* stores go around the caches */
-    /** Goes over the arrays `passes` times. READ returns the sum of all 64-bit words, modulo 2^64;
+    bool non_temporal; /* stores bypass the caches */
+    /** Traverses the arrays `passes` times. READ returns the sum of all 64-bit words, modulo 2^64;
      *  the others 0. */
     uint64_t (*run)(const struct assay__stream *stream, uint64_t passes);
 };
@@ -89,8 +89,8 @@ struct assay__stream_kernel {
 const struct assay__stream_kernel *assay__stream_at(size_t index);
 /** "read", "write", "copy", "triad". */
 const char *assay__stream_pattern_name(enum assay__stream_pattern pattern);
-/** Arrays that a pass reads and writes together: 1, 1, 2, 3. Bytes moved are counted so, as STREAM
- *  does. */
+/** Number of arrays that a pass reads and writes: 1, 1, 2, 3. Bytes moved are counted this way, as
+ *  in STREAM. */
 unsigned assay__stream_arrays(enum assay__stream_pattern pattern);
 
 /* --- lists of accumulators, or of vectors of a round ------------------------------------------ */

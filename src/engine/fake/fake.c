@@ -1,17 +1,23 @@
-/* fake.c - an engine that runs no model: its times come from a script, on a clock that only its
- * steps advance, so that a test knows every value exactly. It can also crash, hang, be killed, exit
- * or fail at a chosen step, and it can burn real time for a known duration. The grammar of scripts
- * is in doc/fake-engine.md and in fake_script.c.
+/* fake.c - an engine that does not run models: its times come from a script, on a clock that only
+ * its steps advance, so that a test knows every value exactly. It can also crash, hang, be killed,
+ * exit or fail at a chosen step, and it can consume real time for a known duration. The grammar of
+ * scripts is in doc/fake-engine.md and in fake_script.c.
  *
- * Each stream has its own clock and its own count of steps. now_ns() shows the clock of the stream
- * that the calling thread stepped last; a thread that never stepped sees stream 0's, or with
- * several streams the time at which the session was open: a new stream's clock starts there.
+ * Each stream has its own clock and its own count of steps. now_ns() returns the clock of the
+ * stream that the calling thread stepped last; a thread that never stepped sees that of stream 0,
+ * or with several streams the time at which the session was opened: the clock of a new stream
+ * starts there.
  *
  * A generation: a step makes `tokens` tokens, the first when `steady` and the like say, the others
  * `decode` apart. Sequence b's k-th token is 100 b + k. The times of GENERATIONS_KEPT generations
- * are kept until they are asked for; more are counted as dropped. */
+ * are kept until they are asked for; more are counted as dropped.
+ *
+ * Feedback: a state is one number, at first that of its input. Each step of a stream multiplies and
+ * adds what the script says; as an output it has the shape of its input, in float32, the number
+ * everywhere. */
 #include "engine/fake/fake.h"
 
+#include "base/checked.h"
 #include "base/clock.h"
 #include "base/log.h"
 
@@ -44,7 +50,7 @@ static uint64_t fake_now_ns(struct assay__session *session)
     return session->stream_count == 1 ? session->streams[0].now_ns : session->open_ns;
 }
 
-/* How long the step numbered `step` (from 1) of a stream takes. */
+/* Duration of step number `step` (from 1) of a stream. */
 static uint64_t step_duration_ns(struct assay__session *session, struct assay__fake_stream *stream,
                                  int64_t step)
 {
@@ -77,14 +83,16 @@ static int generation_open(struct assay__session *session,
     if (!plan) return 0;
     if (plan->tokens < 1 || plan->tokens > TOKENS_MOST || session->stream_count != 1)
         return assay_error_set(error, ASSAY_EINVAL,
-                               "the fake engine makes 1 to %d tokens, in one stream", TOKENS_MOST);
+                               "the fake engine generates 1 to %d tokens, in one stream",
+                               TOKENS_MOST);
     for (size_t i = 0; i < options->input_count && plan->ids; i++)
         if (strcmp(options->inputs[i].name, plan->ids) == 0 && options->inputs[i].rank == 2) {
             session->batch = options->inputs[i].dims[0];
             session->prompt = options->inputs[i].dims[1];
         }
     if (session->batch < 1 || session->batch > 4096)
-        return assay_error_set(error, ASSAY_ELIMIT, "the fake engine makes 1 to 4096 sequences");
+        return assay_error_set(error, ASSAY_ELIMIT,
+                               "the fake engine generates 1 to 4096 sequences");
     session->tokens = plan->tokens;
     session->times_ns = calloc(GENERATIONS_KEPT * (size_t)plan->tokens, sizeof(uint64_t));
     session->ids = calloc((size_t)(plan->tokens * session->batch), sizeof(int64_t));
@@ -130,11 +138,84 @@ static int fake_tokens(struct assay__session *session, struct assay__token_times
     return 0;
 }
 
+/* --- feedback --------------------------------------------------------------------------------- */
+
+static const struct assay__host_tensor *input_of(const struct assay__session_options *options,
+                                                 const char *name)
+{
+    for (size_t i = 0; i < options->input_count; i++)
+        if (strcmp(options->inputs[i].name, name) == 0) return &options->inputs[i];
+    return NULL;
+}
+
+static int open_state(struct assay__session *session, const struct assay__feedback *feedback,
+                      const struct assay__session_options *options, size_t index,
+                      struct assay_error *error)
+{
+    const struct assay__host_tensor *input = input_of(options, feedback->input);
+    struct assay__host_tensor *tensor = &session->tensors[index + 1];
+    size_t count = 1;
+    if (!input || input->rank < 0)
+        return assay_error_set(error, ASSAY_EINVAL, "no input '%s' to feed back to",
+                               feedback->input);
+    for (int d = 0; d < input->rank; d++)
+        if (assay__mul_overflows(count, (size_t)input->dims[d], &count))
+            return assay_error_set(error, ASSAY_ELIMIT, "'%s' is too large", feedback->input);
+    session->first_states[index] = input->dtype == ASSAY__FLOAT32 && count
+                                       ? (double)((const float *)input->data)[0]
+                                       : 0;
+    *tensor = (struct assay__host_tensor){.name = feedback->output,
+                                          .dtype = ASSAY__FLOAT32,
+                                          .rank = input->rank,
+                                          .dims = input->dims,
+                                          .data = calloc(count + 1, sizeof(float)),
+                                          .data_size = count * sizeof(float)};
+    return tensor->data ? 0 : assay__no_memory(error);
+}
+
+static int feedback_open(struct assay__session *session,
+                         const struct assay__session_options *options, struct assay_error *error)
+{
+    size_t count = options->feedback_count;
+    session->tensors = calloc(count + 1, sizeof *session->tensors);
+    session->first_states = calloc(count + 1, sizeof *session->first_states);
+    if (!session->tensors || !session->first_states) return assay__no_memory(error);
+    session->feedback_count = count;
+    session->tensors[0] = (struct assay__host_tensor){.name = "output",
+                                                      .dtype = ASSAY__FLOAT32,
+                                                      .rank = 2,
+                                                      .dims = session->output_dims,
+                                                      .data = session->output,
+                                                      .data_size = sizeof session->output};
+    int code = 0;
+    for (size_t i = 0; i < count && code == 0; i++)
+        code = open_state(session, &options->feedback[i], options, i, error);
+    for (int s = 0; s < session->stream_count && code == 0; s++) {
+        double *states = session->streams[s].states = calloc(count + 1, sizeof *states);
+        if (!states) code = assay__no_memory(error);
+        for (size_t i = 0; states && i < count; i++)
+            states[i] = session->first_states[i];
+    }
+    return code;
+}
+
+static void feedback_step(struct assay__session *session, struct assay__fake_stream *stream)
+{
+    for (size_t i = 0; i < session->feedback_count; i++)
+        stream->states[i] = stream->states[i] * session->state_times + session->state_plus;
+}
+
 /* --- the engine's functions ------------------------------------------------------------------- */
 
 static void fake_close(struct assay__session *session)
 {
     if (!session) return;
+    for (int i = 0; session->streams && i < session->stream_count; i++)
+        free(session->streams[i].states);
+    for (size_t i = 1; session->tensors && i <= session->feedback_count; i++)
+        free(session->tensors[i].data);
+    free(session->tensors);
+    free(session->first_states);
     assay__arena_free(session->arena);
     free(session->streams);
     free(session->times_ns);
@@ -157,17 +238,13 @@ static void set_defaults(struct assay__session *session)
         .steady_ns = {DEFAULT_STEADY_NS},
         .steady_count = 1,
         .output_times = 1,
+        .state_times = 1,
+        .state_plus = 1,
         .decode_ns = {DEFAULT_DECODE_NS},
         .decode_count = 1,
         .prompt = DEFAULT_PROMPT,
         .batch = 1,
         .output_dims = {1, 4},
-        .output_tensor = {.name = "output",
-                          .dtype = 1,
-                          .rank = 2,
-                          .dims = session->output_dims,
-                          .data = session->output,
-                          .data_size = sizeof session->output},
     };
 }
 
@@ -199,7 +276,7 @@ static int open_parts(struct assay__session *session, const struct assay__sessio
     session->threads = options->threads;
     int code = assay__fake_script_parse(session, assay__fake_script_for(session->arena, options),
                                         error);
-    struct assay__session_options there = *options; /* `when_…` holds there as well */
+    struct assay__session_options there = *options; /* `when_…` works there as well */
     there.script = assay__fake_device_script(device, session->arena);
     if (code == 0 && there.script) {
         code = assay__fake_script_parse(session, assay__fake_script_for(session->arena, &there),
@@ -214,12 +291,14 @@ static int open_parts(struct assay__session *session, const struct assay__sessio
         return assay_error_set(error, ASSAY_EENGINE, "%s", session->open_error);
     code = make_streams(session, options->streams, error);
     if (code == 0) code = generation_open(session, options, error);
+    if (code == 0) code = feedback_open(session, options, error);
     if (code || !(session->hold_bytes > 0)) return code;
     if (session->hold_bytes > 1e10)
         return assay_error_set(error, ASSAY_ELIMIT, "fake engine's script: hold is at most 1e10");
     session->held = malloc((size_t)session->hold_bytes);
     if (!session->held) return assay__no_memory(error);
-    memset(session->held, 1, (size_t)session->hold_bytes); /* every page, so that it is there */
+    memset(session->held, 1,
+           (size_t)session->hold_bytes); /* every page, so that it is really allocated */
     return 0;
 }
 
@@ -227,7 +306,7 @@ static int fake_open(const struct assay__session_options *given, struct assay__s
                      struct assay_error *error)
 {
     struct assay__session_options options;
-    if (!session) return assay_error_set(error, ASSAY_EINVAL, "no place for the session");
+    if (!session) return assay_error_set(error, ASSAY_EINVAL, "nowhere to put the session");
     *session = NULL;
     int code = assay__session_options_read(given, &options, error);
     if (code) return code;
@@ -242,8 +321,8 @@ static int fake_open(const struct assay__session_options *given, struct assay__s
     return code;
 }
 
-/* The failure that the script wants at this step. 0 or an error code; most of these do not return.
- */
+/* The failure that the script specifies for this step. 0 or an error code; most of these do not
+ * return. */
 static int misfortune(struct assay__session *session, int64_t step)
 {
     if (step == session->crash_at) {
@@ -252,7 +331,7 @@ static int misfortune(struct assay__session *session, int64_t step)
     }
     if (step == session->oom_at) raise(SIGKILL); /* what the kernel's out-of-memory killer does */
     if (step == session->exit_at)
-        _exit(3); /* the one place where the library ends the process: its test asks for it */
+        _exit(3); /* the one place where the library ends the process: a test requests it */
     if (step == session->hang_at)
         for (;;)
             pause();
@@ -289,6 +368,7 @@ static int fake_step(struct assay__session *session, int stream_index)
             continue;
     if (session->pace_ns) assay__sleep_ns(session->pace_ns);
     stream->now_ns += duration_ns;
+    feedback_step(session, stream);
     if (assay__fake_step_hook) assay__fake_step_hook(1);
     if (stream_index == 0)
         for (int i = 0; i < 4; i++)
@@ -324,12 +404,17 @@ static int fake_outputs(struct assay__session *session, const struct assay__host
     if (session->output[0] == 0)
         return assay_error_set(error, ASSAY_EINVAL,
                                "no outputs: no step of stream 0 has succeeded yet");
-    *outputs = &session->output_tensor;
-    *count = 1;
+    for (size_t i = 1; i <= session->feedback_count; i++) {
+        float *numbers = session->tensors[i].data;
+        for (size_t k = 0; k < session->tensors[i].data_size / sizeof *numbers; k++)
+            numbers[k] = (float)session->streams[0].states[i - 1];
+    }
+    *outputs = session->tensors;
+    *count = session->feedback_count + 1;
     return 0;
 }
 
-/* Each layer is its share of a steady step, read at both ends as an engine would. */
+/* Each layer is its share of a steady step, read at both ends as a real engine would. */
 static int count_layers(struct assay__session *session,
                         const struct assay__layer_counters *counters, struct assay__layers *result)
 {
@@ -353,7 +438,7 @@ static int count_layers(struct assay__session *session,
         layer->counters = growth;
     }
     counters->end(counters->context);
-    result->counter_note = "the script's counts, shared out by time";
+    result->counter_note = "the script's counts, divided in proportion to time";
     return 0;
 }
 

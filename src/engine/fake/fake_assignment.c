@@ -3,8 +3,8 @@
  * operators that $ASSAY_FAKE_ASSIGNMENT lists ("Softmax,Gather"), which go to
  * "CPUExecutionProvider". Neighbours in the file's order that share a provider are one piece.
  *
- * Instead of a list: "old" (this build cannot say), "refuse" (no session can be made), "nothing"
- * (the record names no node), "crash" (SIGSEGV), "hang". */
+ * Instead of a list: "old" (this build cannot report it), "refuse" (no session can be created),
+ * "nothing" (the record names no node), "crash" (SIGSEGV), "hang". */
 #include "engine/fake/fake.h"
 
 #include "model/graph.h"

@@ -1,16 +1,15 @@
 /* fake_devices.c - devices of the fake engine. Without a script there is one, "cpu", and it works.
- * $ASSAY_FAKE_DEVICES scripts them, so that a test can see what becomes of a device whose driver
- * misbehaves:
+ * $ASSAY_FAKE_DEVICES scripts them, so that a test can see how a device with a misbehaving driver
+ * is handled:
  *
  *   NAME[=WHAT];…     WHAT: works (default), refused, missing, crash, hang, exit, oom, software,
  *                     log
  *
  * crash: SIGSEGV; oom: SIGKILL; exit: the process exits with status 3; hang: never returns, without
- * using a processor; each writes one line to stderr first. refused: tried, with a reason. missing:
- * the engine has no provider for it. software: works, on an adapter called "Fake adapter" that is
- * software. log: says an error in the log, then is refused. The class is the part of the name
- * before ':' or after it that is cpu, gpu or npu, else gpu. "cpu" and every device of the script
- * run models. */
+ * using CPU time; each writes one line to stderr first. refused: tried, with a reason. missing: the
+ * engine has no provider for it. software: works, on an adapter called "Fake adapter" that is
+ * software. log: logs an error, then is refused. The class is the part of the name before ':' or
+ * after it that is cpu, gpu or npu, else gpu. "cpu" and every device of the script run models. */
 #include "engine/fake/fake.h"
 
 #include "base/arena.h"
@@ -67,7 +66,7 @@ bool assay__fake_has_device(const char *name)
     return strcmp(name, "cpu") == 0;
 }
 
-/* "npu output=nan|gpu steady=9ms;first=1s": a device, a blank, what is added to the script
+/* "npu output=nan|gpu steady=9ms;first=1s": a device, a space, what is added to the script
  * there. */
 const char *assay__fake_device_script(const char *device, struct assay__arena *arena)
 {
@@ -81,7 +80,7 @@ const char *assay__fake_device_script(const char *device, struct assay__arena *a
     return NULL;
 }
 
-/* Openings are counted in a file, one byte each, because each is in another process. */
+/* Openings are counted in a file, one byte each, because each happens in another process. */
 int assay__fake_device_gone(const char *script, struct assay_error *error)
 {
     const char *at = strncmp(script, "gone=", 5) == 0 ? script : strstr(script, ";gone=");
@@ -117,7 +116,7 @@ int assay__fake_devices(const char *library, assay__device_about_fn *about, assa
         misbehave(what, item);
         bool missing = strcmp(what, "missing") == 0, logs = strcmp(what, "log") == 0,
              refused = logs || strcmp(what, "refused") == 0;
-        if (logs) assay__log(ASSAY_LOG_ERROR, "fake", "the driver is of another version");
+        if (logs) assay__log(ASSAY_LOG_ERROR, "fake", "the driver has another version");
         device.available = !missing && !refused;
         device.offered = !missing;
         device.reason = missing   ? "this fake engine has no such provider"

@@ -1,16 +1,16 @@
-/* fake_noise.c - adds the noise of a real machine to the steps of the fake engine: of each step, of
- * each launch, and of the machine, whose state depends on the machine's time alone, so that the
- * launches of one comparison share it. Grammar: doc/fake-engine.md. A step takes
+/* fake_noise.c - adds the noise of a real machine to the steps of the fake engine: per step, per
+ * launch, and for the machine, whose state depends only on the machine's time, so that the launches
+ * of one comparison share it. Grammar: doc/fake-engine.md. A step takes
  *
  *   scripted x (1 + launch's level + drift(t) + mode(t) + wander(t)) x (1 + white N(0, 1)),   t the
  *     machine's time.
  *
- * mode(t) is a telegraph process: slow and fast stays of exponential length. It is walked from t =
- * 0, so every session with the same machine seed sees the same one. wander(t) is an
- * Ornstein-Uhlenbeck process on a grid of wander_ns / 8, straight between its points; x_i = p
- * x_(i-1) + sqrt(1 - p^2) e_i with p = exp(-1/8), where e_i depends on the machine's seed and i
- * alone. It is begun 96 points before it is needed, what lies further back is forgotten (exp(-12)):
- * so it too is a function of t. */
+ * mode(t) is a telegraph process: slow and fast periods of exponential length. It is simulated from
+ * t = 0, so every session with the same machine seed sees the same one. wander(t) is an
+ * Ornstein-Uhlenbeck process on a grid of wander_ns / 8, linear between its points; x_i = p x_(i-1)
+ * + sqrt(1 - p^2) e_i with p = exp(-1/8), where e_i depends only on the machine's seed and i. It is
+ * started 96 points before it is needed; what lies further back is negligible (exp(-12)): so it too
+ * is a function of t. */
 #include "engine/fake/fake.h"
 
 #include "base/text.h"
@@ -27,7 +27,7 @@
 #define GRID_KEEPS 0.88249690258459540286 /* exp(-1/8) */
 #define GRID_TAKES 0.47031820816187325384 /* sqrt(1 - exp(-1/4)) */
 #define LENGTH_MOST_S 1e6
-#define STAYS_MOST 10000000 /* of the telegraph; a limit on the time it takes */
+#define STAYS_MOST 10000000 /* periods of the telegraph process: limits the time it takes */
 
 /* --- script ----------------------------------------------------------------------------------- */
 
@@ -45,7 +45,7 @@ static bool read_length(const char *text, bool zero, uint64_t *length_ns)
     return zero || *length_ns > 0;
 }
 
-/* Cuts "a:b:c" into exactly `count` parts. */
+/* Splits "a:b:c" into exactly `count` parts. */
 static bool split(char *value, char **parts, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -97,8 +97,8 @@ int assay__fake_noise_set(struct assay__fake_noise *noise, const char *key, char
 
 /* --- the machine ------------------------------------------------------------------------------ */
 
-/* Length of a stay: exponential. Slow ones last mode_ns on average, fast ones so long that the
- * share comes out. */
+/* Length of a period: exponential. Slow ones last mode_ns on average, fast ones as long as the
+ * share requires. */
 static double stay_ns(const struct assay__fake_noise *noise, struct assay__fake_noise_state *state)
 {
     double mean = (double)noise->mode_ns;
@@ -118,7 +118,7 @@ static double wander_at(const struct assay__fake_noise *noise,
 {
     double place = at_ns * GRID_PER_MEMORY / (double)noise->wander_ns, before = floor(place);
     uint64_t point = (uint64_t)before;
-    /* Unsigned: the points before 0 have numbers too. */
+    /* Unsigned: points before 0 have numbers too. */
     if (!state->wandered || point - state->wander_at > GRID_BEFORE) {
         state->wander_at = point - GRID_BEFORE;
         state->wander_ends[1] = grid_normal(noise, state->wander_at + 1);
@@ -147,7 +147,8 @@ void assay__fake_noise_open(const struct assay__fake_noise *noise, uint64_t seed
     if (noise->launch_mode > 0 && assay__random_unit(&own) < noise->launch_mode_share)
         state->level += noise->launch_mode;
     assay__random_seed(&state->telegraph, noise->machine_seed ^ 0x6d6f6465730000u);
-    if (noise->mode_ns) { /* the stay that t = 0 falls into: exponential too, it has no memory */
+    if (noise->mode_ns) { /* the period that contains t = 0: exponential too, because it is
+                             memoryless */
         state->slow = assay__random_unit(&state->telegraph) < noise->mode_share;
         state->mode_until_ns = stay_ns(noise, state);
     }

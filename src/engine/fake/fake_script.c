@@ -1,5 +1,5 @@
 /* fake_script.c - reads the fake engine's script, "key=value; key=value", into its session. The
- * grammar is in doc/fake-engine.md and in `keys` below; keys of noise are fake_noise.c's. */
+ * grammar is in doc/fake-engine.md and in `keys` below; noise keys are in fake_noise.c. */
 #include "engine/fake/fake.h"
 
 #include "base/buf.h"
@@ -36,7 +36,7 @@ static int set_duration(const struct setting *s)
     return duration_parse(s->value, s->field);
 }
 
-/* As a double: NaN until the script says it. */
+/* As a double: NaN unless given in the script. */
 static int set_optional(const struct setting *s)
 {
     uint64_t duration_ns = 0;
@@ -126,7 +126,7 @@ static int set_output(const struct setting *s)
     return strcmp(s->value, "nan") == 0 ? 0 : assay__text_double(s->value, times);
 }
 
-/* "conv1:60us:Conv": name, time or "-" for unavailable, operator (the name when left out) */
+/* "conv1:60us:Conv": name, time or "-" for unavailable, operator (defaults to the name) */
 static int layer_parse(struct assay__session *session, char *item, struct assay__layer *layer)
 {
     char *time = strchr(item, ':');
@@ -168,6 +168,16 @@ static int set_layers(const struct setting *s)
     return session->layer_count ? 0 : ASSAY_EINVAL;
 }
 
+/* "TIMES:PLUS" */
+static int set_state(const struct setting *s)
+{
+    char *colon = strchr(s->value, ':');
+    if (!colon) return ASSAY_EINVAL;
+    *colon++ = '\0';
+    int code = assay__text_double(s->value, s->field);
+    return code ? code : assay__text_double(colon, s->other);
+}
+
 /* For others to read: what counters count is for those who replace their system calls
  * (run/watch/counters_fake.c). */
 static int leave(const struct setting *s)
@@ -182,7 +192,7 @@ static int leave(const struct setting *s)
 static const struct script_key {
     const char *name;
     int (*set)(const struct setting *setting);
-    size_t field, other; /* in the session; 0: `set` knows it, or there is none */
+    size_t field, other; /* in the session; 0: handled by `set`, or there is none */
 } keys[] = {
     {"clock", set_clock, FIELD(real_clock), 0},
     {"load", set_optional, FIELD(load_ns), 0},
@@ -220,6 +230,7 @@ static const struct script_key {
     {"counts_gone", leave, 0, 0},
     {"counts_back", leave, 0, 0},
     {"output", set_output, FIELD(output_times), 0},
+    {"state", set_state, FIELD(state_times), FIELD(state_plus)},
     {"gone", leave, 0, 0}, /* fake_devices.c looks at it */
 };
 
@@ -268,11 +279,11 @@ int assay__fake_script_parse(struct assay__session *session, const char *script,
 
 /* --- conditions ------------------------------------------------------------------------------- */
 
-/* `when_threads=2:steady=50us` is `steady=50us` in a session of two threads and nothing in another
- * one; the same with `when_batch` (the first dimension of the first input), `when_opt`,
+/* `when_threads=2:steady=50us` means `steady=50us` in a session with two threads and nothing in
+ * others; the same for `when_batch` (the first dimension of the first input), `when_opt`,
  * `when_spinning` (off) and `when_model` (a part of the model's path). So a test can make a change
- * of the options help, hurt, fail or alter the outputs. An item that is none of these is left as it
- * is: the reader refuses it. */
+ * of options help, hurt, fail or alter the outputs. Any other item is left as it is and refused by
+ * the parser. */
 static bool is_now(const char *what, const char *value,
                    const struct assay__session_options *options, bool *known)
 {
@@ -325,5 +336,5 @@ const char *assay__fake_script_for(struct assay__arena *arena,
         at += *at == ';';
     }
     const char *chosen = assay__buf_keep(&out, arena);
-    return chosen ? chosen : script; /* whose items are refused then */
+    return chosen ? chosen : script; /* whose items are then refused */
 }

@@ -3,14 +3,15 @@
  * What a step is: one Run() with inputs in host memory that were made into values once, outputs
  * allocated by the library in host memory, and the release of the outputs of the step before: what
  * a plain C loop around Run() does. Nothing of ours allocates in it. Execution is sequential (one
- * operator at a time, each on the intra-op threads).
+ * operator at a time, each on the intra-op threads). Outputs that are fed back are the next step's
+ * inputs (ort_feedback.c).
  *
  * Load and compile times: the library separates them only in its own profile, as the spans
  * "model_loading_…" (read and parse) and "session_initialization" (optimise, assign to providers,
- * pack weights). On the CPU the profile is switched on before the session is made and ended right
- * after, before the first run: later runs are not slower for it (4.757 µs per run with and without,
- * medians of 20 alternating sessions), and it costs 0.1 ms. On other providers it would attach to
- * the device's own tracer, so there the two times are unavailable. */
+ * pack weights). On the CPU the profile is enabled before the session is created and ended right
+ * after, before the first run: this does not slow down later runs (4.757 µs per run with and
+ * without, medians of 20 alternating sessions), and it costs 0.1 ms. On other providers it would
+ * attach to the device's own tracer, so there the two times are unavailable. */
 #include "engine/engine.h"
 #include "engine/ort/ort_session.h"
 
@@ -33,7 +34,8 @@ static void log_line(void *context, int severity, const char *category, const ch
                      const char *location, const char *message)
 {
     (void)context, (void)log_id, (void)location;
-    /* A creation that fails cannot end the profile we asked for; its own error is what counts. */
+    /* A creation that fails cannot end the profile that was requested; its own error is what
+     * matters. */
     if (message && strstr(message, "Could not write a profile")) return;
     enum assay_log_level level = severity >= ASSAY__ORT_LOG_ERROR     ? ASSAY_LOG_ERROR
                                  : severity == ASSAY__ORT_LOG_WARNING ? ASSAY_LOG_WARNING
@@ -47,8 +49,8 @@ static void log_line(void *context, int severity, const char *category, const ch
 
 int assay__ort_env(const struct assay__ort *ort, OrtEnv **env, struct assay_error *error)
 {
-    /* One per process inside the library: a second call gets the first one's, so the logger may not
-     * hold our state. */
+    /* One per process inside the library: a second call returns the first one, so the logger must
+     * not hold our state. */
     int code = assay__ort_check(
         ort,
         ort->create_env_with_custom_logger(log_line, NULL, ASSAY__ORT_LOG_WARNING, "assay", env),
@@ -66,7 +68,8 @@ int assay__ort_optimization(const char *name, int *level, struct assay_error *er
     enum assay__optimization parsed = assay__optimization_parse(name ? name : "all");
     if (parsed == ASSAY__OPTIMIZATION_UNKNOWN)
         return assay_error_set(error, ASSAY_EINVAL,
-                               "optimisation \"%s\": none, basic, extended or all", name);
+                               "unknown optimisation level \"%s\": none, basic, extended or all",
+                               name);
     *level = levels[parsed];
     return 0;
 }
@@ -139,8 +142,7 @@ int assay__ort_end_profile(struct assay__session *session, OrtSession *profiled,
     return code;
 }
 
-/* A folder for the profile when load and compile can be separated; else the reason, and folder "".
- */
+/* A folder for the profile if load and compile can be separated; else the reason, and folder "". */
 static void profile_start(struct assay__session *session, OrtSessionOptions *options, char *folder,
                           size_t folder_size)
 {
@@ -149,7 +151,7 @@ static void profile_start(struct assay__session *session, OrtSessionOptions *opt
     session->load_reason = "";
     if (strcmp(session->device, "cpu") != 0) {
         session->load_reason = "ONNX Runtime separates loading from compiling only in its profile, "
-                               "which would trace the device too";
+                               "which would also trace the device";
     } else if (assay__folder_temporary(folder, folder_size, NULL) != 0) {
         session->load_reason =
             "no temporary folder for ONNX Runtime's profile of the session's creation";
@@ -219,12 +221,12 @@ static int inputs_make(struct assay__session *session, const struct assay__sessi
     for (size_t i = 0; i < options->input_count; i++) {
         int code = assay__ort_value_make(session, &options->inputs[i], &session->input_values[i],
                                          error);
-        session->input_count = i + 1; /* also after a failure: close() releases what there is */
+        session->input_count = i + 1; /* also after a failure: close() releases what exists */
         if (code) return code;
         session->input_names[i] = options->inputs[i].name;
     }
-    /* Every input the model needs must be given. One that is given and not needed may override an
-     * initializer: the library knows. */
+    /* Every input the model needs must be given. One that is given but not needed may override an
+     * initializer: the library decides. */
     const struct assay__ort *ort = &session->ort;
     size_t needed = 0;
     int code = assay__ort_check(ort, ort->session_get_input_count(session->session, &needed), error,
@@ -261,8 +263,7 @@ static int outputs_prepare(struct assay__session *session, struct assay_error *e
     }
     session->output_count = count;
     for (int s = 0; s < session->stream_count; s++) {
-        /* A line of padding after each stream's memory keeps streams off each other's cache lines.
-         */
+        /* A cache line of padding after each stream's memory avoids false sharing. */
         struct assay__ort_stream *stream = assay__arena_alloc(session->arena,
                                                               sizeof *stream + CACHE_LINE);
         session->streams[s] = stream;
@@ -281,9 +282,11 @@ static void ort_close(struct assay__session *session)
     if (!session) return;
     const struct assay__ort *ort = &session->ort;
     assay__ort_generation_close(session);
-    for (int s = 0; session->streams && s < session->stream_count; s++)
-        if (session->streams[s])
-            assay__ort_release_values(ort, session->streams[s]->outputs, session->output_count);
+    for (int s = 0; session->streams && s < session->stream_count; s++) {
+        if (!session->streams[s]) continue;
+        assay__ort_release_values(ort, session->streams[s]->outputs, session->output_count);
+        assay__ort_feed_close(session, &session->streams[s]->feed);
+    }
     assay__ort_release_values(ort, session->input_values, session->input_count);
     if (session->session) ort->release_session(session->session);
     if (session->cpu_memory) ort->release_memory_info(session->cpu_memory);
@@ -298,7 +301,7 @@ static void ort_close(struct assay__session *session)
 static int options_keep(struct assay__session *session,
                         const struct assay__session_options *options, struct assay_error *error)
 {
-    if (!options->model_path) return assay_error_set(error, ASSAY_EINVAL, "no model was named");
+    if (!options->model_path) return assay_error_set(error, ASSAY_EINVAL, "no model was given");
     struct assay__arena *arena = session->arena = assay__arena_new();
     session->output_arena = assay__arena_new();
     if (!arena || !session->output_arena) return assay__no_memory(error);
@@ -326,7 +329,7 @@ static int open_parts(struct assay__session *session, const struct assay__sessio
     int code = options_keep(session, options, error);
     if (code == 0) code = assay__ort_load(options->library, &session->ort, error);
     if (code) return code;
-    struct assay__mapping file; /* only for a clear error when it is not a file */
+    struct assay__mapping file; /* only for a clear error if it is not a file */
     code = assay__file_map(session->model_path, &file, error);
     if (code) return code;
     assay__file_unmap(&file);
@@ -340,6 +343,10 @@ static int open_parts(struct assay__session *session, const struct assay__sessio
     if (code == 0) code = create(session, error);
     if (code == 0) code = outputs_prepare(session, error);
     if (code == 0) code = inputs_make(session, options, error);
+    if (code == 0)
+        code = assay__ort_feedback_open(session, options->feedback, options->feedback_count, error);
+    for (int s = 0; code == 0 && s < session->stream_count; s++)
+        code = assay__ort_feed_open(session, &session->streams[s]->feed, error);
     if (code == 0 && options->generation)
         code = assay__ort_generation_open(session, options->generation, error);
     return code;
@@ -349,7 +356,7 @@ static int ort_open(const struct assay__session_options *given, struct assay__se
                     struct assay_error *error)
 {
     struct assay__session_options options;
-    if (!session) return assay_error_set(error, ASSAY_EINVAL, "no place for the session");
+    if (!session) return assay_error_set(error, ASSAY_EINVAL, "nowhere to put the session");
     *session = NULL;
     int code = assay__session_options_read(given, &options, error);
     if (code) return code;
@@ -364,6 +371,19 @@ static int ort_open(const struct assay__session_options *given, struct assay__se
     return 0;
 }
 
+static int run_once(struct assay__session *session, struct assay__ort_stream *stream,
+                    struct assay_error *error)
+{
+    const struct assay__ort *ort = &session->ort;
+    int code = assay__ort_feed_take(session, &stream->feed, stream->outputs, error);
+    if (code) return code;
+    assay__ort_release_values(ort, stream->outputs, session->output_count);
+    OrtStatus *status = ort->run(session->session, NULL, session->input_names, stream->feed.inputs,
+                                 session->input_count, session->output_names, session->output_count,
+                                 stream->outputs);
+    return status ? assay__ort_check(ort, status, error, "the model failed") : 0;
+}
+
 static int ort_step(struct assay__session *session, int stream_index)
 {
     if (stream_index < 0 || stream_index >= session->stream_count) return ASSAY_EINVAL;
@@ -373,12 +393,7 @@ static int ort_step(struct assay__session *session, int stream_index)
     if (session->generation) {
         code = assay__ort_generation_step(session, &error);
     } else {
-        assay__ort_release_values(&session->ort, stream->outputs, session->output_count);
-        OrtStatus *status = session->ort.run(session->session, NULL, session->input_names,
-                                             (const OrtValue *const *)session->input_values,
-                                             session->input_count, session->output_names,
-                                             session->output_count, stream->outputs);
-        if (status) code = assay__ort_check(&session->ort, status, &error, "the model failed");
+        code = run_once(session, stream, &error);
     }
     if (code == 0) return 0;
     snprintf(stream->error, sizeof stream->error, "%s", error.message);
@@ -433,9 +448,8 @@ static int ort_outputs(struct assay__session *session, const struct assay__host_
     return 0;
 }
 
-/* The arena of the session's device: bytes handed out now, and at the most. They include the
- * weights, which the library keeps there, but not what it was given to read from (mapped files, our
- * inputs). */
+/* The arena of the session's device: bytes allocated now and at the peak. They include the weights,
+ * which the library keeps there, but not what it reads from (mapped files, our inputs). */
 static void arena_stats(struct assay__session *session, const char *const *keys, double *values,
                         size_t count)
 {

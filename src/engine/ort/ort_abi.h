@@ -1,12 +1,12 @@
-/* ort_abi.h - the part of ONNX Runtime's C ABI that assay uses, declared by us, so that the library
- * is opened at run time and no header of it is needed to build.
+/* ort_abi.h - the part of ONNX Runtime's C ABI that assay uses, declared here, so that the library
+ * can be opened at run time and none of its headers are needed to build.
  *
  * The ABI: the exported OrtGetApiBase() gives a struct of two functions, GetApi(version) and
  * GetVersionString(). GetApi returns a table of function pointers that only ever grows at its end:
  * a function's index ("slot") never changes, and API version N has a known number of slots.
  * ASSAY__ORT_API below is the list of the functions we call: our name, slot, result, arguments. It
- * makes the members of struct assay__ort and fills them; a function that the library is too old for
- * is NULL there. Calls read ort->create_session(...).
+ * declares the members of struct assay__ort and fills them; a function that an older library does
+ * not have is NULL. Calls read ort->create_session(...).
  *
  * A function that returns struct OrtStatus * returns NULL on success; assay__ort_check() turns the
  * rest into an error. Limits: paths are char (not Windows). */
@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ASSAY__ORT_API_NEWEST 30 /* the newest API version whose slots are known here */
+#define ASSAY__ORT_API_NEWEST 30 /* the newest API version whose slots are known */
 #define ASSAY__ORT_API_OLDEST 12 /* has every function that is not marked optional below */
 
 typedef struct OrtAllocator OrtAllocator;
@@ -48,7 +48,7 @@ struct OrtApiBase {
     const char *(*GetVersionString)(void);
 };
 
-/* Enumerations travel as int; only the values that are used here are named. */
+/* Enumerations are passed as int; only the values used here are named. */
 enum { /* OrtLoggingLevel */
        ASSAY__ORT_LOG_INFO = 1,
        ASSAY__ORT_LOG_WARNING = 2,
@@ -86,8 +86,8 @@ typedef void assay__ort_log_fn(void *context, int severity, const char *category
                                const char *log_id, const char *code_location, const char *message);
 
 /* A custom operator. `version` is the API version it was written for (ort->api_version): the
- * library looks at members only when that version has them. The comments give the version a member
- * came with. A member that is not used is NULL where the library allows it. */
+ * library reads a member only if that version has it. The comments give the version that introduced
+ * a member. An unused member is NULL where the library allows it. */
 struct OrtCustomOp {
     uint32_t version;
     void *(*CreateKernel)(const OrtCustomOp *op, const OrtApi *api, const OrtKernelInfo *info);
@@ -124,46 +124,47 @@ struct OrtCustomOp {
     ASSAY__ORT_API_CORE(X) \
     ASSAY__ORT_API_VALUES(X) ASSAY__ORT_API_OPTIONS(X) ASSAY__ORT_API_KERNEL(X)
 
-#define ASSAY__ORT_API_CORE(X)                                                                   \
-    X(create_status, 0, OrtStatus *, (int code, const char *message))                            \
-    X(get_error_code, 1, int, (const OrtStatus *))                                               \
-    X(get_error_message, 2, const char *, (const OrtStatus *))                                   \
-    X(release_status, 93, void, (OrtStatus *))                                                   \
-    X(create_env_with_custom_logger, 4, OrtStatus *,                                             \
-      (assay__ort_log_fn *, void *context, int severity, const char *log_id, OrtEnv **))         \
-    X(disable_telemetry_events, 6, OrtStatus *, (const OrtEnv *))                                \
-    X(release_env, 92, void, (OrtEnv *))                                                         \
-    X(get_available_providers, 125, OrtStatus *, (char ***names, int *count))                    \
-    X(release_available_providers, 126, OrtStatus *, (char **names, int count))                  \
-    X(get_build_info_string, 254, const char *, (void)) /* optional: 15 */                       \
-    X(create_session, 7, OrtStatus *,                                                            \
-      (const OrtEnv *, const char *path, const OrtSessionOptions *, OrtSession **))              \
-    X(create_session_from_array, 8, OrtStatus *,                                                 \
-      (const OrtEnv *, const void *data, size_t size, const OrtSessionOptions *, OrtSession **)) \
-    X(release_session, 95, void, (OrtSession *))                                                 \
-    X(session_get_input_count, 30, OrtStatus *, (const OrtSession *, size_t *))                  \
-    X(session_get_output_count, 31, OrtStatus *, (const OrtSession *, size_t *))                 \
-    X(session_get_input_type_info, 33, OrtStatus *,                                              \
-      (const OrtSession *, size_t index, OrtTypeInfo **))                                        \
-    X(session_get_input_name, 36, OrtStatus *,                                                   \
-      (const OrtSession *, size_t index, OrtAllocator *, char **))                               \
-    X(session_get_output_name, 37, OrtStatus *,                                                  \
-      (const OrtSession *, size_t index, OrtAllocator *, char **))                               \
-    X(session_end_profiling, 110, OrtStatus *, (OrtSession *, OrtAllocator *, char **path))      \
-    X(run, 9, OrtStatus *,                                                                       \
-      (OrtSession *, const OrtRunOptions *, const char *const *input_names,                      \
-       const OrtValue *const *inputs, size_t input_count, const char *const *output_names,       \
-       size_t output_count, OrtValue **outputs))                                                 \
-    X(session_get_ep_graph_assignment_info, 407, OrtStatus *,                                    \
-      (const OrtSession *, const OrtEpAssignedSubgraph *const **,                                \
-       size_t *count)) /* optional: 24, also the next five; what they give is the session's */   \
-    X(ep_assigned_subgraph_get_ep_name, 408, OrtStatus *,                                        \
-      (const OrtEpAssignedSubgraph *, const char **))                                            \
-    X(ep_assigned_subgraph_get_nodes, 409, OrtStatus *,                                          \
-      (const OrtEpAssignedSubgraph *, const OrtEpAssignedNode *const **, size_t *count))         \
-    X(ep_assigned_node_get_name, 410, OrtStatus *, (const OrtEpAssignedNode *, const char **))   \
-    X(ep_assigned_node_get_domain, 411, OrtStatus *, (const OrtEpAssignedNode *, const char **)) \
-    X(ep_assigned_node_get_operator_type, 412, OrtStatus *,                                      \
+#define ASSAY__ORT_API_CORE(X)                                                                     \
+    X(create_status, 0, OrtStatus *, (int code, const char *message))                              \
+    X(get_error_code, 1, int, (const OrtStatus *))                                                 \
+    X(get_error_message, 2, const char *, (const OrtStatus *))                                     \
+    X(release_status, 93, void, (OrtStatus *))                                                     \
+    X(create_env_with_custom_logger, 4, OrtStatus *,                                               \
+      (assay__ort_log_fn *, void *context, int severity, const char *log_id, OrtEnv **))           \
+    X(disable_telemetry_events, 6, OrtStatus *, (const OrtEnv *))                                  \
+    X(release_env, 92, void, (OrtEnv *))                                                           \
+    X(get_available_providers, 125, OrtStatus *, (char ***names, int *count))                      \
+    X(release_available_providers, 126, OrtStatus *, (char **names, int count))                    \
+    X(get_build_info_string, 254, const char *, (void)) /* optional: 15 */                         \
+    X(create_session, 7, OrtStatus *,                                                              \
+      (const OrtEnv *, const char *path, const OrtSessionOptions *, OrtSession **))                \
+    X(create_session_from_array, 8, OrtStatus *,                                                   \
+      (const OrtEnv *, const void *data, size_t size, const OrtSessionOptions *, OrtSession **))   \
+    X(release_session, 95, void, (OrtSession *))                                                   \
+    X(session_get_input_count, 30, OrtStatus *, (const OrtSession *, size_t *))                    \
+    X(session_get_output_count, 31, OrtStatus *, (const OrtSession *, size_t *))                   \
+    X(session_get_input_type_info, 33, OrtStatus *,                                                \
+      (const OrtSession *, size_t index, OrtTypeInfo **))                                          \
+    X(session_get_input_name, 36, OrtStatus *,                                                     \
+      (const OrtSession *, size_t index, OrtAllocator *, char **))                                 \
+    X(session_get_output_name, 37, OrtStatus *,                                                    \
+      (const OrtSession *, size_t index, OrtAllocator *, char **))                                 \
+    X(session_end_profiling, 110, OrtStatus *, (OrtSession *, OrtAllocator *, char **path))        \
+    X(run, 9, OrtStatus *,                                                                         \
+      (OrtSession *, const OrtRunOptions *, const char *const *input_names,                        \
+       const OrtValue *const *inputs, size_t input_count, const char *const *output_names,         \
+       size_t output_count, OrtValue **outputs))                                                   \
+    X(session_get_ep_graph_assignment_info, 407, OrtStatus *,                                      \
+      (const OrtSession *, const OrtEpAssignedSubgraph *const **,                                  \
+       size_t *                                                                                    \
+           count)) /* optional: 24, also the next five; what they return belongs to the session */ \
+    X(ep_assigned_subgraph_get_ep_name, 408, OrtStatus *,                                          \
+      (const OrtEpAssignedSubgraph *, const char **))                                              \
+    X(ep_assigned_subgraph_get_nodes, 409, OrtStatus *,                                            \
+      (const OrtEpAssignedSubgraph *, const OrtEpAssignedNode *const **, size_t *count))           \
+    X(ep_assigned_node_get_name, 410, OrtStatus *, (const OrtEpAssignedNode *, const char **))     \
+    X(ep_assigned_node_get_domain, 411, OrtStatus *, (const OrtEpAssignedNode *, const char **))   \
+    X(ep_assigned_node_get_operator_type, 412, OrtStatus *,                                        \
       (const OrtEpAssignedNode *, const char **))
 
 #define ASSAY__ORT_API_VALUES(X)                                                                   \
@@ -273,10 +274,10 @@ struct OrtCustomOp {
 
 /* The functions of one loaded library. */
 struct assay__ort {
-    int api_version;     /* the version we asked for: min(the library's, ASSAY__ORT_API_NEWEST) */
+    int api_version;     /* the version we request: min(the library's, ASSAY__ORT_API_NEWEST) */
     const char *version; /* "1.31.1"; the library's storage */
     const OrtApi *api;   /* the raw table */
-    char path[1024];     /* the file really loaded, "" unknown */
+    char path[1024];     /* the file actually loaded, "" unknown */
 #define ASSAY__ORT_MEMBER(name, slot, result, arguments) result(*name) arguments;
     ASSAY__ORT_API(ASSAY__ORT_MEMBER)
 #undef ASSAY__ORT_MEMBER
@@ -290,8 +291,8 @@ int assay__ort_load(const char *library, struct assay__ort *ort, struct assay_er
  * when it is too old. */
 int assay__ort_fill(struct assay__ort *ort, const struct OrtApiBase *base, const char *name,
                     struct assay_error *error);
-/** What a person can use of the library's message: without source positions, C++ signatures and
- *  line ends. */
+/** The part of the library's message that is useful to people: without source positions, C++
+ *  signatures and line breaks. */
 void assay__ort_message_trim(const char *message, char *out, size_t out_size);
 /** 0 for NULL; else releases the status and sets *error to "<what>: <ONNX Runtime's message in one
  * line>". */

@@ -1,6 +1,6 @@
 /* ort_assignment.c - which execution provider gets which node. A session is created with
- * "session.record_ep_graph_assignment_info" set and then queried (API version 24; older builds
- * cannot answer). ONNX Runtime records nodes after its basic optimisations (constants folded, some
+ * "session.record_ep_graph_assignment_info" set and then queried (API version 24; older builds do
+ * not support it). ONNX Runtime records nodes after its basic optimisations (constants folded, some
  * nodes fused), so names may be missing or new. A compiling provider gets subgraphs of many nodes;
  * a provider with kernels gets one subgraph per node.
  *
@@ -32,6 +32,8 @@ static int prepare(struct assignment_query *ask)
     if (!status)
         status = ort->add_session_config_entry(ask->made, "session.record_ep_graph_assignment_info",
                                                "1");
+    if (!status && o->save_path)
+        status = ort->set_optimized_model_file_path(ask->made, o->save_path);
     for (size_t i = 0; i < o->dim_count && !status; i++)
         status = ort->add_free_dimension_override_by_name(ask->made, o->dim_names[i],
                                                           o->dim_values[i]);

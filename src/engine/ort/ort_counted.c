@@ -1,15 +1,15 @@
 /* ort_counted.c - counters of each layer, from a separate pass over the graph with a marker after
  * every node.
  *
- * Every marker reads all counters at its entry and at its exit. A node's growth is that from the
- * exit before it to its own entry, less what a reading costs:
+ * Every marker reads all counters on entry and on exit. The increase for a node is that from the
+ * previous exit to its own entry, minus the cost of a reading:
  *   grown(exit before -> entry) - reading(entry -> exit) - (gap - own),
  * the second being the mean over the markers of a run (one reading and the marker itself), gap and
- * own the same two growths in a chain of markers with nothing in between (the engine's step from
- * node to node right after a system call, against a marker). Each is the inter-quartile mean over
- * the runs; of a counter that stays as it is in most runs (page faults, context switches) the plain
- * mean, so that an event in one of a hundred runs counts one hundredth. The difference may be
- * slightly below 0; it is kept, so that sums over layers stay right.
+ * own the same two increases in a chain of markers with nothing in between (the engine's step from
+ * node to node right after a system call, compared with a marker). Each is the inter-quartile mean
+ * over the runs; for a counter that does not change in most runs (page faults, context switches)
+ * the plain mean, so that an event in one of a hundred runs counts one hundredth. The difference
+ * may be slightly below 0; it is kept, so that sums over layers stay right.
  *
  * After a system call caches and predictors are colder than in an undisturbed run: a layer of a
  * microsecond counts more than its share.
@@ -42,17 +42,17 @@ struct counting {
     struct assay__layer_work *work;
     const struct assay__counted_graph *graph;
     size_t counters, runs_most, runs, skipped;
-    double *nodes;       /* (node, counter): runs_most growths, NaN where a reading had no value */
-    double *readings;    /* counter: of runs_most runs the mean growth from entry to exit */
+    double *nodes;       /* (node, counter): runs_most increases, NaN if a reading had no value */
+    double *readings;    /* counter: mean increase from entry to exit, for each of runs_most runs */
     double *gaps, *owns; /* counter: of the chain's runs, exit to the next entry; entry to exit */
-    double *correction;  /* counter: what a reading costs */
-    double *reading_ns;  /* of runs_most runs: how long a reading took */
+    double *correction;  /* counter: cost of a reading */
+    double *reading_ns;  /* for each of runs_most runs: duration of a reading */
     double run_ns;       /* of all runs together */
 };
 
 /* --- statistics ------------------------------------------------------------------------------- */
 
-/* Of the finite ones of `count` values, which are put in order; NaN when there are none. */
+/* Over the finite ones of `count` values, which are sorted; NaN if there are none. */
 static double typical(double *values, size_t count)
 {
     size_t known = 0;
@@ -64,7 +64,7 @@ static double typical(double *values, size_t count)
                                                   : assay__stats_mean(values, known);
 }
 
-/* The mean over the markers of one run of the growth from `from` to `to`, both offsets from an
+/* The mean over the markers of one run of the increase from `from` to `to`, both offsets from an
  * event's entry. Events from `first` on. */
 static double over_markers(const struct counting *c, const struct assay__marker_log *log,
                            size_t first, ptrdiff_t from, ptrdiff_t to)
@@ -83,7 +83,7 @@ static double over_markers(const struct counting *c, const struct assay__marker_
 
 /* --- the graph -------------------------------------------------------------------------------- */
 
-/* False: the markers ran in another order. */
+/* False: the markers ran in a different order. */
 static bool collect(struct counting *c, const struct assay__marker_log *log)
 {
     if (log->count != c->graph->mark_count) return false;
@@ -135,7 +135,8 @@ static int run_graph(struct counting *c, struct assay_error *error)
     work->counters->end(work->counters->context);
     assay__timed_close(&timed);
     if (!code && c->runs == 0)
-        code = assay_error_set(error, ASSAY_EENGINE, "nodes ran in another order from run to run");
+        code = assay_error_set(error, ASSAY_EENGINE,
+                               "nodes ran in a different order from run to run");
     return code;
 }
 
@@ -171,10 +172,11 @@ static int reduce(struct counting *c)
         c->correction[i] = typical(&c->readings[i * c->runs_most], c->runs) +
                            typical(&c->gaps[i * CHAIN_RUNS], CHAIN_RUNS) -
                            typical(&c->owns[i * CHAIN_RUNS], CHAIN_RUNS);
-    for (size_t p = 1; p < c->graph->mark_count; p++) { /* the first has nothing in front of it */
+    for (size_t p = 1; p < c->graph->mark_count; p++) { /* nothing precedes the first one */
         size_t node = c->graph->first_of[p];
         if (node == SIZE_MAX) continue;
-        double *values = c->work->layers[node].counters; /* there already: another trip of a loop */
+        double *values =
+            c->work->layers[node].counters; /* already present: another iteration of a loop */
         bool first = !values;
         if (first) values = assay__arena_array(c->work->arena, c->counters, sizeof *values);
         if (!values) return ASSAY_ENOMEM;
@@ -214,14 +216,13 @@ void assay__layers_counted(struct assay__layer_work *work, const struct assay__c
     else
         work->result->counter_note = assay__arena_text(
             work->arena,
-            "%zu runs of the graph with markers that read the counters at both ends of every "
-            "layer, "
-            "%.1f times as long as an unprofiled run; a reading takes about %.1f µs, which is "
-            "subtracted: layers shorter than that are rough; counts are sums over the threads of "
-            "the worker%s",
+            "%zu runs of the graph with markers that read the counters before and after every "
+            "layer, %.1f times as long as an unprofiled run; a reading takes about %.1f µs, which "
+            "is subtracted: counts of shorter layers are rough; counts are sums over the threads "
+            "of the worker%s",
             c.runs, c.run_ns / (double)c.runs / graph->plain_ns,
             typical(c.reading_ns, c.runs) * 1e-3,
-            c.skipped ? "; readings in which a counter had no turn are left out" : "");
+            c.skipped ? "; readings in which a counter was not scheduled are left out" : "");
     free(c.nodes);
     free(c.gaps);
     free(c.correction);

@@ -1,12 +1,12 @@
 /* ort_device.c - devices of the ort engine: the ONNX Runtime provider of a device name, how it is
- * added to a session, and which of them work here. One table row per kind of device.
+ * added to a session, and which of them work on this machine. One table row per kind of device.
  *
- * A device counts as available only after a tiny model has run on it with the right result, the
- * fall-back to the CPU forbidden: a provider that is compiled in may still lack its driver. The
- * Azure provider calls a remote service, not a device of this machine; it has no row. Limits:
- * the probe runs in the calling process, so a driver that crashes crashes it; run/devices.c asks
- * from a child. DirectML is Windows' and the ROCm provider left the library with 1.23 (MIGraphX
- * took its place): their rows report what a build has and are untested. */
+ * A device counts as available only after a tiny model has run on it with the right result and
+ * fallback to the CPU disabled: a provider that is compiled in may still lack its driver. The Azure
+ * provider calls a remote service, not a device of this machine; it has no row. Limits: the probe
+ * runs in the calling process, so a driver that crashes takes it down; run/devices.c uses a child
+ * process. DirectML is for Windows, and the ROCm provider was removed in 1.23 (replaced by
+ * MIGraphX): their rows report what a build has and are untested. */
 #include "engine/adapter.h"
 
 #include "engine/ort/ort_session.h"
@@ -23,14 +23,14 @@ enum append { NOTHING, BY_NAME, CUDA, TENSORRT };
 struct device_row {
     const char *device;   /* the name, without ":N" for numbered ones */
     const char *provider; /* ONNX Runtime's full name */
-    const char *append;   /* the name its generic append function takes */
+    const char *append;   /* the name for its generic append function */
     const char *title;    /* for people */
     const char *kind;     /* "cpu" | "gpu" | "npu" */
     enum append how;
     bool numbered;   /* device:0, device:1, … */
-    const char *key; /* provider option: takes the number, or `value` */
+    const char *key; /* provider option: the number, or `value` */
     const char *value;
-    const char *memory; /* name of its memory, for statistics; NULL: in main memory or not known */
+    const char *memory; /* name of its memory, for statistics; NULL: main memory or unknown */
 };
 
 #define EP(name) name "ExecutionProvider"
@@ -65,7 +65,7 @@ static const struct device_row rows[] = {
 
 #define ROW_COUNT (sizeof rows / sizeof rows[0])
 
-/* The row of a device name and its number (0 when it has none). "cuda" alone is "cuda:0". */
+/* The row of a device name and its number (0 if it has none). "cuda" alone means "cuda:0". */
 static const struct device_row *row_of(const char *device, int *number)
 {
     *number = 0;
@@ -79,8 +79,7 @@ static const struct device_row *row_of(const char *device, int *number)
         long value = strtol(rest + 1, &end, 10);
         if (end == rest + 1 || *end != '\0' || rest[1] < '0' || rest[1] > '9' || value >= 1024)
             continue;
-        if (value > 0 && !rows[i].key)
-            continue; /* the provider takes no number: there is only :0 */
+        if (value > 0 && !rows[i].key) continue; /* the provider has no number: there is only :0 */
         *number = (int)value;
         return &rows[i];
     }
@@ -154,7 +153,8 @@ static int append_cuda(const struct assay__ort *ort, OrtSessionOptions *options,
     return assay__ort_check(ort, status, error, "CUDA");
 }
 
-/* TensorRT takes what it can; the rest goes to CUDA on the same device rather than to the CPU. */
+/* TensorRT runs what it supports; the rest goes to CUDA on the same device rather than to the
+ * CPU. */
 static int append_tensorrt(const struct assay__ort *ort, OrtSessionOptions *options,
                            const char *const *keys, const char *const *values, size_t count,
                            struct assay_error *error)
@@ -197,7 +197,8 @@ static int append_row(const struct assay__ort *ort, OrtSessionOptions *options,
     int length = snprintf(text, sizeof text, "%s", more ? more : "");
     if (length < 0 || (size_t)length >= sizeof text || split_options(text, keys, values, &count))
         return assay_error_set(error, ASSAY_EINVAL,
-                               "options of a provider are key=value;key=value: \"%.100s\"", more);
+                               "provider options must be key=value;key=value, not \"%.100s\"",
+                               more);
     int code = 0;
     switch (row->how) {
     case NOTHING: return 0;
@@ -226,18 +227,18 @@ int assay__ort_append_device(const struct assay__ort *ort, OrtSessionOptions *op
     names_here(ort, here, sizeof here);
     if (!row)
         return assay_error_set(error, ASSAY_EUNSUPPORTED,
-                               "unknown device \"%s\"; this ONNX Runtime offers: %s", device, here);
-    return assay_error_set(
-        error, ASSAY_EUNSUPPORTED,
-        "device \"%s\": this ONNX Runtime build has no %s provider; it offers: %s", device,
-        row->title, here);
+                               "unknown device \"%s\"; this ONNX Runtime build has: %s", device,
+                               here);
+    return assay_error_set(error, ASSAY_EUNSUPPORTED,
+                           "device \"%s\": this ONNX Runtime build has no %s provider; it has: %s",
+                           device, row->title, here);
 }
 
 /* --- probing ---------------------------------------------------------------------------------- */
 
 /* An ONNX file by hand (IR version 7, operator set 13): y = MatMul(x, w), x and y float [1,2], w =
- * {{1,2},{3,4}}. A MatMul with a constant right side is what every provider takes. Lengths are
- * second in each pair of a nested message. */
+ * {{1,2},{3,4}}. A MatMul with a constant right operand is supported by every provider. In a nested
+ * message the second byte is the length. */
 static const unsigned char probe_model[] = {
     0x08, 7,                                                        /* ir_version */
     0x3a, 93,                                                       /* graph */
@@ -315,8 +316,8 @@ struct listing {
     void *context;
 };
 
-/* Calls back for one row: numbered devices are counted until one fails; the first is reported in
- * any case. Only what the library has the provider for is tried. */
+/* Calls back for one row: numbered devices are counted until one fails; the first is always
+ * reported. Only providers that the library has are tried. */
 static int report_row(const struct listing *list, const struct device_row *row)
 {
     bool here = library_has(list->ort, row->provider);
@@ -344,7 +345,7 @@ static int report_row(const struct listing *list, const struct device_row *row)
             assay_error_set(&reason, ASSAY_EUNSUPPORTED,
                             "this ONNX Runtime build has no %s provider", row->title);
         device.available = reason.code == 0;
-        if (!device.available && number > 0) return 0; /* one more than there are */
+        if (!device.available && number > 0) return 0; /* one more than exist */
         if (device.available && (row->how == CUDA || row->how == TENSORRT))
             assay__adapter_cuda(number, &adapter);
         else if (device.available && strcmp(row->device, "webgpu") == 0)
@@ -369,7 +370,7 @@ int assay__ort_devices(const char *library, assay__device_about_fn *about, assay
     if (!ort) return assay__no_memory(error);
     int code = assay__ort_load(library, ort, &reason);
     if (code == 0) code = assay__ort_env(ort, &env, &reason);
-    if (code) { /* no device can be queried: give the reason for the CPU, which is always there */
+    if (code) { /* no device can be queried: give the reason for the CPU, which always exists */
         struct assay__device cpu = {.name = "cpu",
                                     .kind = "cpu",
                                     .engine = "ort",

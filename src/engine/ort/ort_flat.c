@@ -1,9 +1,9 @@
 /* ort_flat.c - a graph and the bodies of its If, Loop and Scan nodes as one list of nodes.
  *
- * The nodes of a body stand just before the node it belongs to, so that the list is in topological
- * order where its graphs are. Inputs and initializers of bodies join those of the graph. Names are
- * not changed: two branches that use the same ones differ in nothing but their place.
- * Bodies nested deeper than DEPTH are left out. */
+ * The nodes of a body come just before the node it belongs to, so that the list is in topological
+ * order if its graphs are. Inputs and initializers of bodies join those of the graph. Names are not
+ * changed: two branches that use the same names differ only in their position. Bodies nested deeper
+ * than DEPTH are left out. */
 #include "engine/ort/ort_instrument.h"
 
 #include <string.h>

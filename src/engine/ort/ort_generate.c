@@ -1,12 +1,12 @@
 /* ort_generate.c - a whole generation as one step: the prompt through the model (prefill), then one
- * token at a time, each run reading the caches that the run before wrote.
+ * token at a time, each run reading the caches written by the previous one.
  *
- * Caches are handed over as the library's own values: nothing of ours copies them. (On devices
- * other than the CPU, Run() brings outputs to host memory, and so the caches cross the bus at every
- * token; the times say so, and so does the report.) The next token is the likeliest at the last
- * position, found here, within the time of the token: it is what a user waits for. Everything that
- * a step needs is made when the session opens: the mask of every length, the one-token inputs, room
- * for the times. What the library itself allocates per run remains. */
+ * Caches are passed on as the library's own values and never copied here. (On devices other than
+ * the CPU, Run() copies outputs to host memory, so the caches cross the bus at every token; the
+ * times include it, and the report says so.) The next token is the most likely one at the last
+ * position; choosing it is part of the time per token, because a user waits for it. Everything that
+ * a step needs is created when the session opens: the mask of every length, the one-token inputs,
+ * room for the times. What the library itself allocates per run remains. */
 #include "engine/ort/ort_session.h"
 
 #include "model/tensor_data.h"
@@ -24,7 +24,7 @@ struct assay__ort_generation {
     size_t *past_inputs, *present_outputs;
     int64_t batch, prompt;
     OrtValue **inputs;        /* of a run after the first; caches borrowed from `before` */
-    OrtValue **now, **before; /* outputs of this run and of the one before */
+    OrtValue **now, **before; /* outputs of this run and of the previous one */
     OrtValue *next_ids, *next_positions, **masks; /* masks: one per token after the first */
     void *ids_data, *positions_data, *ones;
     int ids_dtype, positions_dtype, mask_dtype;
@@ -64,7 +64,8 @@ static int find_places(struct assay__session *session, struct assay__ort_generat
     }
     const struct assay__host_tensor *ids = &session->inputs[g->ids_input];
     if (ids->rank != 2 || ids->dims[0] < 1 || ids->dims[1] < 1)
-        return assay_error_set(error, ASSAY_EINVAL, "'%s' is not batch x prompt", plan->ids);
+        return assay_error_set(error, ASSAY_EINVAL, "the shape of '%s' is not batch x prompt",
+                               plan->ids);
     g->batch = ids->dims[0];
     g->prompt = ids->dims[1];
     return 0;
@@ -110,10 +111,10 @@ static int make_masks(struct assay__session *session, struct assay__ort_generati
     case ASSAY__INT8:
     case ASSAY__UINT8: break;
     default:
-        return assay_error_set(error, ASSAY_EUNSUPPORTED,
-                               "the mask '%s' is of a type (%d) that is "
-                               "not supported in a generation",
-                               plan->mask, g->mask_dtype);
+        return assay_error_set(
+            error, ASSAY_EUNSUPPORTED,
+            "the mask '%s' has a type (%d) that is not supported in a generation", plan->mask,
+            g->mask_dtype);
     }
     size_t count = (size_t)(g->batch * longest);
     g->ones = assay__arena_array(session->arena, count, 8);
@@ -157,7 +158,7 @@ int assay__ort_generation_open(struct assay__session *session, const struct assa
     g->plan = plan;
     if (plan->tokens < 1 || session->stream_count != 1)
         return assay_error_set(error, ASSAY_EINVAL,
-                               "a generation makes at least one token, in one stream");
+                               "a generation has at least one token, in one stream");
     size_t pairs = plan->pair_count + 1, outputs = session->output_count + 1;
     g->past_inputs = assay__arena_array(arena, pairs, sizeof(size_t));
     g->present_outputs = assay__arena_array(arena, pairs, sizeof(size_t));
@@ -236,12 +237,13 @@ static int choose(struct assay__session *session, struct assay__ort_generation *
     int code = assay__ort_check(ort, status, error, "logits");
     if (code) return code;
     if (shape.rank != 2 && shape.rank != 3)
-        return assay_error_set(error, ASSAY_EUNSUPPORTED, "logits of %zu axes", shape.rank);
+        return assay_error_set(error, ASSAY_EUNSUPPORTED, "logits with %zu axes", shape.rank);
     int64_t rows = shape.rank == 3 ? shape.dims[1] : 1, count = shape.dims[shape.rank - 1];
     int dtype = assay__ort_dtype_of(shape.element);
     if (shape.dims[0] != g->batch || rows < 1 || count < 1 ||
         (dtype != ASSAY__FLOAT32 && dtype != ASSAY__FLOAT16 && dtype != ASSAY__BFLOAT16))
-        return assay_error_set(error, ASSAY_EUNSUPPORTED, "logits of an unexpected shape or type");
+        return assay_error_set(error, ASSAY_EUNSUPPORTED,
+                               "logits with an unexpected shape or type");
     for (int64_t b = 0; b < g->batch; b++) {
         int64_t at = ((b + 1) * rows - 1) * count;
         int64_t best = dtype == ASSAY__FLOAT32
@@ -256,8 +258,8 @@ static int choose(struct assay__session *session, struct assay__ort_generation *
     return 0;
 }
 
-/* The inputs of the run that makes token `token` (from 1): the new id, the caches of the run
- * before. */
+/* The inputs of the run that produces token `token` (from 1): the new id, the caches of the
+ * previous run. */
 static void prepare(struct assay__session *session, struct assay__ort_generation *g, int64_t token)
 {
     OrtValue **swap = g->before;
@@ -271,7 +273,7 @@ static void prepare(struct assay__session *session, struct assay__ort_generation
         g->inputs[g->past_inputs[i]] = g->before[g->present_outputs[i]];
 }
 
-/* Learned positions are limited: the place of the failure shows whether that was the cause. */
+/* Learned positions are limited: the position of the failure shows whether that was the cause. */
 static int run_failed(struct assay__session *session, OrtStatus *status, int64_t token,
                       struct assay_error *error)
 {

@@ -1,21 +1,21 @@
 /* ort_instrument.c - inserts markers into a graph and redirects the consumers.
  *
- * For every node: one marker on each output that something consumes, also when the only consumer
- * sits in the body of a later If, Loop or Scan. With a marker on only one of several outputs the
- * engine may run other nodes before it reaches the marker, and the node's end would be seen too
- * late. A node whose outputs are unused gets a marker with an unused output.
- * Consumers read the marker's output, bodies included. Graph outputs keep their name and
- * producer: a marker in between would cost a copy.
+ * For every node: one marker on each output that something consumes, even if the only consumer is
+ * in the body of a later If, Loop or Scan. With a marker on only one of several outputs the engine
+ * may run other nodes before it reaches the marker, and the node's end would be seen too late. A
+ * node whose outputs are unused gets a marker with an unused output. Consumers, including those in
+ * bodies, read the marker's output. Graph outputs keep their name and producer: a marker in between
+ * would require a copy.
  *
- * Sequence, optional, map and sparse values cannot pass through a marker. ONNX Runtime declares
- * no types of inner values in the models it saves, so the operator decides: a short list makes
- * sequences and the like, bodies declare their outputs, Identity passes its input on. `strict`
- * leaves out what this does not settle (unknown domains, elements of optionals).
+ * Sequence, optional, map and sparse values cannot pass through a marker. ONNX Runtime declares no
+ * types of inner values in the models it saves, so the operator decides: a short list produces
+ * sequences and the like, bodies declare their outputs, Identity returns its input. `strict` leaves
+ * out what this does not determine (unknown domains, elements of optionals).
  *
- * Bodies are graphs of their own: each is marked and its names are replaced in it and below it. An
- * If has no inputs: what it costs to enter a branch is in the branch's first node. A trip of a Loop
- * or Scan begins with markers on the body's inputs. Shapes may change from trip to trip: there a
- * marker asks for them each time. */
+ * Bodies are separate graphs: each is marked, and its names are replaced in it and in nested
+ * bodies. An If has no inputs: the cost of entering a branch is part of the branch's first node. An
+ * iteration of a Loop or Scan begins with markers on the body's inputs. Shapes may change between
+ * iterations: there a marker queries them each time. */
 #include "engine/ort/ort_instrument.h"
 
 #include "base/checked.h"
@@ -38,7 +38,7 @@ struct insertion {
     struct assay__map *renamed; /* value name -> marker id */
     const char **outputs;       /* marker id -> name of its output */
     struct assay__mark_plan *plan;
-    struct assay__node *nodes; /* the new list of the graph that is being marked */
+    struct assay__node *nodes; /* the new list of the graph being marked */
     size_t node_count, node_capacity;
     size_t mark_capacity;
     size_t next; /* number of the next node */
@@ -54,7 +54,7 @@ bool assay__op_is_random(const struct assay__node *node)
                               "RandomNormal RandomNormalLike RandomUniform RandomUniformLike "
                               "Multinomial Bernoulli Sampling BiasDropout BitmaskDropout"))
         return true;
-    /* Dropout draws only in training mode, which its third input switches on. */
+    /* Dropout is random only in training mode, which its third input enables. */
     return strcmp(node->op, "Dropout") == 0 && node->input_count > 2 && node->inputs[2][0] != '\0';
 }
 
@@ -206,7 +206,7 @@ static bool is_static(const struct assay__value *type)
 /* --- adding ----------------------------------------------------------------------------------- */
 
 /** Appends marker number plan->mark_count on `value`. With `rename`, consumers will read the
- * marker's output. */
+ *  marker's output. */
 static int add_marker(struct insertion *work, const char *value, bool input, size_t index,
                       bool rename)
 {
@@ -260,7 +260,7 @@ static int mark_inputs(struct insertion *work, const struct assay__graph *graph,
     return code;
 }
 
-/** Markers behind node `index`, which is the last of the new list. */
+/** Markers after node `index`, which is the last of the new list. */
 static int mark_outputs(struct insertion *work, const struct assay__node *node, size_t index)
 {
     const char *dangling = NULL;
@@ -281,7 +281,7 @@ static int mark_outputs(struct insertion *work, const struct assay__node *node, 
 
 static int mark_graph(struct insertion *work, struct assay__graph *graph, size_t parent, int depth);
 
-/** The bodies of a node, each as a graph of its own; numbers them where they are not marked. */
+/** The bodies of a node, each as a separate graph; numbers them if they are not marked. */
 static int mark_bodies(struct insertion *work, struct assay__node *node, int depth)
 {
     size_t inner = work->options->flat ? assay__flat_bodies(node, depth) : 0;
@@ -316,7 +316,7 @@ static int mark_bodies(struct insertion *work, struct assay__node *node, int dep
 static int rename_body(struct insertion *work, struct assay__graph *graph, int depth,
                        bool *changed);
 
-/** The name to read instead, or NULL. `hidden` holds names that the body defines itself. */
+/** The name to read instead, or NULL. `hidden` contains names that the body defines itself. */
 static const char *replacement(const struct insertion *work, const struct assay__map *hidden,
                                const char *name)
 {
@@ -356,7 +356,7 @@ static int rename_node(struct insertion *work, const struct assay__map *hidden,
 static int rename_body(struct insertion *work, struct assay__graph *graph, int depth, bool *changed)
 {
     if (depth > BODY_DEPTH) return ASSAY_ELIMIT;
-    /* Names that a body defines hide outer ones (ONNX forbids it, files exist). */
+    /* Names defined in a body hide outer ones (ONNX forbids it, but such files exist). */
     struct assay__map *hidden = assay__map_new();
     int code = hidden ? 0 : ASSAY_ENOMEM;
     for (size_t i = 0; !code && i < graph->input_count; i++)
@@ -380,7 +380,7 @@ static int rename_body(struct insertion *work, struct assay__graph *graph, int d
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-/** Most markers that a graph and its bodies can get. */
+/** Maximum number of markers for a graph and its bodies. */
 static int count_room(const struct assay__graph *graph, size_t *sum, int depth)
 {
     const struct assay__graph *body;
@@ -413,7 +413,7 @@ static int make_room(struct insertion *work)
 }
 
 /** Marks a graph (of the model, or a body of node `parent`) and the bodies in it; consumers in it
- * and below read the markers' outputs. */
+ *  and in nested bodies read the markers' outputs. */
 static int mark_graph(struct insertion *work, struct assay__graph *graph, size_t parent, int depth)
 {
     size_t room = 0;
@@ -477,7 +477,7 @@ int assay__markers_insert(struct assay__model *model, const struct assay__mark_o
     }
     for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
         assay__map_free(*maps[i]);
-    return code ? assay_error_set(error, code, "cannot put markers into the graph: %s",
+    return code ? assay_error_set(error, code, "cannot insert markers into the graph: %s",
                                   assay_error_text(code))
                 : 0;
 }

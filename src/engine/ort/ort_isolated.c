@@ -1,15 +1,14 @@
-/* ort_isolated.c - layer times by slope: what one more copy of a node costs, alone and with
+/* ort_isolated.c - layer times by slope: the cost of one more copy of a node, alone and with
  * everything it needs in the cache.
  *
- * For each distinct node (operator, attributes, types and shapes of its inputs, values of its
- * small integer inputs) two models are made from the node alone: one with 2 copies, one with
- * 2 + K. Then
+ * For each distinct node (operator, attributes, types and shapes of its inputs, values of its small
+ * integer inputs) two models are built from the node alone: one with 2 copies, one with 2 + K. Then
  *   time of the node = (run of 2 + K copies - run of 2 copies) / K,
  * the median over alternating rounds. Two copies and not one in the base: the first intermediate
  * value needs a memory block. K = 100 µs / time, 1 … 32, and 1 for nodes of more than 5 ms. Inputs
- * are the real values, taken from one run of the whole graph in which every inner value is an
- * output: times depend on them (NonZero, denormals). A large output gets a consumer (Shape) so that
- * its memory is given back, as in the real graph.
+ * are the actual values, from one run of the whole graph in which every inner value is an output:
+ * times depend on them (NonZero, denormals). A large output gets a consumer (Shape) so that its
+ * memory is released, as in the real graph.
  *
  * What it is not: the node's share of a real run. Copies find hot code, hot weights and hot
  * inputs; a layer with large weights comes out several times too fast. Hence the label "alone,
@@ -29,8 +28,8 @@
 #define ROUNDS 5
 #define COPIES_MOST 32
 #define LARGE_OUTPUT ((size_t)64 << 10)
-#define OUTPUTS_MOST ((size_t)256 << 20) /* bytes that copies of a node may hold together */
-#define SMALL_VALUE 1024                 /* integer inputs up to this many bytes count by content */
+#define OUTPUTS_MOST ((size_t)256 << 20) /* bytes that the copies of a node may hold in total */
+#define SMALL_VALUE 1024 /* integer inputs up to this size are compared by content */
 #define BODY_DEPTH 32
 
 struct described { /* one value of the run */
@@ -139,8 +138,8 @@ struct needs {
     struct assay__map *seen;
 };
 
-/** What the node reads and, of the nodes in its bodies, names that are known outside: ONNX has one
- * namespace, so bodies do not redefine them. */
+/** What the node reads and, for nodes in its bodies, names that are known outside: ONNX has one
+ *  namespace, so bodies do not redefine them. */
 static int add_needs(const struct isolated *it, struct needs *needs, const struct assay__node *node,
                      int depth)
 {
@@ -238,8 +237,8 @@ static const char *node_key(const struct isolated *it, const struct assay__node 
 
 /* --- the models of one node ------------------------------------------------------------------- */
 
-/** An empty model with the optimised one's versions, and a scalar output "assay.out" so that it
- * has one. */
+/** An empty model with the versions of the optimised one, and a scalar output "assay.out" so that
+ *  it has one. */
 static struct assay__model *model_like(const struct assay__model *like)
 {
     static const float one = 1;
@@ -297,7 +296,8 @@ static int add_copy(struct isolated *it, struct assay__model *model, const struc
     return 0;
 }
 
-/** Inputs and constants of the node. *input_count dynamic inputs get into names and values. */
+/** Inputs and constants of the node. The *input_count dynamic inputs are put into names and
+ *  values. */
 static int add_sources(struct isolated *it, struct assay__model *model, const struct needs *needs,
                        const char **names, const OrtValue **values, size_t *input_count)
 {
@@ -323,7 +323,7 @@ static int add_sources(struct isolated *it, struct assay__model *model, const st
             struct assay__tensor *made = assay__graph_add_initializer(
                 model, graph, tensor->name, tensor->dtype, tensor->rank, tensor->dims, NULL, 0);
             if (!made) return ASSAY_ENOMEM;
-            *made = *tensor; /* its data too, wherever it lies */
+            *made = *tensor; /* its data too, wherever it is */
         } else {
             return ASSAY_EUNSUPPORTED;
         }
@@ -365,7 +365,7 @@ static int open_copies(struct isolated *it, const struct assay__node *node,
         code = add_copy(it, model, node, i);
     if (!code) return open_model(it, model, file, options, timed, error);
     assay__model_free(model);
-    return assay_error_set(error, code, "cannot put the node alone: %s", assay_error_text(code));
+    return assay_error_set(error, code, "cannot isolate the node: %s", assay_error_text(code));
 }
 
 /* --- timing ----------------------------------------------------------------------------------- */
@@ -439,14 +439,14 @@ static int time_node(struct isolated *it, size_t index, struct assay_error *erro
     const char *key = code ? NULL : node_key(it, node, &needs);
     if (!key)
         code = assay_error_set(error, code ? code : ASSAY_ENOMEM,
-                               "out of memory for a node's needs");
+                               "out of memory for the inputs of a node");
     size_t twin = code ? ASSAY__MAP_NONE : assay__map_get(it->done, key);
     if (!code && twin != ASSAY__MAP_NONE) {
         layer->time_ns = it->work->layers[twin].time_ns;
         layer->state = it->work->layers[twin].state;
         layer->note = it->work->layers[twin].note;
     } else if (!code && assay__layers_elapsed_s(it->work) > it->work->budget_s) {
-        layer->note = "not reached in the time allowed";
+        layer->note = "not reached in the available time";
     } else if (!code) {
         struct assay_error why = {0};
         if (time_slope(it, node, &needs, &layer->time_ns, &why) == 0) {

@@ -1,12 +1,12 @@
 /* ort_layers.c - layer times of the ort engine: the choice of the method, the model that ONNX
- * Runtime really runs, and the result.
+ * Runtime actually runs, and the result.
  *
- * The model under test is opened once more with the same options and saved after optimisation;
- * the methods work on that file with optimisation off, so that what they time is what the
- * unprofiled session runs. Files go to a private folder. When the model keeps weights in separate
- * files, the saved model refers to them, and ONNX Runtime expects them in the model's folder: they
- * are linked into ours, or, where links cannot be made, our files are written beside the model and
- * removed afterwards. */
+ * The model under test is opened once more with the same options and saved after optimisation; the
+ * methods work on that file with optimisation off, so that what they time is what the unprofiled
+ * session runs. Files go to a private folder. When the model keeps weights in separate files, the
+ * saved model refers to them, and ONNX Runtime expects them in the model's folder: they are linked
+ * into ours, or, if links cannot be created, our files are written next to the model and removed
+ * afterwards. */
 #include "engine/ort/ort_markers.h"
 
 #include "base/clock.h"
@@ -65,7 +65,8 @@ const char *assay__layers_node_name(const struct assay__node *node)
 
 /* --- the model that is really run ------------------------------------------------------------- */
 
-/** Links the files that hold weights into our folder, or has our files written beside the model. */
+/** Links the files that contain weights into our folder, or has our files written next to the
+ *  model. */
 static int place_files(struct assay__layer_work *work, struct assay_error *error)
 {
     const struct assay__graph *graph = &work->original->graph;
@@ -93,7 +94,7 @@ static int place_files(struct assay__layer_work *work, struct assay_error *error
 static int list_layers(struct assay__layer_work *work, bool bodies, struct assay_error *error)
 {
     struct assay__flat original;
-    /* what a body draws decides how often it runs: one layer */
+    /* random numbers in a body determine how often it runs: one layer */
     bodies = bodies && !work->random;
     int code = assay__flat_make(&work->optimized->graph, bodies, work->arena, &work->flat);
     if (!code) code = assay__flat_make(&work->original->graph, bodies, work->arena, &original);
@@ -112,10 +113,11 @@ static int list_layers(struct assay__layer_work *work, bool bodies, struct assay
     work->order = NULL;
     work->ran = NULL;
     code = assay__layers_origin(&original, &work->flat, work->arena, work->layers);
+    if (!code) code = assay__layers_wires(&work->flat, bodies, work->arena, work->layers);
     return code || assay__arena_failed(work->arena) ? assay__no_memory(error) : 0;
 }
 
-/** bodies: layers inside of If, Loop and Scan too, which markers can time. */
+/** bodies: also layers inside If, Loop and Scan, which markers can time. */
 static int prepare(struct assay__layer_work *work, bool bodies, struct assay_error *error)
 {
     struct assay__timed timed = {0};
@@ -163,8 +165,7 @@ static int run_method(struct assay__layer_work *work, enum assay_layer_method me
         /* The profile works without the optimised model; only the origins are lost. */
         struct assay_error ignored = {0};
         if (prepare(work, false, &ignored))
-            assay__layers_say(work, "The origin of fused layers is not known: %s.",
-                              ignored.message);
+            assay__layers_say(work, "The origin of fused layers is unknown: %s.", ignored.message);
         return assay__layers_profile(work, error);
     }
     int code = prepare(work, method != ASSAY_LAYERS_ISOLATED, error);
@@ -172,7 +173,7 @@ static int run_method(struct assay__layer_work *work, enum assay_layer_method me
     if (!code) code = assay__layers_markers(work, error);
     if (!code || method == ASSAY_LAYERS_MARKERS) return code;
     struct assay_error why = error ? *error : (struct assay_error){0};
-    /* Undoes what a method that failed half-way has put into the layers. */
+    /* Undoes what a method that failed half-way has written to the layers. */
     if (work->optimized && list_layers(work, false, error)) return ASSAY_ENOMEM;
     *work->result = no_layers();
     assay__layers_say(work, "Markers could not be used: %s.", why.message);
@@ -199,7 +200,7 @@ void assay__ort_layers_free(struct assay__session *session)
     session->layer_arena = NULL;
 }
 
-/** Drops the last result and allocates the arena and the work of a new one. */
+/** Discards the last result and allocates the arena and the work of a new one. */
 static int begin_work(struct assay__session *session, const struct assay__layer_options *options,
                       struct assay_error *error)
 {
@@ -213,7 +214,7 @@ static int begin_work(struct assay__session *session, const struct assay__layer_
     work->arena = session->layer_arena;
     work->latency_ns = latency_ns;
     work->counters = assay__layer_counters(options);
-    work->budget_s = budget_s * 0.9; /* the block that is under way when time is up is finished */
+    work->budget_s = budget_s * 0.9; /* the block in progress when time is up is finished */
     work->start_ns = assay__now_ns();
     session->layer_work = work;
     return 0;
@@ -230,8 +231,9 @@ int assay__ort_layers_begin(struct assay__session *session,
     if (!code) code = prepare(work, true, error);
     if (!code) code = assay__marking_open(work, &work->marking, error);
     if (!code && work->marking->alone)
-        code = assay_error_set(error, ASSAY_EUNSUPPORTED,
-                               "a model that streams this much is timed with one session open");
+        code = assay_error_set(
+            error, ASSAY_EUNSUPPORTED,
+            "a model that streams this many weights is timed with only one session open");
     if (code) assay__ort_layers_free(session);
     return code;
 }
@@ -265,8 +267,8 @@ int assay__ort_layers(struct assay__session *session, const struct assay__layer_
     code = begun ? assay__marking_conclude(work->marking, &own)
                  : run_method(work, options->method, &own);
     if (!code && work->counters && !result->counter_note)
-        result->counter_note = "counters of layers are read by markers only, and these layers were "
-                               "timed in another way";
+        result->counter_note =
+            "layer counters are read only by markers, but these layers were timed in another way";
     struct assay__layer *ordered = assay__arena_array(work->arena, work->layer_count + 1,
                                                       sizeof *ordered);
     result->count = 0;

@@ -1,7 +1,8 @@
 /* ort_layers.h - what the files of the layer timing share: ort_layers.c (choice of method, the
  * optimised model, the result), ort_timed.c (sessions that are timed), ort_markers.c,
  * ort_counted.c (counters by markers), ort_isolated.c, ort_profile.c (the methods), ort_origin.c
- * (where a node of the optimised graph came from). How it works: doc/layer-timing.md. */
+ * (where a node of the optimised graph came from), ort_wires.c (which values it reads and makes).
+ * How it works: doc/layer-timing.md. */
 #ifndef ASSAY_ENGINE_ORT_ORT_LAYERS_H
 #define ASSAY_ENGINE_ORT_ORT_LAYERS_H
 
@@ -29,11 +30,11 @@ struct assay__layer_work {
     struct assay__layer *layers;
     size_t layer_count;
     size_t *order; /* execution order of the nodes; NULL: as in the file */
-    bool *ran;     /* by node: false where it stands in a body that did not run; NULL: all did */
+    bool *ran;     /* by node: false if it is in a body that did not run; NULL: all did */
     double budget_s;
     uint64_t start_ns;
-    double latency_ns; /* the unprofiled median to judge passes by; NaN unknown */
-    const struct assay__layer_counters *counters; /* wanted of each layer; NULL: none */
+    double latency_ns; /* the unprofiled median to validate passes; NaN unknown */
+    const struct assay__layer_counters *counters; /* requested for each layer; NULL: none */
     struct assay__marking *marking;               /* since layers_begin(); NULL otherwise */
     struct assay__buf reason;
 
@@ -41,17 +42,17 @@ struct assay__layer_work {
     /* "" or the folder of the weights: files go there, named .assay-… */
     char beside[ASSAY__LAYERS_PATH];
     char optimized_path[ASSAY__LAYERS_PATH];
-    struct assay__model *optimized; /* what the engine really runs; NULL not known */
+    struct assay__model *optimized; /* what the engine actually runs; NULL unknown */
     struct assay__model *original;
-    struct assay__flat flat; /* the optimised graph, with the bodies where they are timed too */
-    bool random;             /* it draws random numbers: outputs cannot be compared */
+    struct assay__flat flat; /* the optimised graph, including bodies if they are timed too */
+    bool random;             /* it uses random numbers: outputs cannot be compared */
 };
 
 /** Adds a sentence to the result's reason. */
 void assay__layers_say(struct assay__layer_work *work, const char *format, ...) ASSAY_PRINTF(2, 3);
 double assay__layers_elapsed_s(const struct assay__layer_work *work);
-/** Where a file called `name` that ONNX Runtime must load goes (beside the weights, if they are in
- * separate files). */
+/** Path of a file `name` that ONNX Runtime must load (next to the weights, if they are in separate
+ *  files). */
 int assay__layers_path(struct assay__layer_work *work, const char *name, char *out, size_t out_size,
                        struct assay_error *error);
 /** Removes such a file. */
@@ -69,13 +70,13 @@ struct assay__marker_event {
     uint32_t id;
 };
 
-/** Where the markers of one session write. Set count to 0 before a run; afterwards events stand
- * in the order of time. */
+/** Where the markers of one session write. Set count to 0 before a run; afterwards events are in
+ *  chronological order. */
 struct assay__marker_log {
     struct assay__marker_event *events;
     size_t count, capacity;
     bool *scalars;    /* by id, capacity entries; set when a marker has seen a scalar */
-    uint64_t dropped; /* events that found no room */
+    uint64_t dropped; /* events that did not fit */
     /* times the engine gave a marker a separate buffer, so that it had to copy */
     uint64_t copies;
     const struct assay__layer_counters *counters; /* read by every marker; NULL: none */
@@ -105,6 +106,7 @@ struct assay__timed {
     const char *const *output_names;
     OrtValue **outputs;
     size_t output_count;
+    struct assay__ort_feed feed; /* of a whole model: its states; else nothing */
 };
 
 struct assay__timed_options {
@@ -124,9 +126,11 @@ struct assay__timed_options {
 
 int assay__timed_open(struct assay__session *owner, const struct assay__timed_options *options,
                       struct assay__timed *timed, struct assay_error *error);
-/** One run, done as the measured loop does it: the last outputs are released, then Run. Time in
- * *run_ns (may be NULL). */
+/** One run, done as the measured loop does it: states are fed back, the other last outputs are
+ * released, then Run. Time in *run_ns (may be NULL). */
 int assay__timed_run(struct assay__timed *timed, double *run_ns, struct assay_error *error);
+/** The next run begins with the initial states. */
+void assay__timed_restart(struct assay__timed *timed);
 /** The median of `count` runs after `warm` runs that do not count. */
 int assay__timed_median(struct assay__timed *timed, size_t warm, size_t count, double *median_ns,
                         struct assay_error *error);
@@ -137,13 +141,13 @@ void assay__timed_close(struct assay__timed *timed);
 int assay__timed_borrow(struct assay__session *owner, struct assay__timed *timed,
                         struct assay_error *error);
 
-/** Closes the owner's own session for a while (nothing may be borrowed from it), and opens it
+/** Closes the owner's own session temporarily (nothing may be borrowed from it), and opens it
  *  again. */
 void assay__timed_suspend(struct assay__session *owner);
 int assay__timed_resume(struct assay__session *owner, struct assay_error *error);
 
-/** Tests: called for the options of every session that layer timing opens (to add custom
- * operators). NULL: none. */
+/** For tests: called for the options of every session that layer timing opens (to add custom
+ *  operators). NULL: none. */
 typedef int assay__timed_hook_fn(void *context, OrtSessionOptions *options);
 void assay__timed_hook(assay__timed_hook_fn *hook, void *context);
 
@@ -160,8 +164,8 @@ struct assay__chain {
     OrtValue *value;
 };
 
-/** A session of `length` markers with nothing in between, to measure what a marker costs. Close it
- * in any case; it must not move until then. */
+/** A session of `length` markers with nothing in between, to measure the cost of a marker. It must
+ *  always be closed, and must not move until then. */
 int assay__chain_open(struct assay__layer_work *work, size_t length,
                       const struct assay__layer_counters *counters, struct assay__chain *chain,
                       struct assay_error *error);
@@ -170,23 +174,23 @@ void assay__chain_close(struct assay__layer_work *work, struct assay__chain *cha
 /* --- methods ---------------------------------------------------------------------------------- */
 
 int assay__layers_markers(struct assay__layer_work *work, struct assay_error *error);
-/** Sets work->order from one run with markers; leaves the order of the file where that cannot be
- * done. */
+/** Sets work->order from one run with markers; leaves the order of the file if that is not
+ *  possible. */
 void assay__layers_learn_order(struct assay__layer_work *work);
 int assay__layers_isolated(struct assay__layer_work *work, struct assay_error *error);
 int assay__layers_profile(struct assay__layer_work *work, struct assay_error *error);
 
-/** The graph with a marker after every node, as the markers' pass has learnt it. */
+/** The graph with a marker after every node, as learnt by the marker pass. */
 struct assay__counted_graph {
     const char *path;
-    size_t mark_count; /* markers that run in one run, each as often as it does */
+    size_t mark_count; /* markers in one run, each as often as it runs */
     size_t room;       /* for them, and for the number of every marker */
     size_t node_count;
     const uint32_t *sequence; /* marker ids in the order of time */
     const size_t *first_of;   /* by position: the node whose first marker this is, or SIZE_MAX */
     double plain_ns;          /* an unprofiled run */
 };
-/** Runs it with counters read at every marker and puts what each node counted into its layer. A
+/** Runs it with counters read at every marker and stores the counts of each node in its layer. A
  *  failure is the result's counter_note, never an error. */
 void assay__layers_counted(struct assay__layer_work *work,
                            const struct assay__counted_graph *graph);
@@ -196,5 +200,9 @@ void assay__layers_counted(struct assay__layer_work *work,
 /** Fills from/from_count of layers[i] for node i of `optimized`. Strings go into `arena`. */
 int assay__layers_origin(const struct assay__flat *original, const struct assay__flat *optimized,
                          struct assay__arena *arena, struct assay__layer *layers);
+/** Fills reads and makes of layers[i] for node i of `flat`; bodies: the nodes of bodies are among
+ *  them. Strings go into `arena`. */
+int assay__layers_wires(const struct assay__flat *flat, bool bodies, struct assay__arena *arena,
+                        struct assay__layer *layers);
 
 #endif

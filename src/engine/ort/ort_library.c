@@ -1,10 +1,10 @@
 /* ort_library.c - finds ONNX Runtime on this machine, loads it, and fills the table of its
  * functions.
  *
- * Search order: the path the caller names; $ASSAY_ORT_LIBRARY; beside the program and beside
- * libassay (folders of `places`); the system loader. A path that was named is used or refused:
- * nothing else is tried then. A path may be a folder: the library is looked for in it, in its lib/
- * (the release archives) and in its capi/ and onnxruntime/capi/ (the Python package). */
+ * Search order: the path given by the caller; $ASSAY_ORT_LIBRARY; next to the program and next to
+ * libassay (folders of `places`); the system loader. A given path is either used or refused:
+ * nothing else is tried. A path may be a folder: the library is looked for in it, in its lib/ (the
+ * release archives) and in its capi/ and onnxruntime/capi/ (the Python package). */
 #include "engine/ort/ort_abi.h"
 
 #include "base/file.h"
@@ -20,7 +20,7 @@
 #define PATH_SIZE 1024
 
 /* Number of slots of the table by API version: the index of the last function of a version plus
- * one. Versions that added nothing repeat the one before. */
+ * one. Versions that added nothing repeat the previous number. */
 static const int slot_counts[ASSAY__ORT_API_NEWEST + 1] = {
     0,   102, 119, 125, 127, 150, 158, 162, 170, 192, 204, /* 0 … 10 */
     210, 219, 225, 239, 255, 266, 276, 280, 280, 285,      /* 11 … 20 */
@@ -29,7 +29,7 @@ static const int slot_counts[ASSAY__ORT_API_NEWEST + 1] = {
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-/* "1.31.1" -> 31: the minor version is the API version. 0 when the text is of another form. */
+/* "1.31.1" -> 31: the minor version is the API version. 0 if the text has another form. */
 static int api_version_of(const char *version)
 {
     if (!version || strncmp(version, "1.", 2) != 0) return 0;
@@ -53,7 +53,7 @@ int assay__ort_fill(struct assay__ort *ort, const struct OrtApiBase *base, const
         return assay_error_set(error, ASSAY_EUNSUPPORTED,
                                "%s: ONNX Runtime %s is too old, assay needs 1.%d or newer", name,
                                ort->version, ASSAY__ORT_API_OLDEST);
-    /* Asking for a version that the library does not have makes it print to stderr, so ask for one
+    /* Requesting a version that the library does not have makes it print to stderr, so request one
      * it has. */
     ort->api_version = minor < ASSAY__ORT_API_NEWEST ? minor : ASSAY__ORT_API_NEWEST;
     ort->api = base->GetApi((uint32_t)ort->api_version);
@@ -76,7 +76,7 @@ void assay__ort_ignore(const struct assay__ort *ort, OrtStatus *status)
     if (status) ort->release_status(status);
 }
 
-/* The end of a word that is a source position ("…/ops.h:583"); NULL when it is none. */
+/* The end of a word that is a source position ("…/ops.h:583"); NULL if it is not one. */
 static const char *position_end(const char *word)
 {
     static const char *const endings[] = {".cc:", ".h:", ".cpp:"};
@@ -106,9 +106,9 @@ static const char *signature_end(const char *text)
     return bracket ? bracket + 1 : at;
 }
 
-/* ONNX Runtime's messages name C++ source positions and signatures, and run over several lines.
- * Keeps what a person can use: drops those and a path that the caller names anyway, and collapses
- * white space. */
+/* ONNX Runtime's messages contain C++ source positions and signatures, and span several lines.
+ * Keeps what is useful to people: removes those and a path that the caller mentions anyway, and
+ * collapses white space. */
 void assay__ort_message_trim(const char *message, char *out, size_t out_size)
 {
     const char *text = message;
@@ -142,7 +142,7 @@ int assay__ort_check(const struct assay__ort *ort, OrtStatus *status, struct ass
     ort->release_status(status);
     if (strstr(text, "fallback to CPU EP has been explicitly disabled")) /* of a strict session */
         snprintf(text, sizeof text,
-                 "the provider does not take all of its operators: some would run on the CPU");
+                 "the provider does not support all of its operators: some would run on the CPU");
     int result = code == ASSAY__ORT_NO_SUCHFILE        ? ASSAY_ENOTFOUND
                  : code == ASSAY__ORT_INVALID_PROTOBUF ? ASSAY_EFORMAT
                                                        : ASSAY_EENGINE;
@@ -163,7 +163,7 @@ static bool is_library_name(const char *name)
     return length >= 6 && strcmp(rest + length - 6, ".dylib") == 0;
 }
 
-/* The library in one folder: the shortest name (the one without a version, where there is one). */
+/* The library in one folder: the shortest name (without a version, if there is one). */
 static bool find_in_folder(const char *folder, char *out, size_t out_size)
 {
     DIR *dir = opendir(folder);
@@ -195,8 +195,8 @@ static bool find_below(const char *folder, char *out, size_t out_size)
     return false;
 }
 
-/* Folders relative to the folder of the program, and to that of libassay when a program of another
- * place uses it. */
+/* Folders relative to that of the program, and to that of libassay if a program elsewhere uses
+ * it. */
 static bool find_beside_us(char *out, size_t out_size)
 {
     static const char *const places[] = {"onnxruntime", "../lib/assay", "../lib", "assay"};
@@ -241,7 +241,7 @@ static int load_file(const char *path, struct assay__ort *ort, struct assay_erro
     return 0;
 }
 
-/* A path that someone named. `who` names them in messages. */
+/* A path that was given explicitly. `who` is its source, for messages. */
 static int load_named(const char *path, const char *who, struct assay__ort *ort,
                       struct assay_error *error)
 {
@@ -276,8 +276,8 @@ int assay__ort_load(const char *library, struct assay__ort *ort, struct assay_er
         assay__library_close(library_handle);
         return load_file(system_names[i], ort, error);
     }
-    return assay_error_set(error, ASSAY_ENOTFOUND,
-                           "ONNX Runtime was not found beside the program nor on this system: set "
-                           "ASSAY_ORT_LIBRARY to libonnxruntime or its "
-                           "folder (in a checkout `make` fetches it)");
+    return assay_error_set(
+        error, ASSAY_ENOTFOUND,
+        "ONNX Runtime was found neither next to the program nor on this system: set "
+        "ASSAY_ORT_LIBRARY to libonnxruntime or its folder (in a checkout `make` fetches it)");
 }

@@ -1,22 +1,22 @@
 /* ort_marker.c - the marker operator.
  *
  * One input and one output of any tensor type, the output aliased to the input: no data moves. A
- * run of it reads the clock, asks for its output, and reads the clock again; both readings go to
- * the next free place of a preallocated array. In a pass that counts (ort_counted.c) it reads the
- * counters in between, at its entry and at its exit.
+ * run of it reads the clock, requests its output, and reads the clock again; both readings go to
+ * the next free entry of a preallocated array. In a counting pass (ort_counted.c) it also reads the
+ * counters in between, on entry and on exit.
  *
  * Two things decide how much it disturbs the graph around it:
  *  - It passes shapes on (shape inference). Otherwise the engine no longer knows the shapes
- *    after a marker, plans memory differently, and the model itself changes speed. A dimension
- *    that is neither known nor named gets a unique name: the engine refuses -1 there, and a
- *    shared name would claim that two sizes are equal.
+ *    after a marker, plans memory differently, and the model itself becomes slower or faster. A
+ *    dimension that is neither known nor named gets a unique name: the engine refuses -1 there,
+ *    and a shared name would claim that two sizes are equal.
  *  - It is light: where the shape cannot change between runs (attribute "fixed") it is kept from
  *    the first run, and so is the finding that input and output are the same memory, which the
  *    engine's memory plan decides once per session.
  *
  * To shape inference a value of unknown rank looks like a scalar. So rank 0 is passed on only by
- * the second operator, put where a run has shown a scalar. A marker that is given a separate buffer
- * copies, and counts that.
+ * the second operator, used where a run has shown a scalar. A marker that is given a separate
+ * buffer copies the data, and counts that.
  *
  * Attributes: id (int), fixed (int, 0 or 1). Runs on the CPU provider. Not safe for two runs of
  * one session at a time. */
@@ -88,7 +88,7 @@ static OrtStatus *copy_strings(const struct assay__ort *ort, const OrtValue *fro
     return status;
 }
 
-/** Copies when the engine did not alias. *same: it did. */
+/** Copies if the engine did not alias. *same: it did. */
 static OrtStatus *pass_on(struct marker_kernel *kernel, const OrtValue *input, OrtValue *output,
                           bool *same)
 {
@@ -104,13 +104,12 @@ static OrtStatus *pass_on(struct marker_kernel *kernel, const OrtValue *input, O
     if (shape->element == ASSAY__ORT_ELEMENT_STRING)
         return copy_strings(ort, input, output, shape->count);
     size_t bytes = assay__ort_shape_bytes(shape);
-    if (!bytes)
-        return ort->create_status(ASSAY__ORT_NOT_IMPLEMENTED, "marker: a type it cannot copy");
+    if (!bytes) return ort->create_status(ASSAY__ORT_NOT_IMPLEMENTED, "marker: unsupported type");
     memcpy(to, from, bytes);
     return NULL;
 }
 
-/** The full way: ask for the shape, make the output, see whether it is the input. */
+/** The slow path: query the shape, create the output, check whether it is the input. */
 static OrtStatus *compute_unsettled(struct marker_kernel *kernel, OrtKernelContext *context)
 {
     const struct assay__ort *ort = kernel->ort;
@@ -129,7 +128,7 @@ static OrtStatus *compute_unsettled(struct marker_kernel *kernel, OrtKernelConte
     return status;
 }
 
-/** Counters at a marker's entry (edge 0) or exit (1). */
+/** Counters on a marker's entry (edge 0) or exit (1). */
 static void count(struct assay__marker_log *log, size_t event, size_t edge)
 {
     const struct assay__layer_counters *counters = log->counters;
@@ -264,8 +263,8 @@ static const char *marker_provider(const OrtCustomOp *op)
     return NULL; /* the CPU */
 }
 
-/* Of either input or output. 0 means any element type (the output has the input's), that it is
- * required, and that it lies in the default memory. */
+/* For either input or output. 0 means any element type (the output has that of the input), that it
+ * is required, and that it is in the default memory. */
 static int marker_zero(const OrtCustomOp *op, size_t index)
 {
     (void)op, (void)index;
@@ -356,7 +355,7 @@ int assay__marker_ops_new(const struct assay__ort *ort, struct assay__marker_log
     OrtStatus *status = ort->create_custom_op_domain(ASSAY__MARKER_DOMAIN, &ops->domain);
     if (!status) status = ort->custom_op_domain_add(ops->domain, &ops->general.base);
     if (!status) status = ort->custom_op_domain_add(ops->domain, &ops->scalar.base);
-    int code = assay__ort_check(ort, status, error, "cannot make the marker operator");
+    int code = assay__ort_check(ort, status, error, "cannot create the marker operator");
     if (code) {
         assay__marker_ops_free(ops);
         return code;

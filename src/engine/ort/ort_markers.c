@@ -1,27 +1,27 @@
 /* ort_markers.c - layer times from markers inside the real graph.
  *
- * The optimised graph gets a marker after every node (ort_instrument.c) and runs in a session of
- * its own. Then
- *   time of a node = entry of its first marker - exit of the marker before that in time - c,
+ * The optimised graph gets a marker after every node (ort_instrument.c) and runs in a separate
+ * session. Then
+ *   time of a node = entry to its first marker - exit from the previous marker in time - c,
  * c being the same gap between two markers with nothing in between, from a chain of markers. A node
  * ends with the first of its markers in time; gaps before its other markers and before markers of
- * graph inputs hold no node and are dropped.
+ * graph inputs contain no node and are dropped.
  *
- * A second session, the bracket, has markers on the graph inputs and after the last node only:
- * almost undisturbed, it gives the time of all nodes together and what a run costs before the first
- * and after the last node. The node times are scaled to the bracket's total; the factor is
+ * A second session, the bracket, has markers only on the graph inputs and after the last node:
+ * almost undisturbed, it gives the time of all nodes together and the cost of a run before the
+ * first and after the last node. The node times are scaled to the bracket's total; the factor is
  * reported. Nothing is scaled to the latency.
  *
- * Runs of both sessions come in short blocks that alternate with unprofiled runs: of the measured
- * windows where the caller asks for blocks, else of our own. All three then see the same machine.
- * A node's time is its mean over the marked runs in the middle of the order by total time, so that
+ * Both sessions run in short blocks that alternate with unprofiled runs: the measured windows if
+ * the caller requests blocks, else our own. All three then see the machine in the same state. A
+ * node's time is its mean over the marked runs in the middle of the order by total time, so that
  * the nodes add up to a median run whatever the distribution: medians of single nodes would not
  * (with a busy second core they summed to 47 % of the run).
  *
  * The speed of a model that streams large weights depends on where they are in memory: of two
  * sessions open at once the later one ran 2 to 5 % faster on an AlexNet (4 kB pages; either model
- * first), one after the other they ran equally fast. For such models no two sessions are open at
- * once while one is timed.
+ * first), one after the other they ran equally fast. For such models only one session is open while
+ * it is timed.
  *
  * Limits: CPU provider, sequential execution, one run at a time. */
 #include "engine/ort/ort_markers.h"
@@ -103,7 +103,7 @@ static int fill_layers(struct assay__marking *m)
     return code;
 }
 
-/* Of a node in a loop: its time is that of all trips. */
+/* For a node in a loop: its time is that of all iterations. */
 static void note_trips(struct assay__marking *m)
 {
     size_t *times = calloc(m->node_count + 1, sizeof *times);
@@ -113,7 +113,7 @@ static void note_trips(struct assay__marking *m)
     for (size_t i = 0; times && i < m->node_count; i++)
         if (times[i] > 1)
             m->work->layers[i].note = assay__arena_text(
-                m->work->arena, "all %zu trips of a loop together", times[i]);
+                m->work->arena, "sum over all %zu iterations of a loop", times[i]);
     free(times);
 }
 
@@ -130,10 +130,10 @@ static void note_layers(struct assay__marking *m)
         if (m->position[i] == SIZE_MAX)
             layer->note =
                 node->output_count
-                    ? "its values cannot carry a marker: its time is in the layer that ran after it"
-                    : "has no output: its time is in the layer that ran after it";
+                    ? "its values cannot pass through a marker: its time is part of the next layer"
+                    : "has no output: its time is part of the next layer";
         else if (m->position[i] == 0)
-            layer->note = "runs before the first marker: its time is in the engine row";
+            layer->note = "runs before the first marker: its time is part of the engine row";
     }
     if (m->plan.loops) note_trips(m);
 }
@@ -150,14 +150,14 @@ static void describe(struct assay__marking *m)
     result->discarded = m->dropped;
     result->slowdown = assay__stats_median(m->marked_ns, m->runs.marked) / latency_ns;
     if (fabs(bracket_run - 1) > 0.05)
-        assay__layers_say(m->work, "The reloaded graph runs %.2f times as long as the model.",
+        assay__layers_say(m->work, "The reloaded graph takes %.2f times as long as the model.",
                           bracket_run);
     if (result->contention > ASSAY__CONTENTION_LIMIT)
         assay__layers_say(m->work,
                           "The mean is %.0f %% above the median: other processes interfered.",
                           100 * result->contention);
     if (m->copies)
-        assay__layers_say(m->work, "Markers had to copy %llu times: layer times are too high.",
+        assay__layers_say(m->work, "Markers had to copy data %llu times: layer times are too high.",
                           (unsigned long long)m->copies);
 }
 
@@ -240,7 +240,7 @@ int assay__layers_markers(struct assay__layer_work *work, struct assay_error *er
     if (!code) code = assay__marking_alternate(m, error);
     if (!code) code = assay__marking_conclude(m, error);
     assay__marking_free(m);
-    /* The caller goes on with the session it gave, also after a failed block. */
+    /* The caller continues with the session it gave, even after a failed block. */
     int resumed = assay__timed_resume(work->session, code ? NULL : error);
     return code ? code : resumed;
 }

@@ -1,4 +1,4 @@
-/* ort_markers.h - what the files of layer times from markers share (the method is described in
+/* ort_markers.h - shared by the files of layer timing by markers (the method is described in
  * ort_markers.c).
  *
  *   ort_markers.c         the whole, and the result
@@ -24,22 +24,22 @@ struct assay__marking {
     char marked_path[ASSAY__LAYERS_PATH], bracket_path[ASSAY__LAYERS_PATH];
     struct assay__mark_plan plan, bracket_plan; /* in the arenas of the models below */
     struct assay__model *marked, *bracket;
-    size_t event_count;         /* markers that run in one run, each as often as it does */
+    size_t event_count;         /* markers in one run, each as often as it runs */
     uint32_t *sequence;         /* marker ids in the order of time */
     size_t *first_of;           /* by position: the node whose first marker this is, or SIZE_MAX */
     size_t *position;           /* by node: position of its first marker, or SIZE_MAX */
     size_t *input_position;     /* by graph input */
     double gap_ns, own_ns;      /* c, and a marker's entry to exit */
-    double frame_ns;            /* what one more value costs the run beyond that */
+    double frame_ns;            /* additional cost per value */
     bool *scalars, has_scalars; /* by marker id */
 
     struct assay__timed plain, marked_session, bracket_session;
     double plain_ns; /* an unprofiled run, about */
     bool alone;      /* one session open at a time */
 
-    double *rows;      /* by marked run: the time of each node, NaN where it has none */
-    double *sums;      /* by marked run: its nodes together */
-    double *marked_ns; /* by marked run: the whole run */
+    double *rows;                   /* by marked run: the time of each node, NaN if it has none */
+    double *sums;                   /* by marked run: its nodes together */
+    double *marked_ns;              /* by marked run: the whole run */
     double *totals, *rests, *times; /* by run of the bracket: all nodes, the rest, the whole run */
     size_t runs_most;
     struct assay__marking_runs runs, before; /* now, and before the last block */
@@ -47,10 +47,10 @@ struct assay__marking {
     uint64_t copies;
 };
 
-/** Makes and tries both graphs. Free what it gives, also when it fails. */
+/** Builds and tries both graphs. Free the result even if it fails. */
 int assay__marking_open(struct assay__layer_work *work, struct assay__marking **marking,
                         struct assay_error *error);
-/** The layers and the result, of the blocks that were kept. */
+/** The layers and the result, from the blocks that were kept. */
 int assay__marking_conclude(struct assay__marking *m, struct assay_error *error);
 void assay__marking_free(struct assay__marking *m);
 
@@ -60,7 +60,7 @@ static inline size_t assay__marking_room(const struct assay__marking *m)
     return (m->event_count > m->plan.mark_count ? m->event_count : m->plan.mark_count) + 1;
 }
 
-/** Puts the values in order; their inter-quartile mean. */
+/** Sorts the values; returns their inter-quartile mean. */
 static inline double assay__marking_iqm(double *values, size_t count)
 {
     assay__stats_sort(values, count);
@@ -70,23 +70,23 @@ static inline double assay__marking_iqm(double *values, size_t count)
 /** Measures gap_ns, own_ns and frame_ns. */
 int assay__marking_chain(struct assay__marking *m, struct assay_error *error);
 
-/** The graph with a marker after every node: written, tried (it must load, run and give the same
- *  outputs), its order learnt. Wants `plain`. */
+/** The graph with a marker after every node: written, tried (it must load, run and have the same
+ *  outputs), its order learnt. Needs `plain`. */
 int assay__marking_make(struct assay__marking *m, struct assay_error *error);
-/** The graph with markers on its inputs and after its last node only. */
+/** The graph with markers only on its inputs and after its last node. */
 int assay__marking_make_bracket(struct assay__marking *m, struct assay_error *error);
-/** The execution order into the work: by marker; a node without one comes before the first node
- * that uses it. */
+/** Stores the execution order in the work: by marker; a node without one comes before the first
+ *  node that uses it. */
 int assay__marking_order(struct assay__marking *m);
 
-/** Decides whether sessions must be alone, and makes room for the runs. */
+/** Decides whether sessions must be alone, and allocates room for the runs. */
 int assay__marking_plan(struct assay__marking *m, struct assay_error *error);
 /** Runs both graphs with markers for about that long, at least twice each. */
 int assay__marking_block(struct assay__marking *m, double seconds, struct assay_error *error);
-/** Forgets the last block. */
+/** Discards the last block. */
 void assay__marking_drop(struct assay__marking *m);
-/** The median run of the bracket without its markers, in ns: what layers and engine will add up to;
- *  NaN unknown. */
+/** The median run of the bracket without its markers, in ns: the sum of layers and engine; NaN
+ *  unknown. */
 double assay__marking_total_ns(const struct assay__marking *m);
 /** Blocks between blocks of unprofiled runs, until there are enough or the budget is spent. */
 int assay__marking_alternate(struct assay__marking *m, struct assay_error *error);

@@ -1,6 +1,6 @@
 /* ort_markers_block.c - blocks of runs of the two graphs with markers. A block is short, so that
- * blocks and unprofiled runs can alternate and share whatever the machine is doing; a block beside
- * disturbed runs is dropped. A run whose markers came in another order is not used. */
+ * blocks and unprofiled runs can alternate and see the machine in the same state; a block next to
+ * disturbed runs is discarded. A run whose markers came in a different order is not used. */
 #include "engine/ort/ort_markers.h"
 
 #include "base/clock.h"
@@ -13,11 +13,11 @@
 #define RUNS_MOST 4000
 #define ROW_MEMORY ((size_t)64 << 20)
 #define MARKED_SHARE 0.6 /* of a block's time */
-#define ALONE_BYTES 16e6 /* weights beyond the near caches … */
+#define ALONE_BYTES 16e6 /* weights beyond the closer caches … */
 #define ALONE_RATE 3e9   /* … streamed at this many bytes per second of a run … */
-#define ALONE_ALWAYS 1e9 /* … or so large that two copies of them are a burden */
+#define ALONE_ALWAYS 1e9 /* … or so large that two copies should be avoided */
 #define STATE_TOLERANCE 0.04
-#define PLAIN_SPINS_NS 45000000u  /* how long idle threads of ONNX Runtime go on spinning … */
+#define PLAIN_SPINS_NS 45000000u  /* how long idle threads of ONNX Runtime keep spinning … */
 #define MARKED_SPINS_NS 12000000u /* … and those of sessions with markers (ort_timed.c) */
 #define BLOCKS_WANTED 5
 
@@ -66,7 +66,7 @@ static size_t warm_runs(const struct assay__marking *m, bool fresh)
     return runs < (double)least ? least : runs > (double)most ? most : (size_t)runs;
 }
 
-/* Opens it where it is not open, and warms it up. */
+/* Opens it if it is not open, and warms it up. */
 static int open_warm(struct assay__marking *m, const char *path, size_t mark_count,
                      struct assay__timed *timed, struct assay_error *error)
 {
@@ -79,7 +79,7 @@ static int open_warm(struct assay__marking *m, const char *path, size_t mark_cou
     return code;
 }
 
-/* Puts one run's gaps into its row; false when the markers ran in another order. */
+/* Stores the gaps of one run in its row; false if the markers ran in a different order. */
 static bool collect(struct assay__marking *m, const struct assay__marker_log *log)
 {
     double *row = &m->rows[m->runs.marked * m->node_count], sum_ns = 0;
@@ -89,9 +89,9 @@ static bool collect(struct assay__marking *m, const struct assay__marker_log *lo
     for (size_t p = 0; p < log->count; p++) {
         if (log->events[p].id != m->sequence[p]) return false;
         size_t node = m->first_of[p];
-        if (node == SIZE_MAX || p == 0) continue; /* nothing in front of the first to start from */
+        if (node == SIZE_MAX || p == 0) continue; /* nothing precedes the first one */
         double own_ns = (double)(log->events[p].entry_ns - log->events[p - 1].exit_ns) - m->gap_ns;
-        row[node] = isnan(row[node]) ? own_ns : row[node] + own_ns; /* a loop: all its trips */
+        row[node] = isnan(row[node]) ? own_ns : row[node] + own_ns; /* a loop: all its iterations */
         sum_ns += own_ns;
     }
     m->sums[m->runs.marked] = sum_ns;
@@ -112,7 +112,7 @@ static int run_marked(struct assay__marking *m, double seconds, struct assay_err
             m->runs.marked++, done++;
         else if (++failed > done + 2 * RUNS_LEAST)
             code = assay_error_set(error, ASSAY_EENGINE,
-                                   "nodes ran in another order from run to run");
+                                   "nodes ran in a different order from run to run");
     }
     m->copies += timed->log.copies;
     if (m->alone) assay__timed_close(timed);
@@ -126,7 +126,7 @@ static size_t full_position(const struct assay__marking *m, uint32_t id)
     return mark->input ? m->input_position[mark->index] : m->position[mark->index];
 }
 
-/* All nodes' time in one bracketed run: the gaps between markers that hold a node. */
+/* Time of all nodes in one bracketed run: the gaps between markers that contain a node. */
 static double bracket_total(const struct assay__marking *m, const struct assay__marker_log *log)
 {
     double total_ns = 0;
@@ -163,7 +163,7 @@ static int run_bracket(struct assay__marking *m, double seconds, struct assay_er
     return code;
 }
 
-/* Waits until the threads of the session that ran last do not disturb the next. */
+/* Waits until the threads of the session that ran last no longer disturb the next. */
 static void let_spin_out(const struct assay__marking *m, uint64_t spins_ns)
 {
     const struct assay__session *session = m->work->session;
@@ -218,7 +218,7 @@ int assay__marking_alternate(struct assay__marking *m, struct assay_error *error
         if (is_steady(m, before_ns, after_ns))
             good++;
         else if (left_s > m->work->budget_s / 3)
-            assay__marking_drop(m); /* else: what there is must do */
+            assay__marking_drop(m); /* otherwise use what there is */
         if (left_s < block_s) break;
     }
     return code;

@@ -1,7 +1,7 @@
-/* ort_markers_graph.c - the graphs with markers: made from the optimised graph, tried, and the
- * order of markers and nodes learnt from a run. A graph with markers that gives other outputs is
- * refused. And what a marker costs, from graphs that are nothing but a chain of markers: the gap
- * between two of them, a marker's own time, and what one more value costs the run outside of both.
+/* ort_markers_graph.c - the graphs with markers: built from the optimised graph and tried, with the
+ * order of markers and nodes learnt from a run. A graph with markers that has different outputs is
+ * rejected. And the cost of a marker, from graphs that are just a chain of markers: the gap between
+ * two of them, a marker's own time, and the additional cost of one more value.
  */
 #include "engine/ort/ort_markers.h"
 
@@ -33,9 +33,9 @@ static int write_marked(struct assay__marking *m, const struct assay__mark_optio
     return code;
 }
 
-/** Does the marker at position p end what ran before it? A node ends with the first of its markers
- * in time, and again with that one at every trip of a loop; a trip's first marker ends what the
- * loop itself does between two trips. */
+/** Whether the marker at position p ends what ran before it. A node ends with the first of its
+ *  markers in time, and again with that one in every iteration of a loop; the first marker of an
+ *  iteration ends what the loop itself does between two iterations. */
 static size_t ends_at(const struct assay__marking *m, size_t p)
 {
     const struct assay__mark *mark = &m->plan.marks[m->sequence[p]];
@@ -60,7 +60,7 @@ static int make_room(struct assay__marking *m, size_t events, struct assay_error
     return assay__arena_failed(arena) ? assay__no_memory(error) : 0;
 }
 
-/** Nodes of bodies of which nothing ran are no layers. */
+/** Nodes of bodies that did not run are not layers. */
 static int note_ran(struct assay__marking *m, struct assay_error *error)
 {
     const struct assay__flat *flat = &m->work->flat;
@@ -76,7 +76,7 @@ static int note_ran(struct assay__marking *m, struct assay_error *error)
 }
 
 /** The order in which the markers ran, and from it the order of the nodes. Without bodies each runs
- * once. */
+ *  once. */
 static int learn_order(struct assay__marking *m, const struct assay__timed *timed,
                        struct assay_error *error)
 {
@@ -111,8 +111,8 @@ static int check_outputs(struct assay__marking *m, struct assay__timed *timed,
     struct assay__session *session = m->work->session;
     double largest = 0;
     if (m->work->random) {
-        assay__layers_say(
-            m->work, "The model draws random numbers: outputs with markers were not compared.");
+        assay__layers_say(m->work,
+                          "The model uses random numbers: outputs with markers were not compared.");
         return 0;
     }
     for (size_t i = 0; i < timed->output_count; i++)
@@ -120,13 +120,14 @@ static int check_outputs(struct assay__marking *m, struct assay__timed *timed,
                                                          m->plain.outputs[i], timed->outputs[i]));
     if (largest == 0) return 0;
     if (largest > 1e-3)
-        return assay_error_set(error, ASSAY_EENGINE, "the graph with markers gives other outputs");
+        return assay_error_set(error, ASSAY_EENGINE,
+                               "the graph with markers has different outputs");
     assay__layers_say(m->work, "Outputs with markers differ by up to %.1e of the largest value.",
                       largest);
     return 0;
 }
 
-/** Opens the marked graph once: it must load, run, and give the same outputs. */
+/** Opens the marked graph once: it must load, run, and have the same outputs. */
 static int try_marked(struct assay__marking *m, struct assay_error *error)
 {
     struct assay__timed timed = {0};
@@ -135,10 +136,12 @@ static int try_marked(struct assay__marking *m, struct assay_error *error)
                                            .mark_count = m->plan.mark_count + 1};
     if (m->plan.loops && options.mark_count < EVENTS_MOST) options.mark_count = EVENTS_MOST;
     int code = assay__timed_open(m->work->session, &options, &timed, error);
-    for (int i = 0; !code && i < 2; i++)
+    assay__timed_restart(&m->plain); /* as many runs from the initial state as the other */
+    for (int i = 0; !code && i < 2; i++) {
         code = assay__timed_run(&timed, NULL, error);
+        if (!code) code = assay__timed_run(&m->plain, NULL, error);
+    }
     if (!code) code = learn_order(m, &timed, error);
-    if (!code) code = assay__timed_run(&m->plain, NULL, error);
     if (!code) code = check_outputs(m, &timed, error);
     m->has_scalars = false;
     for (size_t i = 0; !code && i < m->plan.mark_count; i++) {
@@ -149,8 +152,8 @@ static int try_marked(struct assay__marking *m, struct assay_error *error)
     return code;
 }
 
-/** Writes and tries the marked graph with these options, and once more when it has scalars: shapes
- * behind them are known once the graph says so. */
+/** Writes and tries the marked graph with these options, and again if it has scalars: shapes after
+ *  them are known once the graph declares them. */
 static int make_with(struct assay__marking *m, struct assay__mark_options options,
                      struct assay_error *error)
 {
@@ -170,7 +173,7 @@ int assay__marking_make(struct assay__marking *m, struct assay_error *error)
 {
     bool bodies = m->work->flat.body_count > 0;
     int code = ASSAY_EENGINE;
-    /* Perhaps a value without a declared type is no tensor after all (strict); perhaps bodies
+    /* Perhaps a value without a declared type is not a tensor after all (strict); perhaps bodies
      * cannot be marked. */
     for (int with = bodies; with >= 0 && code; with--)
         for (int strict = 0; strict < 2 && code && code != ASSAY_ENOMEM; strict++)
@@ -249,7 +252,7 @@ int assay__marking_order(struct assay__marking *m)
 
 /* --- what a marker costs ---------------------------------------------------------------------- */
 
-/* What a chain of markers shows: gaps between them, their own time, the whole run. */
+/* What a chain of markers measures: gaps between them, their own time, the whole run. */
 struct chain_times {
     double gap_ns, own_ns, run_ns;
 };
@@ -322,9 +325,9 @@ static int time_chain(struct assay__marking *m, size_t length, struct chain_time
     return code;
 }
 
-/* A marker costs a run more than its own time and the gap, because the engine manages one more
- * value. Two chains of different length give the whole cost; what exceeds time and gap is deducted
- * for the bracket's markers, so that the engine is not charged for them. */
+/* A marker costs more than its own time and the gap, because the engine manages one more value. Two
+ * chains of different length give the total cost; what exceeds time and gap is subtracted for the
+ * bracket's markers, so that it is not attributed to the engine. */
 int assay__marking_chain(struct assay__marking *m, struct assay_error *error)
 {
     struct chain_times full = {0}, half = {0};

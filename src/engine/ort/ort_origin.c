@@ -1,26 +1,26 @@
 /* ort_origin.c - which nodes of the original model a node of the optimised one came from.
  *
  * Fusions keep the name of the last value they compute. So the original graph is walked backward
- * from the values a node makes, up to values that the optimised graph still has: those are other
- * nodes' work. What was passed on the way came into the node.
+ * from the values a node produces, up to values that the optimised graph still has: those belong to
+ * other nodes. The nodes passed on the way became part of the node.
  *
- * Where names were not kept:
+ * If names were not kept:
  *  - the blocked layout (NCHWc): the node is called "<original value>_nchwc" (also _bn_nchwc,
  *    _mul_nchwc, with _token_<n> after when the name was taken). A Conv there may have
- *    swallowed an addition (4th input) and an activation (attribute): the value it stands for is
+ *    absorbed an addition (4th input) and an activation (attribute): the value it represents is
  *    then found forward from the named one;
  *  - nodes moved into another layout keep their own name: a node with the name and operator of
- *    an original one stands for it;
+ *    an original one represents it;
  *  - equal computations are merged: a value counts as the first value that is computed in the
  *    same way from the same inputs;
  *  - one node became several (MatMul + Add: Reshape, Gemm, Reshape) and the last of them kept
  *    the name: what is not a view change goes to the preceding node that does the work; and a
  *    node called "<original node>/<fusion>" gets that node.
  *
- * Nodes that compute from constants only, nodes whose result became a constant, and shape
- * computations that are no longer there do not run and belong to no layer. Nodes that the engine
- * added (ReorderInput, inserted Transposes) have no origin. What is left over (removed at the
- * end of a chain) goes to the last layer that feeds it. */
+ * Nodes that compute only from constants, nodes whose result became a constant, and shape
+ * computations that no longer exist do not run and belong to no layer. Nodes that the engine added
+ * (ReorderInput, inserted Transposes) have no origin. What is left over (removed at the end of a
+ * chain) goes to the last layer that feeds it. */
 #include "engine/ort/ort_instrument.h"
 #include "engine/ort/ort_layers.h"
 
@@ -35,7 +35,7 @@
 
 struct tracing {
     const struct assay__graph *original, *optimized;
-    const size_t *body; /* by original node: equal computations are merged within one */
+    const size_t *body; /* by original node: equal computations are merged within a scope */
     struct assay__arena *scratch;
     struct assay__map *producer; /* original value -> original node */
     struct assay__map *consumer; /* original value -> the first original node that reads it */
@@ -45,10 +45,10 @@ struct tracing {
     struct assay__map *equal;
     const char **names;
     size_t name_count, name_capacity;
-    /* original value -> optimised node that stands for it, or KEPT_SOURCE */
+    /* original value -> optimised node that represents it, or KEPT_SOURCE */
     struct assay__map *kept;
     bool *idle;    /* by original node: does not run (constant, or became one) */
-    size_t *owner; /* by original node: the optimised node it went into, or NO_NODE */
+    size_t *owner; /* by original node: the optimised node it became part of, or NO_NODE */
     size_t *seen;  /* by original node: the last walk that passed it */
     size_t *stack;
 };
@@ -72,7 +72,7 @@ static bool has_body(const struct assay__node *node)
     return assay__node_body(node, 0) != NULL;
 }
 
-/** Computes from constants only. Nodes stand in topological order, so that producers are known. */
+/** Computes only from constants. Nodes are in topological order, so their producers are known. */
 static bool is_constant(const struct tracing *t, const struct assay__node *node)
 {
     if (assay__op_is_random(node) || has_body(node)) return false;
@@ -84,8 +84,8 @@ static bool is_constant(const struct tracing *t, const struct assay__node *node)
     return true;
 }
 
-/** Operator, inputs and attributes as one text; NULL when it is not to be compared (or memory is
- * out: then nothing is merged). */
+/** Operator, inputs and attributes as one text; NULL if it is not to be compared (or memory ran
+ *  out: then nothing is merged). */
 static const char *computation_key(const struct tracing *t, const struct assay__node *node,
                                    size_t body)
 {
@@ -165,7 +165,7 @@ static const char *named_value(const struct tracing *t, const char *node_name)
             continue;
         const char *value = assay__arena_strndup(t->scratch, node_name, length - ending);
         size_t from = value ? producer_of(t, value) : NO_NODE;
-        /* Original strings outlive the scratch memory. */
+        /* The original strings outlive the scratch memory. */
         for (size_t k = 0; from != NO_NODE && k < t->original->nodes[from].output_count; k++)
             if (strcmp(t->original->nodes[from].outputs[k], value) == 0)
                 return t->original->nodes[from].outputs[k];
@@ -173,8 +173,8 @@ static const char *named_value(const struct tracing *t, const char *node_name)
     return NULL;
 }
 
-/** From `value` on to the result of its consumer, when that is one of the named operators and
- * `value` is not yet one's result. */
+/** From `value` forward to the result of its consumer, if that is one of the given operators and
+ *  `value` is not already the result of one. */
 static const char *swallow(const struct tracing *t, const char *value, const char *op,
                            const char *other)
 {
@@ -189,7 +189,7 @@ static const char *swallow(const struct tracing *t, const char *value, const cha
     return matches && node->output_count ? node->outputs[0] : value;
 }
 
-/** NULL: stands for no original value. */
+/** NULL: represents no original value. */
 static const char *stands_for(const struct tracing *t, const struct assay__node *node, size_t k)
 {
     if (!node->outputs[k][0]) return NULL;
@@ -205,7 +205,7 @@ static const char *stands_for(const struct tracing *t, const struct assay__node 
     if (node->input_count > 3 && node->inputs[3][0]) value = swallow(t, value, "Add", "Sum");
     const struct assay__attr *activation = assay__node_attr(node, "activation");
     if (activation && activation->s && activation->s[0]) {
-        /* A Clip that only cuts below zero arrives as Relu. */
+        /* A Clip that only clips below zero appears as Relu. */
         bool relu = strcmp(activation->s, "Relu") == 0;
         value = swallow(t, value, activation->s, relu ? "Clip" : activation->s);
     }
@@ -227,7 +227,7 @@ static int read_optimized(struct tracing *t)
             if (!value) continue;
             value = canonical(t, value);
             bool taken = assay__map_get(t->kept, value) != ASSAY__MAP_NONE;
-            /* A node that only changes the layout back does not do the work. */
+            /* A node that only converts the layout back does not do the work. */
             bool layout = assay__text_is_one_of(node->op, "ReorderOutput ReorderInput");
             if (!taken || !layout) code = assay__map_set(t->kept, value, i);
         }
@@ -235,7 +235,7 @@ static int read_optimized(struct tracing *t)
     return code;
 }
 
-/** Input k only says how the result is shaped or cut. */
+/** Input k only determines how the result is shaped or sliced. */
 static bool is_shape_input(const struct assay__node *node, size_t k)
 {
     return assay__text_is_one_of(
@@ -276,8 +276,8 @@ static void note_idle(struct tracing *t)
 
 /* --- walking ---------------------------------------------------------------------------------- */
 
-/** Claims for optimised node `owner` what computes `value`, back to values that the optimised
- * graph has. */
+/** Claims for optimised node `owner` the nodes that compute `value`, back to values that the
+ *  optimised graph has. */
 static void walk(struct tracing *t, size_t owner, const char *value)
 {
     size_t depth = 0;
@@ -295,7 +295,8 @@ static void walk(struct tracing *t, size_t owner, const char *value)
             if (from == NO_NODE || t->idle[from] || t->seen[from] == owner) continue;
             if (assay__map_get(t->kept, input) != ASSAY__MAP_NONE) continue;
             t->seen[from] = owner;
-            t->stack[depth++] = from; /* each node at most once: the stack holds node_count */
+            t->stack[depth++] =
+                from; /* each node at most once: the stack has room for node_count */
         }
     }
 }
@@ -309,7 +310,7 @@ static void claim(struct tracing *t)
             if (value && assay__map_get(t->kept, canonical(t, value)) == i) walk(t, i, value);
         }
     }
-    /* Left over: to the last layer that feeds it. */
+    /* Left over: assigned to the last layer that feeds it. */
     for (size_t i = 0; i < t->original->node_count; i++) {
         const struct assay__node *node = &t->original->nodes[i];
         if (t->owner[i] != NO_NODE || t->idle[i]) continue;
@@ -332,7 +333,7 @@ static bool is_view(const struct assay__node *node)
 
 static int hand_forward(struct tracing *t)
 {
-    /* optimised values that stand for no original one -> node */
+    /* optimised values that represent no original one -> node */
     struct assay__map *makers = assay__map_new();
     int code = makers ? 0 : ASSAY_ENOMEM;
     for (size_t i = 0; !code && i < t->optimized->node_count; i++) {

@@ -1,17 +1,17 @@
 /* ort_profile.c - layer times from ONNX Runtime's own profiler.
  *
  * A session with the profiler on runs a few times and writes a JSON array of events. Those of
- * category "Node" whose name ends in "_kernel_time" say how long a node took: {"name":
+ * category "Node" whose name ends in "_kernel_time" give the time of a node: {"name":
  * "<node>_kernel_time", "dur": whole µs, "args": {"op_name", "provider"}}.
  *
- * On the CPU the saved optimised model is profiled with every node of the main graph given a
- * name of ours, so that events belong to nodes without doubt (nodes may have no name, and bodies
- * of If and Loop repeat names). Elsewhere the original model is profiled and the rows are the
- * names in the profile.
+ * On the CPU the saved optimised model is profiled with every node of the main graph renamed, so
+ * that events can be matched to nodes unambiguously (nodes may have no name, and bodies of If and
+ * Loop repeat names). Elsewhere the original model is profiled and the rows are the names in the
+ * profile.
  *
- * Limits: the profiler slows small models 7 to 20 times, and rounds to whole µs: how much slower
- * the run was is reported. On other providers than the CPU the events hold how long the host
- * took to hand the work over, not how long it took. */
+ * Limits: the profiler slows down small models by a factor of 7 to 20 and rounds to whole µs; the
+ * slow-down is reported. On providers other than the CPU the events contain the time that the host
+ * took to enqueue the work, not the time of the work. */
 #include "engine/ort/ort_layers.h"
 
 #include "base/file.h"
@@ -29,7 +29,7 @@
 
 struct row {
     const char *name, *op, *provider;
-    size_t count; /* events, the warm-up's included */
+    size_t count; /* events, including those of the warm-up */
     double sum_us;
 };
 
@@ -77,8 +77,7 @@ static int add_event(struct profile *profile, const struct event *event, struct 
     return 0;
 }
 
-/** The members of an object whose opening brace was read. Bodies of "args" are read by calling
- * itself once. */
+/** The members of an object whose opening brace was read. "args" is read by one recursive call. */
 static int read_members(struct assay__json_reader *reader, struct assay__arena *arena,
                         struct event *event, bool args, struct assay_error *error)
 {
@@ -116,7 +115,7 @@ static int read_profile(struct profile *profile, const char *path, struct assay_
                                                                mapping.size);
     code = reader ? assay__json_next(reader, &token, error) : assay__no_memory(error);
     if (!code && token.kind != ASSAY__JSON_ARRAY)
-        code = assay_error_set(error, ASSAY_EFORMAT, "the engine's profile is no list");
+        code = assay_error_set(error, ASSAY_EFORMAT, "the engine's profile is not a list");
     while (!code) {
         code = assay__json_next(reader, &token, error);
         if (code || token.kind == ASSAY__JSON_ARRAY_END) break;
@@ -126,7 +125,7 @@ static int read_profile(struct profile *profile, const char *path, struct assay_
         if (!arena)
             code = assay__no_memory(error);
         else if (token.kind != ASSAY__JSON_OBJECT)
-            code = assay_error_set(error, ASSAY_EFORMAT, "an event that is no object");
+            code = assay_error_set(error, ASSAY_EFORMAT, "an event that is not an object");
         if (!code) code = read_members(reader, arena, &event, false, error);
         if (!code) code = add_event(profile, &event, error);
         assay__arena_free(arena);
@@ -189,14 +188,13 @@ static void fill_time(struct assay__layer *layer, const struct row *row)
         layer->note = "ONNX Runtime's profiler: whole µs, its own cost included";
     } else {
         layer->host_enqueue_ns = time_ns;
-        layer->note =
-            "only the time the host took to hand the work over is known; the device's own "
-            "needs a device timeline";
+        layer->note = "only the time that the host took to enqueue the work is known; device times "
+                      "need a device timeline";
     }
 }
 
-/** Rows carry our names: row -> node. Others are inside of bodies, and part of their If, Loop or
- * Scan. */
+/** Rows have our names: row -> node. Others are inside bodies, and part of their If, Loop or
+ *  Scan. */
 static int fill_by_number(struct profile *profile, struct assay_error *error)
 {
     struct assay__layer_work *work = profile->work;
@@ -237,8 +235,13 @@ static int fill_by_name(struct profile *profile, struct assay_error *error)
         layer->name = profile->rows[r].name;
         layer->op = profile->rows[r].op;
         if (at != ASSAY__MAP_NONE) {
-            layer->from = work->layers[at].from;
-            layer->from_count = work->layers[at].from_count;
+            const struct assay__layer *node = &work->layers[at];
+            layer->from = node->from;
+            layer->from_count = node->from_count;
+            layer->reads = node->reads;
+            layer->read_count = node->read_count;
+            layer->makes = node->makes;
+            layer->make_count = node->make_count;
         }
         fill_time(layer, &profile->rows[r]);
     }
@@ -260,7 +263,7 @@ int assay__layers_profile(struct assay__layer_work *work, struct assay_error *er
     if (!code && !work->folder[0])
         code = assay__folder_temporary(work->folder, sizeof work->folder, error);
     if (!code && named) {
-        /* The optimised model with names of ours. */
+        /* The optimised model with our names. */
         struct assay__model *model = NULL;
         code = assay__layers_path(work, "named.onnx", path, sizeof path, error);
         if (!code) code = assay__model_read(work->optimized_path, &model, error);
@@ -278,11 +281,10 @@ int assay__layers_profile(struct assay__layer_work *work, struct assay_error *er
     if (!code) code = named ? fill_by_number(&profile, error) : fill_by_name(&profile, error);
     if (!code) {
         work->result->method = "engine";
-        assay__layers_say(
-            work,
-            "ONNX Runtime's profiler made the run %.2f times as long; the fixed cost of a "
-            "run is not separable.",
-            work->result->slowdown);
+        assay__layers_say(work,
+                          "ONNX Runtime's profiler made the run %.2f times as long; the fixed cost "
+                          "of a run cannot be separated.",
+                          work->result->slowdown);
     }
     assay__layers_unlink(path);
     assay__map_free(profile.index);

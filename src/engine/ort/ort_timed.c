@@ -1,6 +1,6 @@
 /* ort_timed.c - sessions that the layer timing opens and times. They have the options of the
- * session under test (threads, spinning, device), and a run does what a step of the measured
- * loop does, so that their times can be set against it. */
+ * session under test (threads, spinning, device), and a run does what a step of the measured loop
+ * does, so that their times can be compared with it. */
 #include "engine/ort/ort_layers.h"
 
 #include "base/clock.h"
@@ -35,10 +35,9 @@ static int prepare_options(struct assay__session *owner, const struct assay__tim
                                 error, "cannot save the optimised model");
     if (!code && options->profile_prefix)
         code = assay__ort_check(ort, ort->enable_profiling(*made, options->profile_prefix), error,
-                                "cannot switch the engine's profiler on");
-    /* A session that waits for its turn must not spin beside the one that runs: by default its
-     * threads would go on for 40 ms. 10 ms are longer than any pause between two of its own runs.
-     */
+                                "cannot enable the engine's profiler");
+    /* A waiting session must not spin while another one runs: by default its threads would continue
+     * for 40 ms. 10 ms is longer than any pause between two of its own runs. */
     if (!code && options->mark_count > 0 && owner->spinning != 0)
         code = assay__ort_check(
             ort, ort->add_session_config_entry(*made, "session.intra_op.spin_duration_us", "10000"),
@@ -74,7 +73,11 @@ int assay__timed_borrow(struct assay__session *owner, struct assay__timed *timed
         .output_count = owner->output_count,
         .outputs = calloc(owner->output_count + 1, sizeof(OrtValue *)),
     };
-    return timed->outputs ? 0 : assay__no_memory(error);
+    if (!timed->outputs) return assay__no_memory(error);
+    if (!owner->feed_count) return 0;
+    int code = assay__ort_feed_open(owner, &timed->feed, error);
+    timed->inputs = timed->feed.inputs;
+    return code;
 }
 
 int assay__timed_open(struct assay__session *owner, const struct assay__timed_options *options,
@@ -84,6 +87,9 @@ int assay__timed_open(struct assay__session *owner, const struct assay__timed_op
     OrtSessionOptions *made = NULL;
     int code = assay__timed_borrow(owner, timed, error);
     timed->session = NULL;
+    if (options->input_names || options->output_names) /* a part of the model, or more of it */
+        assay__ort_feed_close(owner, &timed->feed);
+    if (!timed->feed.held) timed->inputs = (const OrtValue *const *)owner->input_values;
     if (options->input_names) {
         timed->input_names = options->input_names;
         timed->inputs = options->inputs;
@@ -119,7 +125,7 @@ int assay__timed_resume(struct assay__session *owner, struct assay_error *error)
                                            .optimization = owner->optimization};
     if (owner->session) return 0;
     int code = assay__timed_open(owner, &options, &timed, error);
-    owner->session = timed.session; /* the owner's from here on: close() leaves it open */
+    owner->session = timed.session; /* owned by the caller from here on: close() leaves it open */
     assay__timed_close(&timed);
     return code;
 }
@@ -130,6 +136,7 @@ void assay__timed_close(struct assay__timed *timed)
     const struct assay__ort *ort = &timed->owner->ort;
     if (timed->outputs) assay__ort_release_values(ort, timed->outputs, timed->output_count);
     free(timed->outputs);
+    assay__ort_feed_close(timed->owner, &timed->feed);
     if (timed->session && timed->session != timed->owner->session)
         ort->release_session(timed->session);
     assay__marker_ops_free(timed->ops); /* after the session: its kernels refer to it */
@@ -146,6 +153,10 @@ int assay__timed_run(struct assay__timed *timed, double *run_ns, struct assay_er
     const struct assay__ort *ort = &timed->owner->ort;
     timed->log.count = 0;
     uint64_t start_ns = assay__now_ns();
+    int code = timed->feed.held
+                   ? assay__ort_feed_take(timed->owner, &timed->feed, timed->outputs, error)
+                   : 0;
+    if (code) return code;
     assay__ort_release_values(ort, timed->outputs, timed->output_count);
     OrtStatus *status = ort->run(timed->session, NULL, timed->input_names, timed->inputs,
                                  timed->input_count, timed->output_names, timed->output_count,
@@ -153,6 +164,13 @@ int assay__timed_run(struct assay__timed *timed, double *run_ns, struct assay_er
     uint64_t end_ns = assay__now_ns();
     if (run_ns) *run_ns = (double)(end_ns - start_ns);
     return status ? assay__ort_check(ort, status, error, "a run for layer timing failed") : 0;
+}
+
+void assay__timed_restart(struct assay__timed *timed)
+{
+    if (!timed->feed.held) return;
+    assay__ort_feed_restart(timed->owner, &timed->feed);
+    assay__ort_release_values(&timed->owner->ort, timed->outputs, timed->output_count);
 }
 
 int assay__timed_median(struct assay__timed *timed, size_t warm, size_t count, double *median_ns,
@@ -174,7 +192,7 @@ int assay__timed_median(struct assay__timed *timed, size_t warm, size_t count, d
 
 /* --- comparing -------------------------------------------------------------------------------- */
 
-/** Element i as a number, for the floating-point types worth comparing by closeness. */
+/** Element i as a number, for the floating-point types that are compared approximately. */
 static bool element(int type, const void *data, size_t i, double *value)
 {
     uint32_t wide;

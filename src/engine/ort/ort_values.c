@@ -1,7 +1,7 @@
 /* ort_values.c - tensors of the engine interface as values of ONNX Runtime, and back. Numeric
- * inputs lie over the caller's memory, numeric outputs are seen where the library put them; strings
- * are copied, because the library keeps C++ strings. Sequences, maps and optional values are shown
- * by name only. */
+ * inputs use the caller's memory, numeric outputs are read where the library put them; strings are
+ * copied, because the library uses C++ strings. Only the names of sequences, maps and optional
+ * values are reported. */
 #include "engine/ort/ort_session.h"
 
 #include "base/checked.h"
@@ -45,7 +45,8 @@ static int make_strings(struct assay__session *session, const struct assay__host
 {
     const struct assay__ort *ort = &session->ort;
     if (tensor->string_count != count || (count > 0 && !tensor->strings))
-        return assay_error_set(error, ASSAY_EINVAL, "input \"%s\": %zu strings for a shape of %zu",
+        return assay_error_set(error, ASSAY_EINVAL,
+                               "input \"%s\": %zu strings for a shape of %zu elements",
                                tensor->name, tensor->string_count, count);
     OrtStatus *status = ort->create_tensor(session->allocator, tensor->dims, (size_t)tensor->rank,
                                            ASSAY__ORT_ELEMENT_STRING, value);
@@ -56,7 +57,7 @@ static int make_strings(struct assay__session *session, const struct assay__host
 int assay__ort_value_make(struct assay__session *session, const struct assay__host_tensor *tensor,
                           OrtValue **value, struct assay_error *error)
 {
-    static unsigned char nothing[16]; /* the library wants an address even for no elements */
+    static unsigned char nothing[16]; /* the library needs an address even for no elements */
     const struct assay__ort *ort = &session->ort;
     *value = NULL;
     size_t count = 0, bits = 0;
@@ -75,7 +76,7 @@ int assay__ort_value_make(struct assay__session *session, const struct assay__ho
     if (assay__mul_overflows(count, width, &bits) || (bits + 7) / 8 != tensor->data_size ||
         (count > 0 && !tensor->data))
         return assay_error_set(error, ASSAY_EINVAL,
-                               "input \"%s\": %zu bytes do not fit %zu elements of %u bits",
+                               "input \"%s\": %zu bytes do not match %zu elements of %u bits",
                                tensor->name, tensor->data_size, count, width);
     return assay__ort_check(
         ort,
@@ -85,8 +86,8 @@ int assay__ort_value_make(struct assay__session *session, const struct assay__ho
         error, tensor->name);
 }
 
-/* The strings of a value, copied to the arena: the library gives them in one piece, with offsets.
- */
+/* The strings of a value, copied to the arena: the library returns them as one block with
+ * offsets. */
 static int view_strings(struct assay__session *session, OrtValue *value, size_t count,
                         struct assay__arena *arena, struct assay__host_tensor *tensor,
                         struct assay_error *error)

@@ -66,8 +66,8 @@ int assay__coreml_inside(struct assay__coreml *coreml, const char *folder, const
 {
     struct assay__reader *reader = &coreml->reader;
     if (!stays_below(name))
-        return assay__reader_refuse(reader, ASSAY_EFORMAT, "the path '%.100s' leaves the package",
-                                    name);
+        return assay__reader_refuse(reader, ASSAY_EFORMAT,
+                                    "the path '%.100s' leads out of the package", name);
     if (assay__path_join(folder, name, out, out_size))
         return assay__reader_refuse(reader, ASSAY_ELIMIT, "a path is too long");
     char *real = realpath(out, NULL);
@@ -257,8 +257,8 @@ static int read_model(struct assay__coreml *coreml, const uint8_t *data, size_t 
             kind = field;
     }
     if (!kind.number || coreml->specification < 1)
-        return assay__reader_refuse(reader, ASSAY_EFORMAT, "not a Core ML model: no %s",
-                                    kind.number ? "specification version" : "network in it");
+        return assay__reader_refuse(reader, ASSAY_EFORMAT, "not a Core ML model: it has no %s",
+                                    kind.number ? "specification version" : "network");
     bool network = kind.number == COREML_NN || kind.number == COREML_NN_CLASSIFIER ||
                    kind.number == COREML_NN_REGRESSOR;
     if (!network && kind.number != COREML_PROGRAM) refuse_kind(coreml, &kind);
@@ -336,8 +336,8 @@ static int read_manifest(struct assay__coreml *coreml, const char *path, char *o
     else if (snprintf(out, out_size, "Data/%s", name) >= (int)out_size)
         code = assay__reader_refuse(reader, ASSAY_ELIMIT, "a path is too long");
     else if (!stays_below(name))
-        code = assay__reader_refuse(reader, ASSAY_EFORMAT, "the path '%.100s' leaves the package",
-                                    name);
+        code = assay__reader_refuse(reader, ASSAY_EFORMAT,
+                                    "the path '%.100s' leads out of the package", name);
 out:
     free(text);
     return code;
@@ -375,7 +375,7 @@ static int read_coreml(const char *path, struct assay__model **model, struct ass
     *model = NULL;
     if (ends_with(path, ".mlmodelc"))
         return assay_error_set(error, ASSAY_EUNSUPPORTED,
-                               "%.200s: a compiled Core ML model; give the .mlpackage or .mlmodel "
+                               "%.200s: a compiled Core ML model; use the .mlpackage or .mlmodel "
                                "that it was compiled from",
                                path);
     int code = prepare(&coreml, path, error);

@@ -171,11 +171,12 @@ static void read_ports(struct assay__nn_layer *layer, const struct assay__wire_f
             layer->ranks[layer->input_count] = value->rank;
             layer->inputs[layer->input_count++] = value->name;
         } else if (assay__map_has(layer->nn->shared->written, name)) {
-            assay__nn_cannot(layer,
-                             "it reads '%.60s', which only a branch or a loop makes: not supported",
-                             name);
+            assay__nn_cannot(
+                layer,
+                "it reads '%.60s', which is produced only inside a branch or loop: not supported",
+                name);
         } else {
-            assay__nn_fail(layer, "it reads '%.60s', which nothing before it makes", name);
+            assay__nn_fail(layer, "it reads '%.60s', which no earlier layer produces", name);
         }
     }
 }
@@ -226,7 +227,7 @@ static void read_layer(struct assay__nn *nn, const struct assay__wire_field *mes
     }
     if (++reader->nodes > ASSAY__ONNX_NODES)
         assay__reader_fail(reader, message->start, "too many layers");
-    if (!layer.kind) assay__nn_fail(&layer, "it has no kind");
+    if (!layer.kind) assay__nn_fail(&layer, "it has no type");
     read_ports(&layer, message);
     /* parameters are read by number later: check once that they are fields at all */
     wire = assay__wire_in(&layer.params);
@@ -237,7 +238,7 @@ static void read_layer(struct assay__nn *nn, const struct assay__wire_field *mes
         layer.name = layer.output_count ? layer.outputs[0]
                                         : assay__reader_printf(reader, "layer%zu", reader->nodes);
     if (assay__map_has(nn->layers, layer.name))
-        assay__nn_fail(&layer, "a second layer of that name");
+        assay__nn_fail(&layer, "a second layer with that name");
     if (assay__map_set(nn->layers, layer.name, 0)) assay__reader_no_memory(reader);
     if (*nn->layer_prefix)
         layer.name = assay__reader_printf(reader, "%s%s", nn->layer_prefix, layer.name);
@@ -289,9 +290,10 @@ static void add_output(struct assay__nn *nn, const struct assay__coreml_feature 
     size_t index = assay__map_get(nn->names, feature->name);
     bool stated = feature->kind == FEATURE_ARRAY && nn->exact && feature->rank > 0;
     if (index == ASSAY__MAP_NONE && assay__map_has(nn->shared->written, feature->name))
-        assay__reader_refuse(&coreml->reader, ASSAY_EUNSUPPORTED,
-                             "only a branch or a loop makes the output '%.100s': not supported",
-                             feature->name);
+        assay__reader_refuse(
+            &coreml->reader, ASSAY_EUNSUPPORTED,
+            "the output '%.100s' is produced only inside a branch or loop: not supported",
+            feature->name);
     if (index == ASSAY__MAP_NONE) return;
     struct assay__dim *shape = stated ? assay__coreml_dims(coreml, feature->name, feature->rank,
                                                            feature->dims, feature->flexible)
@@ -311,7 +313,7 @@ void assay__nn_layers(struct assay__nn *nn, const struct assay__wire_field *mess
     struct assay__map *before = nn->layers;
     const char *prefix_before = nn->layer_prefix;
     if (reader->depth >= ASSAY__ONNX_DEPTH)
-        assay__reader_fail(reader, message->start, "more than %d networks within networks",
+        assay__reader_fail(reader, message->start, "more than %d nested networks",
                            ASSAY__ONNX_DEPTH);
     nn->layers = assay__map_new();
     nn->layer_prefix = layer_prefix;

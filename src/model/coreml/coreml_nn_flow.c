@@ -70,7 +70,7 @@ static void add_result(struct assay__nn_layer *layer, struct assay__nn *inner, c
 {
     const struct assay__nn_value *value = assay__nn_find(inner, source);
     if (!value) {
-        assay__nn_fail(layer, "it does not make '%.60s'", source);
+        assay__nn_fail(layer, "it does not produce '%.60s'", source);
         return;
     }
     const char *name = value->name;
@@ -215,7 +215,7 @@ static const char *test(struct assay__nn_layer *layer, struct loop *loop, struct
                      assay__reader_printf(layer->reader, "%s.%s/", layer->name, word));
     const struct assay__nn_value *value = assay__nn_find(nn, loop->variable);
     if (!value) {
-        assay__nn_fail(layer, "nothing makes its condition '%.60s'", loop->variable);
+        assay__nn_fail(layer, "nothing produces its condition '%.60s'", loop->variable);
         return "";
     }
     return convert(layer, nn, nn == layer->nn ? "go.first" : "go.next", value->name, ASSAY__BOOL);
@@ -328,7 +328,7 @@ static void map_loop(struct assay__nn_layer *layer)
     start_writes(&writes, layer, &loop);
     if (loop.has_condition) {
         if (writes.nets)
-            assay__nn_cannot(layer, "its condition holds a branch or a loop: not supported");
+            assay__nn_cannot(layer, "its condition contains a branch or loop: not supported");
         if (!layer->reader->code) go = test(layer, &loop, layer->nn, "first");
         /* looked at again: what the first evaluation of the condition makes exists now */
         assay__map_free(writes.seen);

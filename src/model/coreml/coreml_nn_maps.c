@@ -25,7 +25,7 @@ static void pair(struct assay__nn_layer *layer, uint32_t field, int64_t otherwis
 {
     size_t count = assay__nn_ints(&layer->params, field, out, 2);
     if (count != 2) out[0] = out[1] = otherwise;
-    if (count != 0 && count != 2) assay__nn_fail(layer, "a window that does not have two sides");
+    if (count != 0 && count != 2) assay__nn_fail(layer, "a window that is not two-dimensional");
 }
 
 /* Three numbers in fields first, first + 1, first + 2. */

@@ -163,7 +163,7 @@ static void map_reshape(struct assay__nn_layer *layer)
     int64_t shape[4] = {-1, 0, 0, 0}, target[4];
     size_t count = assay__nn_ints(&layer->params, 1, target, 4);
     if (count != 3 && count != 4) {
-        assay__nn_fail(layer, "a shape of another rank than 3 or 4");
+        assay__nn_fail(layer, "a shape whose rank is not 3 or 4");
         return;
     }
     memcpy(shape + 4 - count, target, count * sizeof *target);

@@ -61,7 +61,7 @@ static int64_t count_elements(struct assay__nn_layer *layer, int rank, const int
     int64_t elements = 1;
     for (int i = 0; i < rank; i++)
         if (dims[i] < 0 || assay__mul_i64_overflows(elements, dims[i], &elements)) {
-            assay__nn_fail(layer, "the shape of its weights is not a size");
+            assay__nn_fail(layer, "the shape of its weights is invalid");
             return -1;
         }
     return elements;
@@ -72,7 +72,7 @@ static void add(struct assay__nn_layer *layer, const char *name, enum assay__dty
 {
     int64_t elements = count_elements(layer, rank, dims);
     if (assay__dtype_bytes(dtype, elements) != size)
-        assay__nn_fail(layer, "its weights have %zu bytes where %lld numbers belong", size,
+        assay__nn_fail(layer, "its weights have %zu bytes instead of %lld numbers", size,
                        (long long)elements);
     if (!layer->reader->code)
         assay__graph_add_initializer(layer->model, layer->nn->graph, name, dtype, rank, dims, data,

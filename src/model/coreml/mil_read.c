@@ -115,8 +115,8 @@ static void read_argument(struct assay__coreml *coreml, struct assay__mil_scope 
             const char *from = assay__reader_text(reader, &field);
             if (!(def = assay__mil_find(scope, from)))
                 assay__reader_fail(reader, field.start,
-                                   "'%.60s' reads '%.60s', which nothing before it makes", op->name,
-                                   from);
+                                   "'%.60s' reads '%.60s', which no earlier operation produces",
+                                   op->name, from);
         }
         if (!def) assay__reader_fail(reader, binding.start, "an input without a value");
         arg->defs[arg->count++] = def;
@@ -226,7 +226,7 @@ struct assay__mil_def **assay__mil_block(struct assay__coreml *coreml,
     struct assay__mil_output *names = inputs ? assay__mil_block_inputs(coreml, message, &named)
                                              : NULL;
     if (inputs && named != input_count)
-        assay__reader_fail(reader, message->start, "a block of %zu inputs is given %zu", named,
+        assay__reader_fail(reader, message->start, "a block with %zu inputs is given %zu", named,
                            input_count);
     for (size_t i = 0; inputs && i < named && !reader->code; i++)
         assay__mil_alias(coreml, scope, names[i].name, inputs[i]);
@@ -240,7 +240,8 @@ struct assay__mil_def **assay__mil_block(struct assay__coreml *coreml,
         if (field.number != BLOCK_OUTPUT) continue;
         const char *name = assay__reader_text(reader, &field);
         if (!(results[*count] = assay__mil_find(scope, name)))
-            assay__reader_fail(reader, field.start, "nothing makes a block's result '%.60s'", name);
+            assay__reader_fail(reader, field.start, "nothing produces the block result '%.60s'",
+                               name);
         ++*count;
     }
     return results;

@@ -17,7 +17,7 @@ void assay__mil_scope_open(struct assay__coreml *coreml, struct assay__mil_scope
                                        .depth = parent ? parent->depth + 1 : 0};
     if (!scope->map) assay__reader_no_memory(&coreml->reader);
     if (scope->depth > ASSAY__MIL_DEPTH)
-        assay__reader_refuse(&coreml->reader, ASSAY_ELIMIT, "blocks nest too deep");
+        assay__reader_refuse(&coreml->reader, ASSAY_ELIMIT, "blocks are nested too deeply");
 }
 
 void assay__mil_scope_close(struct assay__mil_scope *scope)

@@ -104,7 +104,8 @@ void assay__mil_type(struct assay__coreml *coreml, const struct assay__wire_fiel
     struct assay__wire wire = assay__wire_in(message);
     struct assay__wire_field field, inner;
     *type = (struct assay__mil_type){.kind = ASSAY__MIL_OTHER, .rank = -1};
-    if (depth > ASSAY__MIL_DEPTH) assay__reader_fail(reader, message->start, "types nest too deep");
+    if (depth > ASSAY__MIL_DEPTH)
+        assay__reader_fail(reader, message->start, "types are nested too deeply");
     while (assay__reader_next(reader, &wire, &field, "a type")) {
         if (field.type != ASSAY__WIRE_BYTES) continue;
         if (field.number == TYPE_MIL_TENSOR) read_tensor_type(coreml, &field, type);
@@ -199,7 +200,7 @@ static void read_numbers(struct assay__coreml *coreml, const struct assay__wire_
                            (long long)value->elements, there);
     if (!packed && (!fits || (int64_t)count != value->elements))
         assay__reader_fail(reader, message->start,
-                           "a constant of %lld numbers has %zu, or of another type",
+                           "a constant of %lld numbers has %zu, or another type",
                            (long long)value->elements, count);
     if (reader->code) return;
     if (strings) {
@@ -248,7 +249,7 @@ static void open_weights(struct assay__coreml *coreml, const uint8_t *at, const 
                              "weights in more than one file ('%.80s' and '%.80s')",
                              coreml->weights_name, name);
     else if (strncmp(name, MODEL_PATH, prefix) != 0)
-        assay__reader_fail(reader, at, "weights in '%.80s', not below the model", name);
+        assay__reader_fail(reader, at, "weights in '%.80s', outside the model's folder", name);
     else if (coreml->folder &&
              !assay__coreml_inside(coreml, coreml->folder, name + prefix, path, sizeof path)) {
         reader->code = assay__file_map(path, &coreml->model->weights, reader->error);
@@ -258,7 +259,7 @@ static void open_weights(struct assay__coreml *coreml, const uint8_t *at, const 
     if (reader->code) return;
     coreml->weights_name = name;
     if (coreml->weights_size < HEADER || assay__wire_u32(coreml->weights + 4) != 2)
-        assay__reader_refuse(reader, ASSAY_EFORMAT, "the weights file is not of version 2");
+        assay__reader_refuse(reader, ASSAY_EFORMAT, "the version of the weights file is not 2");
 }
 
 static void read_blob(struct assay__coreml *coreml, const struct assay__wire_field *message,
@@ -274,7 +275,8 @@ static void read_blob(struct assay__coreml *coreml, const struct assay__wire_fie
     if (reader->code) return;
     size_t all = coreml->weights_size;
     if (offset < HEADER || offset % 64 || offset > all || all - offset < METADATA) {
-        assay__reader_fail(reader, at, "a constant at %llu of %zu bytes of weights", where, all);
+        assay__reader_fail(reader, at, "a constant at offset %llu of %zu bytes of weights", where,
+                           all);
         return;
     }
     const uint8_t *entry = coreml->weights + offset;
@@ -282,17 +284,19 @@ static void read_blob(struct assay__coreml *coreml, const struct assay__wire_fie
     uint64_t size = assay__wire_u64(entry + 8), data = assay__wire_u64(entry + 16);
     bool known = type < sizeof blob_types / sizeof blob_types[0] && blob_types[type].bits;
     if (assay__wire_u32(entry) != MAGIC)
-        assay__reader_fail(reader, at, "there is no constant at %llu of the weights", where);
+        assay__reader_fail(reader, at, "there is no constant at offset %llu of the weights", where);
     else if (data > all || all - data < size || data < HEADER)
-        assay__reader_fail(reader, at, "the constant at %llu goes past the end of the weights",
-                           where);
+        assay__reader_fail(
+            reader, at, "the constant at offset %llu extends past the end of the weights", where);
     else if (!known || blob_types[type].bits != value->type.bits ||
              (blob_types[type].dtype != value->type.dtype && value->type.dtype != ASSAY__BOOL))
-        assay__reader_fail(reader, at, "the constant at %llu is of another type (%u)", where, type);
+        assay__reader_fail(reader, at, "the constant at offset %llu has another type (%u)", where,
+                           type);
     else if (assay__mul_overflows((size_t)value->elements, (size_t)value->type.bits, &bits) ||
              assay__add_overflows(bits, 7, &bits) || bits / 8 != size)
-        assay__reader_fail(reader, at, "the constant at %llu has %llu bytes for %lld numbers",
-                           where, (unsigned long long)size, (long long)value->elements);
+        assay__reader_fail(reader, at,
+                           "the constant at offset %llu has %llu bytes for %lld numbers", where,
+                           (unsigned long long)size, (long long)value->elements);
     if (reader->code) return;
     value->data = coreml->weights + data;
     value->size = (size_t)size;
@@ -311,7 +315,7 @@ void assay__mil_value(struct assay__coreml *coreml, const struct assay__wire_fie
     if (value->type.kind != ASSAY__MIL_TENSOR || value->type.rank < 0) return;
     value->elements = assay__mil_elements(&value->type);
     if (value->elements < 0) /* a constant has no unknown dimension */
-        assay__reader_fail(reader, message->start, "a constant's shape is not a size");
+        assay__reader_fail(reader, message->start, "the shape of a constant is invalid");
     wire = assay__wire_in(message);
     while (assay__reader_next(reader, &wire, &field, "a value")) {
         if (field.type != ASSAY__WIRE_BYTES) continue;
@@ -325,5 +329,5 @@ void assay__mil_value(struct assay__coreml *coreml, const struct assay__wire_fie
                 read_numbers(coreml, &numbers, value);
     }
     if (value->elements > 0 && !value->data && !value->strings)
-        assay__reader_fail(reader, message->start, "a constant without its numbers");
+        assay__reader_fail(reader, message->start, "a constant without data");
 }

@@ -34,10 +34,10 @@ static int place_input(const struct assay__graph *graph, const struct assay__val
                 partner = graph->outputs[i].name;
         }
         if (!partner)
-            return assay_error_set(error, ASSAY_EUNSUPPORTED,
-                                   "the cache input '%.80s' has no output of the same name with "
-                                   "'present' that could feed it",
-                                   input->name);
+            return assay_error_set(
+                error, ASSAY_EUNSUPPORTED,
+                "the cache input '%.80s' has no matching 'present' output that could feed it",
+                input->name);
         past[generation->pair_count] = input->name;
         present[generation->pair_count++] = partner;
     } else if (strcmp(input->name, "attention_mask") == 0) {
@@ -48,7 +48,7 @@ static int place_input(const struct assay__graph *graph, const struct assay__val
         generation->ids = input->name;
     } else {
         return assay_error_set(error, ASSAY_EUNSUPPORTED,
-                               "the input '%.80s' has no known part in a generation (known: "
+                               "the input '%.80s' has no known role in a generation (known: "
                                "input_ids, attention_mask, position_ids, past_key_values.*)",
                                input->name);
     }
@@ -86,7 +86,7 @@ int assay__generation_find(const struct assay__model *model, int64_t tokens,
         return assay_error_set(
             error, ASSAY_EUNSUPPORTED,
             "the model has no cache (inputs past_key_values.* with outputs present.*): export it "
-            "with its past; of the zoo, gpt2 and llama have one");
+            "with past inputs; in the zoo, gpt2 and llama have one");
     return 0;
 }
 
@@ -151,7 +151,8 @@ static int add_note(struct assay__workload *workload, const struct assay__genera
     const char *text = assay__arena_printf(
         workload->arena,
         "one inference is a whole generation: a prompt of %lld, then %lld token%s, one run of the "
-        "model each, in %lld sequence%s; the likeliest token is taken and nothing ends it early",
+        "model each, in %lld sequence%s; the most likely token is chosen, and nothing ends it "
+        "early",
         (long long)ids_dims[1], (long long)generation->tokens, generation->tokens == 1 ? "" : "s",
         (long long)ids_dims[0], ids_dims[0] == 1 ? "" : "s");
     if (!text) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
@@ -195,7 +196,7 @@ int assay__generation_shape(const struct assay__model *model,
         if (plan->rank == value->rank) {
             plan->dims[axis] = 0;
             plan->bytes = 0;
-            plan->why = "an empty cache: nothing was generated yet";
+            plan->why = "an empty cache: nothing has been generated yet";
             plan->assumed = NULL;
         }
         if (axis > 0) forget_notes(workload, value->dims[axis].symbol);

@@ -97,7 +97,7 @@ static int open_input(struct planner *planner, const struct assay__value *value)
                                         [ASSAY__KIND_SEQUENCE] = "a sequence",
                                         [ASSAY__KIND_MAP] = "a map",
                                         [ASSAY__KIND_OPTIONAL] = "an optional",
-                                        [ASSAY__KIND_UNKNOWN] = "of no stated type"};
+                                        [ASSAY__KIND_UNKNOWN] = "without a stated type"};
     struct open_input *input = &planner->inputs[planner->workload->input_count];
     struct assay__input_plan *plan = &planner->workload->inputs[planner->workload->input_count++];
     struct assay__arena *arena = planner->workload->arena;
@@ -108,7 +108,7 @@ static int open_input(struct planner *planner, const struct assay__value *value)
     if (value->dtype == ASSAY__UNDEFINED || value->dtype == ASSAY__COMPLEX64 ||
         value->dtype == ASSAY__COMPLEX128)
         return assay_error_set(planner->error, ASSAY_EUNSUPPORTED,
-                               "input '%.120s' is of type %s, which ONNX Runtime does not take",
+                               "input '%.120s' has type %s, which ONNX Runtime does not accept",
                                value->name, assay__dtype_name(value->dtype));
     *input = (struct open_input){.value = value, .rank = value->rank};
     *plan = (struct assay__input_plan){.name = assay__arena_strdup(arena, value->name),
@@ -190,7 +190,7 @@ static int bind_dim(struct planner *planner, struct open_input *input, int axis,
     }
     if (model->dims[axis].value >= 0 && model->dims[axis].value != value)
         return refuse(planner,
-                      "%s makes dimension %d of input '%.80s' %lld, but it is fixed at %lld in "
+                      "%s sets dimension %d of input '%.80s' to %lld, but it is fixed at %lld in "
                       "the model (%s)",
                       by, axis, model->name, (long long)value, (long long)model->dims[axis].value,
                       shape_text(planner, model));
@@ -378,7 +378,7 @@ static int set_value(struct planner *planner, struct assay__input_plan *plan, do
     bool whole = plan->dtype != ASSAY__FLOAT32 && plan->dtype != ASSAY__FLOAT64 &&
                  plan->dtype != ASSAY__FLOAT16 && plan->dtype != ASSAY__BFLOAT16;
     if (whole && value != floor(value))
-        return refuse(planner, "input '%.100s' is %s: %g is not a value of that", plan->name,
+        return refuse(planner, "input '%.100s' is %s, which cannot hold %g", plan->name,
                       assay__dtype_name(plan->dtype), value);
     plan->fill = ASSAY__FILL_CONSTANT;
     plan->low = plan->high = value;
@@ -595,10 +595,10 @@ static int guess_unnamed(struct planner *planner, size_t index, int axis,
     if (guess.size < 0 && planner->options->any_size) guess.size = 1;
     if (guess.size < 0) {
         code = refuse(planner,
-                      "nothing says how large dimension %d of input '%.80s' (%s) is: give its "
-                      "shape, such as %.80s=%s",
+                      "the size of dimension %d of input '%.80s' (%s) is unknown: give its shape, "
+                      "such as %.80s=%s",
                       axis, input->value->name,
-                      stated ? shape_text(planner, input->value) : "of no stated shape",
+                      stated ? shape_text(planner, input->value) : "without a stated shape",
                       input->value->name, example_text(planner, input));
         if (planner->error) planner->error->option = "shapes";
         return code;

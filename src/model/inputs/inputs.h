@@ -32,6 +32,7 @@ struct assay__input_plan {
     const char *why;     /* what led to these values, "rows of 'wte' (Gather)"; "" nothing did */
     bool given;          /* the options gave the value */
     const char *assumed; /* "tokens": an axis has a size that was guessed; NULL: none */
+    bool fed; /* an output is its next value (feedback.h): these are those of the first inference */
 };
 
 struct assay__workload_options {
@@ -81,6 +82,7 @@ struct assay__workload {
     bool has_tokens;       /* integer ids with a sequence axis: throughput.tokens */
     bool has_images;       /* a 4-D image input: throughput.images */
     size_t attempt, tries; /* which of how many guesses; 0 of 0: nothing was guessed */
+    size_t conflicts;      /* between shapes, that follow from the guesses and not from the file */
 };
 
 /** Clear errors: unknown input or dimension (nearest suggested), wrong rank, contradiction with a

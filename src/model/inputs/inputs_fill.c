@@ -156,7 +156,8 @@ int assay__input_fill(const struct assay__input_plan *plan, void *data, struct a
     if (plan->fill == ASSAY__FILL_STRINGS || plan->dtype == ASSAY__STRING)
         return assay_error_set(error, ASSAY_EINVAL, "input '%.120s' holds strings", plan->name);
     if (count < 0 || assay__dtype_bytes(plan->dtype, count) != plan->bytes)
-        return assay_error_set(error, ASSAY_EINVAL, "input '%.120s' has a bad plan", plan->name);
+        return assay_error_set(error, ASSAY_EINVAL, "input '%.120s' has an invalid plan",
+                               plan->name);
     if (plan->fill == ASSAY__FILL_FILE) return fill_file(plan, data, error);
     fill_values(plan, data, count);
     return 0;
@@ -178,7 +179,7 @@ int assay__input_contents(const struct assay__input_plan *plan, struct assay__ar
                   (plan->fill == ASSAY__FILL_FILE && *plan->file);
     *contents = NULL;
     *count = 0;
-    if (!chosen || !assay__input_is_list(plan) || plan->bytes > sizeof data ||
+    if (!chosen || plan->fed || !assay__input_is_list(plan) || plan->bytes > sizeof data ||
         assay__input_fill(plan, data, NULL))
         return 0;
     size_t elements = (size_t)element_count(plan);

@@ -3,14 +3,17 @@
  * What an axis is follows from the type and rank of its input, its place, its name, and what the
  * graph does with it: a weight that meets the axis says its size outright. Each kind has a list of
  * usual sizes; the first is taken unless the shapes that follow from it contradict each other, or
- * the engine refuses it, when the next is tried. What fits no kind has no guess. */
+ * the engine refuses it, when the next is tried. Behind the list come all sizes up to 1,024, for
+ * layers that take one size only and no usual one. What fits no kind has no guess. */
 #include "model/inputs/inputs_guess.h"
 
 #include "base/checked.h"
+#include "base/map.h"
 #include "model/inputs/inputs_plan.h"
 #include "model/onnx/onnx.h"
 #include "model/op_words.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum kind {
@@ -18,7 +21,10 @@ enum kind {
     BATCH,
     HIGH, /* of an image: each size goes with that of the width */
     WIDE,
-    LINE,
+    LINE, /* the width where the height is fixed */
+    LINE_HIGH,
+    LINE_WIDE,
+    LINE_WHOLE, /* the width where the line has one answer: a classifier's */
     LATENT,
     TOKENS,
     NO_PAST,
@@ -44,18 +50,37 @@ static const struct {
     [WIDE] = {"the side of an image",
               {224, 320, 320, 640, 256, 320, 384, 299, 512, 416, 448, 227, 192, 128, 112, 96, 64,
                28, -1}},
-    [LINE] = {"the width of a line of text", {320, 160, 256, 512, 640, 200, 128, 100, -1}},
+    [LINE] = {"the width of a text line", {320, 160, 256, 512, 640, 200, 128, 100, -1}},
+    [LINE_HIGH] = {"a text line: rows shrink faster than columns",
+                   {48, 32, 64, 40, 96, 24, 128, -1}},
+    [LINE_WIDE] = {"a text line: rows shrink faster than columns",
+                   {320, 320, 320, 320, 320, 320, 320, -1}},
+    [LINE_WHOLE] = {"a text line: rows shrink faster than columns",
+                    {192, 192, 192, 192, 192, 192, 192, -1}},
     [LATENT] = {"the side of a latent image", {64, 128, 96, 32, -1}},
     [TOKENS] = {"tokens", {128, 512, 256, 77, 64, 32, 16, 8, 4, 2, 1, -1}},
     [NO_PAST] = {"an empty cache: this is the prompt", {0, 1, -1}},
     [PAST] = {"tokens in the cache", {128, 64, 16, 1, -1}},
-    [SAMPLES] = {"one second of sound at 16 kHz",
+    [SAMPLES] = {"one second of audio at 16 kHz",
                  {16000, 48000, 80000, 160000, 480000, 8000, 4000, 1536, 1024, 512, 256, -1}},
-    [CHUNK] = {"a chunk of sound: 32 ms at 16 kHz",
+    [CHUNK] = {"a chunk of audio: 32 ms at 16 kHz",
                {512, 576, 1536, 1024, 640, 480, 320, 256, 160, 1280, 16000, -1}},
     [FRAMES] = {"frames", {128, 3000, 1000, 512, 300, 256, 100, 64, 32, 16, 8, 4, 2, 1, -1}},
-    [STEPS] = {"steps in time", {128, 100, 64, 50, 32, 16, 10, 8, 4, 2, 1, -1}},
+    [STEPS] = {"time steps", {128, 100, 64, 50, 32, 16, 10, 8, 4, 2, 1, -1}},
 };
+
+/* The sizes up to ASSAY__GUESS_SEARCHED, rounder ones first: multiples of 32, then of 16, … */
+static int64_t searched(size_t index)
+{
+    for (int64_t step = 32, seen = 0; step >= 1; step /= 2) {
+        int64_t count = ASSAY__GUESS_SEARCHED / step / (step == 32 ? 1 : 2); /* the others were */
+        if ((int64_t)index < seen + count)
+            return step == 32 ? ((int64_t)index + 1) * step
+                              : (2 * ((int64_t)index - seen) + 1) * step;
+        seen += count;
+    }
+    return ASSAY__GUESS_SEARCHED;
+}
 
 static struct assay__guess of_kind(enum kind kind, size_t attempt)
 {
@@ -63,8 +88,13 @@ static struct assay__guess of_kind(enum kind kind, size_t attempt)
     while (kinds[kind].sizes[count] >= 0)
         count++;
     if (!count) return (struct assay__guess){-1, "", 0};
+    bool only = kind == BATCH || kind == NO_PAST;
+    size_t tries = only ? count : count + ASSAY__GUESS_SEARCHED;
+    if (!only && attempt >= count && attempt < tries)
+        return (struct assay__guess){searched(attempt - count), "a size that later layers take",
+                                     tries};
     return (struct assay__guess){kinds[kind].sizes[attempt < count ? attempt : count - 1],
-                                 kinds[kind].what, count};
+                                 kinds[kind].what, tries};
 }
 
 /* --- what the graph does ---------------------------------------------------------------------- */
@@ -110,19 +140,87 @@ static bool is_cache(const struct assay__value *value)
     return assay__name_has(value->name, "past") || assay__name_has(value->name, "cache");
 }
 
-static bool is_ids(const struct assay__value *value)
+/* Does it become the rows to look up in a table of weights, be it through a Cast? (Keras feeds ids
+ * as float32.) */
+static bool looks_up(const struct assay__graph *graph, const char *name)
 {
-    return value->rank == 2 && (value->dtype == ASSAY__INT64 || value->dtype == ASSAY__INT32);
+    const char *cast = "";
+    for (size_t i = 0; i < graph->node_count; i++) {
+        const struct assay__node *node = &graph->nodes[i];
+        bool reads = node->input_count && strcmp(node->inputs[0], name) == 0;
+        if (reads && is(node, "Cast") && node->output_count) cast = node->outputs[0];
+        if (!is(node, "Gather") || node->input_count < 2) continue;
+        const char *rows = node->inputs[1];
+        bool mine = strcmp(rows, name) == 0 || (*cast && strcmp(rows, cast) == 0);
+        const struct assay__tensor *table = assay__graph_initializer(graph, node->inputs[0]);
+        if (mine && table && table->rank == 2) return true;
+    }
+    return false;
+}
+
+static bool is_ids(const struct assay__model *model, const struct assay__value *value)
+{
+    if (value->rank != 2) return false;
+    return value->dtype == ASSAY__INT64 || value->dtype == ASSAY__INT32 ||
+           looks_up(&model->graph, value->name);
+}
+
+/* The data that a node reads: how much faster rows shrink than columns on the way to it. */
+static double shrunk_before(const struct assay__node *node, const struct assay__map *makers,
+                            const double *shrunk)
+{
+    double most = 1;
+    for (size_t i = 0; i < node->input_count; i++) {
+        size_t maker = assay__map_get(makers, node->inputs[i]);
+        if (maker != ASSAY__MAP_NONE && shrunk[maker] > most) most = shrunk[maker];
+    }
+    return most;
+}
+
+static double own_stride(const struct assay__node *node)
+{
+    const struct assay__attr *strides = assay__node_attr(node, "strides");
+    if (!assay__has_word("Conv MaxPool AveragePool", node->op) || !strides || !strides->ints ||
+        strides->count != 2 || strides->ints[0] < 1 || strides->ints[1] < 1)
+        return 1;
+    return (double)strides->ints[0] / (double)strides->ints[1];
+}
+
+/* Readers of text lines keep the width, where the letters are, and give up the height: their
+ * strides say so. 4: twice more often halved; an odd stride alone makes no line. */
+static bool reads_lines(const struct assay__graph *graph)
+{
+    struct assay__map *makers = assay__map_new();
+    double *shrunk = calloc(graph->node_count + 1, sizeof *shrunk);
+    bool line = false, room = makers && shrunk;
+    for (size_t i = 0; i < graph->node_count && room && !line; i++) {
+        const struct assay__node *node = &graph->nodes[i];
+        shrunk[i] = shrunk_before(node, makers, shrunk) * own_stride(node);
+        line = shrunk[i] >= 4;
+        for (size_t k = 0; k < node->output_count && room; k++)
+            room = !assay__map_set(makers, node->outputs[k], i);
+    }
+    assay__map_free(makers);
+    free(shrunk);
+    return line;
+}
+
+/* One answer for all of the input: no axis beside the batch and the classes. */
+static bool answers_once(const struct assay__graph *graph)
+{
+    return graph->output_count && graph->outputs[0].rank == 2;
 }
 
 struct assay__guess_facts assay__guess_look(const struct assay__model *model,
                                             const struct assay__guess_input *inputs, size_t count)
 {
     struct assay__guess_facts facts = {.model = model,
-                                       .signal = has_signal(&model->graph, &model->graph, 0)};
+                                       .signal = has_signal(&model->graph, &model->graph, 0),
+                                       .line = reads_lines(&model->graph),
+                                       .whole = answers_once(&model->graph)};
     for (size_t i = 0; i < count; i++) {
         const struct assay__value *value = inputs[i].value;
-        bool ids = is_ids(value) && !assay__name_has(value->name, "mask");
+        bool ids = is_ids(model, value) && !assay__name_has(value->name, "mask");
         facts.stateful |= is_state(value);
         facts.step |= ids && !facts.tokens && inputs[i].dims[1] == 1;
         facts.tokens |= ids;
@@ -243,7 +341,8 @@ static int channel_axis(const struct assay__guess_facts *facts,
     return is_color(before) ? first : -1;
 }
 
-static struct assay__guess image_side(const struct assay__guess_input *input, int axis,
+static struct assay__guess image_side(const struct assay__guess_facts *facts,
+                                      const struct assay__guess_input *input, int axis,
                                       int channels, size_t attempt)
 {
     const struct assay__value *value = input->value;
@@ -255,6 +354,8 @@ static struct assay__guess image_side(const struct assay__guess_input *input, in
     if (latent) return of_kind(LATENT, attempt);
     if (axis == wide && other > 0 && other < 100) return of_kind(LINE, attempt);
     if (other >= 100) return (struct assay__guess){other, "a square image", 1};
+    if (facts->line && axis != wide) return of_kind(LINE_HIGH, attempt);
+    if (facts->line) return of_kind(facts->whole ? LINE_WHOLE : LINE_WIDE, attempt);
     return of_kind(axis == wide ? WIDE : HIGH, attempt);
 }
 
@@ -294,10 +395,11 @@ static enum kind kind_of(const struct assay__guess_facts *facts,
                  assay__name_has(symbol, "frame");
     if (assay__name_has(symbol, "batch")) return BATCH;
     if (assay__name_like_past(symbol)) return past_kind(facts);
-    if (is_ids(value) && axis == 1) return TOKENS;
+    if (is_ids(facts->model, value) && axis == 1) return TOKENS;
     if (is_state(value) && value->rank == 3 && axis == 1 && !timed) return BATCH;
     if (is_cache(value) && axis > 0) return past_kind(facts);
-    if (timed && (is_ids(value) || value->dtype == ASSAY__INT64 || value->dtype == ASSAY__INT32))
+    if (timed && (is_ids(facts->model, value) || value->dtype == ASSAY__INT64 ||
+                  value->dtype == ASSAY__INT32))
         return TOKENS;
     if (timed && facts->tokens) return TOKENS;
     if (timed) return time_kind(facts, input, axis);
@@ -323,9 +425,9 @@ struct assay__guess assay__guess_axis(const struct assay__guess_facts *facts,
     int side = channels < value->rank - 1 ? value->rank - 2 : value->rank - 3;
     bool spatial = channels >= 0 && axis != channels && axis >= side && axis <= side + 1;
     if (spatial && !assay__name_has(symbol, "batch"))
-        return image_side(input, axis, channels, attempt);
+        return image_side(facts, input, axis, channels, attempt);
     int64_t size = batch ? -1 : implied(&facts->model->graph, value->name, axis, value->rank);
-    if (size > 0) return (struct assay__guess){size, "what the weights it meets say", 1};
+    if (size > 0) return (struct assay__guess){size, "from the weights it is used with", 1};
     return of_kind(kind_of(facts, input, axis), attempt);
 }
 

@@ -5,6 +5,10 @@
 
 #include "model/graph.h"
 
+/** Behind the usual sizes of a kind come these many others, which are taken only when no
+ *  contradiction follows from them. */
+#define ASSAY__GUESS_SEARCHED 1024
+
 struct assay__guess {
     int64_t size;     /* -1: nothing sensible is known */
     const char *what; /* "tokens"; "": the batch */
@@ -17,6 +21,8 @@ struct assay__guess_facts {
     bool signal;   /* it has a convolution along one axis, or a Fourier transform */
     bool stateful; /* an input is a state: it is run on one chunk after the other */
     bool tokens;   /* an input of token ids */
+    bool line;     /* it shrinks rows more than columns: a reader of lines of text */
+    bool whole;    /* its answer has no axis beside batch and classes */
     bool step;     /* its token ids are one at a time: what came before is in a cache */
 };
 

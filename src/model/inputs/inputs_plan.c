@@ -1,12 +1,14 @@
 /* inputs_plan.c - the plan of a workload: shapes (inputs.c), then values (inputs_values.c). Guesses
- * from which shapes follow that contradict each other are not taken while there are others. */
+ * from which shapes follow that contradict each other are not taken while there are others. Behind
+ * the usual sizes all others are searched, as long as that takes about a second. */
 #include "model/inputs/inputs_plan.h"
 
 #include "base/buf.h"
 #include "base/no_memory.h"
 #include "model/shapes/shapes.h"
 
-/* How many contradictions follow from the shapes of the inputs. */
+/* How many contradictions follow from the shapes of the inputs, windows that do not fit among
+ * them. */
 static int count_conflicts(const struct assay__model *model, struct assay__workload *workload,
                            size_t *count, struct assay_error *error)
 {
@@ -17,9 +19,22 @@ static int count_conflicts(const struct assay__model *model, struct assay__workl
                                       &values);
     if (code) return assay__no_memory(error);
     code = assay__shapes_infer(model, values, workload->input_count, &shapes, error);
-    *count = code ? 0 : assay__shapes_conflicts(shapes, &conflicts);
+    *count = code ? 0 : assay__shapes_conflicts(shapes, &conflicts) + assay__shapes_misfits(shapes);
+    assay__shapes_free(shapes);
+    if (code || !*count) return code;
+    /* no size helps against those that the file has by itself */
+    code = assay__shapes_infer(model, NULL, 0, &shapes, error);
+    size_t own = code ? 0 : assay__shapes_conflicts(shapes, &conflicts);
+    *count = *count > own ? *count - own : 0;
     assay__shapes_free(shapes);
     return code;
+}
+
+/* Is this a size that is no usual one? */
+static bool is_searched(const struct assay__workload *workload)
+{
+    return workload->tries > ASSAY__GUESS_SEARCHED &&
+           workload->attempt >= workload->tries - ASSAY__GUESS_SEARCHED;
 }
 
 int assay__workload_plan(const struct assay__model *model,
@@ -27,7 +42,8 @@ int assay__workload_plan(const struct assay__model *model,
                          struct assay__workload **out, struct assay_error *error)
 {
     struct assay__workload *best = NULL;
-    size_t least = SIZE_MAX, attempt = options->attempt;
+    enum { SEARCHED_NODES = 400000 }; /* whose shapes are inferred */
+    size_t least = SIZE_MAX, attempt = options->attempt, nodes = 0;
     int code = 0;
     *out = NULL;
     for (bool more = true; more && !code; attempt++) {
@@ -35,8 +51,11 @@ int assay__workload_plan(const struct assay__model *model,
         size_t conflicts = 0;
         code = assay__plan_shapes(model, options, attempt, &tried, error);
         if (!code && tried->tries > 1) code = count_conflicts(model, tried, &conflicts, error);
-        more = !code && conflicts && attempt + 1 < tried->tries;
-        bool better = !code && conflicts < least;
+        if (!code) tried->conflicts = conflicts;
+        bool search = !code && is_searched(tried);
+        if (search) nodes += model->graph.node_count;
+        more = !code && conflicts && attempt + 1 < tried->tries && nodes < SEARCHED_NODES;
+        bool better = !code && conflicts < least && !(search && conflicts && best);
         if (better) least = conflicts;
         assay__workload_free(better ? best : tried);
         if (better) best = tried;

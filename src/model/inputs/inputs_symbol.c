@@ -173,9 +173,9 @@ static int follow_one(struct lookup *lookup, struct assay__plan_symbol *symbol,
 {
     int64_t made = evaluate(lookup, symbol);
     if (lookup->open_count == 0 && (made == ASSAY__NUM_ANY || made < 0))
-        return assay_error_set(error, ASSAY_EINVAL,
-                               "dimension '%.80s' is no size with what its names are",
-                               symbol->name);
+        return assay_error_set(
+            error, ASSAY_EINVAL,
+            "dimension '%.80s' is not a valid size with the values of its symbols", symbol->name);
     if (lookup->open_count == 0 && symbol->value >= 0 && symbol->value != made)
         return assay_error_set(error, ASSAY_EINVAL,
                                "dimension '%.80s' is %lld by %s, but %lld follows from the others",
@@ -226,10 +226,10 @@ static int default_one(struct assay__plan_symbols *symbols, struct assay__plan_s
     }
     const struct assay__guess *guess = &symbol->guess;
     if (guess->size < 0) {
-        int code = assay_error_set(error, ASSAY_EINVAL,
-                                   "nothing says how large dimension '%.80s' is: give its size, "
-                                   "such as %.80s=16",
-                                   symbol->name, symbol->name);
+        int code = assay_error_set(
+            error, ASSAY_EINVAL,
+            "the size of dimension '%.80s' is unknown: give it, such as %.80s=16", symbol->name,
+            symbol->name);
         if (error) error->option = "dims";
         return code;
     }

@@ -511,7 +511,7 @@ static void decide_bool(struct assay__input_plan *plan, const struct finding *fi
         decide_operand(plan, finding);
     else if (finding->true_hides == 1 ||
              (finding->true_hides < 0 && assay__name_has(plan->name, "padding_mask")))
-        choose(plan, ASSAY__FILL_CONSTANT, 0, 0, "true would mask out");
+        choose(plan, ASSAY__FILL_CONSTANT, 0, 0, "true would mask something out");
     else if (finding->true_hides == 0 || assay__name_has(plan->name, "mask"))
         choose(plan, ASSAY__FILL_CONSTANT, 1, 1, "nothing is masked out");
     else
@@ -563,32 +563,32 @@ static void decide_integer(struct tracer *tracer, const struct assay__workload *
             plan, ASSAY__FILL_CONSTANT, (double)finding->length, 0,
             assay__arena_printf(tracer->arena, "the length of its axis (%s)", finding->length_op));
     } else if (finding->trip_count) {
-        choose(plan, ASSAY__FILL_CONSTANT, 1, 1, "the number of turns of a Loop");
+        choose(plan, ASSAY__FILL_CONSTANT, 1, 1, "the number of iterations of a Loop");
     } else if (finding->operand && finding->operand->value < (double)finding->bound) {
         decide_operand(plan, finding);
     } else if (finding->bound != INT64_MAX) {
         decide_bounded(tracer, plan, finding);
     } else if (finding->compared && elements == 1) {
         choose(plan, ASSAY__FILL_CONSTANT, (double)finding->compared_with, 0,
-               "what the graph compares it with");
+               "what the graph compares it to");
     } else if (assay__name_has(name, "mask")) {
-        choose(plan, ASSAY__FILL_CONSTANT, 1, 1, "a mask that hides nothing");
+        choose(plan, ASSAY__FILL_CONSTANT, 1, 1, "a mask that masks nothing");
     } else if (finding->least > 0) {
         double least = (double)finding->least;
         bool small = assay__dtype_bits(plan->dtype) <= 8;
         choose(plan, ASSAY__FILL_INTEGERS, least, small ? fmax(high, least) : least + 7,
-               "something is divided by it");
+               "used as a divisor");
     } else if (assay__name_has(name, "token_type") || assay__name_has(name, "segment")) {
         choose(plan, ASSAY__FILL_CONSTANT, 0, 0, "one segment");
     } else if (assay__name_has(name, "position")) {
         choose(plan, ASSAY__FILL_RANGE, 0, 0, "positions");
     } else if (assay__name_has(name, "length") || assay__name_has(name, "_len")) {
         choose(plan, ASSAY__FILL_CONSTANT, workload->sequence > 0 ? (double)workload->sequence : 1,
-               0, "the sequence length: named like one");
+               0, "the sequence length, judging by its name");
     } else if (high > 1) {
-        choose(plan, ASSAY__FILL_INTEGERS, low, high, "all values of its type");
+        choose(plan, ASSAY__FILL_INTEGERS, low, high, "any value of its type");
     } else {
-        choose(plan, ASSAY__FILL_INTEGERS, 0, 1, "nothing in the graph says more");
+        choose(plan, ASSAY__FILL_INTEGERS, 0, 1, "the graph gives no further hint");
     }
 }
 
@@ -605,15 +605,15 @@ static void decide_float(struct tracer *tracer, struct assay__input_plan *plan,
     else if (plan->dtype == ASSAY__FLOAT8E8M0)
         choose(plan, ASSAY__FILL_CONSTANT, 1, 1, "a scale");
     else if (assay__name_has(name, "mask"))
-        choose(plan, ASSAY__FILL_CONSTANT, 1, 1, "a mask that hides nothing");
+        choose(plan, ASSAY__FILL_CONSTANT, 1, 1, "a mask that masks nothing");
     else if (span)
-        choose(plan, ASSAY__FILL_UNIFORM, 0.5, 1.5, "a span of time");
+        choose(plan, ASSAY__FILL_UNIFORM, 0.5, 1.5, "a time span");
     else if (finding->least > 0)
         choose(plan, ASSAY__FILL_UNIFORM, (double)finding->least, (double)finding->least + 7,
-               "an integer is divided by it");
+               "used as an integer divisor");
     else if (finding->positive)
         choose(plan, ASSAY__FILL_UNIFORM, 0.1, 1,
-               "a root, logarithm, reciprocal or power is taken");
+               "input of a root, logarithm, reciprocal or power");
     else
         choose(plan, ASSAY__FILL_UNIFORM, -1, 1, "");
 }
@@ -661,11 +661,10 @@ static int decide(struct tracer *tracer, struct assay__workload *workload, size_
     bool open = finding.shape_node && plan->dtype != ASSAY__STRING && plan->dtype != ASSAY__BOOL;
     if (open && tracer->lenient) return 0;
     if (open)
-        return assay_error_set(
-            error, ASSAY_EINVAL,
-            "input '%.100s' decides a shape (%.40s '%.100s'): its value cannot be made up; give "
-            "it, as a number or as a .npy file",
-            plan->name, finding.shape_node->op, finding.shape_node->name);
+        return assay_error_set(error, ASSAY_EINVAL,
+                               "input '%.100s' determines a shape (%.40s '%.100s'): its value "
+                               "cannot be guessed; give it as a number or a .npy file",
+                               plan->name, finding.shape_node->op, finding.shape_node->name);
     if (plan->dtype == ASSAY__STRING)
         choose(plan, ASSAY__FILL_STRINGS, 0, 0, "");
     else if (plan->dtype == ASSAY__BOOL)

@@ -105,7 +105,7 @@ static int read_descr(struct header *header, struct assay__npy *npy, struct assa
         }
     if (length && *text == '>') return bad_file(error, "it is big-endian; save it with a '<' type");
     return assay_error_set(error, ASSAY_EUNSUPPORTED,
-                           "not a usable .npy file: the type '%.*s' is not a number type we read",
+                           "not a usable .npy file: the type '%.*s' is not a supported number type",
                            (int)(length < 20 ? length : 20), text);
 }
 
@@ -155,7 +155,7 @@ static int read_dictionary(struct header *header, struct assay__npy *npy, struct
         }
     }
     if (!header->has_descr || !header->has_order || !header->has_shape)
-        return bad_file(error, "its header lacks the type, the order or the shape");
+        return bad_file(error, "its header lacks the type, order or shape");
     return 0;
 }
 
@@ -165,7 +165,7 @@ int assay__npy_parse(const uint8_t *bytes, size_t size, struct assay__npy *npy,
     *npy = (struct assay__npy){.rank = 0};
     if (size < 10 || memcmp(bytes, "\x93NUMPY", 6) != 0)
         return bad_file(error,
-                        size < 10 ? "it is too short" : "it does not begin with the .npy mark");
+                        size < 10 ? "it is too short" : "it does not start with the .npy magic");
     int major = bytes[6];
     if (major < 1 || major > 3) return bad_file(error, "its version is not 1, 2 or 3");
     size_t start = major == 1 ? 10 : 12;

@@ -120,7 +120,7 @@ static void read_attr_field(struct assay__reader *reader, const struct assay__wi
         break;
     case ATTR_F:
         if (field->type != ASSAY__WIRE_FIXED32)
-            assay__reader_fail(reader, field->start, "a float attribute is not a float");
+            assay__reader_fail(reader, field->start, "a float attribute has the wrong size");
         memcpy(&attr->f, &bits, sizeof bits);
         break;
     case ATTR_T:
@@ -176,7 +176,8 @@ static void read_attr(struct assay__reader *reader, const struct assay__wire_fie
         size_t count = 1;
         if ((ints || floats) &&
             !assay__wire_count(&field, ints ? ASSAY__WIRE_VARINT : ASSAY__WIRE_FIXED32, &count))
-            assay__reader_fail(reader, field.start, "an attribute's list is not of its type");
+            assay__reader_fail(reader, field.start,
+                               "the list of an attribute does not match its type");
         if (field.number < FIELDS) counts[field.number] += count;
     }
     attr->ints = list(reader, counts[ATTR_INTS], sizeof *attr->ints);
@@ -193,7 +194,7 @@ static void read_attr(struct assay__reader *reader, const struct assay__wire_fie
     if ((counts[ATTR_GRAPHS] && attr->type != ASSAY__ATTR_GRAPHS) ||
         (counts[ATTR_G] && attr->type != ASSAY__ATTR_GRAPH))
         assay__reader_fail(reader, message->start,
-                           "attribute '%.80s' holds a graph but is not of that type", attr->name);
+                           "attribute '%.80s' contains a graph but has another type", attr->name);
 }
 
 static bool node_extra(uint32_t number)
@@ -288,7 +289,8 @@ static void read_graph(struct assay__reader *reader, const struct assay__wire_fi
     struct carried extra = {.size = 0}, sparse = {.size = 0};
     *graph = (struct assay__graph){.name = ""};
     if (reader->depth >= ASSAY__ONNX_DEPTH)
-        assay__reader_fail(reader, message->start, "graphs nest deeper than %d", ASSAY__ONNX_DEPTH);
+        assay__reader_fail(reader, message->start, "graphs are nested deeper than %d",
+                           ASSAY__ONNX_DEPTH);
     alloc_graph(reader, message, graph);
     reader->depth++;
     while (assay__reader_next(reader, &wire, &field, "a graph")) {
@@ -428,15 +430,16 @@ static void cut_off(struct assay__reader *reader, const struct assay__wire *wire
     const char *name = field->number ? model_field_name(field->number, field->type, &wrong) : NULL;
     size_t end = (size_t)(wire->end - reader->base);
     if (field->number && (!name || wrong || (first && field->number != MODEL_IR_VERSION)))
-        not_onnx(reader, "a length that goes past the end", (size_t)(field->start - reader->base));
+        not_onnx(reader, "a length that extends past the end",
+                 (size_t)(field->start - reader->base));
     if (field->type == ASSAY__WIRE_BYTES && field->data)
         assay__reader_refuse(reader, ASSAY_EFORMAT,
-                             "ends in the middle of %s at byte %zu (it should have %zu bytes, "
-                             "%zu are there: the file is cut off)",
+                             "ends in the middle of %s at byte %zu (expected %zu bytes, found %zu: "
+                             "the file is truncated)",
                              name ? name : "a field", end, field->size,
                              (size_t)(wire->end - field->data));
     assay__reader_refuse(reader, ASSAY_EFORMAT,
-                         "ends in the middle of %s at byte %zu (the file is cut off)",
+                         "ends in the middle of %s at byte %zu (the file is truncated)",
                          name ? name : "a field", end);
 }
 
@@ -476,8 +479,7 @@ static void count_model(struct assay__reader *reader, const struct assay__wire_f
     if (counts->graphs > 1) not_onnx(reader, "more than one graph", end);
     if (counts->opsets == 0 && counts->ir_version >= 3)
         assay__reader_refuse(reader, ASSAY_EFORMAT,
-                             "names no operator set: it ends at byte %zu before one (cut off?)",
-                             end);
+                             "has no operator set: it ends at byte %zu (truncated?)", end);
 }
 
 /* Newer files are read: what they add is carried, not understood. */
@@ -485,11 +487,11 @@ static void note_newer(const struct assay__model *model, const char *label)
 {
     if (model->ir_version > ASSAY__ONNX_IR)
         assay__log(ASSAY_LOG_WARNING, "model",
-                   "%s: IR version %lld is newer than %d, the last one known", label,
+                   "%s: IR version %lld is newer than %d, the newest known", label,
                    (long long)model->ir_version, ASSAY__ONNX_IR);
     if (assay__model_opset(model, "") > ASSAY__ONNX_OPSET)
         assay__log(ASSAY_LOG_WARNING, "model",
-                   "%s: operator set %lld is newer than %d, the last one known", label,
+                   "%s: operator set %lld is newer than %d, the newest known", label,
                    (long long)assay__model_opset(model, ""), ASSAY__ONNX_OPSET);
 }
 

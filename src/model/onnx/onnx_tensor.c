@@ -60,7 +60,8 @@ static struct typed count_typed(struct assay__reader *reader,
         if (strings ? field.type != ASSAY__WIRE_BYTES
                     : !assay__wire_count(&field, typed.item_type, &count))
             assay__reader_fail(reader, field.start, "a tensor's %s",
-                               strings ? "strings are not strings" : "values are not of its type");
+                               strings ? "strings are of the wrong kind"
+                                       : "values are not of its type");
         typed.items += count;
         typed.fields++;
         typed.only = field;
@@ -275,10 +276,10 @@ static void finish_tensor(struct assay__reader *reader, const struct assay__wire
         tensor->data = NULL;
         tensor->data_size = 0;
         if (!location_is_inside(tensor->location))
-            assay__reader_fail(reader, message->start,
-                               "tensor '%.80s' keeps its data in '%.120s', which is not inside the "
-                               "model's folder",
-                               tensor->name, tensor->location);
+            assay__reader_fail(
+                reader, message->start,
+                "tensor '%.80s' stores its data in '%.120s', outside the model's folder",
+                tensor->name, tensor->location);
     } else if (tensor->data) {
         bool fits = tensor->dtype != ASSAY__STRING && tensor->data_size == needed;
         if (!fits && tensor->dtype != ASSAY__UNDEFINED)
@@ -362,7 +363,7 @@ void assay__onnx_sparse(struct assay__reader *reader, const struct assay__wire_f
     size_t total = 0;
     if (values.rank != 1 || values.elements > tensor->elements || !fits)
         assay__reader_fail(reader, message->start,
-                           "sparse tensor '%.80s': values, indices and shape do not fit together",
+                           "sparse tensor '%.80s': values, indices and shape do not match",
                            tensor->name);
     else if (assay__add_overflows(
                  assay__dtype_bytes(tensor->dtype, values.elements),

@@ -729,14 +729,13 @@ static int writer_error(const struct writer *writer, const char *path, struct as
         return assay_error_set(error, writer->failed, "%.300s: %s", path,
                                assay_error_text(writer->failed));
     if (writer->out.total > INT_MAX)
-        return assay_error_set(
-            error, ASSAY_ELIMIT,
-            "%.300s: the model would take %.2f GB in one file; ONNX files end at "
-            "2 GB (and only initializers can be kept in another)",
-            path, (double)writer->out.total / 1e9);
+        return assay_error_set(error, ASSAY_ELIMIT,
+                               "%.300s: the model would take %.2f GB in one file; ONNX files are "
+                               "limited to 2 GB (and only initializers can be stored in another)",
+                               path, (double)writer->out.total / 1e9);
     if (writer->clash && writer->out.spilled_count)
         return assay_error_set(error, ASSAY_EINVAL,
-                               "%.300s: the model refers to '%.100s' itself: give it another name",
+                               "%.300s: the model itself refers to '%.100s': give it another name",
                                path, writer->location);
     return 0;
 }

@@ -305,11 +305,10 @@ static int apply_affine(struct assay__model *model, const struct assay__rewrite_
                             work.removed, work.folded);
     else
         assay__rewrite_note(notes, "nothing to fold: no convolution has a Mul, Add, Sub or Div by "
-                                   "one number, or one per channel, beside it");
+                                   "one number, or one per channel, next to it");
     if (work.left)
         assay__rewrite_note(notes,
-                            "%zu convolutions left alone: their new numbers would not be "
-                            "finite",
+                            "%zu convolutions left unchanged: their new values would not be finite",
                             work.left);
     return 0;
 }

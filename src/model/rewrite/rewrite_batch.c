@@ -24,8 +24,8 @@ struct batching {
 static int refuse(struct batching *work, const char *name, const char *op, const char *why)
 {
     return assay_error_set(work->error, ASSAY_EUNSUPPORTED,
-                           "the batch is fixed at %lld and cannot be shown to be changeable: "
-                           "'%.80s' (%s) %s; export the model with a symbolic batch",
+                           "the batch is fixed at %lld and cannot safely be changed: '%.80s' (%s) "
+                           "%s; export the model with a symbolic batch",
                            (long long)work->from, name, op, why);
 }
 

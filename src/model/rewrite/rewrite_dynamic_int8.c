@@ -283,14 +283,14 @@ int assay__rewrite_dynamic_int8(struct assay__model *model, struct assay__rewrit
     if (code) return code;
     if (rewrite.converted)
         assay__rewrite_note(notes, "%zu MatMul, Gemm and Conv in int8%s", rewrite.converted,
-                            rewrite.left ? "" : ", none left alone");
+                            rewrite.left ? "" : ", none left unchanged");
     else
         assay__rewrite_note(notes, "nothing to convert: no MatMul, Gemm or Conv with constant "
                                    "float32 weights");
     if (rewrite.left)
         assay__rewrite_note(notes,
-                            "%zu MatMul, Gemm and Conv left alone: both operands vary, or "
-                            "weights of a form that is not converted",
+                            "%zu MatMul, Gemm and Conv left unchanged: both operands vary, or the "
+                            "form of the weights is not supported",
                             rewrite.left);
     return 0;
 }

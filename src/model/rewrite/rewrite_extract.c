@@ -92,8 +92,8 @@ static int walk_back(struct extraction *work)
         if (constant || (input && !work->cut)) continue;
         if (input)
             return assay_error_set(work->error, ASSAY_EINVAL,
-                                   "the model's input '%.100s' is needed too: the tensors to "
-                                   "extract from do not cut the graph (add it to them)",
+                                   "the model's input '%.100s' is also needed: the start tensors "
+                                   "do not cut the graph (add it to them)",
                                    name);
         return assay_error_set(work->error, ASSAY_EFORMAT, "nothing produces '%.100s'", name);
     }
@@ -184,8 +184,8 @@ static int choose(struct extraction *work, const char *const *from, size_t from_
     for (size_t i = 0; i < to_count && !code; i++) {
         if (!assay__map_has(work->producers, to[i])) return unknown(work, to[i], "calculated");
         if (assay__map_has(work->from, to[i]))
-            return assay_error_set(work->error, ASSAY_EINVAL,
-                                   "'%.100s' is both where to start and where to end", to[i]);
+            return assay_error_set(work->error, ASSAY_EINVAL, "'%.100s' is both a start and an end",
+                                   to[i]);
         code = reach(work, to[i]);
     }
     for (size_t i = 0; i < graph->output_count && !to_count && !code; i++)
@@ -209,7 +209,7 @@ int assay__rewrite_extract(struct assay__model *model, const char *const *from, 
     for (size_t i = 0; i < from_count && !code; i++)
         if (!assay__map_has(work.seen, from[i]))
             code = assay_error_set(error, ASSAY_EINVAL,
-                                   "'%.100s' is not needed for what is to be extracted", from[i]);
+                                   "'%.100s' is not needed by the extracted part", from[i]);
     if (code == ASSAY_ENOMEM) assay__rewrite_no_memory(error);
     if (!code) {
         keep_needed(&work);
@@ -299,7 +299,7 @@ static int apply_extract(struct assay__model *model, const struct assay__rewrite
 
 const struct assay__rewriter assay__rewriter_extract = {
     .step = "extract",
-    .no_drift = "a part of a model has other inputs and outputs",
+    .no_drift = "a part of a model has different inputs and outputs",
     .check = check_extract,
     .apply = apply_extract,
 };

@@ -128,8 +128,7 @@ int assay__rewrite_fix_dims(struct assay__model *model, const char *const *dims,
         if (!equals || equals == dims[i] || assay__text_int64(equals + 1, &fix.value) ||
             fix.value < 1)
             return assay_error_set(error, ASSAY_EINVAL,
-                                   "'%.80s' is not NAME=N with N a whole number from 1 on",
-                                   dims[i]);
+                                   "'%.80s' is not NAME=N with N a positive whole number", dims[i]);
         fix.symbol = assay__arena_strndup(model->arena, dims[i], (size_t)(equals - dims[i]));
         if (!fix.symbol) return assay__rewrite_no_memory(error);
         assay__rewrite_each_graph(&model->graph, fix_graph, &fix);

@@ -550,8 +550,8 @@ static int apply_renames(void *context, struct assay__graph *graph)
 static void note_result(const struct half_rewrite *work, struct assay__rewrite_notes *notes)
 {
     if (!work->converted && !work->seen_nodes) {
-        assay__rewrite_note(notes,
-                            "nothing to convert: no operator that takes float16 works on float32");
+        assay__rewrite_note(
+            notes, "nothing to convert: no operator that supports float16 works on float32");
         return;
     }
     assay__rewrite_note(
@@ -559,24 +559,23 @@ static void note_result(const struct half_rewrite *work, struct assay__rewrite_n
         work->converted, work->nodes, work->weights, work->weight_bytes, work->casts);
     if (work->large_weights)
         assay__rewrite_note(notes,
-                            "%zu constants go beyond float16's %g ('%.80s' first): they and %zu "
-                            "operators after them stay float32",
+                            "%zu constants exceed the float16 maximum of %g (first '%.80s'): they "
+                            "and %zu operators after them stay float32",
                             work->large_weights, ASSAY__HALF_LARGEST, work->large_name,
                             work->large_nodes);
     if (work->seen_nodes)
         assay__rewrite_note(notes,
                             "kept %zu operators in float32: their values reach %.2g on these "
-                            "inputs, float16 ends at %.0f",
+                            "inputs; the maximum of float16 is %.0f",
                             work->seen_nodes, work->seen_largest, ASSAY__HALF_LARGEST);
     if (work->angle_nodes)
-        assay__rewrite_note(notes, "%zu operators that calculate angles stay float32",
+        assay__rewrite_note(notes, "%zu operators that compute angles stay float32",
                             work->angle_nodes);
     if (work->tiny || work->zeroed)
-        assay__rewrite_note(
-            notes,
-            "%lld numbers of weights lie below float16's smallest normal one (6.1e-5): "
-            "%lld of them become 0",
-            (long long)(work->tiny + work->zeroed), (long long)work->zeroed);
+        assay__rewrite_note(notes,
+                            "%lld weight values are below the smallest normal float16 (6.1e-5): "
+                            "%lld of them become 0",
+                            (long long)(work->tiny + work->zeroed), (long long)work->zeroed);
 }
 
 int assay__rewrite_float16(struct assay__model *model, struct assay__rewrite_notes *notes,
@@ -624,9 +623,9 @@ static int apply_float16(struct assay__model *model, const struct assay__rewrite
 
 const struct assay__rewriter assay__rewriter_float16 = {
     .step = "float16",
-    .drift_note = "the CPU engine calculates float16 in float32 inside and may drop the roundings "
-                  "between operators: this drift shows the rounding of weights and of what is "
-                  "stored, not of every operation",
+    .drift_note = "the CPU engine computes float16 in float32 internally and may skip rounding "
+                  "between operators: this drift shows the rounding of weights and stored values, "
+                  "not of every operation",
     .needs_ranges = true,
     .apply = apply_float16,
 };

@@ -208,15 +208,18 @@ static int apply_hardswish(struct assay__model *model, const struct assay__rewri
     assay__namer_close(&work.namer);
     if (code) return code;
     if (work.swishes)
-        assay__rewrite_note(notes, "%zu HardSwish of several nodes became %s", work.swishes,
-                            work.has_hardswish ? "one each"
+        assay__rewrite_note(notes, "%zu HardSwish made of several nodes replaced with %s",
+                            work.swishes,
+                            work.has_hardswish ? "one node each"
                                                : "HardSigmoid and Mul: operator sets before 14 "
                                                  "have no HardSwish");
     if (work.sigmoids)
-        assay__rewrite_note(notes, "%zu HardSigmoid of several nodes became one each",
+        assay__rewrite_note(notes,
+                            "%zu HardSigmoid made of several nodes replaced with one node each",
                             work.sigmoids);
     if (!work.swishes && !work.sigmoids)
-        assay__rewrite_note(notes, "nothing to fuse: no HardSwish or HardSigmoid is written out");
+        assay__rewrite_note(
+            notes, "nothing to fuse: no HardSwish or HardSigmoid is made of several nodes");
     return 0;
 }
 

@@ -28,10 +28,10 @@ struct upgrade {
 
 static int refuse(struct upgrade *up, const struct assay__node *node, const char *why)
 {
-    return assay_error_set(up->error, ASSAY_EUNSUPPORTED,
-                           "operator set %lld must become %lld, and '%.80s' (%s) cannot be carried "
-                           "over: %s",
-                           (long long)up->from, (long long)up->to, node->name, node->op, why);
+    return assay_error_set(
+        up->error, ASSAY_EUNSUPPORTED,
+        "operator set %lld must be raised to %lld, and '%.80s' (%s) cannot be converted: %s",
+        (long long)up->from, (long long)up->to, node->name, node->op, why);
 }
 
 static const char *first_output(const struct assay__node *node)
@@ -156,7 +156,7 @@ static int to_resize(struct upgrade *up, struct assay__node *node)
     }
     if (count == 0) return refuse(up, node, "its scales are not constant");
     for (int64_t i = 0; i < count; i++)
-        if (!(scales[i] >= 1)) return refuse(up, node, "it makes its input smaller");
+        if (!(scales[i] >= 1)) return refuse(up, node, "it downsamples its input");
     if (up->dry) return 0;
     const char *name = assay__rewrite_constant(up->graph, &up->namer, first_output(node), "_scales",
                                                ASSAY__FLOAT32, 1, &count, scales);
@@ -174,7 +174,7 @@ static int to_resize(struct upgrade *up, struct assay__node *node)
 
 static int never(struct upgrade *up, struct assay__node *node)
 {
-    return refuse(up, node, "it changed its meaning or was given up");
+    return refuse(up, node, "its meaning changed or it was removed");
 }
 
 static const struct {
@@ -246,7 +246,7 @@ int assay__rewrite_opset(struct assay__model *model, int64_t version,
         if (!*model->opsets[i].domain || strcmp(model->opsets[i].domain, "ai.onnx") == 0)
             opset = &model->opsets[i];
     if (!opset)
-        return assay_error_set(error, ASSAY_EFORMAT, "the model names no ai.onnx operator set");
+        return assay_error_set(error, ASSAY_EFORMAT, "the model has no ai.onnx operator set");
     up.from = opset->version;
     if (up.from >= version) return 0;
     if (up.from < 7)

@@ -56,8 +56,8 @@ static int choose_input(struct repetition *work, const struct assay__node *node)
     }
     if (found) return 0;
     return assay_error_set(work->error, ASSAY_EUNSUPPORTED,
-                           "'%.80s' (%s) cannot be repeated: it has no input of a known number "
-                           "type that could distinguish its copies",
+                           "'%.80s' (%s) cannot be repeated: it has no input of a known numeric "
+                           "type that could make its copies differ",
                            node->name, node->op);
 }
 
@@ -117,7 +117,7 @@ static const struct assay__node *find_node(struct repetition *work, const char *
             assay__text_nearest_try(&nearest, name, own);
         }
     assay_error_set(work->error, ASSAY_ENOTFOUND,
-                    "no node is called '%.100s' (and none makes a tensor of that name); the "
+                    "no node is called '%.100s' (and none produces a tensor of that name); the "
                     "nearest is '%.100s'",
                     name, nearest.word);
     return NULL;
@@ -130,7 +130,7 @@ int assay__rewrite_repeat(struct assay__model *model, const char *name, int64_t 
     struct repetition work = {.model = model, .fresh = {.name = ""}, .error = error};
     size_t at = 0;
     if (times < 1 || times > 100000)
-        return assay_error_set(error, ASSAY_EINVAL, "'%.100s' %lld times: 1 to 100000 are possible",
+        return assay_error_set(error, ASSAY_EINVAL, "'%.100s' %lld times: must be 1 to 100000",
                                name, (long long)times);
     int code = assay__rewrite_begin(model, true, notes, error);
     if (code) return code;
@@ -159,7 +159,7 @@ int assay__rewrite_repeat(struct assay__model *model, const char *name, int64_t 
     }
     code = assay__rewrite_end(model, 0, error);
     if (code) goto out;
-    assay__rewrite_note(notes, "'%.100s' (%s) runs %lld times, its copies kept apart by input %zu",
+    assay__rewrite_note(notes, "'%.100s' (%s) runs %lld times, its copies separated by input %zu",
                         name, node->op, (long long)times, work.input);
     assay__graph_take_nodes(graph, &work.fresh);
 out:

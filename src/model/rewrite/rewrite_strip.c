@@ -229,10 +229,10 @@ static int strip(struct stripping *work, const char *name, const struct assay__t
     int64_t one = 1, rank = tensor->rank;
     size_t size = filler(work, name, tensor, number);
     if (!size)
-        return assay_error_set(work->error, ASSAY_EUNSUPPORTED,
-                               "'%.100s' is of type %s, which cannot be stripped: the weights "
-                               "would stay in the file",
-                               name, assay__dtype_name(tensor->dtype));
+        return assay_error_set(
+            work->error, ASSAY_EUNSUPPORTED,
+            "'%.100s' has type %s, which cannot be stripped: the weights would stay in the file",
+            name, assay__dtype_name(tensor->dtype));
     const char *shape = assay__rewrite_constant(work->graph, &work->namer, name, "_shape",
                                                 ASSAY__INT64, 1, &rank, tensor->dims);
     const char *label = assay__namer_make(&work->namer, name, "_stripped");
@@ -309,11 +309,10 @@ int assay__rewrite_strip(struct assay__model *model, int64_t keep_small,
     assay__namer_close(&work.namer);
     code = assay__rewrite_end(model, code, error);
     if (!code)
-        assay__rewrite_note(
-            notes,
-            "%zu weights of %lld numbers taken out; tensors of at most %lld "
-            "elements, integers of 64 bits, truth values and what defines shapes stay",
-            work.stripped, (long long)work.elements, (long long)keep_small);
+        assay__rewrite_note(notes,
+                            "%zu weights with %lld numbers removed; tensors of at most %lld "
+                            "elements, 64-bit integers, booleans and what defines shapes stay",
+                            work.stripped, (long long)work.elements, (long long)keep_small);
     return code;
 }
 
@@ -338,7 +337,7 @@ static int apply_strip(struct assay__model *model, const struct assay__rewrite_r
 
 const struct assay__rewriter assay__rewriter_strip = {
     .step = "strip",
-    .no_drift = "the weights were taken out",
+    .no_drift = "the weights were removed",
     .check = check_strip,
     .apply = apply_strip,
 };

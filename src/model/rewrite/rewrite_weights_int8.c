@@ -189,7 +189,7 @@ int assay__rewrite_weights_int8(struct assay__model *model, struct assay__rewrit
             notes, "nothing to convert: no MatMul, Gemm, Conv, ConvTranspose, Gather or recurrent "
                    "layer with constant float32 weights");
     if (rewrite.skipped)
-        assay__rewrite_note(notes, "%zu weights hold infinities or NaN and stay float32",
+        assay__rewrite_note(notes, "%zu weights contain infinities or NaN and stay float32",
                             rewrite.skipped);
     return 0;
 }

@@ -9,26 +9,27 @@
 
 /* X(NAME, kind of option, option, argument, choices, value when bare, help), in the order they are
  * applied. */
-#define ASSAY__REWRITES(X)                                                                      \
-    X(fix_dims, LIST, "fix-dim", "NAME=N", NULL, NULL,                                          \
-      "Make a symbolic dimension a number; may be given again.")                                \
-    X(extract, STRING, "extract", "FROM..TO", NULL, NULL,                                       \
-      "Keep what lies between these tensors (names separated by commas; an empty side: the "    \
-      "model's inputs or outputs).")                                                            \
-    X(repeat, LIST, "repeat", "NODE=N", NULL, NULL,                                             \
-      "Run one node N times, on the same values; may be given again.")                          \
-    X(hardswish, FLAG, "fuse-hardswish", NULL, NULL, NULL,                                      \
-      "HardSwish and HardSigmoid written as Add, Clip, Mul and Div become those operators.")    \
-    X(affine, FLAG, "fold-affine", NULL, NULL, NULL,                                            \
-      "Put Mul and Add by one number or one per channel into the weights and bias of the "      \
-      "convolution beside them.")                                                               \
-    X(int8, CHOICE, "int8", "HOW", "weights|dynamic", NULL,                                     \
-      "Weights as int8, dequantised when used (weights), or integer products with activations " \
-      "quantised while running (dynamic).")                                                     \
-    X(float16, FLAG, "float16", NULL, NULL, NULL,                                               \
-      "Calculate in float16; inputs and outputs stay float32.")                                 \
-    X(strip, STRING, "strip", "KEEP", NULL, "16",                                               \
-      "Take the weights out; tensors of at most KEEP elements stay (default 16).")
+#define ASSAY__REWRITES(X)                                                                         \
+    X(fix_dims, LIST, "fix-dim", "NAME=N", NULL, NULL,                                             \
+      "Replace a symbolic dimension with a number; may be repeated.")                              \
+    X(extract, STRING, "extract", "FROM..TO", NULL, NULL,                                          \
+      "Keep only the part between these tensors (comma-separated names; an empty side means the "  \
+      "model's inputs or outputs).")                                                               \
+    X(repeat, LIST, "repeat", "NODE=N", NULL, NULL,                                                \
+      "Run one node N times, on the same values; may be repeated.")                                \
+    X(hardswish, FLAG, "fuse-hardswish", NULL, NULL, NULL,                                         \
+      "Replace HardSwish and HardSigmoid written as Add, Clip, Mul and Div with those operators.") \
+    X(affine, FLAG, "fold-affine", NULL, NULL, NULL,                                               \
+      "Fold Mul and Add by one number, or one per channel, into the weights and bias of the "      \
+      "adjacent convolution.")                                                                     \
+    X(int8, CHOICE, "int8", "HOW", "weights|dynamic", NULL,                                        \
+      "Store weights as int8, dequantised when used (weights), or use integer products with "      \
+      "activations "                                                                               \
+      "quantised at run time (dynamic).")                                                          \
+    X(float16, FLAG, "float16", NULL, NULL, NULL,                                                  \
+      "Compute in float16; inputs and outputs stay float32.")                                      \
+    X(strip, STRING, "strip", "KEEP", NULL, "16",                                                  \
+      "Remove the weights; tensors of at most KEEP elements stay (default 16).")
 
 /* X(KIND, precision, rewrite, its argument, change, words, limit): change and words name it in
  * advice, to programs and to people. The limit is the drift up to which the numbers are of the

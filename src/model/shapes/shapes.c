@@ -239,21 +239,23 @@ static void check_stated(struct assay__shapes *scope, const struct assay__value 
     if (!fact->maker || scope->state->stale) return;
     if (assay__model_is_onnx(scope->state->model) && entry->dtype && value->dtype &&
         entry->dtype != value->dtype) {
-        snprintf(text, sizeof text, "\"%.128s\": the file states %s, %s follows", value->name,
-                 assay__dtype_name(value->dtype), assay__dtype_name(entry->dtype));
+        snprintf(text, sizeof text, "\"%.128s\": the file states %s, but inference gives %s",
+                 value->name, assay__dtype_name(value->dtype), assay__dtype_name(entry->dtype));
         assay__state_conflict(scope->state, fact->maker, NULL, value->name, text);
     }
     if (entry->rank < 0 || value->rank < 0) return;
     int i = 0;
     if (entry->rank != value->rank) {
-        snprintf(text, sizeof text, "\"%.200s\": the file states rank %d, rank %d follows",
-                 value->name, value->rank, entry->rank);
+        snprintf(text, sizeof text,
+                 "\"%.200s\": the file states rank %d, but inference gives rank %d", value->name,
+                 value->rank, entry->rank);
     } else {
         while (i < entry->rank && (value->dims[i].value < 0 || fact->dims[i] < 0 ||
                                    value->dims[i].value == fact->dims[i]))
             i++;
         if (i == entry->rank) return;
-        snprintf(text, sizeof text, "\"%.200s\": the file states a dimension of %lld, %lld follows",
+        snprintf(text, sizeof text,
+                 "\"%.200s\": the file states a dimension of %lld, but inference gives %lld",
                  value->name, (long long)value->dims[i].value, (long long)fact->dims[i]);
     }
     assay__state_conflict(scope->state, fact->maker, NULL, value->name, text);
@@ -543,6 +545,7 @@ static int keep_own(struct assay__shape_state *state, struct assay_error *error)
             k++;
         if (!mine->by_size || k < count) state->conflicts[kept++] = *mine;
     }
+    state->misfits = state->conflict_count - kept;
     state->conflict_count = kept;
     assay__shapes_free(own);
     return 0;
@@ -673,6 +676,11 @@ int assay__shapes_branch(const struct assay__shapes *shapes, const struct assay_
 {
     const struct assay__shape_control *control = find_control(shapes, node);
     return control ? control->branch : -1;
+}
+
+size_t assay__shapes_misfits(const struct assay__shapes *shapes)
+{
+    return shapes->state->misfits;
 }
 
 size_t assay__shapes_conflicts(const struct assay__shapes *shapes,

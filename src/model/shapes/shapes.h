@@ -67,5 +67,8 @@ struct assay__shape_conflict {
 };
 size_t assay__shapes_conflicts(const struct assay__shapes *shapes,
                                const struct assay__shape_conflict **conflicts);
+/** How many windows are larger than what they slide over with the sizes that the caller chose: no
+ *  conflicts of the file, but these sizes do not run. */
+size_t assay__shapes_misfits(const struct assay__shapes *shapes);
 
 #endif

@@ -38,7 +38,7 @@ static struct heads read_heads(struct assay__shape_call *call, size_t i, const c
 static void check_heads(struct assay__shape_call *call, int64_t query, int64_t key)
 {
     if (query > 0 && key > 0 && query % key != 0)
-        assay__shape_conflict(call, 1, "%lld query heads are no multiple of %lld key heads",
+        assay__shape_conflict(call, 1, "%lld query heads are not a multiple of %lld key heads",
                               (long long)query, (long long)key);
 }
 

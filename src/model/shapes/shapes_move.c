@@ -32,7 +32,8 @@ static bool check_target(struct assay__shape_call *call, const int64_t *target, 
         }
     }
     if (open > 1)
-        assay__shape_conflict(call, 0, "%zu dimensions of the new shape are -1: one can be", open);
+        assay__shape_conflict(call, 0, "%zu dimensions of the new shape are -1: only one may be",
+                              open);
     return open <= 1;
 }
 
@@ -331,7 +332,7 @@ static void infer_expand(struct assay__shape_call *call)
     for (size_t i = 0; i < count; i++)
         if (assay__num_known(shape[i]) && shape[i] < 0) return;
     if (!assay__shape_broadcast(out, &rank, shape, (int)count)) {
-        assay__shape_conflict(call, 0, "%s cannot be expanded to the shape wanted",
+        assay__shape_conflict(call, 0, "%s cannot be expanded to the requested shape",
                               assay__shape_text(call, 0));
         return;
     }
@@ -409,7 +410,7 @@ static void infer_block_move(struct assay__shape_call *call)
         int64_t factor = i == 1 ? block * block : block;
         bool grows = (i == 1) == to_depth;
         if (!grows && dims[i] >= 0 && dims[i] % factor != 0)
-            assay__shape_conflict(call, 0, "axis %d of %s is no multiple of %lld", i,
+            assay__shape_conflict(call, 0, "axis %d of %s is not a multiple of %lld", i,
                                   assay__shape_text(call, 0), (long long)factor);
         out[i] = grows ? assay__num_mul(call->symbols, dims[i], factor)
                        : assay__num_floor_div(call->symbols, dims[i], factor);

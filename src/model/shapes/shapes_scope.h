@@ -31,6 +31,7 @@ struct assay__shape_state {
     size_t control_count, control_capacity;
     struct assay__shape_conflict *conflicts;
     size_t conflict_count, conflict_capacity;
+    size_t misfits;          /* windows that do not fit the sizes that the caller chose */
     struct assay__map *said; /* contradictions by their text */
     struct assay__shape_binding *bindings;
     size_t binding_count, binding_capacity;

@@ -53,13 +53,14 @@ int assay__sampler_new(const struct assay__sampler_options *options,
     *sampler = NULL;
     if (!options) options = &defaults;
     if (options->size != sizeof *options)
-        return assay_error_set(error, ASSAY_EINVAL, "sampler options of another version");
+        return assay_error_set(error, ASSAY_EINVAL, "the sampler options have another version");
     uint64_t interval_ns = options->interval_ns ? options->interval_ns : INTERVAL_NS;
     size_t capacity = options->capacity ? options->capacity : CAPACITY;
     if (interval_ns < INTERVAL_LEAST_NS)
         return assay_error_set(error, ASSAY_EINVAL, "a sampling interval under 100 µs");
     if (!(options->most_share >= 0 && options->most_share <= 1))
-        return assay_error_set(error, ASSAY_EINVAL, "a share of a core that is not within 0 and 1");
+        return assay_error_set(error, ASSAY_EINVAL,
+                               "a share of a core that is not between 0 and 1");
     if (capacity < CAPACITY_LEAST || capacity > SIZE_MAX / 64)
         return assay_error_set(error, ASSAY_EINVAL, "%zu samples per channel", capacity);
     struct assay__sampler *made = calloc(1, sizeof *made);
@@ -67,7 +68,7 @@ int assay__sampler_new(const struct assay__sampler_options *options,
     if (!locked || pthread_cond_init(&made->stops, NULL)) {
         if (locked) pthread_mutex_destroy(&made->lock);
         free(made);
-        return assay_error_set(error, ASSAY_ENOMEM, "no memory for the sampler");
+        return assay_error_set(error, ASSAY_ENOMEM, "out of memory for the sampler");
     }
     made->clock = options->clock ? *options->clock : real;
     made->interval_ns = interval_ns;
@@ -160,7 +161,8 @@ int assay__sampler_add(struct assay__sampler *sampler, const struct assay__probe
                                            .first_track = sampler->track_count,
                                            .interval_ns = sampler->interval_ns};
     if (sampler->prepared)
-        return assay_error_set(error, ASSAY_EINVAL, "the sampler has begun: no more probes");
+        return assay_error_set(error, ASSAY_EINVAL,
+                               "the sampler has started: no more probes can be added");
     struct assay_error why = {0};
     int code = assay__probe_open(ops, &sampled.arena, &probe, &why);
     if (code && code != ASSAY_ETIMEOUT) return assay_error_set(error, code, "%s", why.message);
@@ -185,7 +187,7 @@ no_memory:
     free(sampled.readings);
     ops->close(probe);
     assay__arena_free(sampled.arena);
-    return assay_error_set(error, ASSAY_ENOMEM, "no memory for the probe %s", ops->name);
+    return assay_error_set(error, ASSAY_ENOMEM, "out of memory for the probe %s", ops->name);
 }
 
 int assay__sampler_prepare(struct assay__sampler *sampler)

@@ -310,7 +310,7 @@ static bool abandon_stuck(struct assay__sampler *sampler)
         if (!track->available) continue;
         track->available = false;
         snprintf(track->reason, sizeof track->reason,
-                 "a read did not come back within %.3g s: given up",
+                 "a read did not return within %.3g s: gave up",
                  (double)sampler->timeout_ns * 1e-9);
     }
     sampler->generation++;
@@ -355,7 +355,7 @@ int assay__sampler_start(struct assay__sampler *sampler, struct assay_error *err
     if (sampler->started)
         return assay_error_set(error, ASSAY_EINVAL, "the sampler is already running");
     if (assay__sampler_prepare(sampler))
-        return assay_error_set(error, ASSAY_ENOMEM, "no memory for samples");
+        return assay_error_set(error, ASSAY_ENOMEM, "out of memory for samples");
     pthread_mutex_lock(&sampler->lock);
     sampler->stopping = false;
     sampler->start_ns = assay__sampler_now(sampler);

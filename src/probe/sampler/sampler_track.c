@@ -49,7 +49,7 @@ void assay__track_calibrated(struct assay__track *track, double interval_s)
 
 static double fault(struct assay__track *track, const char *what, double value)
 {
-    snprintf(track->reason, sizeof track->reason, "%s: from %.12g to %.12g %s; not read any more",
+    snprintf(track->reason, sizeof track->reason, "%s: from %.12g to %.12g %s; no longer read",
              what, track->last, value, track->channel->unit);
     track->available = false;
     return NAN;

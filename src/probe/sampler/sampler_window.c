@@ -101,7 +101,7 @@ static bool covered(const struct column *column, uint64_t begin_ns, uint64_t end
     if (column->count == 0) {
         refuse(window, "%s", *track->reason ? track->reason : "nothing was read");
     } else if (begin_ns < column->times_ns[0]) {
-        refuse(window, "the window begins %.3g s before the first reading",
+        refuse(window, "the window starts %.3g s before the first reading",
                seconds_between(begin_ns, column->times_ns[0]));
     } else if (end_ns > column->times_ns[column->count - 1]) {
         bool ended = !track->available && *track->reason; /* then that is the reason */
@@ -195,11 +195,10 @@ static void doubt_zero(const struct assay__track *track, bool load, struct assay
     if (window->method == ASSAY__WINDOW_SAMPLED) {
         if (load && quantity_is(track, "power temperature clock") && !(window->greatest > 0) &&
             !(window->least < 0))
-            refuse(window, "it reads nothing but 0 in %.3g s of load: not believed",
-                   window->seconds);
+            refuse(window, "it read only 0 in %.3g s of load: not credible", window->seconds);
     } else if (quantity_is(track, "energy")) {
         refuse(window, "the counter did not move in %.3g s%s", window->seconds,
-               load ? " of load: not believed" : ": too short, or it is not connected");
+               load ? " of load: not credible" : ": too short, or the counter is not connected");
     }
 }
 
@@ -225,9 +224,10 @@ static void doubt_still(const struct column *column, uint64_t begin_ns, uint64_t
         if (last - first < STILL_READINGS || still_s < least_s ||
             column->times_ns[last] <= begin_ns)
             continue;
-        refuse(window,
-               "the counter stood still for %.3g s, though it changes every %s%s: not believed",
-               still_s, is_bound ? "≤ " : "", assay__scaled(period_s, "s").text);
+        refuse(
+            window,
+            "the counter did not change for %.3g s, although it updates every %s%s: not credible",
+            still_s, is_bound ? "≤ " : "", assay__scaled(period_s, "s").text);
         return;
     }
 }
@@ -240,7 +240,7 @@ static void mark_short(const struct assay__track *track, double period_s, bool i
     if (isnan(period_s) && quantity_is(track, "energy power")) {
         window->is_short = true;
         snprintf(window->note, sizeof window->note,
-                 "the update period of the source is not known: too few changes seen");
+                 "the update period of the source is unknown: too few changes seen");
     } else if (!quantity_is(track, "time count state memory") &&
                window->seconds < PERIODS_NEEDED * period_s) {
         window->is_short = true;
@@ -309,7 +309,7 @@ void assay__sampler_energy(struct assay__sampler *sampler, const char *rail, uin
         if (!*counter.reason) return;
         char note[sizeof window->note];
         snprintf(note, sizeof note,
-                 "from sampled power, as the counter has no answer (%.120s)%s%.160s",
+                 "from sampled power, because the counter has no value (%.120s)%s%.160s",
                  counter.reason, *sampled.note ? "; " : "", sampled.note);
         memcpy(window->note, note, sizeof note);
         return;

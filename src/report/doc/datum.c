@@ -53,14 +53,18 @@ struct assay__datum assay__datum_badge(const char *text, enum assay__badge badge
     return value;
 }
 
-/* Ratios of times, shown as factors, and the one ratio that is not a share. */
+/* Ratios that are no shares: factors of times, and what has no unit. */
 static const char *unit_of(const struct assay_metric *metric)
 {
-    static const char *const factors[] = {"overhead.layers", "overhead.counters",
-                                          "overhead.allocations"};
-    for (size_t i = 0; i < sizeof factors / sizeof factors[0]; i++)
-        if (strcmp(metric->name, factors[i]) == 0) return ASSAY__UNIT_FACTOR;
-    return strcmp(metric->name, "hardware.ipc") == 0 ? ASSAY__UNIT_HUNDREDTHS : metric->unit;
+    static const struct {
+        const char *name, *unit;
+    } rows[] = {
+        {"overhead.layers", ASSAY__UNIT_FACTOR},      {"overhead.counters", ASSAY__UNIT_FACTOR},
+        {"overhead.allocations", ASSAY__UNIT_FACTOR}, {"hardware.ipc", ASSAY__UNIT_HUNDREDTHS},
+        {"realtime.factor", ASSAY__UNIT_PLAIN},       {"realtime.speed", ASSAY__UNIT_TIMES}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (strcmp(metric->name, rows[i].name) == 0) return rows[i].unit;
+    return metric->unit;
 }
 
 struct assay__datum assay__datum_metric(const struct assay_metric *metric)

@@ -27,6 +27,7 @@ struct assay__datum {
     enum assay_state state; /* of a number */
     enum assay__badge badge;
     bool strong;
+    double tone; /* a ratio that a page colours, less to one side and more to the other; 0: none */
     double number;
     const char *unit;          /* of a number; NULL: its column's */
     const char *text;          /* of a text; of a number: how it is shown instead */

@@ -18,7 +18,7 @@ int assay__doc_new(struct assay__doc **doc)
         return ASSAY_ENOMEM;
     }
     made->title = made->kicker = made->subtitle = made->version = made->footer = "";
-    made->table = made->prefix = "";
+    made->table = made->prefix = made->verdict = made->heading = "";
     made->nobody.doc = made;
     *doc = made;
     return 0;
@@ -129,6 +129,7 @@ static void drop_empty(struct assay__doc *doc)
 {
     const struct assay__block *last = last_of(doc);
     if (last && last->kind == ASSAY__BLOCK_FACT && !last->fact->count) {
+        if (doc->kpis == last->fact) doc->kpis = NULL;
         free(last->fact->items);
         doc->count--;
     }
@@ -144,7 +145,7 @@ static struct assay__block *add(struct assay__doc *doc, enum assay__block_kind k
         doc->failed = true;
         return NULL;
     }
-    doc->blocks[doc->count] = (struct assay__block){.kind = kind};
+    doc->blocks[doc->count] = (struct assay__block){.kind = kind, .headed = doc->headed};
     return &doc->blocks[doc->count++];
 }
 
@@ -154,7 +155,12 @@ static void begin(struct assay__doc *doc, enum assay__block_kind kind, const cha
     struct assay__block *block = add(doc, kind);
     doc->depth++;
     if (!block) return;
-    if (doc->detail && doc->depth == 1) flags |= ASSAY__SECTION_DETAIL;
+    if (doc->detail && doc->depth == 1) {
+        unsigned tab = flags & ASSAY__TABS;
+        flags |= ASSAY__SECTION_DETAIL;
+        if (tab <= ASSAY__TAB_OVERVIEW)
+            flags = (flags & ~(unsigned)ASSAY__TABS) | ASSAY__TAB_EVIDENCE;
+    }
     block->heading = (struct assay__heading){
         .id = id ? assay__doc_printf(doc, "%s%s", doc->prefix, id) : NULL,
         .title = copy(doc, title),
@@ -170,7 +176,8 @@ void assay__doc_section(struct assay__doc *doc, const char *id, const char *titl
 
 void assay__doc_fold(struct assay__doc *doc, const char *id, const char *title, const char *remark)
 {
-    begin(doc, doc->unfolded ? ASSAY__BLOCK_SECTION : ASSAY__BLOCK_FOLD, id, title, remark, 0);
+    begin(doc, doc->unfolded ? ASSAY__BLOCK_SECTION : ASSAY__BLOCK_FOLD, id, title, remark,
+          doc->open ? ASSAY__SECTION_OPEN : 0);
 }
 
 /* Drops the heading of an empty section. Tables without rows stay: CSV prints their header. */
@@ -211,7 +218,7 @@ void assay__doc_assumed(struct assay__doc *doc, const char *assumed)
 {
     const char *hint = doc->hint ? doc->hint("assumed") : NULL;
     if (assumed && *assumed)
-        assay__doc_plain(doc, "Assumed: %s%s%s.", assumed, hint ? "; to change it: " : "",
+        assay__doc_plain(doc, "Assumed: %s%s%s.", assumed, hint ? "; to change this: " : "",
                          hint ? hint : "");
 }
 
@@ -229,11 +236,28 @@ void assay__doc_fact(struct assay__doc *doc, const char *label)
     if (doc->failed) doc->count--; /* a block without its content would be read */
 }
 
-void assay__doc_cards(struct assay__doc *doc, const char *label)
+void assay__doc_verdict(struct assay__doc *doc, const char *text)
+{
+    bool first = !*doc->verdict;
+    size_t before = doc->count;
+    assay__doc_say(doc, ASSAY__TONE_LEAD, text);
+    if (!first || doc->failed || doc->count == before) return;
+    doc->blocks[doc->count - 1].headed = true;
+    doc->verdict = doc->blocks[doc->count - 1].text;
+}
+
+void assay__doc_kpis(struct assay__doc *doc, const char *label)
 {
     assay__doc_fact(doc, label);
     struct assay__block *last = last_of(doc);
-    if (last && last->kind == ASSAY__BLOCK_FACT) last->fact->cards = true;
+    if (doc->kpis || !last || last->kind != ASSAY__BLOCK_FACT) return;
+    last->headed = true;
+    doc->kpis = last->fact;
+}
+
+void assay__doc_quality(struct assay__doc *doc, struct assay__quality quality)
+{
+    doc->quality = quality;
 }
 
 /* Ceilings of the device would give it, and there are none. */
@@ -347,7 +371,7 @@ void assay__doc_metrics(struct assay__doc *doc, const struct assay__trial *trial
 
 void assay__doc_legend(struct assay__doc *doc, const char *const (*rows)[2], size_t count)
 {
-    assay__doc_fold(doc, NULL, "What the columns are", NULL);
+    assay__doc_fold(doc, NULL, "What the columns mean", NULL);
     for (size_t i = 0; i < count; i++)
         assay__doc_fact_text(doc, rows[i][0], rows[i][1]);
     assay__doc_end(doc);
@@ -454,9 +478,14 @@ void assay__table_row(struct assay__table *table, unsigned flags, const char *id
         table->doc->failed = true;
         return;
     }
-    table->rows[table->row_count++] = (struct assay__row){copy(table->doc, id), flags};
+    table->rows[table->row_count++] = (struct assay__row){copy(table->doc, id), flags, -1};
     if (!fill_up(table)) return;
     table->cell_count -= table->column_count;
+}
+
+void assay__table_layer(struct assay__table *table, int index)
+{
+    if (!table->doc->failed && table->row_count) table->rows[table->row_count - 1].layer = index;
 }
 
 void assay__table_cell(struct assay__table *table, struct assay__datum value)

@@ -6,7 +6,7 @@
  * is not known carries the reason. Strings may come from files that someone else made: walkers
  * escape them, each its own way.
  *
- *   assay__doc_section(doc, "memory", "Memory", "where it goes", ASSAY__VIEW_MACHINE);
+ *   assay__doc_section(doc, "memory", "Memory", "where it goes", ASSAY__TAB_MEMORY);
  *   assay__doc_sentence(doc, ASSAY__TONE_LEAD, "The run takes %s of memory.", …);
  *   assay__doc_fact(doc, "model");
  *   assay__doc_item(doc, "weights", assay__datum_metric(metric));
@@ -39,6 +39,8 @@ enum assay__picture_flag {
     ASSAY__PICTURE_DETAIL = 1, /* left out of the terminal unless everything is asked for */
     ASSAY__PICTURE_SAY = 2,    /* if it cannot be drawn, print the reason */
     ASSAY__PICTURE_KEYED = 4,  /* a table beside it explains its letters and has its note */
+    ASSAY__PICTURE_WIDE = 8,   /* of a page: nothing stands beside it */
+    ASSAY__PICTURE_PAGE = 16,  /* of a page alone: the terminal has it elsewhere */
 };
 
 /** The role of a sentence. */
@@ -62,21 +64,36 @@ enum assay__block_kind {
     ASSAY__BLOCK_CODE,
 };
 
+/** The tabs of a page, in their order: a section of the first level is in one of them, what is
+ * inside it in the same. A tab without sections is not there. Other formats ignore them. */
+enum assay__tab {
+    ASSAY__TAB_NONE, /* as the section around it; of the first level: the overview */
+    ASSAY__TAB_OVERVIEW,
+    ASSAY__TAB_GRAPH,
+    ASSAY__TAB_ROOFLINE,
+    ASSAY__TAB_LATENCY,
+    ASSAY__TAB_MEMORY,
+    ASSAY__TAB_GENERATE,
+    ASSAY__TAB_POWER,
+    ASSAY__TAB_EVIDENCE, /* how it was measured, every metric, what is not available */
+    ASSAY__TAB_COUNT
+};
+
+/** Besides an enum assay__tab. */
 enum assay__section_flag {
-    /* the parts of a page that a reader can choose to see alone; none: as the section around it */
-    ASSAY__VIEW_OVERVIEW = 1,
-    ASSAY__VIEW_LAYERS = 2,
-    ASSAY__VIEW_MACHINE = 4,
-    ASSAY__VIEWS = 7,
-    ASSAY__SECTION_DETAIL = 8, /* left out of the terminal unless everything is asked for */
-    ASSAY__SECTION_QUIET = 16, /* its place explains it: the title is for navigation only */
+    ASSAY__TABS = 15,           /* the bits of the tab */
+    ASSAY__SECTION_DETAIL = 16, /* left out of the terminal unless everything is asked for */
+    ASSAY__SECTION_QUIET = 32,  /* its place explains it: the title is for navigation only */
+    ASSAY__SECTION_FIRST = 64,  /* of a page: before the tab's other sections */
+    ASSAY__SECTION_CARD = 128,  /* of a page: one of several like it, in a frame */
+    ASSAY__SECTION_OPEN = 256,  /* a fold: of a page it is open */
 };
 
 struct assay__heading {
     const char *id; /* unique within the document, [a-z0-9-]; NULL: none */
     const char *title;
     const char *remark; /* beside the title, in a few words; NULL: none */
-    unsigned flags;     /* enum assay__section_flag */
+    unsigned flags;     /* enum assay__tab | enum assay__section_flag */
 };
 
 /** A label and its values, each with an optional name. */
@@ -87,9 +104,16 @@ struct assay__item {
 };
 struct assay__fact {
     const char *label;
-    bool cards; /* the key numbers */
     struct assay__item *items;
     size_t count, capacity;
+};
+
+/** How far the numbers can be trusted, in a few words, and why. */
+struct assay__quality {
+    enum assay__badge badge; /* NONE: nothing is said */
+    const char *text;        /* "stable ±1 %" */
+    const char *const *reasons;
+    size_t reason_count;
 };
 
 struct assay__list {
@@ -106,13 +130,15 @@ struct assay__code {
 /* --- tables ----------------------------------------------------------------------------------- */
 
 enum assay__column_flag {
-    ASSAY__COLUMN_NAME = 1,   /* the row's name: shortened to fit */
-    ASSAY__COLUMN_PROSE = 2,  /* may be long: wrapped */
-    ASSAY__COLUMN_SUM = 4,    /* rows left out are summed up in this column */
-    ASSAY__COLUMN_BAR = 8,    /* a share from 0 to 1 as a bar; not in Markdown */
-    ASSAY__COLUMN_KEEP = 16,  /* shown even when no row has a value */
-    ASSAY__COLUMN_CODE = 32,  /* what programs call it: no words to translate or to break */
-    ASSAY__COLUMN_AFTER = 64, /* prose that is read after the row: the first to go below it */
+    ASSAY__COLUMN_NAME = 1,    /* the row's name: shortened to fit */
+    ASSAY__COLUMN_PROSE = 2,   /* may be long: wrapped */
+    ASSAY__COLUMN_SUM = 4,     /* rows left out are summed up in this column */
+    ASSAY__COLUMN_BAR = 8,     /* a share from 0 to 1 as a bar; not in Markdown */
+    ASSAY__COLUMN_KEEP = 16,   /* shown even when no row has a value */
+    ASSAY__COLUMN_CODE = 32,   /* what programs call it: no words to translate or to break */
+    ASSAY__COLUMN_AFTER = 64,  /* prose that is read after the row: the first to go below it */
+    ASSAY__COLUMN_PAGE = 128,  /* in a page only: other formats say it elsewhere */
+    ASSAY__COLUMN_ASIDE = 256, /* a page shows it beside the table, of the row that is chosen */
 };
 
 struct assay__column {
@@ -131,11 +157,13 @@ enum assay__row_flag {
     ASSAY__ROW_BEST = 4,   /* the row to look at */
     ASSAY__ROW_FAULT = 8,
     ASSAY__ROW_TOTAL = 16, /* after the others, even when some are left out */
+    ASSAY__ROW_TIED = 32,  /* not distinguishable from the row to look at */
 };
 
 struct assay__row {
     const char *id; /* where a link leads; NULL: none */
     unsigned flags;
+    int layer; /* index of the layer it is about; -1: none */
 };
 
 struct assay__table {
@@ -149,11 +177,14 @@ struct assay__table {
     const struct assay__heading *parts;
     size_t part_count;
     bool data;     /* in CSV only: single samples */
-    bool scripted; /* the page's script can make the rows that are left out (and needs trial) */
+    bool scripted; /* the page's script makes the rows that are left out (and needs trial) */
     int trial;     /* the trial it belongs to; 0: none */
     const struct assay__column *columns;
     size_t column_count;
-    const size_t *order; /* in which people see the rows; NULL: as added. CSV ignores it */
+    const size_t *order;      /* in which people see the rows; NULL: as added. CSV ignores it */
+    const size_t *page_order; /* the same in a page; NULL: `order` */
+    size_t page_limit;   /* rows of a page, where its table of layers has the others; 0: many */
+    const char *page_by; /* what the first rows of that order are: "that lose most time" */
     /** Makes a row on demand, if there are too many to keep: cells has column_count empty cells.
      * NULL: rows are kept. */
     void (*fill)(const struct assay__table *table, size_t row, struct assay__datum *cells);
@@ -179,6 +210,7 @@ struct assay__block {
     struct assay__table *table;
     const struct assay__picture *picture;
     const struct assay__code *code;
+    bool headed; /* the page's header shows it */
 };
 
 /** Data that goes with the document where a format can carry it (the page's script). */
@@ -186,19 +218,25 @@ struct assay__attachment {
     const char *id;
     struct assay__buf json;
 };
-#define ASSAY__ATTACHMENTS 4
+#define ASSAY__ATTACHMENTS 5
 
 struct assay__doc {
     struct assay__arena *arena;
     const char *title;    /* what it is about: the model's name */
     const char *kicker;   /* the command: "assay run" */
+    const char *heading;  /* of a page, where the title would repeat the line after it; "" title */
     const char *subtitle; /* "cpu · threads 2"; "" none */
-    const char *version;  /* of the program that measured; "" none */
-    const char *footer;   /* "" none */
-    bool marks;           /* explain the marks of states */
-    bool shortened;       /* the whole report has more */
-    int trial;            /* the trial shown first; 0: none */
-    const char *table;    /* the default table of CSV; "" the first */
+    /* What a page shows above its tabs. Other formats have the verdict and the numbers as blocks
+     * where they were added, and the quality where a subject says it. */
+    const char *verdict; /* the answer in a sentence; "" none */
+    struct assay__quality quality;
+    const struct assay__fact *kpis; /* the key numbers; NULL: none */
+    const char *version;            /* of the program that measured; "" none */
+    const char *footer;             /* "" none */
+    bool marks;                     /* explain the marks of states */
+    bool shortened;                 /* the whole report has more */
+    int trial;                      /* the trial shown first; 0: none */
+    const char *table;              /* the default table of CSV; "" the first */
     /** Tables that other documents of this kind have, for a header without rows: the columns of
      *  that name, or NULL. NULL: this document has all there are. */
     const struct assay__column *(*known_table)(const char *name, size_t *count);
@@ -213,6 +251,8 @@ struct assay__doc {
     /* for what is built next */
     bool detail;        /* sections of the first level are details */
     bool data;          /* tables for programs alone: everything else is left out */
+    bool headed;        /* the page's header shows it, or it has something better */
+    bool open;          /* folds are open in a page */
     bool unfolded;      /* folds are sections: the reader asked for the details */
     const char *prefix; /* of ids, where a subject appears several times: "t2-"; "" none */
     int of_trial;       /* trial of the tables; 0: none */
@@ -230,7 +270,7 @@ void assay__doc_name(struct assay__doc *doc, const char *command, const char *ti
 /** A new document of that name and this program, also in *doc; NULL: out of memory. */
 struct assay__doc *assay__doc_open(struct assay__doc **doc, const char *command, const char *title);
 
-/** id, remark: NULL (or "") none. flags: enum assay__section_flag. */
+/** id, remark: NULL (or "") none. flags: enum assay__tab | enum assay__section_flag. */
 void assay__doc_section(struct assay__doc *doc, const char *id, const char *title,
                         const char *remark, unsigned flags);
 void assay__doc_fold(struct assay__doc *doc, const char *id, const char *title, const char *remark);
@@ -260,8 +300,13 @@ void assay__doc_item_after(struct assay__doc *doc, const char *name, struct assa
 void assay__doc_item_text(struct assay__doc *doc, const char *format, ...) ASSAY_PRINTF(2, 3);
 /** "4 cores", "1 core". */
 void assay__doc_item_count(struct assay__doc *doc, double count, const char *noun);
-/** A fact with the key numbers. */
-void assay__doc_cards(struct assay__doc *doc, const char *label);
+/** The answer: of a page its header has it, of other formats it is a lead sentence. Of several the
+ *  first is the page's. Empty text is skipped. */
+void assay__doc_verdict(struct assay__doc *doc, const char *text);
+/** Begins the fact of the key numbers: of a page its header has them. Once in a document. */
+void assay__doc_kpis(struct assay__doc *doc, const char *label);
+/** The mark of quality in a page's header. The strings are borrowed. */
+void assay__doc_quality(struct assay__doc *doc, struct assay__quality quality);
 /** A fact of one text; nothing when it is NULL or "". */
 void assay__doc_fact_text(struct assay__doc *doc, const char *label, const char *text);
 /** A fact of one number; nothing when it is not known. */
@@ -323,6 +368,8 @@ void assay__table_row(struct assay__table *table, unsigned flags, const char *id
 /** The same of a row without an id, with the texts of its first cells. */
 #define assay__table_row_of(table, flags, ...) \
     (assay__table_row(table, flags, NULL), assay__table_texts(table, __VA_ARGS__))
+/** The row is about the layer of that index: a page selects them together. */
+void assay__table_layer(struct assay__table *table, int index);
 void assay__table_cell(struct assay__table *table, struct assay__datum value);
 void assay__table_text(struct assay__table *table, const char *text);
 /** In the column's own unit and factor. */

@@ -17,22 +17,51 @@ enum assay__figure_kind {
     ASSAY__FIGURE_HISTOGRAM,
     ASSAY__FIGURE_TREEMAP,  /* values with names and a path of groups */
     ASSAY__FIGURE_ROOFLINE, /* points: x FLOP/B, y FLOP/s; roofs below */
+    ASSAY__FIGURE_GRAPH,    /* the network: `graph` */
+    /* one row of blocks side by side: x is the lower edge of each (one more for the end) */
+    ASSAY__FIGURE_BLOCKS,
+    ASSAY__FIGURE_BANDS, /* y of the series on top of each other, over places of equal width */
+    /* one series from a total to another: y of the totals (ASSAY__POINT_TOTAL), and of what changes
+     * between them, signed, which sums to their difference */
+    ASSAY__FIGURE_WATERFALL,
+    /* a series per row: x the column (0, 1, …), y the cell's value; categories: the columns */
+    ASSAY__FIGURE_HEAT,
+    /* pairs of series: the outline of a distribution (x as a histogram's, y the share of each bin;
+     * may be empty), and its launches (x) */
+    ASSAY__FIGURE_SPREAD,
+    /* a series per run: x where a layer begins, y how long it takes, low how long in the first run,
+     * tone the ratio of the two where they differ, groups its operator; matched layers begin at the
+     * same place */
+    ASSAY__FIGURE_ALIGNED,
+    ASSAY__FIGURE_STRIP, /* one inference, layer after layer: `strip` */
+    ASSAY__FIGURE_CARD,  /* a trial in one picture: `card`, and its strip where it has one */
 };
+
+struct assay__graph_tree;
 
 struct assay__figure_series {
     const char *name;
-    const double *x, *y;        /* bars and treemaps have no x */
-    const double *low, *high;   /* intervals of y; NULL: none */
-    const char *const *names;   /* of the points; NULL: none */
-    const char *const *groups;  /* treemap: "block1/conv", …; NULL */
-    const char *const *links;   /* "#layer-12": what a click goes to; NULL */
+    const double *x, *y;       /* bars and treemaps have no x */
+    const double *low, *high;  /* intervals of y; NULL: none */
+    const char *const *names;  /* of the points; NULL: none */
+    const char *const *groups; /* treemap: "block1/conv", …; NULL */
+    const int *layers;         /* index of the layer that a point shows, -1: of none; NULL */
+    const double *areas;       /* roofline: a dot's area is proportional to it; NULL: all alike */
+    const double *shares;      /* of the peak, 0 … 1: the colour of a mark; NULL: of its series */
     const unsigned char *flags; /* ASSAY__POINT_…; NULL */
+    const double *tone;         /* aligned strips: what colours a layer; NULL */
     size_t count;
     bool faint;  /* drawn in the background (warm-up, all samples) */
     bool joined; /* scatter: its points are joined by a line (a front) */
     bool steps;  /* lines: a value holds until the next x; filled down to the axis */
 };
-enum { ASSAY__POINT_MARKED = 1, ASSAY__POINT_FAULT = 2, ASSAY__POINT_FAINT = 4 };
+enum {
+    ASSAY__POINT_MARKED = 1,
+    ASSAY__POINT_FAULT = 2,
+    ASSAY__POINT_FAINT = 4, /* in the background; of bars: a number without a bar */
+    ASSAY__POINT_TOTAL = 8, /* waterfall: a level, not a change */
+    ASSAY__POINT_TIED = 16, /* not distinguishable from the marked one */
+};
 
 struct assay__figure_mark { /* a line across, with a word: p50, knee, requirement */
     bool vertical;
@@ -42,11 +71,53 @@ struct assay__figure_mark { /* a line across, with a word: p50, knee, requiremen
 struct assay__figure_roof {
     const char *name;
     double flops_per_s; /* compute roof; NaN: it is a memory roof */
-    double bytes_per_s; /* memory roof; NaN */
+    double bytes_per_s; /* memory roof; NaN. Both known: a part of the whole roof, "50 %" */
 };
 struct assay__figure_span { /* a coloured stretch of the x axis */
     double begin, end;
     const char *name;
+};
+
+/** A layer of a strip, or a block of layers. */
+struct assay__strip_part {
+    int id; /* index of the layer, id of the block; -1: neither (`name` says what) */
+    const char *name, *label; /* whole; the end of it that is enough beside its neighbours */
+    double begin_s, time_s;
+    double share;      /* of its roof: the colour; NaN unknown */
+    int series;        /* its operator, the one of most time: the colour without roofs; -1 none */
+    double rate;       /* FLOP/s; NaN */
+    double live_bytes; /* of activations while it runs; NaN */
+};
+
+/** One inference in order of execution, times laid end to end. */
+struct assay__figure_strip {
+    struct assay__strip_part *layers; /* those that are timed, then what is in no layer */
+    size_t layer_count;
+    struct assay__strip_part *blocks[ASSAY__BLOCK_LEVELS]; /* stages, blocks */
+    size_t block_counts[ASSAY__BLOCK_LEVELS];
+    int level_count;
+    bool by_operator;             /* colours are operators, because there are no roofs */
+    const char *const *operators; /* of the series; the last stands for all others */
+    size_t operator_count;
+    double whole_s;   /* end of the axis */
+    const char *roof; /* "float32 343 GFLOP/s"; "" none */
+    double rate_most; /* of the layers; NaN: none is known */
+    double live_most;
+};
+
+#define ASSAY__CARD_WIDTH 1200.0 /* px; 630 high: what forges and networks show beside a link */
+
+/** A trial in one picture, to be posted. Strings are whole; the renderer cuts them. */
+struct assay__figure_card {
+    const char *title, *target; /* "resnet50", "cpu · ort 1.31.1 · float32 · batch 1" */
+    const char *chip;           /* "stable ±1 %" */
+    enum assay__trust trust;
+    const char *verdict;
+    struct assay__card_number {
+        const char *value, *label;
+    } numbers[ASSAY__KPIS];
+    size_t number_count;
+    const char *machine, *version;
 };
 
 struct assay__figure {
@@ -55,6 +126,7 @@ struct assay__figure {
     const char *title;                               /* "": the heading above it names it */
     const char *x_title, *x_unit, *y_title, *y_unit; /* base units: scaled for people; "" none */
     bool x_log, y_log, y_zero;                       /* y_zero: the scale begins at 0 */
+    bool lower;                                      /* heat map: a lower value is better */
     const char *const *categories; /* bars: what the bars (or groups) are called */
     /* where the x axis is labelled (batch 1, 2, 4, …); NULL: round numbers */
     const double *x_ticks;
@@ -67,9 +139,15 @@ struct assay__figure {
     size_t roof_count;
     struct assay__figure_span *spans;
     size_t span_count;
-    const char *caption;     /* one plain sentence: how to read it */
+    const struct assay__figure_strip *strip; /* of a STRIP; of a CARD, or NULL */
+    const struct assay__figure_card *card;   /* of a CARD */
+    const struct assay__graph_tree *graph;   /* of ASSAY__FIGURE_GRAPH (graph_tree.h) */
+    double width;                            /* that it takes as it is; 0: any */
+    const char *caption;                     /* one plain sentence: how to read it */
     const char *description; /* the text alternative: what it shows, with its numbers */
     const char *note;        /* a remark: samples outside, …; NULL or "": none */
+    bool small;              /* a page puts it beside its neighbours */
+    bool half, wide;         /* the same, two beside each other; over the page's whole width */
     bool keyed;              /* text: letters and note are explained elsewhere */
 };
 
@@ -87,9 +165,8 @@ void assay__figure_svg(struct assay__buf *out, const struct assay__figure *figur
 /** Several figures, one below the other, as a file of its own; each has its title. */
 void assay__figures_svg(struct assay__buf *out, const struct assay__figure *figures, size_t count);
 /** The style sheet that a page needs once for all its figures: classes that begin with "fig",
- *  colours as CSS variables that follow prefers-color-scheme and, where the page sets it, <html
- *  data-theme="light|dark">. */
-const char *assay__figure_css(void);
+ *  colours as the palette's variables. */
+void assay__figure_css(struct assay__buf *out);
 /** The same content in text. */
 void assay__figure_text(struct assay__page *page, const struct assay__figure *figure);
 
@@ -97,7 +174,8 @@ void assay__figure_text(struct assay__page *page, const struct assay__figure *fi
 
 /** A figure in the making (figures.h). */
 struct assay__sketch {
-    struct assay__study *study;
+    struct assay__study *study;     /* NULL: of several profiles */
+    const struct assay__diff *diff; /* of several profiles; NULL: of one */
     const struct assay__trial *trial;
     struct assay__arena *arena;
     struct assay__figure *figure;
@@ -122,6 +200,12 @@ const struct assay__figure_row *assay__figure_row_find(const char *name);
 int assay__figures_of(struct assay__study *study, const struct assay__figure_row *row,
                       struct assay__arena *arena, struct assay__figure **figures, size_t *count,
                       size_t *left_out, struct assay_error *error);
+/** Whether it can also be made of several profiles side by side … */
+bool assay__figure_is_of_several(const struct assay__figure_row *row);
+/** … and all figures of such a row. */
+int assay__figures_of_diff(const struct assay__diff *diff, const struct assay__figure_row *row,
+                           struct assay__arena *arena, struct assay__figure **figures,
+                           size_t *count, struct assay_error *error);
 #define ASSAY__FIGURES_MOST 24
 
 #endif

@@ -132,7 +132,9 @@ bool assay__figure_range(const struct assay__figure *figure, bool of_x, double *
     *low = *high = NAN;
     for (size_t s = 0; s < figure->series_count; s++) {
         const struct assay__figure_series *series = &figure->series[s];
-        size_t edges = of_x && figure->kind == ASSAY__FIGURE_HISTOGRAM ? 1 : 0;
+        bool blocks = figure->kind == ASSAY__FIGURE_HISTOGRAM ||
+                      figure->kind == ASSAY__FIGURE_BLOCKS || figure->kind == ASSAY__FIGURE_SPREAD;
+        size_t edges = of_x && blocks && series->count ? 1 : 0;
         const double *values = of_x ? series->x : series->y;
         for (size_t i = 0; values && i < series->count + edges; i++) {
             if (log && values[i] <= 0) continue;

@@ -2,6 +2,7 @@
 #ifndef ASSAY_REPORT_FIGURE_FIGURE_SCALE_H
 #define ASSAY_REPORT_FIGURE_FIGURE_SCALE_H
 
+#include "base/text.h"
 #include "report/figure/figure.h"
 
 #define ASSAY__TICKS 24
@@ -30,5 +31,19 @@ void assay__scale_label(const struct assay__scale *scale, double tick, char *out
 /** The range of a figure's data along x and along y (intervals and vertical or level marks
  *  included); false: no value. */
 bool assay__figure_range(const struct assay__figure *figure, bool of_x, double *low, double *high);
+
+/* --- what the two forms of a kind of figure share --------------------------------------------- */
+
+/** Waterfall: a total, or a change with its sign (figure_text_waterfall.c). */
+struct assay__digits_pair assay__figure_step(const struct assay__figure *figure, size_t row);
+/** Waterfall: the levels that its rows reach; 0 belongs to them unless the changes are small. */
+void assay__figure_steps_range(const struct assay__figure *figure, double *low, double *high);
+/** Heat map: 0 (worst) to 7 (best) among its cells, of palette.h; -1: the value is not known. */
+int assay__heat_step(const struct assay__figure *figure, double value);
+/** A ratio of times on the scale of a change (palette.h): 0 (twice the time) to 6 (half the time);
+ * 3 is the same, or not known. */
+#define ASSAY__TONES 7
+extern const char *const assay__tone_names[ASSAY__TONES];
+int assay__tone_step(double ratio);
 
 #endif

@@ -6,6 +6,8 @@
  * thinning is mentioned here. */
 #include "report/figure/figure_svg.h"
 
+#include "report/figure/palette.h"
+
 #include "base/text.h"
 #include "base/utf8.h"
 
@@ -15,6 +17,7 @@
 #include <string.h>
 
 #define WIDTH 720.0
+#define WIDTH_STRIP 1120.0 /* of one that fills a page */
 #define WIDTH_LEAST 320.0
 #define WIDTH_MOST 4000.0
 #define LINE 16.0           /* of wrapped words */
@@ -174,19 +177,31 @@ void assay__svg_title(struct assay__svg *svg, const char *title)
     put_title(svg->out, title, WIDTH_READ);
 }
 
+static void put_text(struct assay__svg *svg, double x, double y, const char *class_name,
+                     char anchor, const char *text, const char *title)
+{
+    assay__svg_shape(svg, class_name, "<text x=\"#\" y=\"#\"", (double[]){x, y});
+    if (anchor != 's')
+        assay__buf_printf(svg->out, " text-anchor=\"%s\"", anchor == 'm' ? "middle" : "end");
+    assay__buf_putc(svg->out, '>');
+    assay__svg_escape(svg->out, text);
+    if (title) put_title(svg->out, title, TITLE_COLUMNS * 0.63 * ASSAY__SVG_FONT);
+    assay__buf_puts(svg->out, "</text>\n");
+}
+
 void assay__svg_text(struct assay__svg *svg, double x, double y, const char *class_name,
                      char anchor, const char *text, double room)
 {
     struct assay__buf cut = {0};
     bool is_cut = assay__svg_cut(&cut, text, room > 0 ? room : 1e9);
-    assay__svg_shape(svg, class_name, "<text x=\"#\" y=\"#\"", (double[]){x, y});
-    if (anchor != 's')
-        assay__buf_printf(svg->out, " text-anchor=\"%s\"", anchor == 'm' ? "middle" : "end");
-    assay__buf_putc(svg->out, '>');
-    assay__svg_escape(svg->out, assay__buf_text(&cut));
-    if (is_cut) put_title(svg->out, text, TITLE_COLUMNS * 0.63 * ASSAY__SVG_FONT);
-    assay__buf_puts(svg->out, "</text>\n");
+    put_text(svg, x, y, class_name, anchor, assay__buf_text(&cut), is_cut ? text : NULL);
     assay__buf_drop(&cut, svg->out);
+}
+
+void assay__svg_label(struct assay__svg *svg, double x, double y, const char *class_name,
+                      char anchor, const char *label, const char *whole)
+{
+    put_text(svg, x, y, class_name, anchor, label, strcmp(label, whole) ? whole : NULL);
 }
 
 bool assay__svg_take(struct assay__svg *svg, double x, double y, double width, double height)
@@ -202,13 +217,11 @@ bool assay__svg_take(struct assay__svg *svg, double x, double y, double width, d
     return true;
 }
 
-bool assay__svg_link(struct assay__svg *svg, const char *const *links, size_t index)
+void assay__svg_layer(struct assay__svg *svg, const struct assay__figure_series *series,
+                      size_t index)
 {
-    if (!svg->links || !links || !links[index] || links[index][0] != '#') return false;
-    assay__buf_puts(svg->out, "<a href=\"");
-    assay__svg_escape(svg->out, links[index]);
-    assay__buf_puts(svg->out, "\">");
-    return true;
+    if (!svg->page || !series->layers || series->layers[index] < 0) return;
+    assay__buf_printf(svg->out, " data-l=\"%d\"", series->layers[index]);
 }
 
 const char *assay__svg_color(size_t index)
@@ -216,6 +229,22 @@ const char *assay__svg_color(size_t index)
     static const char *const colors[ASSAY__SVG_COLORS] = {"fig-s0", "fig-s1", "fig-s2", "fig-s3",
                                                           "fig-s4", "fig-s5", "fig-s6", "fig-s7"};
     return colors[index % ASSAY__SVG_COLORS];
+}
+
+const char *assay__svg_on(size_t index)
+{
+    static const char *const classes[ASSAY__SVG_COLORS] = {"fig-on-s0", "fig-on-s1", "fig-on-s2",
+                                                           "fig-on-s3", "fig-on-s4", "fig-on-s5",
+                                                           "fig-on-s6", "fig-on-s7"};
+    return classes[index % ASSAY__SVG_COLORS];
+}
+
+const char *assay__svg_share(double share)
+{
+    static const char *const classes[ASSAY__PALETTE_SCALE + 1] = {
+        "fig-f fig-faint", "fig-f fig-r0", "fig-f fig-r1", "fig-f fig-r2", "fig-f fig-r3",
+        "fig-f fig-r4",    "fig-f fig-r5", "fig-f fig-r6", "fig-f fig-r7"};
+    return classes[assay__palette_bin(share) + 1];
 }
 
 /* The series' symbol in the legend: a block, a dashed line, or its marker. */
@@ -226,97 +255,136 @@ static void put_key(struct assay__svg *svg, double x, double y, size_t index)
     const char *color = series->faint && kind != ASSAY__FIGURE_BARS ? "fig-faint"
                                                                     : assay__svg_color(index);
     char classes[48];
-    if (kind == ASSAY__FIGURE_BARS || kind == ASSAY__FIGURE_TREEMAP) {
+    if (kind == ASSAY__FIGURE_BARS || kind == ASSAY__FIGURE_TREEMAP ||
+        kind == ASSAY__FIGURE_BLOCKS || kind == ASSAY__FIGURE_HISTOGRAM) {
         snprintf(classes, sizeof classes, "fig-f %s", color);
         assay__svg_shape(svg, classes, "<rect x=\"#\" y=\"#\" width=\"10\" height=\"10\"/>",
                          (double[]){x, y - 9});
     } else if (kind == ASSAY__FIGURE_LINES || series->joined) {
-        snprintf(classes, sizeof classes, "fig-k fig-d%zu %s", index % 4, color);
-        assay__svg_shape(svg, classes, "<path d=\"M# #h18\"/>", (double[]){x - 6, y - 4});
+        if (series->joined && series->faint)
+            snprintf(classes, sizeof classes, "fig-k fig-tie %s", color);
+        else
+            snprintf(classes, sizeof classes, "fig-k fig-d%zu %s", index % 4, color);
+        bool tie = series->joined && series->faint;
+        assay__svg_shape(svg, classes, tie ? "<path d=\"M# #h6\"/>" : "<path d=\"M# #h18\"/>",
+                         (double[]){tie ? x : x - 6, y - 4});
     } else {
-        assay__svg_marker(svg, x + 5, y - 4, index, series->faint ? ASSAY__POINT_FAINT : 0, NULL);
+        assay__svg_marker(svg, x + 5, y - 4, index, series->faint ? ASSAY__POINT_FAINT : 0,
+                          SIZE_MAX, NULL);
     }
+}
+
+/* What entry i of the legend says; NULL: nothing. After the series come the spans of a figure that
+ * does not write their names into the plot. */
+static const char *entry(const struct assay__figure *figure, size_t i)
+{
+    const struct assay__figure_series *series = &figure->series[i];
+    const char *name = NULL;
+    if (i >= figure->series_count)
+        name = figure->spans[i - figure->series_count].name;
+    else if (series->count)
+        name = series->name;
+    return name && *name ? name : NULL;
+}
+
+/* "of its roof 0 % ▇▇▇▇▇▇▇▇ 100 %": what the colours of marks say. Returns its height. */
+static double put_scale(struct assay__svg *svg, double x, double y)
+{
+    static const char before[] = "share of what the device can do: 0";
+    bool any = false;
+    for (size_t i = 0; i < svg->figure->series_count; i++)
+        any |= svg->figure->series[i].shares != NULL;
+    if (!any) return 0;
+    assay__svg_text(svg, x + 4, y + 12, "fig-n", 's', before, 0);
+    double at = x + 10 + assay__svg_width(before);
+    for (int i = 0; i < ASSAY__PALETTE_SCALE; i++, at += 15)
+        assay__svg_shape(svg, assay__svg_share((i + 0.5) / ASSAY__PALETTE_SCALE),
+                         "<rect x=\"#\" y=\"#\" width=\"14\" height=\"10\"/>\n",
+                         (double[]){at, y + 3});
+    assay__svg_text(svg, at + 4, y + 12, "fig-n", 's', "100 %", 0);
+    return 22;
 }
 
 double assay__svg_legend(struct assay__svg *svg, double x, double y)
 {
-    size_t named = 0;
+    const struct assay__figure *figure = svg->figure;
+    double scale = put_scale(svg, x, y);
+    y += scale;
+    size_t named = 0, spans = figure->kind == ASSAY__FIGURE_LINES ? 0 : figure->span_count;
     double at = x, line = y + 12;
-    for (size_t i = 0; i < svg->figure->series_count; i++)
-        named += svg->figure->series[i].name && *svg->figure->series[i].name &&
-                 svg->figure->series[i].count > 0;
-    if (named < 2 || svg->direct) return 0;
-    for (size_t i = 0; i < svg->figure->series_count; i++) {
-        const struct assay__figure_series *series = &svg->figure->series[i];
-        if (!series->name || !*series->name || !series->count) continue;
+    for (size_t i = 0; i < figure->series_count + spans; i++)
+        named += entry(figure, i) != NULL;
+    if (named < 2 || svg->direct) return scale;
+    for (size_t i = 0; i < figure->series_count + spans; i++) {
+        const char *name = entry(figure, i);
+        if (!name) continue;
         struct assay__buf safe = {0};
-        assay__svg_cut(&safe, series->name, 220);
+        assay__svg_cut(&safe, name, 220);
         double width = assay__svg_width(assay__buf_text(&safe)) + 38;
         if (at > x && at + width > svg->width) at = x, line += LINE + 2;
-        put_key(svg, at + 8, line, i);
-        assay__svg_text(svg, at + 24, line, "fig-t", 's', series->name, 220);
+        if (i < figure->series_count)
+            put_key(svg, at + 8, line, i);
+        else
+            assay__svg_shape(svg, "fig-u", "<rect x=\"#\" y=\"#\" width=\"10\" height=\"10\"/>",
+                             (double[]){at + 8, line - 9});
+        assay__svg_text(svg, at + 24, line, "fig-t", 's', name, 220);
         at += width;
         assay__buf_free(&safe);
     }
-    return line - y + 10;
+    return scale + line - y + 10;
 }
 
 /* --- the frame -------------------------------------------------------------------------------- */
 
-const char *assay__figure_css(void)
+/* Shapes and words; colours are the palette's. */
+static const char shapes_css[] =
+    ".fig{font:12px Arial,Helvetica,'Liberation Sans',sans-serif;max-width:100%;height:auto}\n"
+    ".fig text{fill:#1b1f24;fill:var(--fig-ink);unicode-bidi:isolate}\n"
+    ".fig .fig-h{font-size:15px;font-weight:600}\n"
+    ".fig .fig-n{fill:#57606a;fill:var(--fig-dim)}\n"
+    ".fig .fig-b{font-weight:600}\n"
+    ".fig .fig-q{stroke:#fff;stroke:var(--fig-paper);stroke-width:3;paint-order:stroke}\n"
+    ".fig .fig-w{fill:#fff;fill:var(--fig-paper)}\n"
+    ".fig .fig-p{fill:#fff;fill:var(--fig-paper)}\n"
+    ".fig .fig-g{stroke:#e1e4e8;stroke:var(--fig-grid);fill:none}\n"
+    ".fig .fig-a{stroke:#8c959f;stroke:var(--fig-axis);fill:none}\n"
+    ".fig .fig-m{stroke:#57606a;stroke:var(--fig-dim);fill:none;stroke-dasharray:3 3}\n"
+    ".fig .fig-i{stroke:#1b1f24;stroke:var(--fig-ink);fill:none}\n"
+    ".fig .fig-v{fill:#57606a;fill:var(--fig-dim);fill-opacity:.1}\n"
+    ".fig .fig-u{fill:#57606a;fill:var(--fig-dim);fill-opacity:.2}\n"
+    ".fig .fig-f{fill:currentColor}\n"
+    ".fig .fig-ground{fill:#e1e4e8;fill:var(--fig-grid)}\n"
+    ".fig .fig-x40{font-size:40px;font-weight:650}.fig .fig-x32{font-size:32px}"
+    ".fig .fig-x28{font-size:28px;font-weight:650}.fig .fig-x20{font-size:20px}"
+    ".fig .fig-x18{font-size:18px}\n"
+    ".fig .fig-k{stroke:currentColor;stroke-width:1.8;fill:none;stroke-linejoin:round}\n"
+    ".fig .fig-dots .fig-f{fill-opacity:.8;stroke:#fff;stroke:var(--fig-paper);"
+    "stroke-width:.6}\n"
+    ".fig .fig-k3{stroke-width:3}.fig .fig-k4{stroke-width:4}\n"
+    ".fig .fig-o{stroke:currentColor;stroke-width:1.6;fill:#fff;fill:var(--fig-paper)}\n"
+    ".fig .fig-e{stroke:currentColor;stroke-width:1;fill:none}\n"
+    ".fig .fig-r{fill:currentColor;fill-opacity:.22}\n"
+    ".fig .fig-x{stroke:#aab2bb;stroke:var(--fig-wire);fill:none}\n"
+    ".fig .fig-y{fill:#57606a;fill:var(--fig-dim);fill-opacity:.05;stroke:#8c959f;"
+    "stroke:var(--fig-axis);stroke-opacity:.6}\n"
+    ".fig .fig-c{stroke:#fff;stroke:var(--fig-paper);stroke-width:1}\n"
+    ".fig .fig-d1{stroke-dasharray:7 3}.fig .fig-d2{stroke-dasharray:2 3}"
+    ".fig .fig-d3{stroke-dasharray:9 3 2 3}\n"
+    ".fig .fig-k2{stroke-width:2}.fig .fig-tie{stroke-width:14;stroke-opacity:.3;"
+    "stroke-linecap:round}\n"
+    ".fig .fig-u{stroke:#fff;stroke:var(--fig-paper);stroke-width:2;fill:none}\n"
+    ".fig .fig-faint{color:#8c959f;color:var(--fig-axis)}\n"
+    ".fig-small{display:inline-block;vertical-align:top;width:32%;margin-right:1%}\n"
+    ".pair .fig-small{width:48%}\n"
+    ".fig-small figcaption{font-size:.8125rem}\n"
+    "@media (max-width:60rem){.fig-small,.pair .fig-small{width:auto;display:block}}\n"
+    ".fig .fig-fault{color:#b3001b;color:var(--fig-fault)}\n"
+    ".fig text.fig-fault{fill:#b3001b;fill:var(--fig-fault)}\n";
+
+void assay__figure_css(struct assay__buf *out)
 {
-    /* Okabe and Ito's colours, darkened where their contrast with paper is below 3:1; neighbours
-     * also differ in lightness, so that they remain distinguishable in grey. */
-#define LIGHT                                                                                     \
-    "--fig-paper:#fff;--fig-ink:#1b1f24;--fig-dim:#57606a;--fig-grid:#e1e4e8;--fig-axis:#8c959f;" \
-    "--fig-fault:#b3001b;--fig-0:#0072b2;--fig-1:#c25400;--fig-2:#00775a;--fig-3:#a84b80;"        \
-    "--fig-4:#8f6300;--fig-5:#2f7fb5;--fig-6:#6b5b95;--fig-7:#6e7781"
-#define DARK                                                                                  \
-    "--fig-paper:#14181d;--fig-ink:#e6e9ed;--fig-dim:#a0a9b4;--fig-grid:#2d343c;--fig-axis:#" \
-    "6b7580;"                                                                                 \
-    "--fig-fault:#ff7b8a;--fig-0:#4fb0ea;--fig-1:#f58b45;--fig-2:#33c499;--fig-3:#e297c2;"    \
-    "--fig-4:#e6b340;--fig-5:#9bd5f7;--fig-6:#b8a6e8;--fig-7:#9aa4af"
-    return ".fig{" LIGHT ";font:12px Arial,Helvetica,'Liberation Sans',sans-serif;"
-           "max-width:100%;height:auto}\n"
-           "@media (prefers-color-scheme:dark){.fig{" DARK "}}\n"
-           "[data-theme=light] .fig{" LIGHT "}\n"
-           "[data-theme=dark] .fig{" DARK "}\n"
-           "@media print{.fig,[data-theme] .fig{" LIGHT "}}\n"
-           ".fig text{fill:#1b1f24;fill:var(--fig-ink);unicode-bidi:isolate}\n"
-           ".fig .fig-h{font-size:15px;font-weight:600}\n"
-           ".fig .fig-n{fill:#57606a;fill:var(--fig-dim)}\n"
-           ".fig .fig-b{font-weight:600}\n"
-           ".fig .fig-q{stroke:#fff;stroke:var(--fig-paper);stroke-width:3;paint-order:stroke}\n"
-           ".fig .fig-w{fill:#fff;fill:var(--fig-paper)}\n"
-           ".fig .fig-p{fill:#fff;fill:var(--fig-paper)}\n"
-           ".fig .fig-g{stroke:#e1e4e8;stroke:var(--fig-grid);fill:none}\n"
-           ".fig .fig-a{stroke:#8c959f;stroke:var(--fig-axis);fill:none}\n"
-           ".fig .fig-m{stroke:#57606a;stroke:var(--fig-dim);fill:none;stroke-dasharray:3 3}\n"
-           ".fig .fig-i{stroke:#1b1f24;stroke:var(--fig-ink);fill:none}\n"
-           ".fig .fig-v{fill:#57606a;fill:var(--fig-dim);fill-opacity:.1}\n"
-           ".fig .fig-f{fill:currentColor}\n"
-           ".fig .fig-k{stroke:currentColor;stroke-width:1.8;fill:none;stroke-linejoin:round}\n"
-           ".fig .fig-k3{stroke-width:3}.fig .fig-k4{stroke-width:4}\n"
-           ".fig .fig-o{stroke:currentColor;stroke-width:1.6;fill:#fff;fill:var(--fig-paper)}\n"
-           ".fig .fig-e{stroke:currentColor;stroke-width:1;fill:none}\n"
-           ".fig .fig-r{fill:currentColor;fill-opacity:.22}\n"
-           ".fig .fig-c{stroke:#fff;stroke:var(--fig-paper);stroke-width:1}\n"
-           ".fig .fig-d1{stroke-dasharray:7 3}.fig .fig-d2{stroke-dasharray:2 3}"
-           ".fig .fig-d3{stroke-dasharray:9 3 2 3}\n"
-           ".fig .fig-s0{color:#0072b2;color:var(--fig-0)}.fig "
-           ".fig-s1{color:#c25400;color:var(--fig-1)}"
-           ".fig .fig-s2{color:#00775a;color:var(--fig-2)}.fig "
-           ".fig-s3{color:#a84b80;color:var(--fig-3)}\n"
-           ".fig .fig-s4{color:#8f6300;color:var(--fig-4)}.fig "
-           ".fig-s5{color:#2f7fb5;color:var(--fig-5)}"
-           ".fig .fig-s6{color:#6b5b95;color:var(--fig-6)}.fig "
-           ".fig-s7{color:#6e7781;color:var(--fig-7)}\n"
-           ".fig .fig-faint{color:#8c959f;color:var(--fig-axis)}\n"
-           ".fig .fig-fault{color:#b3001b;color:var(--fig-fault)}\n"
-           ".fig text.fig-fault{fill:#b3001b;fill:var(--fig-fault)}\n"
-           ".fig a:hover .fig-f,.fig a:focus .fig-f{fill-opacity:.7}\n";
-#undef LIGHT
-#undef DARK
+    assay__palette_css(out, true);
+    assay__buf_puts(out, shapes_css);
 }
 
 static void draw_body(struct assay__svg *svg)
@@ -325,6 +393,15 @@ static void draw_body(struct assay__svg *svg)
     case ASSAY__FIGURE_BARS: assay__svg_bars(svg); return;
     case ASSAY__FIGURE_TREEMAP: assay__svg_treemap(svg); return;
     case ASSAY__FIGURE_ROOFLINE: assay__svg_roofline(svg); return;
+    case ASSAY__FIGURE_GRAPH: assay__svg_graph(svg); return;
+    case ASSAY__FIGURE_CARD: assay__svg_card(svg); return;
+    case ASSAY__FIGURE_BANDS: assay__svg_bands(svg); return;
+    case ASSAY__FIGURE_BLOCKS: assay__svg_blocks(svg); return;
+    case ASSAY__FIGURE_WATERFALL: assay__svg_waterfall(svg); return;
+    case ASSAY__FIGURE_HEAT: assay__svg_heat(svg); return;
+    case ASSAY__FIGURE_SPREAD: assay__svg_spread(svg); return;
+    case ASSAY__FIGURE_ALIGNED: assay__svg_aligned(svg); return;
+    case ASSAY__FIGURE_STRIP: assay__svg_strip(svg); return;
     case ASSAY__FIGURE_LINES:
     case ASSAY__FIGURE_SCATTER:
     case ASSAY__FIGURE_HISTOGRAM: assay__svg_plot(svg); return;
@@ -368,9 +445,12 @@ static double put_notes(struct assay__svg *svg, double y, bool whole)
         y += put_words(svg, y, "fig-n", figure->caption);
     if (whole && figure->note && *figure->note) y += put_words(svg, y, "fig-n", figure->note);
     if (svg->drawn_of) {
-        assay__buf_printf(&thinned,
-                          "%s points: each pixel column shows the min and max of those in it.",
-                          assay__scaled((double)svg->drawn_of, "count").text);
+        assay__buf_printf(
+            &thinned,
+            figure->kind == ASSAY__FIGURE_BANDS
+                ? "%s places: each pixel column shows the one with most."
+                : "%s points: each pixel column shows the min and max of those in it.",
+            assay__scaled((double)svg->drawn_of, "count").text);
         y += put_words(svg, y, "fig-n", assay__buf_text(&thinned));
     }
     assay__buf_free(&thinned);
@@ -388,12 +468,13 @@ static double draw_content(struct assay__buf *out, const struct assay__figure *f
         return 0;
     }
     *svg = (struct assay__svg){
-        .out = &body, .figure = figure, .width = width, .height = height, .links = !whole};
+        .out = &body, .figure = figure, .width = width, .height = height, .page = !whole};
     draw_body(svg);
+    bool card = figure->kind == ASSAY__FIGURE_CARD; /* it says everything itself */
     double top = 0, below = svg->height;
-    double notes = put_notes(svg, below, whole);
+    double notes = card ? 0 : put_notes(svg, below, whole);
     svg->out = out;
-    if (whole && figure->title && *figure->title) {
+    if (whole && !card && figure->title && *figure->title) {
         assay__svg_text(svg, 4, 18, "fig-h", 's', figure->title, width - 60);
         top += 28;
     }
@@ -436,14 +517,10 @@ static void put_alternative(struct assay__buf *out, const struct assay__figure *
     }
 }
 
-/* An image hides what is in it from those who cannot see it; links must not be hidden. */
-static void put_role(struct assay__buf *out, const struct assay__figure *figure, const char *id,
-                     bool standalone)
+/* In a page a figure is one stop of the tab key. */
+static void put_role(struct assay__buf *out, const char *id, bool standalone)
 {
-    bool links = false; /* a standalone file has none: they would lead nowhere */
-    for (size_t i = 0; i < figure->series_count; i++)
-        links |= figure->series[i].links != NULL;
-    assay__buf_puts(out, links && !standalone ? " role=\"group\"" : " role=\"img\"");
+    assay__buf_puts(out, standalone ? " role=\"img\"" : " role=\"img\" tabindex=\"0\"");
     if (!id || !*id) return;
     assay__buf_puts(out, " aria-labelledby=\"");
     assay__svg_escape(out, id);
@@ -452,16 +529,22 @@ static void put_role(struct assay__buf *out, const struct assay__figure *figure,
     assay__buf_puts(out, "-desc\"");
 }
 
-static void put_style(struct assay__buf *out)
+/* A card looks the same wherever it is posted. */
+static void put_style(struct assay__buf *out, enum assay__figure_kind kind)
 {
+    struct assay__buf css = {0};
     assay__buf_puts(out, "<style>\n");
-    escape_safe(out, assay__figure_css(), strlen(assay__figure_css()));
+    assay__palette_css(&css, kind != ASSAY__FIGURE_CARD);
+    assay__buf_puts(&css, shapes_css);
+    escape_safe(out, assay__buf_text(&css), css.length);
+    assay__buf_drop(&css, out);
     assay__buf_puts(out, "</style>\n<rect class=\"fig-p\" width=\"100%\" height=\"100%\"/>\n");
 }
 
-static double width_given(double width)
+static double width_given(const struct assay__figure *figure, double width)
 {
-    if (!(width > 0)) return WIDTH;
+    if (figure->width > 0) width = figure->width;
+    if (!(width > 0)) return figure->kind == ASSAY__FIGURE_STRIP ? WIDTH_STRIP : WIDTH;
     return width < WIDTH_LEAST ? WIDTH_LEAST : width > WIDTH_MOST ? WIDTH_MOST : width;
 }
 
@@ -470,14 +553,14 @@ void assay__figure_svg(struct assay__buf *out, const struct assay__figure *figur
 {
     struct assay__buf content = {0};
     bool standalone = options && options->standalone;
-    double width = width_given(options ? options->width : 0);
+    double width = width_given(figure, options ? options->width : 0);
     double height = draw_content(&content, figure, width, options ? options->height : 0,
                                  standalone);
     open_svg(out, width, height, standalone);
-    put_role(out, figure, options ? options->id : NULL, standalone);
+    put_role(out, options ? options->id : NULL, standalone);
     assay__buf_puts(out, ">\n");
     put_alternative(out, figure, options ? options->id : NULL);
-    if (standalone) put_style(out);
+    if (standalone) put_style(out, figure->kind);
     assay__buf_puts(out, assay__buf_text(&content));
     assay__buf_puts(out, "</svg>\n");
     assay__buf_drop(&content, out);
@@ -486,7 +569,7 @@ void assay__figure_svg(struct assay__buf *out, const struct assay__figure *figur
 void assay__figures_svg(struct assay__buf *out, const struct assay__figure *figures, size_t count)
 {
     struct assay__buf all = {0};
-    double height = 8;
+    double height = 8, widest = WIDTH;
     if (count == 1) {
         assay__figure_svg(out, figures, &(struct assay__svg_options){.standalone = true});
         return;
@@ -494,14 +577,16 @@ void assay__figures_svg(struct assay__buf *out, const struct assay__figure *figu
     for (size_t i = 0; i < count; i++) {
         put_numbers(&all, "<g role=\"img\" transform=\"translate(0 #)\">\n", &height);
         put_alternative(&all, &figures[i], NULL);
-        height += draw_content(&all, &figures[i], WIDTH, 0, true) + 16;
+        double width = width_given(&figures[i], 0);
+        height += draw_content(&all, &figures[i], width, 0, true) + 16;
+        if (width > widest) widest = width;
         assay__buf_puts(&all, "</g>\n");
     }
-    open_svg(out, WIDTH, height, true);
+    open_svg(out, widest, height, true);
     assay__buf_puts(out, ">\n<title>");
     assay__svg_escape(out, count ? figures[0].name : "");
     assay__buf_puts(out, "</title>\n");
-    put_style(out);
+    put_style(out, figures[0].kind);
     assay__buf_puts(out, assay__buf_text(&all));
     assay__buf_puts(out, "</svg>\n");
     assay__buf_drop(&all, out);

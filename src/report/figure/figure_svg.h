@@ -1,7 +1,9 @@
 /* figure_svg.h - between the files that draw a figure as SVG: figure_svg.c (the frame, words,
  * escaping, style), figure_svg_axes.c (scales, grid, marks, spans), figure_svg_plot.c (lines,
- * scatter, histogram), figure_svg_bars.c, figure_svg_treemap.c, figure_svg_roofline.c. Lengths are
- * in pixels of the drawing, which a page may scale. */
+ * scatter, histogram), figure_svg_bars.c, figure_svg_treemap.c, figure_svg_roofline.c,
+ * figure_svg_graph.c, figure_svg_bands.c, figure_svg_blocks.c, figure_svg_waterfall.c,
+ * figure_svg_heat.c, figure_svg_spread.c, figure_svg_aligned.c. Lengths are in pixels of the
+ * drawing, which a page may scale. */
 #ifndef ASSAY_REPORT_FIGURE_FIGURE_SVG_H
 #define ASSAY_REPORT_FIGURE_FIGURE_SVG_H
 
@@ -20,7 +22,7 @@ struct assay__svg {
     struct assay__buf *out; /* the body: its own origin */
     const struct assay__figure *figure;
     double width, height;            /* of the body; height 0: by kind */
-    bool links;                      /* a page around it: links lead somewhere */
+    bool page;                       /* in a page: marks say which layer they are of */
     double left, top, right, bottom; /* the plot inside */
     struct assay__scale x, y;
     struct assay__svg_box boxes[ASSAY__SVG_BOXES]; /* taken by words and points */
@@ -51,15 +53,23 @@ bool assay__svg_cut(struct assay__buf *out, const char *text, double width);
  *  was cut. anchor 's', 'm', 'e'. */
 void assay__svg_text(struct assay__svg *svg, double x, double y, const char *class_name,
                      char anchor, const char *text, double room);
+/** A label that is cut already (figure_label.h), with the whole text as its title where it was. */
+void assay__svg_label(struct assay__svg *svg, double x, double y, const char *class_name,
+                      char anchor, const char *label, const char *whole);
 /** Takes the box for words if it is free and inside of the drawing. */
 bool assay__svg_take(struct assay__svg *svg, double x, double y, double width, double height);
-/** `<a href="#…">`, when the page has links and this is one inside of it. True: close it with
- *  "</a>". */
-bool assay__svg_link(struct assay__svg *svg, const char *const *links, size_t index);
+/** ` data-l="12"` inside of a start tag: the layer of a mark, by which a page selects. Nothing in a
+ *  file of its own, and where there is no layer. */
+void assay__svg_layer(struct assay__svg *svg, const struct assay__figure_series *series,
+                      size_t index);
 /** `><title>…</title>` after the start of an element. */
 void assay__svg_title(struct assay__svg *svg, const char *title);
 /** Legend of the series that have names, from (x, y) on; returns its height. */
 double assay__svg_legend(struct assay__svg *svg, double x, double y);
+/** Class of the colour of a share of the peak; NaN: not known. */
+const char *assay__svg_share(double share);
+/** Class of words on the colour of series `index`. */
+const char *assay__svg_on(size_t index);
 /** Class of the colour of series `index`. */
 const char *assay__svg_color(size_t index);
 
@@ -68,6 +78,8 @@ const char *assay__svg_color(size_t index);
 /** Chooses the scales and the plot's place, draws grid, spans and axes. */
 void assay__svg_axes(struct assay__svg *svg, double x_low, double x_high, double y_low,
                      double y_high);
+/** The x axis alone, below svg->bottom, with its title: scale and place are the caller's. */
+void assay__svg_x_axis(struct assay__svg *svg);
 /** Marks across the plot, above the data: their words have the paper's colour around them. */
 void assay__svg_marks(struct assay__svg *svg);
 double assay__svg_x(const struct assay__svg *svg, double value); /* NaN: no place */
@@ -79,10 +91,22 @@ void assay__svg_bars(struct assay__svg *svg);
 void assay__svg_plot(struct assay__svg *svg);
 void assay__svg_treemap(struct assay__svg *svg);
 void assay__svg_roofline(struct assay__svg *svg);
-/** Marker of a point: shape by series. Part of figure_svg_plot.c. */
+void assay__svg_graph(struct assay__svg *svg);
+/** 1200 x 630, whatever the width. */
+void assay__svg_card(struct assay__svg *svg);
+void assay__svg_bands(struct assay__svg *svg);
+void assay__svg_blocks(struct assay__svg *svg);
+void assay__svg_waterfall(struct assay__svg *svg);
+void assay__svg_heat(struct assay__svg *svg);
+void assay__svg_spread(struct assay__svg *svg);
+void assay__svg_aligned(struct assay__svg *svg);
+void assay__svg_strip(struct assay__svg *svg);
+/** Marker of a point (SIZE_MAX: of the legend): shape by series. Part of figure_svg_plot.c. */
 void assay__svg_marker(struct assay__svg *svg, double x, double y, size_t series,
-                       unsigned char flags, const char *title);
-/** Name beside a point where there is room. */
-void assay__svg_point_name(struct assay__svg *svg, double x, double y, const char *name);
+                       unsigned char flags, size_t point, const char *title);
+/** Name beside a point, in the first of some places that is free; `far`: then further away, rather
+ *  than nowhere. label: the name as it was cut. */
+void assay__svg_point_name(struct assay__svg *svg, double x, double y, const char *label,
+                           const char *name, bool far);
 
 #endif

@@ -35,17 +35,23 @@ static void axis_title(struct assay__buf *out, const char *title, const struct a
     if (scale->unit[0]) assay__buf_printf(out, "%s(%s)", out->length ? " " : "", scale->unit);
 }
 
-static void put_titles(struct assay__svg *svg)
+static void put_x_title(struct assay__svg *svg)
 {
     struct assay__buf text = {0};
-    axis_title(&text, svg->figure->y_title, &svg->y);
-    if (text.length) assay__svg_text(svg, 4, 12, "fig-n", 's', text.data, svg->width - 8);
-    assay__buf_clear(&text);
     axis_title(&text, svg->figure->x_title, &svg->x);
     if (text.length)
         assay__svg_text(svg, (svg->left + svg->right) / 2, svg->bottom + 34, "fig-n", 'm',
                         text.data, svg->width - 8);
     assay__buf_free(&text);
+}
+
+static void put_titles(struct assay__svg *svg)
+{
+    struct assay__buf text = {0};
+    axis_title(&text, svg->figure->y_title, &svg->y);
+    if (text.length) assay__svg_text(svg, 4, 12, "fig-n", 's', text.data, svg->width - 8);
+    assay__buf_free(&text);
+    put_x_title(svg);
 }
 
 static void put_x_axis(struct assay__svg *svg)
@@ -55,7 +61,8 @@ static void put_x_axis(struct assay__svg *svg)
         char label[64];
         double at = assay__svg_x(svg, svg->x.ticks[i]);
         if (!isfinite(at)) continue;
-        if (svg->figure->kind != ASSAY__FIGURE_HISTOGRAM)
+        if (svg->figure->kind != ASSAY__FIGURE_HISTOGRAM &&
+            svg->figure->kind != ASSAY__FIGURE_BLOCKS)
             put_line(svg, "fig-g", at, svg->top, at, svg->bottom);
         assay__scale_label(&svg->x, svg->x.ticks[i], label, sizeof label);
         double width = assay__svg_width(label), from = at - width / 2;
@@ -66,6 +73,13 @@ static void put_x_axis(struct assay__svg *svg)
         assay__svg_text(svg, from + width / 2, svg->bottom + 18, "fig-n", 'm', label, 0);
         used = from + width;
     }
+}
+
+void assay__svg_x_axis(struct assay__svg *svg)
+{
+    put_x_axis(svg);
+    put_line(svg, "fig-a", svg->left, svg->bottom, svg->right, svg->bottom);
+    put_x_title(svg);
 }
 
 static void put_y_axis(struct assay__svg *svg)
@@ -84,20 +98,21 @@ static void put_y_axis(struct assay__svg *svg)
 
 static void put_spans(struct assay__svg *svg)
 {
-    double used = -INFINITY;
     for (size_t i = 0; i < svg->figure->span_count; i++) {
         const struct assay__figure_span *span = &svg->figure->spans[i];
         double from = fmax(svg->left, assay__svg_x(svg, span->begin)),
                to = fmin(svg->right, assay__svg_x(svg, span->end));
         if (!(to > from)) continue;
-        assay__svg_shape(svg, "fig-v", "<rect x=\"#\" y=\"#\" width=\"#\" height=\"#\"/>\n",
-                         (double[]){from, svg->top, fmax(0.5, to - from), svg->bottom - svg->top});
-        const char *name = span->name ? span->name : "";
+        bool written = svg->figure->kind == ASSAY__FIGURE_LINES; /* else in the legend */
+        assay__svg_shape(svg, written ? "fig-v" : "fig-u",
+                         "<rect x=\"#\" y=\"#\" width=\"#\" height=\"#\"/>\n",
+                         (double[]){from, svg->top, fmax(2, to - from), svg->bottom - svg->top});
+        const char *name = written && span->name ? span->name : "";
         double width = assay__svg_width(name);
-        if (!*name || from < used + 4 || from + 4 + width > svg->right) continue;
+        if (!*name || from + 4 + width > svg->right) continue;
         if (width + 8 > to - from && to - from < 24) continue;
+        if (!assay__svg_take(svg, from + 2, svg->bottom - 18, width + 4, 16)) continue;
         assay__svg_text(svg, from + 4, svg->bottom - 6, "fig-n", 's', name, 0);
-        used = from + 4 + width;
     }
 }
 

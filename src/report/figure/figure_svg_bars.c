@@ -1,17 +1,20 @@
 /* figure_svg_bars.c - horizontal bars, one row per name, or one group of bars per category. Lengths
  * are proportional from 0 (a bar of a logarithm or of a cut scale would mislead). A value that is
  * not known has its row and "—". Bars to the left of 0 are negative. */
+#include "report/figure/figure_label.h"
 #include "report/figure/figure_svg.h"
 
 #include "base/text.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #define BAR 15.0
 #define GAP 7.0
 #define THIN 12.0 /* a bar of a group */
 
 struct layout {
+    char **labels;        /* of the rows */
     double names, values; /* widths of the columns left and right of the bars */
     double zero, scale;   /* pixels of 0, and of one unit */
     size_t rows;
@@ -23,21 +26,35 @@ static struct assay__digits value_text(const struct assay__figure *figure,
     return assay__scaled(row < s->count ? s->y[row] : (double)NAN, figure->y_unit);
 }
 
+/* A sum would set the scale of all. */
+static bool is_sum(const struct assay__figure_series *s, size_t row)
+{
+    return s->flags && s->flags[row] & ASSAY__POINT_FAINT;
+}
+
+static bool label_rows(struct assay__svg *svg, struct layout *l)
+{
+    const struct assay__figure *figure = svg->figure;
+    for (size_t s = 0; s < figure->series_count; s++)
+        if (figure->series[s].count > l->rows) l->rows = figure->series[s].count;
+    const char **names = calloc(l->rows + 1, sizeof *names);
+    for (size_t row = 0; names && row < l->rows; row++)
+        names[row] = assay__figure_category(figure, row);
+    l->labels = names ? assay__labels_within(names, l->rows, svg->width * 0.4) : NULL;
+    free(names);
+    return l->labels != NULL;
+}
+
 static void measure(struct assay__svg *svg, struct layout *l)
 {
     const struct assay__figure *figure = svg->figure;
     double low = 0, high = 0;
-    for (size_t s = 0; s < figure->series_count; s++)
-        if (figure->series[s].count > l->rows) l->rows = figure->series[s].count;
     for (size_t row = 0; row < l->rows; row++) {
-        struct assay__buf safe = {0};
-        assay__svg_cut(&safe, assay__figure_category(figure, row), svg->width * 0.4);
-        l->names = fmax(l->names, assay__svg_width(assay__buf_text(&safe)));
-        assay__buf_free(&safe);
+        l->names = fmax(l->names, assay__svg_width(l->labels[row]));
         for (size_t s = 0; s < figure->series_count; s++) {
             const struct assay__figure_series *series = &figure->series[s];
             l->values = fmax(l->values, assay__svg_width(value_text(figure, series, row).text));
-            if (row >= series->count) continue;
+            if (row >= series->count || is_sum(series, row)) continue;
             const double seen[] = {series->y[row], series->high ? series->high[row] : (double)NAN,
                                    series->low ? series->low[row] : (double)NAN};
             for (size_t i = 0; i < 3; i++) {
@@ -69,13 +86,18 @@ static void put_bar(struct assay__svg *svg, const struct layout *l, size_t index
     unsigned char flags = s->flags ? s->flags[row] : 0;
     double value = s->y[row], length = fabs(value) * l->scale;
     struct assay__buf title = {0}, classes = {0};
-    assay__buf_printf(&classes, "fig-f fig-bar %s",
-                      flags & ASSAY__POINT_FAULT               ? "fig-fault"
-                      : s->faint || flags & ASSAY__POINT_FAINT ? "fig-faint"
-                                                               : assay__svg_color(index));
+    assay__buf_printf(&classes, "fig-bar fig-f %s",
+                      flags & ASSAY__POINT_FAULT ? "fig-fault"
+                      : s->faint                 ? "fig-faint"
+                                                 : assay__svg_color(index));
+    if (s->shares && !(flags & ASSAY__POINT_FAULT)) {
+        assay__buf_clear(&classes);
+        assay__buf_printf(&classes, "fig-bar %s", assay__svg_share(s->shares[row]));
+    }
     assay__svg_shape(svg, assay__buf_text(&classes),
                      "<rect x=\"#\" y=\"#\" width=\"#\" height=\"#\"",
                      (double[]){value < 0 ? l->zero - length : l->zero, y, length, height});
+    assay__svg_layer(svg, s, row);
     assay__svg_cut(&title, assay__figure_category(svg->figure, row), 2000);
     if (svg->figure->series_count > 1 && s->name) assay__buf_printf(&title, ", %s", s->name);
     assay__buf_printf(&title, "%s%s", title.length ? ": " : "",
@@ -101,23 +123,22 @@ static double put_row(struct assay__svg *svg, const struct layout *l, size_t row
     double height = grouped ? THIN : BAR, all = 0;
     size_t bars = figure->series_count ? figure->series_count : 1;
     double middle = y + (double)bars * (height + 1) / 2;
-    bool linked = figure->series_count && assay__svg_link(svg, figure->series[0].links, row);
     const struct assay__figure_series *first = figure->series;
     bool marked = first->flags && row < first->count && first->flags[row] & ASSAY__POINT_MARKED;
-    assay__svg_text(svg, svg->left - 8, middle + 4, marked ? "fig-b" : "fig-t", 'e',
-                    assay__figure_category(figure, row), svg->width * 0.4 + 1);
+    assay__svg_label(svg, svg->left - 8, middle + 4, marked ? "fig-b" : "fig-t", 'e',
+                     l->labels[row], assay__figure_category(figure, row));
     for (size_t i = 0; i < figure->series_count; i++) {
         const struct assay__figure_series *s = &figure->series[i];
         bool known = row < s->count && isfinite(s->y[row]);
-        if (known) put_bar(svg, l, i, row, y + all, height);
-        bool left = known && s->y[row] < 0;
-        double at = !known ? l->zero : left ? l->zero + s->y[row] * l->scale : value_end(l, s, row);
+        bool drawn = known && !is_sum(s, row);
+        if (drawn) put_bar(svg, l, i, row, y + all, height);
+        bool left = drawn && s->y[row] < 0;
+        double at = !drawn ? l->zero : left ? l->zero + s->y[row] * l->scale : value_end(l, s, row);
         assay__svg_text(svg, left ? at - 5 : at + 5, y + all + height / 2 + 4,
-                        known ? "fig-t" : "fig-n", left ? 'e' : 's',
+                        drawn ? "fig-t" : "fig-n", left ? 'e' : 's',
                         value_text(figure, s, row).text, 0);
         all += height + 1;
     }
-    if (linked) assay__buf_puts(svg->out, "</a>\n");
     return all - 1;
 }
 
@@ -144,6 +165,10 @@ void assay__svg_bars(struct assay__svg *svg)
         svg->height = 20;
         return;
     }
+    if (!label_rows(svg, &l)) {
+        svg->out->failed = true;
+        return;
+    }
     measure(svg, &l);
     double y = figure->mark_count ? 22 : 4;
     for (size_t row = 0; row < l.rows; row++)
@@ -157,4 +182,5 @@ void assay__svg_bars(struct assay__svg *svg)
         y += 18;
     }
     svg->height = y;
+    assay__labels_free(l.labels, l.rows);
 }

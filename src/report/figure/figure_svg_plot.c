@@ -2,6 +2,7 @@
  * hidden: a pixel column shows the min and max of its values, joined. Points of a
  * faint or a small series are drawn one by one, those that fall on the same three pixels once.
  * Times of a profile are untrusted: a line does not go back. */
+#include "report/figure/figure_label.h"
 #include "report/figure/figure_svg.h"
 
 #include "base/text.h"
@@ -39,7 +40,7 @@ static const char *shape_of(size_t series)
 }
 
 void assay__svg_marker(struct assay__svg *svg, double x, double y, size_t series,
-                       unsigned char flags, const char *title)
+                       unsigned char flags, size_t point, const char *title)
 {
     bool fault = flags & ASSAY__POINT_FAULT, marked = flags & ASSAY__POINT_MARKED,
          faint = flags & ASSAY__POINT_FAINT;
@@ -59,6 +60,7 @@ void assay__svg_marker(struct assay__svg *svg, double x, double y, size_t series
                                 : faint ? 2.5
                                         : 4});
     if (!circle) assay__buf_printf(svg->out, "%s\"", shape);
+    if (point != SIZE_MAX) assay__svg_layer(svg, &svg->figure->series[series], point);
     if (title && *title) {
         assay__svg_title(svg, title);
         assay__buf_puts(svg->out, circle ? "</circle>\n" : "</path>\n");
@@ -67,34 +69,25 @@ void assay__svg_marker(struct assay__svg *svg, double x, double y, size_t series
     }
 }
 
-/* Beside the point, in the first of some places that is free; `far`: then further away, rather than
- * nowhere. */
-static void name_point(struct assay__svg *svg, double x, double y, const char *name, bool far)
+void assay__svg_point_name(struct assay__svg *svg, double x, double y, const char *label,
+                           const char *name, bool far)
 {
     enum { NEAR = 8 };
-    struct assay__buf cut = {0};
-    assay__svg_cut(&cut, name, 150);
-    double width = assay__svg_width(assay__buf_text(&cut));
+    double width = assay__svg_width(label);
     const double places[][2] = {{8, -7}, {-8 - width, -7}, {-width / 2, -22}, {-width / 2, 8},
                                 {8, 6},  {8, -20},         {-8 - width, 6},   {-8 - width, -20},
                                 {0, 20}, {0, -34},         {-width, 20},      {-width, -34},
                                 {0, 34}, {0, -48},         {0, 48},           {0, 62}};
     size_t count = far ? sizeof places / sizeof places[0] : NEAR;
-    for (size_t i = 0; cut.length && i < count; i++) {
+    for (size_t i = 0; *label && i < count; i++) {
         double at_x = x + places[i][0], at_y = y + places[i][1];
         if (at_x < svg->left + 2 || at_x + width > svg->width || at_y < svg->top ||
             at_y + 14 > svg->bottom)
             continue;
         if (!assay__svg_take(svg, at_x, at_y, width, 14)) continue;
-        assay__svg_text(svg, at_x, at_y + 11, "fig-q", 's', name, 150);
-        break;
+        assay__svg_label(svg, at_x, at_y + 11, "fig-q", 's', label, name);
+        return;
     }
-    assay__buf_drop(&cut, svg->out);
-}
-
-void assay__svg_point_name(struct assay__svg *svg, double x, double y, const char *name)
-{
-    name_point(svg, x, y, name, false);
 }
 
 /* --- lines ------------------------------------------------------------------------------------ */
@@ -190,7 +183,10 @@ static void put_line(struct assay__svg *svg, size_t index)
     if (s->steps && area.length)
         assay__buf_printf(svg->out, "<path class=\"fig-r %s\" d=\"%s\"/>\n",
                           assay__svg_color(index), area.data);
-    if (path.length)
+    if (path.length && s->joined && s->faint)
+        assay__buf_printf(svg->out, "<path class=\"fig-k fig-tie fig-faint\" d=\"%s\"/>\n",
+                          path.data);
+    else if (path.length)
         assay__buf_printf(svg->out, "<path class=\"fig-k fig-d%zu %s\" d=\"%s\"/>\n", index % 4,
                           s->faint ? "fig-faint" : assay__svg_color(index), path.data);
     assay__buf_drop(&path, svg->out);
@@ -245,24 +241,58 @@ static void put_points(struct assay__svg *svg, size_t index)
         if (s->faint) flags |= ASSAY__POINT_FAINT;
         put_whisker(svg, s, index, i, x);
         if (s->count <= POINTS_TITLED) point_title(svg, s, i, &title);
-        bool linked = assay__svg_link(svg, s->links, i);
-        assay__svg_marker(svg, x, y, index, flags, title.data);
-        if (linked) assay__buf_puts(svg->out, "</a>\n");
+        assay__svg_marker(svg, x, y, index, flags, i, title.data);
         assay__svg_take(svg, x - 4, y - 4, 8, 8);
         assay__buf_drop(&title, svg->out);
     }
 }
 
-/* The names of the marked points of a series, or those of the others. */
-static void put_names(struct assay__svg *svg, size_t index, bool marked)
+struct named {
+    const char **names; /* each once: a point of two series has one name */
+    double (*places)[2];
+    bool *marked;
+    size_t count;
+};
+
+static void find_names(const struct assay__svg *svg, const struct assay__figure_series *s,
+                       struct named *all)
 {
-    const struct assay__figure_series *s = &svg->figure->series[index];
-    for (size_t i = 0; s->names && i < s->count && i < POINTS_TITLED; i++) {
+    for (size_t i = 0; s->names && s->x && s->y && i < s->count && i < POINTS_TITLED; i++) {
         double x, y;
-        bool is = s->flags && s->flags[i] & (ASSAY__POINT_MARKED | ASSAY__POINT_FAULT);
-        if (is == marked && s->names[i] && has_place(svg, s, i, &x, &y))
-            name_point(svg, x, y, s->names[i], marked);
+        size_t k = 0;
+        if (!s->names[i] || !*s->names[i] || !has_place(svg, s, i, &x, &y)) continue;
+        while (k < all->count && strcmp(all->names[k], s->names[i]) != 0)
+            k++;
+        if (s->flags && s->flags[i] & (ASSAY__POINT_MARKED | ASSAY__POINT_FAULT))
+            all->marked[k] = true;
+        if (k < all->count) continue;
+        all->names[k] = s->names[i];
+        all->places[k][0] = x, all->places[k][1] = y;
+        all->count++;
     }
+}
+
+/* What is marked has the first choice, in every series. */
+static void put_names(struct assay__svg *svg)
+{
+    const struct assay__figure *figure = svg->figure;
+    size_t most = figure->series_count * POINTS_TITLED + 1;
+    struct named all = {calloc(most, sizeof *all.names), calloc(most, sizeof *all.places),
+                        calloc(most, sizeof *all.marked), 0};
+    bool made = all.names && all.places && all.marked;
+    for (size_t i = 0; made && i < figure->series_count; i++)
+        find_names(svg, &figure->series[i], &all);
+    char **labels = made ? assay__labels_within(all.names, all.count, 150) : NULL;
+    if (!labels) svg->out->failed = true;
+    for (int turn = 0; labels && turn < 2; turn++)
+        for (size_t i = 0; i < all.count; i++)
+            if (all.marked[i] == (turn == 0))
+                assay__svg_point_name(svg, all.places[i][0], all.places[i][1], labels[i],
+                                      all.names[i], turn == 0);
+    assay__labels_free(labels, all.count);
+    free(all.names);
+    free(all.places);
+    free(all.marked);
 }
 
 /* Dots without titles, one for each occupied cell. */
@@ -375,6 +405,7 @@ static void name_lines(struct assay__svg *svg)
         return;
     for (size_t i = 0; i < figure->series_count; i++) {
         const struct assay__figure_series *s = &figure->series[i];
+        if (s->joined) return;
         at[i] = ends[i] = NAN;
         for (size_t k = s->count; k-- > 0 && !isfinite(at[i]);)
             if (!has_place(svg, s, k, &ends[i], &at[i])) at[i] = NAN;
@@ -386,7 +417,7 @@ static void name_lines(struct assay__svg *svg)
     for (size_t i = 0; i < figure->series_count; i++) {
         double y = at[i] - 6 < svg->top + 10 ? at[i] + 15 : at[i] - 6;
         assay__buf_printf(svg->out, "<g class=\"%s\">", assay__svg_color(i));
-        assay__svg_text(svg, svg->right - 4, y, "fig-b", 'e', figure->series[i].name, 0);
+        assay__svg_text(svg, svg->right - 4, y, "fig-b fig-q", 'e', figure->series[i].name, 0);
         assay__buf_puts(svg->out, "</g>\n");
     }
     svg->direct = true;
@@ -402,6 +433,8 @@ void assay__svg_plot(struct assay__svg *svg)
     assay__svg_axes(svg, x_low, x_high, y_low, y_high);
     for (size_t i = 1; i < figure->series_count; i++)
         if (figure->series[i].count > figure->series[most].count) most = i;
+    for (size_t i = 0; i < figure->series_count; i++) /* behind the lines */
+        if (figure->kind == ASSAY__FIGURE_LINES && figure->series[i].joined) put_line(svg, i);
     for (size_t i = 0; i < figure->series_count; i++) {
         const struct assay__figure_series *s = &figure->series[i];
         if (!s->x || !s->y || !s->count) continue;
@@ -410,15 +443,11 @@ void assay__svg_plot(struct assay__svg *svg)
         } else if (figure->kind == ASSAY__FIGURE_SCATTER) {
             put_scatter(svg, i, i == most || s->count > 20000);
         } else {
-            put_line(svg, i);
-            if (s->count <= 60 && !s->steps) put_points(svg, i);
+            if (!s->joined) put_line(svg, i);
+            if (s->count <= 60 && !s->steps && !s->joined) put_points(svg, i);
         }
     }
     assay__svg_marks(svg);
-    for (int turn = 0; turn < 2; turn++) /* what is marked has the first choice, in every series */
-        for (size_t i = 0; i < figure->series_count; i++)
-            if (figure->series[i].x && figure->series[i].y &&
-                figure->kind != ASSAY__FIGURE_HISTOGRAM)
-                put_names(svg, i, turn == 0);
+    if (figure->kind != ASSAY__FIGURE_HISTOGRAM) put_names(svg);
     name_lines(svg);
 }

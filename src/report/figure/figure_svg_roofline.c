@@ -1,6 +1,8 @@
 /* figure_svg_roofline.c - operations per second over operations per byte, both by decades; roofs
- * with their names, points below them. A point above every roof cannot be: its FLOPs, its bytes or
- * a unit is wrong. It is drawn as a fault. */
+ * with their names, parts of them as thin lines, a dot for each layer: area by time (from RADIUS
+ * down to RADIUS_LEAST), colour by share of its roof. Marked ones are named. A dot above every roof
+ * cannot be: its FLOPs, its bytes or a unit is wrong. It is drawn as a fault. */
+#include "report/figure/figure_label.h"
 #include "report/figure/figure_svg.h"
 
 #include "base/text.h"
@@ -10,10 +12,20 @@
 
 #define ABOVE 1.05     /* a roof was measured too: only beyond this is it a fault */
 #define NAME_TALL 15.0 /* from a slope to the top of its name */
+#define RADIUS 16.0
+#define RADIUS_LEAST 1.5
+#define OBSTACLES 60 /* dots that names keep off: the largest */
+#define TITLED 60    /* dots of a page that say what they are without its script */
+#define NAMES 60     /* written at most */
 
 static bool plausible(double value)
 {
     return value > 1e-12 && value < 1e24;
+}
+
+static bool is_part(const struct assay__figure_roof *roof)
+{
+    return plausible(roof->flops_per_s) && plausible(roof->bytes_per_s);
 }
 
 static double highest(const struct assay__figure *figure, bool compute)
@@ -21,7 +33,7 @@ static double highest(const struct assay__figure *figure, bool compute)
     double most = NAN;
     for (size_t i = 0; i < figure->roof_count; i++) {
         double value = compute ? figure->roofs[i].flops_per_s : figure->roofs[i].bytes_per_s;
-        if (plausible(value)) most = fmax(most, value);
+        if (plausible(value) && !is_part(&figure->roofs[i])) most = fmax(most, value);
     }
     return most;
 }
@@ -33,7 +45,7 @@ static void find_range(const struct assay__figure *figure, double peak, double *
     *x_low = *y_low = INFINITY, *x_high = *y_high = 0;
     for (size_t i = 0; i < figure->roof_count; i++) {
         double bandwidth = figure->roofs[i].bytes_per_s;
-        if (!plausible(bandwidth) || !plausible(peak)) continue;
+        if (!plausible(bandwidth) || !plausible(peak) || is_part(&figure->roofs[i])) continue;
         *x_low = fmin(*x_low, peak / bandwidth / 8), *x_high = fmax(*x_high, peak / bandwidth * 8);
     }
     if (plausible(peak)) *y_low = peak / 100, *y_high = peak * 2;
@@ -127,31 +139,149 @@ static void put_slope(struct assay__svg *svg, const struct assay__figure_roof *r
     assay__buf_free(&label);
 }
 
-static void put_points(struct assay__svg *svg, size_t index, double peak, double bandwidth,
-                       size_t *faults)
+/* "50 %": up the slope, then flat; its word at the right end, where no dot is above it. */
+static void put_part(struct assay__svg *svg, const struct assay__figure_roof *roof)
+{
+    double ridge = roof->flops_per_s / roof->bytes_per_s;
+    double x = fmax(svg->x.low, svg->y.low / roof->bytes_per_s), y = x * roof->bytes_per_s;
+    double flat = assay__svg_y(svg, roof->flops_per_s);
+    if (!(flat < svg->bottom)) return;
+    assay__buf_puts(svg->out, "<path class=\"fig-m fig-iso\" d=\"");
+    if (x < ridge && ridge < svg->x.high)
+        assay__svg_put(svg, "M# #L# #H#\"/>\n",
+                       (double[]){assay__svg_x(svg, x), assay__svg_y(svg, y),
+                                  assay__svg_x(svg, ridge), flat, svg->right});
+    else
+        assay__svg_put(svg, "M# #H#\"/>\n", (double[]){svg->left, flat, svg->right});
+    double width = assay__svg_width(roof->name ? roof->name : "");
+    assay__svg_take(svg, svg->right - width - 4, flat - 14, width, 14);
+    assay__svg_text(svg, svg->right - 4, flat - 4, "fig-n fig-q", 'e', roof->name, 0);
+}
+
+/* --- dots ------------------------------------------------------------------------------------- */
+
+static double greatest_area(const struct assay__figure *figure)
+{
+    double most = 0; /* none */
+    for (size_t s = 0; s < figure->series_count; s++)
+        for (size_t i = 0; figure->series[s].areas && i < figure->series[s].count; i++)
+            if (isfinite(figure->series[s].areas[i])) most = fmax(most, figure->series[s].areas[i]);
+    return most;
+}
+
+static double radius_of(const struct assay__figure_series *s, size_t i, double most)
+{
+    if (!s->areas || !(most > 0) || !(s->areas[i] > 0)) return 4;
+    return fmax(RADIUS_LEAST, RADIUS * sqrt(s->areas[i] / most));
+}
+
+static void dot_title(const struct assay__figure_series *s, size_t i, bool fault,
+                      struct assay__buf *title)
+{
+    assay__svg_cut(title, s->names && s->names[i] ? s->names[i] : "", 2000);
+    if (title->length) assay__buf_puts(title, ": ");
+    if (s->areas && isfinite(s->areas[i]))
+        assay__buf_printf(title, "%s, ", assay__scaled(s->areas[i] * 1e-9, "s").text);
+    assay__buf_printf(title, "%s at %s", assay__scaled(s->y[i], "FLOP/s").text,
+                      assay__scaled(s->x[i], "FLOP/B").text);
+    if (s->shares && isfinite(s->shares[i]))
+        assay__buf_printf(title, ", %s of its roof", assay__scaled(s->shares[i], "ratio").text);
+    if (fault) assay__buf_puts(title, "; above its roof: FLOPs, bytes or a unit must be wrong");
+}
+
+static void put_dot(struct assay__svg *svg, size_t index, size_t i, double radius, bool fault)
 {
     const struct assay__figure_series *s = &svg->figure->series[index];
-    for (size_t i = 0; i < s->count; i++) {
-        struct assay__buf title = {0};
-        if (!plausible(s->x[i]) || !plausible(s->y[i])) continue;
-        unsigned char flags = s->flags ? s->flags[i] : 0;
+    double x = assay__svg_x(svg, s->x[i]), y = assay__svg_y(svg, s->y[i]);
+    struct assay__buf title = {0};
+    dot_title(s, i, fault, &title);
+    if (fault) {
+        assay__svg_marker(svg, x, y, index, ASSAY__POINT_FAULT, i, title.data);
+    } else {
+        assay__svg_shape(svg, s->shares ? assay__svg_share(s->shares[i]) : "fig-f fig-s0",
+                         "<circle cx=\"#\" cy=\"#\" r=\"#\"", (double[]){x, y, radius});
+        assay__svg_layer(svg, s, i);
+        /* of a page the largest: the script says the others */
+        if (i < TITLED || !svg->page) assay__svg_title(svg, assay__buf_text(&title));
+        assay__buf_puts(svg->out, i < TITLED || !svg->page ? "</circle>\n" : "/>\n");
+    }
+    if (i < OBSTACLES) assay__svg_take(svg, x - radius, y - radius, 2 * radius, 2 * radius);
+    assay__buf_drop(&title, svg->out);
+}
+
+/* Returns how many are above every roof. */
+static size_t put_dots(struct assay__svg *svg, size_t index, double peak, double bandwidth)
+{
+    const struct assay__figure_series *s = &svg->figure->series[index];
+    double most = greatest_area(svg->figure);
+    size_t faults = 0;
+    assay__buf_puts(svg->out, "<g class=\"fig-dots\">\n");
+    for (size_t at = 0; at < 2 * s->count; at++) { /* large ones first: none hides another */
+        size_t i = at % s->count;
+        bool large = radius_of(s, i, most) > RADIUS / 3;
+        if (!plausible(s->x[i]) || !plausible(s->y[i]) || large != (at < s->count)) continue;
         double roof = fmin(isfinite(peak) ? peak : INFINITY,
                            isfinite(bandwidth) ? s->x[i] * bandwidth : INFINITY);
-        if (s->y[i] > roof * ABOVE) flags |= ASSAY__POINT_FAULT;
-        *faults += (flags & ASSAY__POINT_FAULT) != 0;
-        double x = assay__svg_x(svg, s->x[i]), y = assay__svg_y(svg, s->y[i]);
-        assay__svg_cut(&title, s->names && s->names[i] ? s->names[i] : "", 2000);
-        assay__buf_printf(&title, "%s%s at %s", title.length ? ": " : "",
-                          assay__scaled(s->y[i], "FLOP/s").text,
-                          assay__scaled(s->x[i], "FLOP/B").text);
-        if (flags & ASSAY__POINT_FAULT)
-            assay__buf_puts(&title, "; above its roof: FLOPs, bytes or a unit must be wrong");
-        bool linked = assay__svg_link(svg, s->links, i);
-        assay__svg_marker(svg, x, y, index, flags, title.data);
-        if (linked) assay__buf_puts(svg->out, "</a>\n");
-        assay__svg_take(svg, x - 4, y - 4, 8, 8);
-        assay__buf_free(&title);
+        bool fault = (s->flags && s->flags[i] & ASSAY__POINT_FAULT) || s->y[i] > roof * ABOVE;
+        put_dot(svg, index, i, radius_of(s, i, most), fault);
+        faults += fault;
     }
+    assay__buf_puts(svg->out, "</g>\n");
+    return faults;
+}
+
+/* Around the dot, ever further away; from the second ring on a line leads to it. */
+static void name_dot(struct assay__svg *svg, double x, double y, double radius, const char *label,
+                     const char *name)
+{
+    enum { DIRECTIONS = 12, RINGS = 7, TALL = 14 };
+    double width = assay__svg_width(label);
+    for (int ring = 0; ring < RINGS; ring++)
+        for (int i = 0; i < DIRECTIONS; i++) {
+            double turn = 2 * 3.14159265358979323846 * i / DIRECTIONS,
+                   away = radius + 3 + 18 * ring, across = cos(turn), up = sin(turn);
+            char anchor = across < -0.3 ? 'e' : across > 0.3 ? 's' : 'm';
+            double at = x + across * away,
+                   from = at - (anchor == 'e'   ? width
+                                : anchor == 'm' ? width / 2
+                                                : 0),
+                   top = y - up * away -
+                         (up > 0.3    ? TALL
+                          : up < -0.3 ? 0
+                                      : TALL / 2.0);
+            if (from < svg->left + 2 || from + width > svg->right || top < svg->top ||
+                top + TALL > svg->bottom || !assay__svg_take(svg, from, top, width, TALL))
+                continue;
+            if (ring > 0)
+                assay__svg_shape(svg, "fig-a", "<path d=\"M# #L# #\"/>\n",
+                                 (double[]){x + across * radius, y - up * radius,
+                                            x + across * (away - 1), y - up * (away - 1)});
+            assay__svg_label(svg, at, top + 11, "fig-b fig-q", anchor, label, name);
+            return;
+        }
+}
+
+/* Names of the marked dots, else of all. */
+static void put_names(struct assay__svg *svg, const struct assay__figure_series *s)
+{
+    const char *names[NAMES];
+    size_t at[NAMES], count = 0;
+    bool any = false;
+    for (size_t i = 0; s->flags && i < s->count && !any; i++)
+        any = s->flags[i] & ASSAY__POINT_MARKED;
+    for (size_t i = 0; s->names && i < s->count && count < NAMES; i++) {
+        if (!s->names[i] || !plausible(s->x[i]) || !plausible(s->y[i])) continue;
+        if (any && !(s->flags[i] & ASSAY__POINT_MARKED)) continue;
+        at[count] = i;
+        names[count++] = s->names[i];
+    }
+    char **labels = assay__labels_within(names, count, 190);
+    double most = greatest_area(svg->figure);
+    if (!labels) svg->out->failed = true;
+    for (size_t i = 0; labels && i < count; i++)
+        name_dot(svg, assay__svg_x(svg, s->x[at[i]]), assay__svg_y(svg, s->y[at[i]]),
+                 radius_of(s, at[i], most), labels[i], names[i]);
+    assay__labels_free(labels, count);
 }
 
 void assay__svg_roofline(struct assay__svg *svg)
@@ -165,20 +295,16 @@ void assay__svg_roofline(struct assay__svg *svg)
     find_range(figure, peak, &x_low, &x_high, &y_low, &y_high);
     assay__svg_axes(svg, x_low, x_high, y_low, y_high);
     for (size_t i = 0; i < figure->roof_count; i++)
-        if (plausible(figure->roofs[i].flops_per_s))
+        if (is_part(&figure->roofs[i]))
+            put_part(svg, &figure->roofs[i]);
+        else if (plausible(figure->roofs[i].flops_per_s))
             put_flat(svg, &figure->roofs[i], bandwidth, i);
         else if (plausible(figure->roofs[i].bytes_per_s))
             put_slope(svg, &figure->roofs[i], peak, i, &along);
     for (size_t i = 0; i < figure->series_count; i++)
-        if (figure->series[i].x && figure->series[i].y)
-            put_points(svg, i, peak, bandwidth, &faults);
-    for (size_t s = 0; s < figure->series_count; s++) {
-        const struct assay__figure_series *series = &figure->series[s];
-        for (size_t i = 0; series->names && i < series->count && i < 60; i++)
-            if (series->names[i] && plausible(series->x[i]) && plausible(series->y[i]))
-                assay__svg_point_name(svg, assay__svg_x(svg, series->x[i]),
-                                      assay__svg_y(svg, series->y[i]), series->names[i]);
-    }
+        if (figure->series[i].x && figure->series[i].y) faults += put_dots(svg, i, peak, bandwidth);
+    for (size_t s = 0; s < figure->series_count; s++)
+        put_names(svg, &figure->series[s]);
     assay__svg_marks(svg);
     if (faults)
         assay__svg_text(svg, svg->left + 8, svg->top + 14, "fig-fault fig-b", 's',

@@ -3,15 +3,18 @@
  * further items while its worst ratio of sides gets better. Colour shows the series. At most LEAVES
  * rectangles: the smallest are merged into one. Groups of one child are passed through. Values that
  * are not above 0 have no area and are left out. */
+#include "report/figure/figure_label.h"
 #include "report/figure/figure_svg.h"
 
 #include "base/text.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define LEAVES 300
+#define LABELS (2 * LEAVES + 1) /* leaves, and groups of at least two */
 #define DEPTH 6
 #define HEAD 15.0 /* the line with the name of a group */
 #define HEIGHT 380.0
@@ -19,6 +22,7 @@
 struct leaf {
     size_t series, index;
     const char *path, *name;
+    const char *tail; /* of the name: what no other leaf's ends in */
     double value;
 };
 
@@ -27,6 +31,8 @@ struct map {
     struct leaf *leaves;
     size_t count;
     double total;
+    struct assay__buf *labels; /* written so far: no two are equal */
+    size_t label_count;
 };
 
 struct item { /* a group or a leaf: leaves first … first + count - 1 */
@@ -94,49 +100,72 @@ static size_t group(const struct map *map, size_t first, size_t count, size_t de
 
 /* --- drawing ---------------------------------------------------------------------------------- */
 
-/* The end of a path, from a / or . on, of three characters or more: the groups around it say the
- * rest. */
-static const char *last_part(const char *path)
+/* The text as it fits into `room`; NULL where it would lose a third, or look like one
+ * that is written already. */
+static const char *label_of(struct map *map, const char *text, double room)
 {
-    size_t at = strlen(path);
-    const char *end = path + at;
-    while (at > 0 && !((path[at - 1] == '/' || path[at - 1] == '.') && end - (path + at) >= 3))
-        at--;
-    return path + at;
+    struct assay__buf *label = &map->labels[map->label_count];
+    double whole = assay__svg_width(text);
+    if (room < fmin(whole, fmax(40, whole * 2 / 3))) return NULL;
+    assay__buf_clear(label);
+    assay__svg_cut(label, text, room);
+    for (size_t i = 0; i < map->label_count; i++)
+        if (strcmp(assay__buf_text(&map->labels[i]), assay__buf_text(label)) == 0) return NULL;
+    map->label_count++;
+    return assay__buf_text(label);
 }
 
-static void put_leaf(const struct map *map, const struct leaf *leaf, struct rect r)
+/* Name and value, as far as there is room. */
+static void put_words(struct map *map, const struct leaf *leaf, struct rect r, const char *value)
+{
+    const char *words = leaf->index == SIZE_MAX ? "fig-on-axis" : assay__svg_on(leaf->series);
+    const char *label = label_of(map, leaf->tail, r.width - 8);
+    double line = r.y + 13;
+    if (label) assay__svg_label(map->svg, r.x + 4, line, words, 's', label, leaf->name);
+    if (label) line += 15;
+    if (line + 4 < r.y + r.height && assay__svg_width(value) < r.width - 8)
+        assay__svg_text(map->svg, r.x + 4, line, words, 's', value, 0);
+}
+
+static void put_leaf(struct map *map, const struct leaf *leaf, struct rect r)
 {
     struct assay__svg *svg = map->svg;
     const struct assay__figure_series *series = &svg->figure->series[leaf->series];
     struct assay__buf title = {0};
     struct assay__digits value = assay__scaled(leaf->value, svg->figure->y_unit);
     bool rest = leaf->index == SIZE_MAX;
-    bool linked = !rest && assay__svg_link(svg, series->links, leaf->index);
     assay__buf_printf(svg->out, "<rect class=\"fig-f fig-c fig-leaf %s\"",
                       rest ? "fig-faint" : assay__svg_color(leaf->series));
     assay__svg_put(svg, " x=\"#\" y=\"#\" width=\"#\" height=\"#\"",
                    (double[]){r.x, r.y, r.width, r.height});
+    if (!rest) assay__svg_layer(svg, series, leaf->index);
     assay__svg_cut(&title, leaf->name, 2000);
     assay__buf_printf(&title, ": %s (%.1f %%)", value.text, leaf->value / map->total * 100);
     assay__svg_title(svg, assay__buf_text(&title));
     assay__buf_puts(svg->out, "</rect>");
-    if (r.width > 42 && r.height > 17) {
-        const char *name = last_part(leaf->name);
-        if (r.width > 76 ||
-            assay__svg_width(name) < r.width - 8) /* a name cut to 4 letters is useless */
-            assay__svg_text(svg, r.x + 4, r.y + 13, "fig-w", 's', name, r.width - 8);
-        if (r.height > 33 && assay__svg_width(value.text) < r.width - 8)
-            assay__svg_text(svg, r.x + 4, r.y + 28, "fig-w", 's', value.text, 0);
-    }
-    if (linked) assay__buf_puts(svg->out, "</a>");
+    if (r.width > 42 && r.height > 17) put_words(map, leaf, r, value.text);
     assay__buf_putc(svg->out, '\n');
     assay__buf_drop(&title, svg->out);
 }
 
-static void divide(const struct map *map, size_t first, size_t count, size_t depth, struct rect r);
+static void divide(struct map *map, size_t first, size_t count, size_t depth, struct rect r);
 
-static void put_item(const struct map *map, const struct item *item, size_t depth, struct rect r)
+/* The group's own part of the path, with as many parts before it as make it unlike the others. */
+static void put_group_name(struct map *map, const char *path, size_t length, size_t depth,
+                           struct rect r)
+{
+    const char *label = NULL;
+    char name[256];
+    for (size_t up = 0; up <= depth && !label; up++) {
+        size_t from = prefix_length(path, depth - up);
+        if (path[from] == '/') from++;
+        snprintf(name, sizeof name, "%.*s", (int)(length - from), path + from);
+        label = label_of(map, name, r.width - 4);
+    }
+    if (label) assay__svg_label(map->svg, r.x + 2, r.y + 11, "fig-b", 's', label, name);
+}
+
+static void put_item(struct map *map, const struct item *item, size_t depth, struct rect r)
 {
     const struct leaf *leaf = &map->leaves[item->first];
     if (item->count == 1) {
@@ -146,14 +175,7 @@ static void put_item(const struct map *map, const struct item *item, size_t dept
     struct rect inside = r;
     size_t length = prefix_length(leaf->path, depth + 1);
     if (r.width > 48 && r.height > 40) {
-        char name[256];
-        size_t from = prefix_length(leaf->path, depth);
-        if (length - from < 4 && depth) from = prefix_length(leaf->path, depth - 1);
-        if (leaf->path[from] == '/') from++;
-        size_t size = length - from < sizeof name - 1 ? length - from : sizeof name - 1;
-        memcpy(name, leaf->path + from, size);
-        name[size] = 0;
-        assay__svg_text(map->svg, r.x + 2, r.y + 11, "fig-b", 's', name, r.width - 4);
+        put_group_name(map, leaf->path, length, depth, r);
         inside = (struct rect){r.x + 1, r.y + HEAD, r.width - 2, r.height - HEAD - 1};
     }
     divide(map, item->first, item->count, depth + 1, inside);
@@ -167,7 +189,7 @@ static double worst(double least, double greatest, double sum, double side)
 }
 
 /* Lays out items in rows along the shorter side of what is left; areas are value × scale. */
-static void squarify(const struct map *map, const struct item *items, size_t count, size_t depth,
+static void squarify(struct map *map, const struct item *items, size_t count, size_t depth,
                      struct rect r, double value)
 {
     for (size_t i = 0; i < count && value > 0 && r.width > 0 && r.height > 0;) {
@@ -199,7 +221,7 @@ static void squarify(const struct map *map, const struct item *items, size_t cou
     }
 }
 
-static void divide(const struct map *map, size_t first, size_t count, size_t depth, struct rect r)
+static void divide(struct map *map, size_t first, size_t count, size_t depth, struct rect r)
 {
     struct item *items = malloc(count * sizeof *items);
     double value = 0;
@@ -236,11 +258,29 @@ static bool collect(struct map *map, size_t most)
             if (!(series->y[i] > 0) || !isfinite(series->y[i])) continue;
             const char *name = series->names && series->names[i] ? series->names[i] : "";
             map->leaves[map->count++] = (struct leaf){
-                s, i, series->groups && series->groups[i] ? series->groups[i] : "", name,
-                series->y[i]};
+                s,    i,    series->groups && series->groups[i] ? series->groups[i] : "",
+                name, name, series->y[i]};
             map->total += series->y[i];
         }
     return map->leaves != NULL;
+}
+
+static void find_tails(struct map *map)
+{
+    const char **names = calloc(map->count + 1, sizeof *names),
+               **tails = calloc(map->count + 1, sizeof *tails);
+    map->labels = calloc(LABELS, sizeof *map->labels);
+    for (size_t i = 0; names && i < map->count; i++)
+        names[i] = map->leaves[i].name;
+    if (names && tails) assay__label_tails(names, map->count, tails);
+    for (size_t i = 0; names && tails && i < map->count; i++)
+        map->leaves[i].tail = tails[i];
+    if (!names || !tails || !map->labels) {
+        map->svg->out->failed = true;
+        map->count = 0;
+    }
+    free(names);
+    free(tails);
 }
 
 void assay__svg_treemap(struct assay__svg *svg)
@@ -261,11 +301,16 @@ void assay__svg_treemap(struct assay__svg *svg)
         for (size_t i = LEAVES - 1; i < map.count; i++)
             value += map.leaves[i].value;
         assay__buf_printf(&rest, "%zu smaller ones", map.count - LEAVES + 1);
-        map.leaves[LEAVES - 1] = (struct leaf){0, SIZE_MAX, "", assay__buf_text(&rest), value};
+        map.leaves[LEAVES - 1] = (struct leaf){
+            0, SIZE_MAX, "", assay__buf_text(&rest), assay__buf_text(&rest), value};
         map.count = LEAVES;
     }
     qsort(map.leaves, map.count, sizeof *map.leaves, by_path);
+    find_tails(&map);
     if (map.count) divide(&map, 0, map.count, 0, (struct rect){0, 4, svg->width, svg->height - 4});
+    for (size_t i = 0; map.labels && i < LABELS; i++)
+        assay__buf_free(&map.labels[i]);
+    free(map.labels);
     free(map.leaves);
     assay__buf_free(&rest);
 }

@@ -6,6 +6,8 @@
 
 #include "base/text.h"
 #include "report/figure/chart.h"
+#include "report/figure/figure_label.h"
+#include "report/figure/figure_scale.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -27,6 +29,12 @@ const char *assay__figure_category(const struct assay__figure *figure, size_t ro
     return name ? name : "";
 }
 
+/* A number without a bar: it would set the scale of all. */
+static bool is_sum(const struct assay__figure_series *s, size_t row)
+{
+    return s->flags && s->flags[row] & ASSAY__POINT_FAINT;
+}
+
 static double greatest(const struct assay__figure *figure, size_t *rows)
 {
     double most = 0;
@@ -34,7 +42,8 @@ static double greatest(const struct assay__figure *figure, size_t *rows)
     for (size_t s = 0; s < figure->series_count; s++) {
         if (figure->series[s].count > *rows) *rows = figure->series[s].count;
         for (size_t i = 0; i < figure->series[s].count; i++)
-            if (isfinite(figure->series[s].y[i])) most = fmax(most, fabs(figure->series[s].y[i]));
+            if (isfinite(figure->series[s].y[i]) && !is_sum(&figure->series[s], i))
+                most = fmax(most, fabs(figure->series[s].y[i]));
     }
     return most;
 }
@@ -46,7 +55,7 @@ static void put_bar(struct assay__page *page, const char *name, int width, doubl
     int room = page->columns - 2 - width - VALUE - 2;
     assay__text_scaled(scaled, sizeof scaled, value, unit);
     assay__buf_puts(page->out, "  ");
-    assay__page_fit_middle(page, name, width);
+    assay__page_fit(page, name, width, 0);
     assay__page_right_fit(page, scaled, VALUE);
     double share = most > 0 ? fabs(value) / most : 0;
     if (share * room > (page->ascii ? 0.5 : 0)) {
@@ -72,31 +81,45 @@ static int name_width(const struct assay__page *page, const struct assay__figure
     return (int)(width < most ? width : most);
 }
 
+/* The names of the rows (of several series: of the groups), or those of the series. */
+static char **labels_of(const struct assay__figure *figure, size_t count, bool series, int width)
+{
+    const char **names = calloc(count + 1, sizeof *names);
+    for (size_t i = 0; names && i < count; i++)
+        names[i] = series ? figure->series[i].name : assay__figure_category(figure, i);
+    char **labels = names ? assay__labels(names, count, (size_t)width) : NULL;
+    free(names);
+    return labels;
+}
+
+/* A line of its own, where the bars below it have the names of their series. */
+static void put_group(struct assay__page *page, const char *label)
+{
+    assay__buf_printf(page->out, "  %s\n", label);
+}
+
 void assay__text_bars(struct assay__page *page, const struct assay__figure *figure)
 {
-    size_t rows;
+    size_t rows, count = figure->series_count;
     double most = greatest(figure, &rows);
     int width = name_width(page, figure, rows);
-    for (size_t i = 0; i < rows; i++) {
-        if (figure->series_count > 1) {
-            assay__buf_puts(page->out, "  ");
-            assay__page_fit_middle(page, assay__figure_category(figure, i), page->columns - 4);
-            while (page->out->length && page->out->data[page->out->length - 1] == ' ')
-                page->out->data[--page->out->length] = 0;
-            assay__buf_putc(page->out, '\n');
-        }
-        for (size_t s = 0; s < figure->series_count; s++) {
+    bool grouped = count > 1;
+    char **labels = labels_of(figure, rows, false, grouped ? page->columns - 4 : width),
+         **series = labels_of(figure, count, true, width - 2);
+    if (!labels || !series) page->out->failed = true;
+    for (size_t i = 0; labels && series && i < rows; i++) {
+        if (grouped) put_group(page, labels[i]);
+        for (size_t s = 0; s < count; s++) {
             struct assay__buf name = {0};
-            const struct assay__figure_series *series = &figure->series[s];
-            if (figure->series_count > 1)
-                assay__buf_printf(&name, "  %s", series->name ? series->name : "");
-            put_bar(page,
-                    figure->series_count > 1 ? (assay__buf_text(&name))
-                                             : assay__figure_category(figure, i),
-                    width, i < series->count ? series->y[i] : (double)NAN, figure->y_unit, most);
-            assay__buf_free(&name);
+            assay__buf_printf(&name, "%s%s", grouped ? "  " : "", grouped ? series[s] : labels[i]);
+            put_bar(page, assay__buf_text(&name), width,
+                    i < figure->series[s].count ? figure->series[s].y[i] : (double)NAN,
+                    figure->y_unit, is_sum(&figure->series[s], i) ? NAN : most);
+            assay__buf_drop(&name, page->out);
         }
     }
+    assay__labels_free(labels, rows);
+    assay__labels_free(series, count);
 }
 
 /* --- treemap ---------------------------------------------------------------------------------- */
@@ -135,36 +158,66 @@ static size_t merge(struct part *parts, size_t count)
     return kept;
 }
 
-/* Groups by the first part of the path, the largest first; layers outside any group keep their
- * names. */
-static void put_treemap(struct assay__page *page, const struct assay__figure *figure)
+static void put_parts(struct assay__page *page, const struct assay__figure *figure,
+                      const struct part *parts, size_t count)
 {
-    size_t total = 0, count = 0;
-    for (size_t s = 0; s < figure->series_count; s++)
-        total += figure->series[s].count;
-    struct part *parts = malloc((total + 1) * sizeof *parts);
-    for (size_t s = 0; parts && s < figure->series_count; s++) {
+    int width = page->columns * 2 / 5;
+    char *names[BARS_MOST] = {0};
+    for (size_t i = 0; i < count; i++)
+        names[i] = strndup(parts[i].path, parts[i].length);
+    char **labels = assay__labels((const char *const *)names, count, (size_t)width);
+    if (!labels) page->out->failed = true;
+    for (size_t i = 0; labels && i < count; i++)
+        put_bar(page, labels[i], width, parts[i].value, figure->y_unit, parts[0].value);
+    assay__labels_free(labels, count);
+    for (size_t i = 0; i < count; i++)
+        free(names[i]);
+}
+
+/* How many bytes the first `depth` parts of a path take; of all of it when it has fewer. */
+static size_t prefix_length(const char *path, size_t depth)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < depth && path[at]; i++) {
+        if (i) at++;
+        at += strcspn(path + at, "/");
+    }
+    return at;
+}
+
+/* What every layer's group, or its own name where it has none, is at that depth. */
+static size_t find_parts(const struct assay__figure *figure, size_t depth, struct part *parts)
+{
+    size_t count = 0;
+    for (size_t s = 0; s < figure->series_count; s++) {
         const struct assay__figure_series *series = &figure->series[s];
         for (size_t i = 0; i < series->count; i++) {
             if (!(series->y[i] > 0) || !isfinite(series->y[i])) continue;
             const char *path = series->groups && series->groups[i] ? series->groups[i] : "";
-            size_t length = strcspn(path, "/");
-            if (!length) {
+            size_t length = prefix_length(path, depth);
+            if (!length || (depth > 1 && length == prefix_length(path, depth - 1))) {
                 path = series->names && series->names[i] ? series->names[i] : "";
                 length = strlen(path);
             }
             parts[count++] = (struct part){path, length, series->y[i]};
         }
     }
+    return merge(parts, count);
+}
+
+/* Groups by the first part of the path, the largest first; layers outside any group keep their
+ * names. Where all have the first part in common, by the next: one bar says nothing. */
+static void put_treemap(struct assay__page *page, const struct assay__figure *figure)
+{
+    enum { DEPTH = 8 };
+    size_t total = 0, count = 0;
+    for (size_t s = 0; s < figure->series_count; s++)
+        total += figure->series[s].count;
+    struct part *parts = malloc((total + 1) * sizeof *parts);
     if (!parts) page->out->failed = true;
-    count = parts ? merge(parts, count) : 0;
-    for (size_t i = 0; i < count && i < BARS_MOST; i++) {
-        struct assay__buf name = {0};
-        assay__buf_add(&name, parts[i].path, parts[i].length);
-        put_bar(page, assay__buf_text(&name), page->columns * 2 / 5, parts[i].value, figure->y_unit,
-                parts[0].value);
-        assay__buf_free(&name);
-    }
+    for (size_t depth = 1; parts && depth <= DEPTH && count < 2; depth++)
+        count = find_parts(figure, depth, parts);
+    if (parts) put_parts(page, figure, parts, count < BARS_MOST ? count : BARS_MOST);
     free(parts);
 }
 
@@ -248,16 +301,19 @@ static void put_charts(struct assay__page *page, const struct assay__figure *fig
 static void put_letters(struct assay__page *page, const struct assay__figure *figure)
 {
     const struct assay__figure_series *s = figure->series;
-    for (size_t i = 0; i < s->count; i++) {
+    size_t count = assay__text_letters(figure);
+    bool wide = page->columns >= 60;
+    int room = page->columns - 6 - (wide ? 2 : 1) * (LETTER_VALUE + 1);
+    char **labels = assay__labels(s->names, count, (size_t)room);
+    if (!labels) page->out->failed = true;
+    for (size_t i = 0; labels && i < count; i++) {
         char x[64], y[64];
         if (!isfinite(s->x[i]) || !isfinite(s->y[i])) continue;
         assay__text_scaled(x, sizeof x, s->x[i],
                            figure->kind == ASSAY__FIGURE_ROOFLINE ? "FLOP/B" : figure->x_unit);
         assay__text_scaled(y, sizeof y, s->y[i], figure->y_unit);
         assay__buf_printf(page->out, "  %c ", (char)('A' + i));
-        bool wide = page->columns >= 60;
-        assay__page_fit_middle(page, s->names[i],
-                               page->columns - 6 - (wide ? 2 : 1) * (LETTER_VALUE + 1));
+        assay__page_fit(page, labels[i], room, 0);
         assay__buf_putc(page->out, ' ');
         assay__page_right_fit(page, y, LETTER_VALUE);
         if (wide) assay__buf_putc(page->out, ' ');
@@ -265,6 +321,7 @@ static void put_letters(struct assay__page *page, const struct assay__figure *fi
         unsigned char flags = s->flags ? s->flags[i] : 0;
         assay__buf_puts(page->out, flags & ASSAY__POINT_FAULT ? " !\n" : "\n");
     }
+    assay__labels_free(labels, count);
 }
 
 static void put_numbers(struct assay__page *page, const struct assay__figure *figure)
@@ -278,13 +335,74 @@ static void put_numbers(struct assay__page *page, const struct assay__figure *fi
     }
 }
 
+/* The sum of the bands: a terminal has too few dots for each of them. */
+static void put_bands(struct assay__page *page, const struct assay__figure *figure)
+{
+    size_t count = figure->series_count ? figure->series[0].count : 0;
+    double *sum = calloc(count + 1, sizeof *sum);
+    struct assay__figure_series all = {.y = sum, .count = count, .steps = true};
+    struct assay__figure line = *figure;
+    if (!sum) page->out->failed = true;
+    for (size_t s = 0; sum && s < figure->series_count; s++)
+        for (size_t i = 0; i < count && i < figure->series[s].count; i++)
+            if (isfinite(figure->series[s].y[i])) sum[i] += figure->series[s].y[i];
+    if (sum && count) {
+        all.x = figure->series[0].x;
+        line.kind = ASSAY__FIGURE_LINES, line.series = &all, line.series_count = 1;
+        assay__text_plot(page, &line);
+    }
+    free(sum);
+}
+
+/* The series that has a block there; series_count: none. */
+static size_t block_at(const struct assay__figure *figure, double x)
+{
+    for (size_t s = 0; s < figure->series_count; s++)
+        for (size_t i = 0; i < figure->series[s].count; i++)
+            if (x >= figure->series[s].x[i] && x < figure->series[s].x[i + 1]) return s;
+    return figure->series_count;
+}
+
+/* One line, a character per series: what fills each column; below it what they are. */
+static void put_blocks(struct assay__page *page, const struct assay__figure *figure)
+{
+    static const char *const fills[2][2] = {{"#", "."}, {"█", "░"}};
+    double low = NAN, high = NAN;
+    char from[64], to[64];
+    int columns = page->columns - 4;
+    if (!assay__figure_range(figure, true, &low, &high) || !(high > low)) return;
+    assay__buf_puts(page->out, "  ");
+    for (int c = 0; c < columns; c++) {
+        size_t s = block_at(figure, low + (high - low) * (c + 0.5) / columns);
+        assay__buf_puts(page->out, s < figure->series_count ? fills[!page->ascii][s % 2] : " ");
+    }
+    assay__text_scaled(from, sizeof from, low, figure->x_unit);
+    assay__text_scaled(to, sizeof to, high, figure->x_unit);
+    assay__buf_printf(page->out, "\n  %s", low == 0 ? "0" : from);
+    size_t used = (low == 0 ? 1 : assay__text_width(from)) + assay__text_width(to);
+    assay__buf_repeat(page->out, " ", (size_t)columns > used ? (size_t)columns - used : 1);
+    assay__buf_printf(page->out, "%s\n", to);
+    for (size_t s = 0; s < figure->series_count; s++)
+        assay__page_print(page, ASSAY__STYLE_PLAIN, "  ", "%s %s", fills[!page->ascii][s % 2],
+                          figure->series[s].name ? figure->series[s].name : "");
+}
+
 static void put_picture(struct assay__page *page, const struct assay__figure *figure)
 {
     switch (figure->kind) {
     case ASSAY__FIGURE_BARS: assay__text_bars(page, figure); return;
     case ASSAY__FIGURE_TREEMAP: put_treemap(page, figure); return;
+    case ASSAY__FIGURE_GRAPH: assay__text_bars(page, figure); return;
     case ASSAY__FIGURE_HISTOGRAM: assay__text_histogram(page, figure); return;
+    case ASSAY__FIGURE_BANDS: put_bands(page, figure); return;
+    case ASSAY__FIGURE_BLOCKS: put_blocks(page, figure); return;
+    case ASSAY__FIGURE_WATERFALL: assay__text_waterfall(page, figure); return;
+    case ASSAY__FIGURE_HEAT: assay__text_heat(page, figure); return;
+    case ASSAY__FIGURE_SPREAD: assay__text_spread(page, figure); return;
+    case ASSAY__FIGURE_ALIGNED: assay__text_aligned(page, figure); return;
     case ASSAY__FIGURE_ROOFLINE: assay__text_roofline(page, figure); break;
+    case ASSAY__FIGURE_STRIP:
+    case ASSAY__FIGURE_CARD: return; /* drawn whole */
     case ASSAY__FIGURE_SCATTER: assay__text_plot(page, figure); break;
     case ASSAY__FIGURE_LINES:
         if (!over_time(figure)) {
@@ -296,21 +414,70 @@ static void put_picture(struct assay__page *page, const struct assay__figure *fi
     }
     if (assay__text_has_numbers(figure))
         put_numbers(page, figure);
-    else if (assay__text_has_letters(figure) && !figure->keyed)
+    else if (assay__text_letters(figure) && !figure->keyed)
         put_letters(page, figure);
+}
+
+static const char *caption_of(const struct assay__figure *figure)
+{
+    return figure->kind == ASSAY__FIGURE_GRAPH
+               ? "Each bar is the time of one block of layers, in the order of execution."
+           : figure->kind == ASSAY__FIGURE_TREEMAP
+               ? "Each bar is one block of the graph with all its layers."
+           : figure->kind == ASSAY__FIGURE_BANDS ? "Memory taken by the tensors that later layers "
+                                                   "read, while each layer runs. Weights "
+                                                   "are not included."
+           : figure->kind == ASSAY__FIGURE_ROOFLINE
+               ? "Each letter is a layer: the further below the roof, the more of its time could "
+                 "be "
+                 "saved. Under a slope memory is the limit, under the flat part arithmetic."
+           : figure->kind == ASSAY__FIGURE_HEAT ? "* the best, + tied with it."
+           : figure->kind == ASSAY__FIGURE_BLOCKS
+               ? "The run of the prompt (prefill), then the tokens; width is time."
+               : figure->caption;
+}
+
+/* "12 more layers are not drawn: they take less time than these." */
+static void put_left_out(struct assay__page *page, const struct assay__figure *figure)
+{
+    if (figure->kind != ASSAY__FIGURE_ROOFLINE || !figure->series_count) return;
+    size_t more = figure->series[0].count - assay__text_letters(figure);
+    if (more)
+        assay__page_print(page, ASSAY__STYLE_DIM, "  ",
+                          "%zu more layer%s not drawn, each loses less time than these.", more,
+                          more == 1 ? " is" : "s are");
+}
+
+static void put_card(struct assay__page *page, const struct assay__figure_card *card)
+{
+    assay__page_print(page, ASSAY__STYLE_BOLD, "", "%s", card->title);
+    assay__page_print(page, ASSAY__STYLE_DIM, "", "%s · %s", card->target, card->chip);
+    assay__page_print(page, ASSAY__STYLE_BOLD, "", "%s", card->verdict);
+    struct assay__buf items = {0};
+    for (size_t i = 0; i < card->number_count; i++)
+        assay__page_item(&items, "%s %s", card->numbers[i].value, card->numbers[i].label);
+    if (items.length) assay__page_wrap(page, ASSAY__STYLE_PLAIN, "", items.data);
+    assay__page_print(page, ASSAY__STYLE_DIM, "", "%s · %s", card->machine, card->version);
+    assay__buf_drop(&items, page->out);
 }
 
 void assay__figure_text(struct assay__page *page, const struct assay__figure *figure)
 {
+    if (figure->card) put_card(page, figure->card);
+    if (figure->card || figure->strip) { /* they explain themselves */
+        assay__text_strip(page, figure);
+        return;
+    }
     if (figure->title && *figure->title) assay__page_heading(page, figure->title, "");
-    if (figure->description && *figure->description)
+    /* rows of numbers need no sentence with the same */
+    bool told = figure->kind == ASSAY__FIGURE_WATERFALL || figure->kind == ASSAY__FIGURE_HEAT;
+    if (figure->description && *figure->description && !told)
         assay__page_wrap(page, ASSAY__STYLE_PLAIN, "  ", figure->description);
     if (!over_time(figure)) assay__buf_putc(page->out, '\n'); /* charts begin with their own */
     put_picture(page, figure);
     if (figure->note && *figure->note && !figure->keyed)
         assay__page_wrap(page, ASSAY__STYLE_DIM, "  ", figure->note);
-    const char *caption = figure->kind == ASSAY__FIGURE_TREEMAP
-                              ? "Each bar is one block of the graph with all its layers."
-                              : figure->caption;
+    put_left_out(page, figure);
+    const char *caption = caption_of(figure);
     if (caption && *caption) assay__page_wrap(page, ASSAY__STYLE_DIM, "  ", caption);
 }

@@ -4,6 +4,7 @@
 #include "report/figure/figure_canvas.h"
 #include "report/figure/figure_scale.h"
 #include "report/figure/figure_text.h"
+#include "report/figure/figures.h"
 
 #include "base/text.h"
 
@@ -31,10 +32,13 @@ static int row_of(const struct plot *p, double value)
     return at >= 0 && at <= 1 ? (int)floor((1 - at) * (ROWS * 4 - 1) + 0.5) : -1;
 }
 
-bool assay__text_has_letters(const struct assay__figure *figure)
+size_t assay__text_letters(const struct assay__figure *figure)
 {
-    return figure->series_count && figure->series[0].names && figure->series[0].count &&
-           figure->series[0].count <= ASSAY__TEXT_LETTERS;
+    const struct assay__figure_series *s = figure->series;
+    if (!figure->series_count || !s->names) return 0;
+    if (figure->kind == ASSAY__FIGURE_ROOFLINE && s->count > ASSAY__ROOFLINE_LETTERS)
+        return ASSAY__ROOFLINE_LETTERS;
+    return s->count <= ASSAY__TEXT_LETTERS ? s->count : 0;
 }
 
 bool assay__text_has_numbers(const struct assay__figure *figure)
@@ -66,7 +70,7 @@ static void draw(struct plot *p, const struct assay__figure *figure, size_t inde
 {
     const struct assay__figure_series *s = &figure->series[index];
     bool line = figure->kind == ASSAY__FIGURE_LINES || s->joined;
-    bool letters = index == 0 && assay__text_has_letters(figure);
+    bool letters = index == 0 && assay__text_letters(figure);
     int before_column = -1, before_row = -1;
     for (size_t i = 0; i < s->count; i++) {
         int column = column_of(p, s->x[i]), row = row_of(p, s->y[i]);

@@ -7,18 +7,30 @@
 #include <string.h>
 
 static const struct assay__figure_row rows[] = {
+    {"strip", "one inference, layer after layer, in the blocks of the model", false,
+     assay__figure_strip},
+    {"card", "verdict, key numbers and strip in one picture of 1200 x 630, to be posted", true,
+     assay__figure_card},
     {"layers", "time of the slowest layers", false, assay__figure_layers},
     {"treemap", "time of all layers by the structure of the graph", false, assay__figure_treemap},
+    {"graph", "the network by block: times, and the bytes between", false, assay__figure_graph},
     {"roofline", "layers against what the device can do", false, assay__figure_roofline},
     {"latency", "histogram of the latency", false, assay__figure_latency},
+    {"cdf", "cumulative distribution of the latency", false, assay__figure_cdf},
     {"samples", "every sample in order", false, assay__figure_samples},
-    {"memory", "live activations by layer; the worker over time", false, assay__figure_memory},
+    {"tokens", "a generation token by token; time between tokens", false, assay__figure_tokens},
+    {"memory", "tensors held while each layer runs; the worker over time", false,
+     assay__figure_memory},
     {"power", "power, temperature and clocks over time", false, assay__figure_power},
     {"compare", "latency, throughput and energy per device", true, assay__figure_compare},
     {"devices", "TFLOP/s, GB/s and utilisation per device", true, assay__figure_devices},
     {"sweep", "throughput, latency, energy and bandwidth along the axis", true,
      assay__figure_sweep},
+    {"heat", "what a sweep is for, by two axes", true, assay__figure_heat},
     {"pareto", "latency against throughput, the best points joined", true, assay__figure_pareto},
+    {"spread", "distributions of the latency over one axis", true, assay__figure_spread},
+    {"waterfall", "from one latency to the other, by operator", true, assay__figure_waterfall},
+    {"strips", "layers of several runs below each other", true, assay__figure_strips},
 };
 
 const struct assay__figure_row *assay__figure_row_at(size_t index)
@@ -31,6 +43,12 @@ const struct assay__figure_row *assay__figure_row_find(const char *name)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (strcmp(rows[i].name, name) == 0) return &rows[i];
     return NULL;
+}
+
+bool assay__figure_is_of_several(const struct assay__figure_row *row)
+{
+    return row->make == assay__figure_spread || row->make == assay__figure_waterfall ||
+           row->make == assay__figure_strips;
 }
 
 /* --- sketches --------------------------------------------------------------------------------- */
@@ -116,19 +134,28 @@ bool assay__sketch_points(struct assay__sketch *sketch, struct assay__points *po
                           unsigned with)
 {
     struct assay__arena *arena = sketch->arena;
-    bool intervals = with & ASSAY__WITH_INTERVALS;
-    const char ***const texts[] = {&points->names, &points->links, &points->groups};
+    bool intervals = with & ASSAY__WITH_INTERVALS, shares = with & ASSAY__WITH_SHARES;
+    const char ***const texts[] = {&points->names, &points->groups};
     *points = (struct assay__points){.x = assay__figure_values(arena, room + 1),
                                      .y = assay__figure_values(arena, room),
                                      .low = intervals ? assay__figure_values(arena, room) : NULL,
                                      .high = intervals ? assay__figure_values(arena, room) : NULL,
+                                     .areas = shares ? assay__figure_values(arena, room) : NULL,
+                                     .shares = shares ? assay__figure_values(arena, room) : NULL,
                                      .flags = assay__arena_array(arena, room + 1, 1)};
     bool made = points->x && points->y && points->flags &&
-                (!intervals || (points->low && points->high));
+                (!intervals || (points->low && points->high)) &&
+                (!shares || (points->areas && points->shares));
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         if (!(with & 1u << i)) continue;
         *texts[i] = assay__arena_array(arena, room + 1, sizeof **texts[i]);
         made = made && *texts[i];
+    }
+    if (with & ASSAY__WITH_LAYERS) {
+        points->layers = assay__arena_array(arena, room + 1, sizeof *points->layers);
+        for (size_t i = 0; points->layers && i <= room; i++)
+            points->layers[i] = -1;
+        made = made && points->layers;
     }
     if (!made) sketch->failed = true;
     return made;
@@ -145,13 +172,18 @@ struct assay__figure_series *assay__sketch_add(struct assay__sketch *sketch, con
     bool lengths = f->kind == ASSAY__FIGURE_BARS || f->kind == ASSAY__FIGURE_TREEMAP;
     f->series = series;
     series += f->series_count++;
-    *series = (struct assay__figure_series){name,           lengths ? NULL : points->x,
-                                            points->y,      points->low,
-                                            points->high,   points->names,
-                                            points->groups, points->links,
-                                            points->flags,  points->count,
-                                            false,          false,
-                                            false};
+    *series = (struct assay__figure_series){.name = name,
+                                            .x = lengths ? NULL : points->x,
+                                            .y = points->y,
+                                            .low = points->low,
+                                            .high = points->high,
+                                            .names = points->names,
+                                            .groups = points->groups,
+                                            .layers = points->layers,
+                                            .areas = points->areas,
+                                            .shares = points->shares,
+                                            .flags = points->flags,
+                                            .count = points->count};
     return series;
 }
 
@@ -210,4 +242,20 @@ int assay__figures_of(struct assay__study *study, const struct assay__figure_row
         return code ? code : ASSAY_ENOTFOUND;
     }
     return 0;
+}
+
+int assay__figures_of_diff(const struct assay__diff *diff, const struct assay__figure_row *row,
+                           struct assay__arena *arena, struct assay__figure **figures,
+                           size_t *count, struct assay_error *error)
+{
+    struct assay__sketch sketch = {.diff = diff, .arena = arena, .error = error};
+    struct assay_error first = {0};
+    *count = 0;
+    *figures = assay__arena_array(arena, ASSAY__FIGURES_MOST, sizeof **figures);
+    sketch.failed = !*figures;
+    if (sketch.failed) return assay__sketch_end(&sketch);
+    int code = add_parts(&sketch, row, *figures, count, &first);
+    if (!code && *count) return 0;
+    if (error) *error = first;
+    return code ? code : ASSAY_ENOTFOUND;
 }

@@ -1,4 +1,5 @@
-/* figures_latency.c - the latency of a trial: a histogram, and every sample in order.
+/* figures_latency.c - the latency of a trial: a histogram, its cumulative distribution, and every
+ * sample in order. A page shows them side by side, the first two over one range.
  *
  * Histogram: the samples within Tukey's far fences, [q1 - 3 IQR, q3 + 3 IQR]; samples outside are
  * counted and mentioned in a note, so that one stray sample does not flatten the picture; so is a
@@ -48,8 +49,7 @@ static void stream_range(const struct assay__launch *launch, size_t s, size_t *f
     if (*end > launch->sample_count) *end = launch->sample_count;
 }
 
-/* The samples of all launches after their warm-up, sorted; the caller frees. */
-static double *collect(const struct assay__trial *trial, size_t *count)
+double *assay__figure_sorted_samples(const struct assay__trial *trial, size_t *count)
 {
     size_t total = sample_count(trial);
     double *samples = total ? malloc(total * sizeof *samples) : NULL;
@@ -167,7 +167,7 @@ static bool fill(struct bins *b, const double *sorted, size_t count, size_t colu
     return b->highest > 0;
 }
 
-/* "12 slower, up to 3.1 ms, p99 at 2.9 ms (outside the picture)" */
+/* "12 slower, up to 3.1 ms, p99 at 2.9 ms (outside the chart)" */
 static const char *outside(struct assay__sketch *k, const struct bins *b, const double *sorted,
                            size_t count, struct assay__buf *percentiles)
 {
@@ -181,29 +181,72 @@ static const char *outside(struct assay__sketch *k, const struct bins *b, const 
                           assay__scaled((double)b->above, "count").text,
                           assay__scaled(sorted[count - 1] * 1e-9, "s").text);
     if (text.length)
-        assay__buf_printf(&text, "%s (outside the picture)", assay__buf_text(percentiles));
+        assay__buf_printf(&text, "%s (outside the chart)", assay__buf_text(percentiles));
     assay__buf_drop(percentiles, &text);
     return assay__sketch_take(k, &text);
 }
 
 /* --- histogram -------------------------------------------------------------------------------- */
 
-/* p50 first; the others only where enough samples make them known. Those outside of the bins go to
- * `beyond` in words. */
-static void add_marks(struct assay__sketch *k, double median_ns, struct assay__buf *beyond)
+/* The metric, which is what tables show; the samples' own median where it is not known. */
+static double p50_of(const struct assay__sketch *k, double median_ns)
 {
-    static const char *const names[][2] = {{"latency.p90", "p90"}, {"latency.p99", "p99"}};
-    const struct assay__figure_series *bins = k->figure->series;
-    assay__sketch_mark(k, true, median_ns * 1e-9, "p50");
+    const struct assay_metric *p50 = assay__trial_metric(k->trial, "latency.p50");
+    return p50 ? p50->value : median_ns * 1e-9;
+}
+
+/* p50 first; the others only where enough samples make them known. Those outside of the chart go
+ * to `beyond` in words. */
+static void add_marks(struct assay__sketch *k, double median_ns, const struct bins *b,
+                      struct assay__buf *beyond)
+{
+    static const char *const names[][2] = {{"latency.p95", "p95"}, {"latency.p99", "p99"}};
+    double end = b->low + b->width * (double)b->count;
+    assay__sketch_mark(k, true, p50_of(k, median_ns), "p50");
     for (size_t i = 0; i < 2; i++) {
         const struct assay_metric *metric = assay__trial_metric(k->trial, names[i][0]);
         if (!metric) continue;
-        if (metric->value < bins->x[0] || metric->value > bins->x[bins->count])
+        if (metric->value * 1e9 < b->low || metric->value * 1e9 > end)
             assay__buf_printf(beyond, ", %s at %s", names[i][1],
                               assay__scaled(metric->value, "s").text);
         else
             assay__sketch_mark(k, true, metric->value, names[i][1]);
     }
+}
+
+/* Shades where p50 may lie: the 95 % interval between launches, else within the only one; of
+ * launches that are too few for one the range of their medians. */
+static void add_interval(struct assay__sketch *k)
+{
+    static const char *const pairs[][2] = {{"latency.between_low", "latency.between_high"},
+                                           {"latency.ci_low", "latency.ci_high"}};
+    struct assay__figure_span *span = assay__arena_array(k->arena, 1, sizeof *span);
+    if (!span) k->failed = true;
+    if (!span) return;
+    *span = (struct assay__figure_span){NAN, NAN, "95 % interval of p50"};
+    for (size_t i = 0; i < 2 && !(span->end > span->begin); i++) {
+        span->begin = assay__trial_value(k->trial, pairs[i][0]);
+        span->end = assay__trial_value(k->trial, pairs[i][1]);
+    }
+    if (!(span->end > span->begin)) {
+        span->name = "launch medians";
+        for (size_t i = 0; i < k->trial->launch_count; i++) {
+            span->begin = fmin(span->begin, k->trial->launches[i].p50_ns * 1e-9);
+            span->end = fmax(span->end, k->trial->launches[i].p50_ns * 1e-9);
+        }
+    }
+    k->figure->spans = span;
+    k->figure->span_count = span->end > span->begin;
+}
+
+static const char *describe(struct assay__sketch *k, const double *sorted, size_t count,
+                            double median_ns)
+{
+    return assay__sketch_printf(k, "%s samples from %s to %s, p50 %s.",
+                                assay__scaled((double)count, "count").text,
+                                assay__scaled(sorted[0] * 1e-9, "s").text,
+                                assay__scaled(sorted[count - 1] * 1e-9, "s").text,
+                                assay__scaled(p50_of(k, median_ns), "s").text);
 }
 
 static int make_histogram(struct assay__sketch *k, const double *sorted, size_t count,
@@ -212,7 +255,8 @@ static int make_histogram(struct assay__sketch *k, const double *sorted, size_t 
     struct assay__points p;
     struct assay__buf beyond = {0};
     double median_ns = assay__stats_median(sorted, count);
-    struct assay__figure *f = assay__sketch_trial(k, ASSAY__FIGURE_HISTOGRAM, "latency", "Latency");
+    struct assay__figure *f = assay__sketch_trial(k, ASSAY__FIGURE_HISTOGRAM, "latency",
+                                                  "Histogram");
     if (!assay__sketch_points(k, &p, b->count, 0)) return assay__sketch_end(k);
     for (size_t i = 0; i <= b->count; i++)
         p.x[i] = fmax(0, b->low + b->width * (double)i) * 1e-9;
@@ -222,22 +266,90 @@ static int make_histogram(struct assay__sketch *k, const double *sorted, size_t 
     if (k->failed) return assay__sketch_end(k);
     f->x_title = "latency", f->x_unit = "s";
     f->y_title = "inferences", f->y_unit = "count", f->y_zero = true;
-    add_marks(k, median_ns, &beyond);
+    add_marks(k, median_ns, b, &beyond);
+    add_interval(k);
     f->caption = "Bar height: number of inferences; half of them were faster than p50.";
-    f->description = assay__sketch_printf(k, "%s samples from %s to %s, median %s.",
-                                          assay__scaled((double)count, "count").text,
-                                          assay__scaled(sorted[0] * 1e-9, "s").text,
-                                          assay__scaled(sorted[count - 1] * 1e-9, "s").text,
-                                          assay__scaled(median_ns * 1e-9, "s").text);
+    f->description = describe(k, sorted, count, median_ns);
     f->note = outside(k, b, sorted, count, &beyond);
+    f->small = true;
     return assay__sketch_end(k);
 }
 
-int assay__figure_latency(struct assay__sketch *k, size_t part)
+/* --- cumulative distribution ------------------------------------------------------------------ */
+
+/* The sample of some ranks and the share that took no longer; those outside of the chart are left
+ * out. */
+static void add_curve(struct assay__sketch *k, const char *name, const double *sorted, size_t count,
+                      const struct bins *b)
 {
-    if (part) return assay__sketch_none(k, "there is one histogram");
+    enum { RANKS = 200 };
+    size_t ranks = count < RANKS ? count : RANKS;
+    struct assay__points p;
+    if (!assay__sketch_points(k, &p, ranks, 0)) return;
+    for (size_t i = 0; i < ranks; i++) {
+        size_t rank = ranks > 1 ? i * (count - 1) / (ranks - 1) : 0;
+        if (sorted[rank] < b->low || sorted[rank] > b->high) continue;
+        p.x[p.count] = sorted[rank] * 1e-9;
+        p.y[p.count++] = (double)(rank + 1) / (double)count;
+    }
+    assay__sketch_add(k, name, &p)->joined = true;
+}
+
+/* One thin line for each of the first launches. */
+static void add_launch_curves(struct assay__sketch *k, const struct bins *b)
+{
+    enum { CURVES = 6 };
+    const struct assay__trial *all = k->trial;
+    for (size_t i = 0, curves = 0; i < all->launch_count && curves < CURVES; i++) {
+        struct assay__trial alone = {.launches = &all->launches[i], .launch_count = 1};
+        size_t count = 0;
+        double *sorted = assay__figure_sorted_samples(&alone, &count);
+        size_t before = k->figure->series_count;
+        if (!sorted && sample_count(&alone)) k->failed = true;
+        if (count >= LEAST_SAMPLES) add_curve(k, curves ? "" : "each launch", sorted, count, b);
+        if (k->figure->series_count > before) {
+            k->figure->series[before].faint = true;
+            curves++;
+        }
+        free(sorted);
+    }
+}
+
+static int make_curve(struct assay__sketch *k, const double *sorted, size_t count,
+                      const struct bins *b)
+{
+    double median_ns = assay__stats_median(sorted, count);
+    struct assay__buf beyond = {0};
+    bool several = k->trial->launch_count > 1;
+    struct assay__figure *f = assay__sketch_trial(k, ASSAY__FIGURE_SCATTER, "cdf",
+                                                  "Cumulative distribution");
+    f->x_title = "latency", f->x_unit = "s";
+    f->y_title = "inferences that took no longer", f->y_unit = "ratio", f->y_zero = true;
+    add_curve(k, several ? "all launches" : "samples", sorted, count, b);
+    if (several) add_launch_curves(k, b);
+    add_marks(k, median_ns, b, &beyond);
+    add_interval(k);
+    f->caption = "Height: the share of inferences that took no longer. The steeper, the steadier.";
+    f->description = describe(k, sorted, count, median_ns);
+    size_t beside = b->below + b->above; /* how far is in the note of the histogram */
+    if (beside)
+        f->note = assay__sketch_printf(k, "%s %% are outside the picture.",
+                                       assay__digits(100 * (double)beside / (double)count, 2).text);
+    assay__buf_free(&beyond);
+    f->small = true;
+    return assay__sketch_end(k);
+}
+
+/* --- both ------------------------------------------------------------------------------------- */
+
+typedef int make_fn(struct assay__sketch *k, const double *sorted, size_t count,
+                    const struct bins *b);
+
+static int make_distribution(struct assay__sketch *k, size_t part, make_fn *make)
+{
+    if (part) return assay__sketch_none(k, "there is one of it");
     size_t count = 0;
-    double *sorted = collect(k->trial, &count);
+    double *sorted = assay__figure_sorted_samples(k->trial, &count);
     struct bins *b = calloc(1, sizeof *b);
     int code;
     k->failed = !b || (!sorted && sample_count(k->trial));
@@ -245,20 +357,30 @@ int assay__figure_latency(struct assay__sketch *k, size_t part)
         code = assay__sketch_end(k);
     else if (count < LEAST_SAMPLES)
         code = assay_error_set(k->error, ASSAY_ENOTFOUND,
-                               "%zu samples are too few for a histogram (at least %d)", count,
-                               LEAST_SAMPLES);
+                               "%zu sample%s too few for a distribution (at least %d)", count,
+                               count == 1 ? " is" : "s are", LEAST_SAMPLES);
     else if (!fill(b, sorted, count, BINS))
         code = assay__sketch_none(k, "all samples are equal");
     else
-        code = make_histogram(k, sorted, count, b);
+        code = make(k, sorted, count, b);
     free(b);
     free(sorted);
     return code;
 }
 
+int assay__figure_latency(struct assay__sketch *k, size_t part)
+{
+    return make_distribution(k, part, make_histogram);
+}
+
+int assay__figure_cdf(struct assay__sketch *k, size_t part)
+{
+    return make_distribution(k, part, make_curve);
+}
+
 /* --- every sample ----------------------------------------------------------------------------- */
 
-enum { PLAIN, WARMUP, OUTLIER, CLASSES };
+enum { PLAIN, OUTLIER, WARMUP, CLASSES }; /* the order of their colours */
 
 struct placed {
     struct assay__points points[CLASSES]; /* without arrays: they are only counted */
@@ -303,7 +425,7 @@ static void mark_levels(struct assay__sketch *k, const struct placed *p, const d
 {
     double low, high, share;
     if (!assay__stats_bimodal(sorted, count, 0, &low, &high, &share)) {
-        assay__sketch_mark(k, false, p->median * 1e-9, "p50");
+        assay__sketch_mark(k, false, p50_of(k, p->median), "p50");
         return;
     }
     assay__sketch_mark(k, false, low * 1e-9,
@@ -340,7 +462,7 @@ static void describe_samples(struct assay__sketch *k, const struct placed *p)
 
 static int make_samples(struct assay__sketch *k, const double *sorted, size_t count)
 {
-    static const char *const names[] = {"samples", "warm-up", "outliers"};
+    static const char *const names[] = {"samples", "outliers", "warm-up"};
     struct placed p = {.median = assay__stats_median(sorted, count)};
     double *scratch = malloc((count + 1) * sizeof *scratch);
     struct assay__figure *f = assay__sketch_trial(k, ASSAY__FIGURE_SCATTER, "samples",
@@ -355,26 +477,26 @@ static int make_samples(struct assay__sketch *k, const double *sorted, size_t co
     place_all(k, &p);
     mark_levels(k, &p, sorted, count);
     for (int i = 0; i < CLASSES; i++)
-        if (p.points[i].count || i == PLAIN)
-            assay__sketch_add(k, names[i], &p.points[i])->faint = i == WARMUP;
+        assay__sketch_add(k, names[i], &p.points[i])->faint = i == WARMUP;
     f->y_log = sorted[0] > 0 && sorted[count - 1] > 20 * sorted[0];
     f->y_zero = !f->y_log && sorted[0] < 0.5 * sorted[count - 1];
     describe_samples(k, &p);
+    f->small = true;
     return assay__sketch_end(k);
 }
 
 int assay__figure_samples(struct assay__sketch *k, size_t part)
 {
     size_t count = 0;
-    double *sorted = part ? NULL : collect(k->trial, &count);
+    double *sorted = part ? NULL : assay__figure_sorted_samples(k->trial, &count);
     int code;
     k->failed = !part && !sorted && sample_count(k->trial);
     if (k->failed)
         code = assay__sketch_end(k);
     else if (count < 2)
         code = assay__sketch_none(
-            k, count ? "the profile has 1 sample of it; a picture needs at least 2"
-                     : "the profile has no samples of it");
+            k, count ? "the trial has 1 sample; a chart needs at least 2"
+                     : "the trial has no samples");
     else
         code = make_samples(k, sorted, count);
     free(sorted);

@@ -3,6 +3,7 @@
  * are shown next to the layers. */
 #include "report/figure/figures.h"
 
+#include "base/map.h"
 #include "report/subject/layer_list.h"
 
 #include <math.h>
@@ -12,13 +13,13 @@
 #define SHOWN 20
 #define KINDS 7 /* operators with their own colour; the rest share one */
 
-static int no_layers(struct assay__sketch *k)
+int assay__figure_no_layers(struct assay__sketch *k)
 {
     const struct assay__layers *layers = &k->trial->layers;
     return assay__sketch_none(k, layers->count                         ? "no layer has a time"
                                  : layers->reason && layers->reason[0] ? layers->reason
                                  : k->trial->generation.tokens
-                                     ? "layers are not timed while it generates"
+                                     ? "layers are not timed during a generation"
                                      : "the layers were not timed");
 }
 
@@ -36,26 +37,28 @@ static void add_rest(struct assay__points *b, const char *name, double time_ns)
 {
     if (!isfinite(time_ns)) return;
     b->names[b->count] = name;
-    b->links[b->count] = "";
     b->flags[b->count] = ASSAY__POINT_FAINT;
     b->y[b->count++] = time_ns * 1e-9;
 }
 
-static void add_layer(struct assay__sketch *k, struct assay__points *b,
-                      const struct assay__layer *layer)
+static void add_layer(struct assay__points *b, const struct assay__layer *layer)
 {
     b->y[b->count] = layer->time_ns * 1e-9;
     b->names[b->count] = assay__layer_title(layer);
-    b->links[b->count++] = assay__sketch_printf(k, "#layer-%d", layer->index);
+    b->layers[b->count++] = layer->index;
 }
 
 static void fill_bars(struct assay__sketch *k, struct assay__points *b, const size_t *order,
                       size_t shown)
 {
     const struct assay__layers *layers = &k->trial->layers;
-    for (size_t i = 0; i < shown; i++)
-        if (assay__layer_is_timed(&layers->items[order[i]]))
-            add_layer(k, b, &layers->items[order[i]]);
+    const struct assay__roofline *r = assay__study_roofline(k->study, k->trial);
+    for (size_t i = 0; i < shown; i++) {
+        if (!assay__layer_is_timed(&layers->items[order[i]])) continue;
+        if (order[i] < r->layer_count) b->shares[b->count] = r->layers[order[i]].utilization;
+        add_layer(b, &layers->items[order[i]]);
+    }
+    if (r->reason[0] || !r->peak || !r->memory) b->shares = NULL; /* there is nothing to judge by */
     if (shown < layers->count)
         add_rest(b, assay__sketch_printf(k, "%zu more layers", layers->count - shown),
                  assay__layer_sum(layers, order, shown, layers->count));
@@ -71,7 +74,7 @@ static const char *describe_bars(struct assay__sketch *k, const struct assay__po
     if (p50)
         assay__buf_printf(&text, " of a median latency of %s", assay__scaled(p50->value, "s").text);
     assay__buf_puts(&text, ". Slowest: ");
-    for (size_t i = 0; i < b->count && i < 3 && b->links[i][0]; i++)
+    for (size_t i = 0; i < b->count && i < 3 && b->layers[i] >= 0; i++)
         assay__buf_printf(&text, "%s%s %s", i ? ", " : "", assay__sketch_short(k, b->names[i]),
                           assay__scaled(b->y[i], "s").text);
     assay__buf_putc(&text, '.');
@@ -82,13 +85,15 @@ int assay__figure_layers(struct assay__sketch *k, size_t part)
 {
     const struct assay__layers *layers = &k->trial->layers;
     struct assay__points b;
-    if (part || !count_timed(layers)) return no_layers(k);
+    if (part || !count_timed(layers)) return assay__figure_no_layers(k);
     size_t shown = layers->count <= SHOWN + 1 ? layers->count : SHOWN;
     size_t *order = assay__layer_order(layers);
     if (!order) k->failed = true;
     struct assay__figure *f = assay__sketch_trial(k, ASSAY__FIGURE_BARS, "layers",
                                                   "Time per layer");
-    if (assay__sketch_points(k, &b, shown + 3, ASSAY__WITH_NAMES | ASSAY__WITH_LINKS) && order) {
+    if (assay__sketch_points(k, &b, shown + 3,
+                             ASSAY__WITH_NAMES | ASSAY__WITH_LAYERS | ASSAY__WITH_SHARES) &&
+        order) {
         fill_bars(k, &b, order, shown);
         assay__sketch_add(k, "time", &b);
         f->description = describe_bars(k, &b);
@@ -96,21 +101,48 @@ int assay__figure_layers(struct assay__sketch *k, size_t part)
     free(order);
     f->y_unit = "s", f->y_zero = true;
     f->caption =
-        "Longer is slower: each bar is the time of one layer in one inference; grey bars are the "
-        "sum of the other layers, the engine's overhead and the unattributed time.";
+        "Longer is slower: each bar is the time of one layer in one inference. The last rows are "
+        "sums without a bar: the other layers, the engine's fixed cost and the unattributed time.";
     return assay__sketch_end(k);
 }
 
 /* --- treemap ---------------------------------------------------------------------------------- */
 
-/* The name without its last part where that is the operator: "/layer1.0.conv2/Conv" is
- * "/layer1.0.conv2". */
-static const char *leaf_name(struct assay__sketch *k, const struct assay__layer *layer)
+const char *assay__figure_layer_name(struct assay__sketch *k, const struct assay__layer *layer)
 {
     const char *title = assay__layer_title(layer), *last = strrchr(title, '/');
     if (!last || last == title || strncmp(last + 1, layer->op, strlen(layer->op)) != 0)
         return title;
     return assay__sketch_printf(k, "%.*s", (int)(last - title), title);
+}
+
+/* Counts the layers below every folder of the title: "/a" and "/a/b" of "/a/b/Conv". */
+static void count_folders(struct assay__sketch *k, struct assay__map *below, const char *title)
+{
+    for (size_t i = 1; *title && title[i] && !k->failed; i++) {
+        if (title[i] != '/') continue;
+        const char *folder = assay__sketch_printf(k, "%.*s", (int)i, title);
+        size_t before = assay__map_get(below, folder);
+        k->failed |= assay__map_set(below, folder, before == ASSAY__MAP_NONE ? 1 : before + 1) != 0;
+    }
+}
+
+/* The names of all layers, short where nothing else is below that. */
+const char *const *assay__sketch_layer_names(struct assay__sketch *k)
+{
+    const struct assay__layers *layers = &k->trial->layers;
+    const char **names = assay__arena_array(k->arena, layers->count, sizeof *names);
+    struct assay__map *below = assay__map_new();
+    k->failed |= !names || !below;
+    for (size_t i = 0; i < layers->count && !k->failed; i++)
+        count_folders(k, below, assay__layer_title(&layers->items[i]));
+    for (size_t i = 0; i < layers->count && !k->failed; i++) {
+        names[i] = assay__figure_layer_name(k, &layers->items[i]);
+        size_t count = assay__map_get(below, names[i]);
+        if (count > 1 && count != ASSAY__MAP_NONE) names[i] = assay__layer_title(&layers->items[i]);
+    }
+    assay__map_free(below);
+    return names;
 }
 
 /* "layer1/0" of "/layer1.0.conv2": both dots and slashes separate. */
@@ -167,7 +199,8 @@ static size_t kind_of(const struct assay__layer *layer, const struct kind *kinds
     return k;
 }
 
-static void add_kind(struct assay__sketch *k, const struct kind *kinds, size_t kind, size_t own)
+static void add_kind(struct assay__sketch *k, const char *const *names, const struct kind *kinds,
+                     size_t kind, size_t own)
 {
     const struct assay__layers *layers = &k->trial->layers;
     struct assay__points p;
@@ -176,13 +209,13 @@ static void add_kind(struct assay__sketch *k, const struct kind *kinds, size_t k
         room += assay__layer_is_timed(&layers->items[i]) &&
                 kind_of(&layers->items[i], kinds, own) == kind;
     if (!room || !assay__sketch_points(k, &p, room,
-                                       ASSAY__WITH_NAMES | ASSAY__WITH_LINKS | ASSAY__WITH_GROUPS))
+                                       ASSAY__WITH_NAMES | ASSAY__WITH_LAYERS | ASSAY__WITH_GROUPS))
         return;
     for (size_t i = 0; i < layers->count; i++) {
         const struct assay__layer *layer = &layers->items[i];
         if (!assay__layer_is_timed(layer) || kind_of(layer, kinds, own) != kind) continue;
-        add_layer(k, &p, layer);
-        p.names[p.count - 1] = leaf_name(k, layer);
+        add_layer(&p, layer);
+        p.names[p.count - 1] = names[i];
         p.groups[p.count - 1] = group_of(k, p.names[p.count - 1]);
     }
     assay__sketch_add(k, kind < own ? kinds[kind].op : "other operators", &p);
@@ -193,13 +226,14 @@ int assay__figure_treemap(struct assay__sketch *k, size_t part)
     enum { MOST = 64 };
     struct kind kinds[MOST];
     size_t timed = count_timed(&k->trial->layers);
-    if (part || !timed) return no_layers(k);
+    if (part || !timed) return assay__figure_no_layers(k);
     size_t count = find_kinds(&k->trial->layers, kinds, MOST),
            own = count <= KINDS + 1 ? count : KINDS;
     struct assay__figure *f = assay__sketch_trial(k, ASSAY__FIGURE_TREEMAP, "treemap",
                                                   "Time by the structure of the graph");
+    const char *const *names = assay__sketch_layer_names(k);
     for (size_t i = 0; i <= own && !k->failed; i++)
-        add_kind(k, kinds, i, own);
+        add_kind(k, names, kinds, i, own);
     f->y_unit = "s";
     f->caption = "Each rectangle is one layer: area shows its time, colour its operator. Layers of "
                  "one block are grouped.";

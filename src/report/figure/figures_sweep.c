@@ -1,6 +1,8 @@
-/* figures_sweep.c - a sweep along its axis: throughput, latency, energy, bandwidth; the best point
- * and the knee marked. The axis is the first one whose values are numbers and differ; every setting
- * of the other axes is a line. A sweep without such an axis is bars. (judge/sweep.h) */
+/* figures_sweep.c - a sweep along its axis: throughput, latency, energy, bandwidth; the best point,
+ * those tied with it and the knee marked. The axis is the one with most values, which are numbers;
+ * every setting of the other axes is a line. A sweep without such an axis is bars. A sweep of
+ * several axes is also a table of colours: the axis across, the other settings down.
+ * (judge/sweep.h) */
 #include "report/figure/figures.h"
 
 #include "judge/sweep.h"
@@ -40,20 +42,39 @@ static bool number_of(const struct assay__sweep_point *p, size_t axis, double *v
     return p->values[axis] && assay__text_double(p->values[axis], value) == 0;
 }
 
-/* An axis of different numbers; SIZE_MAX: none. */
+/* How many different values the points have on the axis; 0: one of them is not a number. */
+static size_t count_values(const struct assay__sweep *sweep, size_t axis)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < sweep->count; i++) {
+        double value, before;
+        bool again = false;
+        if (!number_of(&sweep->points[i], axis, &value)) return 0;
+        for (size_t k = 0; k < i && !again; k++)
+            again = number_of(&sweep->points[k], axis, &before) && before == value;
+        count += !again;
+    }
+    return count;
+}
+
+/* The axis with most different numbers, at least two; SIZE_MAX: none. */
 static size_t find_axis(const struct assay__sweep *sweep)
 {
+    size_t found = SIZE_MAX, most = 1;
     for (size_t a = 0; a < sweep->axes.count; a++) {
-        double first = NAN, value;
-        bool all = sweep->count > 1, differ = false;
-        for (size_t i = 0; i < sweep->count && all; i++) {
-            all = number_of(&sweep->points[i], a, &value);
-            if (all && i == 0) first = value;
-            differ |= all && value != first;
-        }
-        if (all && differ) return a;
+        size_t values = count_values(sweep, a);
+        if (values > most) most = values, found = a;
     }
-    return SIZE_MAX;
+    return found;
+}
+
+/* What marks the point: the best, or tied with it. */
+static unsigned char flag_of(const struct assay__sweep *sweep, size_t point)
+{
+    if (point == sweep->best) return ASSAY__POINT_MARKED;
+    for (size_t i = 0; i < sweep->alike_count; i++)
+        if (sweep->alike[i] == point) return ASSAY__POINT_TIED;
+    return 0;
 }
 
 /* What the other axes say: "threads=2 opt=all"; "" with one axis. */
@@ -103,7 +124,7 @@ static void add_line(struct assay__sketch *k, const struct assay__sweep *sweep, 
         p.x[p.count] = at->x, p.y[p.count] = value_of(point, quantity);
         if (latency && point->judged.usable)
             p.low[p.count] = point->low_s, p.high[p.count] = point->high_s;
-        if (at->point == sweep->best) p.flags[p.count] = ASSAY__POINT_MARKED;
+        p.flags[p.count] = flag_of(sweep, at->point);
     }
     assay__sketch_add(k, rest, &p);
 }
@@ -139,6 +160,31 @@ static void add_lines(struct assay__sketch *k, const struct assay__sweep *sweep,
     if (left)
         f->note = assay__sketch_printf(k, "%zu more points with other settings are in the profile.",
                                        left);
+}
+
+/* The best and the points that are tied with it, joined in the order of the axis: a series of its
+ * own in the background. */
+static void join_tied(struct assay__sketch *k, const struct assay__sweep *sweep, size_t axis,
+                      int quantity)
+{
+    struct place *places = assay__arena_array(k->arena, sweep->count, sizeof *places);
+    struct assay__points p;
+    size_t count = 0;
+    if (!sweep->alike_count) return;
+    if (!places) k->failed = true;
+    if (!places || !assay__sketch_points(k, &p, sweep->count, 0)) return;
+    for (size_t i = 0; i < sweep->count; i++) {
+        double value;
+        if (flag_of(sweep, i) && number_of(&sweep->points[i], axis, &value))
+            places[count++] = (struct place){value, i};
+    }
+    qsort(places, count, sizeof *places, by_x);
+    for (; p.count < count; p.count++) {
+        p.x[p.count] = places[p.count].x;
+        p.y[p.count] = value_of(&sweep->points[places[p.count].point], quantity);
+    }
+    struct assay__figure_series *s = assay__sketch_add(k, "tied with the best", &p);
+    s->joined = s->faint = true;
 }
 
 /* Ticks where the points are, when the axis is logarithmic; and the range. */
@@ -182,10 +228,17 @@ static void add_bars(struct assay__sketch *k, const struct assay__sweep *sweep, 
     for (; p.count < sweep->count; p.count++) {
         p.y[p.count] = value_of(&sweep->points[p.count], quantity);
         p.names[p.count] = sweep->points[p.count].judged.label;
-        if (p.count == sweep->best) p.flags[p.count] = ASSAY__POINT_MARKED;
+        p.flags[p.count] = flag_of(sweep, p.count);
     }
     assay__sketch_add(k, "", &p);
     k->figure->categories = p.names;
+}
+
+/* The quantity of the goal: ties are by it. */
+static int quantity_of(const struct assay__sketch *k)
+{
+    static const int by_goal[] = {THROUGHPUT, LATENCY, ENERGY};
+    return by_goal[k->study->profile->plan.goal];
 }
 
 static int make(struct assay__sketch *k, const struct assay__sweep *sweep, int quantity)
@@ -200,7 +253,7 @@ static int make(struct assay__sketch *k, const struct assay__sweep *sweep, int q
     struct assay__figure *f = assay__sketch_begin(
         k, name ? ASSAY__FIGURE_LINES : ASSAY__FIGURE_BARS, "sweep", title);
     f->y_title = quantities[quantity].y_title, f->y_unit = quantities[quantity].unit;
-    f->y_zero = true;
+    f->y_zero = f->small = true;
     f->caption = quantities[quantity].caption;
     bool knee = quantity == THROUGHPUT;
     f->description = assay__sketch_printf(k, "%s%s%s.", sweep->why, knee ? "; knee: " : "",
@@ -208,6 +261,7 @@ static int make(struct assay__sketch *k, const struct assay__sweep *sweep, int q
     if (name) {
         f->x_title = name, f->x_unit = "count";
         add_lines(k, sweep, axis, quantity);
+        if (quantity == quantity_of(k)) join_tied(k, sweep, axis, quantity);
         add_ticks(k, sweep, axis);
         add_marks(k, sweep, axis);
     } else {
@@ -228,4 +282,95 @@ int assay__figure_sweep(struct assay__sketch *k, size_t part)
         if (code || part-- == 0) return code;
     }
     return assay__sketch_none(k, "no point of the sweep could be measured");
+}
+
+/* --- the table of colours --------------------------------------------------------------------- */
+
+enum { CELLS = 24, SMALL_COLUMNS = 6 }; /* rows and columns at most; of a small figure */
+
+/* The values of the axis in their order; returns how many, CELLS at most. */
+static size_t list_columns(struct assay__sketch *k, const struct assay__sweep *sweep, size_t axis,
+                           double *values, const char **names)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < sweep->count; i++) {
+        double value;
+        size_t at = 0;
+        if (!number_of(&sweep->points[i], axis, &value)) continue;
+        while (at < count && values[at] < value)
+            at++;
+        if ((at < count && values[at] == value) || count == CELLS) continue;
+        for (size_t m = count++; m > at; m--)
+            values[m] = values[m - 1], names[m] = names[m - 1];
+        values[at] = value;
+        names[at] = assay__sketch_printf(k, "%s", sweep->points[i].values[axis]);
+    }
+    return count;
+}
+
+static void add_row(struct assay__sketch *k, const struct assay__sweep *sweep, size_t axis,
+                    const char *const *rests, const char *rest, const double *columns, size_t count)
+{
+    struct assay__points p;
+    int quantity = quantity_of(k);
+    if (!assay__sketch_points(k, &p, count, ASSAY__WITH_NAMES)) return;
+    p.count = count;
+    for (size_t c = 0; c < count; c++)
+        p.x[c] = (double)c;
+    for (size_t i = 0; i < sweep->count; i++) {
+        double value;
+        if (strcmp(rests[i], rest) != 0 || !number_of(&sweep->points[i], axis, &value)) continue;
+        for (size_t c = 0; c < count; c++) {
+            if (columns[c] != value) continue;
+            p.y[c] = value_of(&sweep->points[i], quantity);
+            p.names[c] = sweep->points[i].judged.label;
+            p.flags[c] = flag_of(sweep, i);
+        }
+    }
+    assay__sketch_add(k, rest, &p);
+}
+
+int assay__figure_heat(struct assay__sketch *k, size_t part)
+{
+    if (part || k->study->profile->kind != ASSAY__PROFILE_SWEEP)
+        return assay__sketch_none(k, "this profile is not from a sweep");
+    const struct assay__sweep *sweep = assay__study_sweep(k->study);
+    if (k->study->failed) return assay__sketch_end(k);
+    size_t axis = find_axis(sweep), known = 0, columns;
+    int quantity = quantity_of(k);
+    for (size_t i = 0; i < sweep->count; i++)
+        known += isfinite(value_of(&sweep->points[i], quantity));
+    if (axis == SIZE_MAX || sweep->axes.count < 2)
+        return assay__sketch_none(k, "the sweep does not have two axes, one of them of numbers");
+    if (!known) return assay__sketch_none(k, "no point of the sweep could be measured");
+    double *values = assay__figure_values(k->arena, CELLS);
+    const char **names = assay__arena_array(k->arena, CELLS, sizeof *names),
+               **rests = assay__arena_array(k->arena, sweep->count, sizeof *rests);
+    if (!values || !names || !rests) k->failed = true;
+    if (k->failed) return assay__sketch_end(k);
+    const char *name = assay__axis_name(sweep->axes.items[axis]);
+    struct assay__figure *f = assay__sketch_begin(
+        k, ASSAY__FIGURE_HEAT, "heat",
+        assay__sketch_printf(k, "%s by %s and the other settings", quantities[quantity].title,
+                             name));
+    columns = list_columns(k, sweep, axis, values, names);
+    for (size_t i = 0; i < sweep->count; i++)
+        rests[i] = rest_of(k, sweep, i, axis);
+    for (size_t i = 0; i < sweep->count && f->series_count < CELLS && !k->failed; i++) {
+        size_t row = 0;
+        while (row < f->series_count && strcmp(f->series[row].name, rests[i]) != 0)
+            row++;
+        if (row == f->series_count) add_row(k, sweep, axis, rests, rests[i], values, columns);
+    }
+    f->categories = names;
+    f->x_title = name, f->y_title = quantities[quantity].y_title;
+    f->y_unit = quantities[quantity].unit;
+    f->lower = quantity != THROUGHPUT;
+    f->small = columns <= SMALL_COLUMNS;
+    f->caption =
+        sweep->alike_count
+            ? "Teal is better, brown is worse; the frame holds the best and those tied with it."
+            : "Teal is better, brown is worse; the frame is around the best.";
+    f->description = assay__sketch_printf(k, "%s.", sweep->why);
+    return assay__sketch_end(k);
 }

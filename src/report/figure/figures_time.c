@@ -214,14 +214,15 @@ int assay__figure_memory(struct assay__sketch *k, size_t part)
         true,
         is_memory,
         "Memory held by the worker process; marked is the time in which the latency was measured."};
-    int code = make_live(k);
+    int code = assay__figure_bands(k);
+    if (code == ASSAY_ENOTFOUND) code = make_live(k); /* the engine's graph is not known */
     if (code == 0 && part == 0) return 0;
     if (code == 0) part--;
     if (code == 0 || code == ASSAY_ENOTFOUND) code = part ? ASSAY_ENOTFOUND : make_kind(k, &worker);
     if (code != ASSAY_ENOTFOUND) return code;
     const char *reason = reason_of(k->trial, is_memory);
     return assay__sketch_none(k,
-                              reason ? reason : "no layer has live bytes and no memory was read");
+                              reason ? reason : "no layer has live bytes, and no memory was read");
 }
 
 /* --- power ------------------------------------------------------------------------------------ */
@@ -264,11 +265,11 @@ static const struct kind kinds[] = {
      "A line that still rises at the end means that the machine had not reached its steady "
      "temperature."},
     {"power", "Clocks over time", "clock", false, is_clock,
-     "A falling line is a processor that slows down because of heat or a power limit."},
+     "A falling line shows a processor slowing down because of heat or a power limit."},
     {"power", "Inferences per second over time", "inferences per second", true, is_throughput,
-     "A falling line is a run that slows down."},
+     "A falling line shows a run that slows down."},
     {"power", "Inferences per joule over time", "inferences per joule", true, is_efficiency,
-     "A falling line is a run that needs more energy for the same work."},
+     "A falling line shows a run that needs more energy for the same work."},
 };
 
 /* The worker's own series do not come from sensors. */
@@ -287,10 +288,12 @@ static bool sensors_asked(const struct assay__trial *trial)
 
 int assay__figure_power(struct assay__sketch *k, size_t part)
 {
+    size_t before = 0;
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         int code = make_kind(k, &kinds[i]);
         if (code == ASSAY_ENOTFOUND) continue;
-        if (code || part-- == 0) return code;
+        if (!code) k->figure->small = before > 0;
+        if (code || before++ == part) return code;
     }
     const char *reason = reason_of(k->trial, is_sensor);
     const struct assay_metric *power = assay_metrics_get(k->trial->metrics, "power.average");

@@ -19,7 +19,7 @@ static void begin_bars(struct assay__sketch *k, const char *name, const struct q
 {
     struct assay__figure *f = assay__sketch_begin(k, ASSAY__FIGURE_BARS, name, q->title);
     f->y_title = q->y_title, f->y_unit = q->unit, f->caption = q->caption;
-    f->y_zero = true;
+    f->y_zero = f->small = true;
 }
 
 /* "cpu 1.20 ms, cuda:0 310 µs.": of the first series. */
@@ -57,7 +57,7 @@ static const struct quantity compared[] = {
     {"Latency", "latency (p50)", "s",
      "Shorter is faster; the thin line is the 95 % interval of the launch medians, or their range "
      "where there are fewer than five: bars whose lines overlap may be tied."},
-    {"Throughput", "per second", "1/s", "Longer is more work per second."},
+    {"Throughput", "per second", "1/s", "Longer bars mean more work per second."},
     {"Energy", "gross energy per inference", "J",
      "Shorter is less energy per inference, including what the machine draws when idle."},
 };
@@ -235,7 +235,7 @@ int assay__figure_pareto(struct assay__sketch *k, size_t part)
     assay__sketch_add(k, "configurations", &p);
     assay__sketch_add(k, "front", &front)->joined = true;
     f->x_title = "p50 latency", f->x_unit = "s";
-    f->y_title = "throughput", f->y_unit = "1/s", f->y_zero = true;
+    f->y_title = "throughput", f->y_unit = "1/s", f->y_zero = f->small = true;
     f->caption = assay__sketch_printf(
         k, "Left is faster, up is more; every point below the line is beaten by another in both.%s",
         best ? ASSAY__FIGURE_BEST : "");

@@ -68,6 +68,7 @@ static void choose(struct plot *p, const struct assay__figure *figure)
 {
     for (size_t i = 0; i < figure->roof_count; i++) {
         const struct assay__figure_roof *roof = &figure->roofs[i];
+        if (plausible(roof->flops_per_s) && plausible(roof->bytes_per_s)) continue; /* a part */
         use(p->peaks, &p->peak_count, roof->name, roof->flops_per_s);
         use(p->levels, &p->level_count, roof->name, roof->bytes_per_s);
     }
@@ -267,7 +268,7 @@ void assay__text_roofline(struct assay__page *page, const struct assay__figure *
         draw_slope(&p, &p.levels[i]);
     for (size_t i = 0; i < p.peak_count; i++)
         draw_flat(&p, &p.peaks[i]);
-    for (size_t i = 0; i < points->count && i < ASSAY__TEXT_LETTERS; i++)
+    for (size_t i = 0; i < assay__text_letters(figure); i++)
         if (placeable(points, i))
             assay__canvas_letter(&p.canvas, dot_column(&p, points->x[i]) / 2,
                                  dot_row(&p, points->y[i]) / 4, (char)('A' + i));

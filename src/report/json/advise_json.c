@@ -45,11 +45,14 @@ void assay__json_advice(struct assay__buf *out, const struct assay__advice *advi
     assay__json_record(w, "model", json_text("name", profile->models[0]->name),
                        json_text("path", profile->models[0]->path),
                        json_text("fingerprint", profile->models[0]->fingerprint));
-    assay__json_record(w, "trial", json_integer("id", trial->id),
-                       json_string("state", assay__trial_state_name(trial->state)),
-                       json_text("engine", trial->target.engine),
-                       json_text("device", trial->target.device),
-                       json_number("p50_us", advice->p50_ns / 1e3));
+    assay__json_put_object(w, "trial");
+    assay__json_members(w, json_integer("id", trial->id),
+                        json_string("state", assay__trial_state_name(trial->state)),
+                        json_text("engine", trial->target.engine),
+                        json_text("device", trial->target.device),
+                        json_number("p50_us", advice->p50_ns / 1e3));
+    assay__json_assumed(w, trial->assumed_count ? trial->assumed[0] : NULL);
+    assay__json_object_end(w);
     assay__json_record(w, "summary", json_integer("rules", advice->result_count),
                        json_integer("found", advice->found),
                        json_integer("nothing", advice->nothing),

@@ -1,9 +1,11 @@
 /* attach.c - the data that a page carries for its script and for downloads: the JSON report, the
- * samples, the layers' places under the roofs.
+ * samples, the layers' places under the roofs and in their blocks. Lists of rows are columns
+ * (json_pack.h).
  *
  * Samples are kept whole but compact: per launch, base64 of their differences as the profile's file
  * encodes them (profile/chunk.c, "delta-varint"). A sample is a difference of two stamps of a clock
  * that counts ns, so a whole number; a launch with anything else is written as plain numbers. */
+#include "report/json/json_pack.h"
 #include "report/json/json_parts.h"
 
 #include "profile/chunk.h"
@@ -62,34 +64,43 @@ static void put_samples(struct assay__buf *out, const struct assay_profile *prof
 
 static void put_places(struct assay__json_writer *w, const struct assay__roofline *r)
 {
-    static const char *const keys[] = {"attainable", "utilization"};
-    for (size_t k = 0; k < 2; k++) {
-        for (ASSAY__JSON_EACH(i, w, keys[k], r->layer_count))
-            assay__json_number(
-                w, assay__json_rounded(k ? r->layers[i].utilization : r->layers[i].attainable, 4));
-    }
-    for (ASSAY__JSON_EACH(i, w, "roof", r->layer_count)) {
+    for (ASSAY__JSON_EACH(i, w, "layers", r->layer_count)) {
         const struct assay__roofline_layer *l = &r->layers[i];
         const struct assay__roof *roof = l->under_memory ? l->level : l->peak;
-        assay__json_string(w, roof ? roof->label : NULL);
+        assay__json_record(w, NULL,
+                           json_number("least_us", assay__json_rounded(l->least_ns / 1e3, 6)),
+                           json_number("attainable", assay__json_rounded(l->attainable, 4)),
+                           json_number("utilization", assay__json_rounded(l->utilization, 4)),
+                           json_string("roof", roof ? roof->label : NULL));
+    }
+    assay__json_put_number(w, "peak", r->peak ? r->peak->value : (double)NAN);
+}
+
+static void put_blocks(struct assay__json_writer *w, const struct assay__blocks *blocks)
+{
+    for (ASSAY__JSON_EACH(i, w, "blocks", blocks->count)) {
+        const struct assay__layer_block *b = &blocks->items[i];
+        assay__json_record(w, NULL, json_integer("id", b->id), json_integer("level", b->level),
+                           json_integer("parent", b->parent), json_string("name", b->name),
+                           json_string("label", b->label), json_integer("first", (int64_t)b->first),
+                           json_integer("count", (int64_t)b->count));
     }
 }
 
-static void put_rooflines(struct assay__buf *out, struct assay__study *study)
+static void put_layers(struct assay__buf *out, struct assay__study *study)
 {
     struct assay__json_writer writer, *w = &writer;
     const struct assay_profile *profile = study->profile;
     assay__json_start(w, out, false);
     for (ASSAY__JSON_EACH(i, w, NULL, profile->trial_count)) {
-        const struct assay__roofline *r = assay__study_roofline(study, &profile->trials[i]);
+        const struct assay__trial *trial = &profile->trials[i];
+        const struct assay__roofline *r = assay__study_roofline(study, trial);
         if (study->failed) continue;
         assay__json_object(w);
-        assay__json_members(w, json_integer("trial", profile->trials[i].id),
-                            json_text("reason", r->reason));
+        assay__json_members(w, json_integer("trial", trial->id), json_text("reason", r->reason));
         /* What the table of layers as CSV needs beyond the JSON: the shares of its last two rows,
          * by the same formula (csv.c). */
-        if (profile->trials[i].layers.count) {
-            const struct assay__trial *trial = &profile->trials[i];
+        if (trial->layers.count) {
             const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
             const double rest_ns[] = {trial->layers.engine_ns, trial->layers.unattributed_ns};
             for (ASSAY__JSON_EACH(k, w, "shares", 2))
@@ -98,25 +109,36 @@ static void put_rooflines(struct assay__buf *out, struct assay__study *study)
                                           : (double)NAN);
         }
         if (!r->reason[0]) put_places(w, r);
+        put_blocks(w, assay__study_blocks(study, trial));
         assay__json_object_end(w);
     }
 }
 
-static struct assay__buf *attach(struct assay__doc *doc, const char *id)
+/* The packed form of what was written; the text is freed. */
+static void attach(struct assay__doc *doc, const char *id, struct assay__buf *json)
 {
     struct assay__attachment *made = &doc->attachments[doc->attachment_count++];
     made->id = id;
-    return &made->json;
+    assay__json_pack(&made->json, assay__buf_text(json), json->length);
+    if (json->failed || made->json.failed) doc->failed = true;
+    assay__buf_free(json);
 }
 
 int assay__attach_data(struct assay__doc *doc, struct assay__study *study,
                        const struct assay_report_options *options, struct assay_error *error)
 {
-    int code = assay__write_json(study, options, attach(doc, "assay-data"), error);
-    if (code) return code;
-    put_samples(attach(doc, "assay-samples"), study->profile);
-    put_rooflines(attach(doc, "assay-roofline"), study);
-    for (size_t i = 0; i < doc->attachment_count; i++)
-        if (doc->attachments[i].json.failed) doc->failed = true;
+    struct assay__buf json = {0};
+    int code = assay__write_json(study, options, &json, error);
+    if (code) {
+        assay__buf_free(&json);
+        return code;
+    }
+    attach(doc, "assay-data", &json);
+    put_samples(&json, study->profile);
+    attach(doc, "assay-samples", &json);
+    put_layers(&json, study);
+    attach(doc, "assay-layers", &json);
+    if (assay__graph_json(&json, study)) attach(doc, "assay-graph", &json);
+    assay__buf_free(&json);
     return 0;
 }

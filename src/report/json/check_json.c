@@ -22,6 +22,8 @@ static void put_model(struct assay__json_writer *w, const struct assay__check *c
     for (size_t i = 0; check->planned && i < check->workload->dim_count; i++)
         assay__json_put_integer(w, check->workload->dims[i].symbol, check->workload->dims[i].value);
     assay__json_object_end(w);
+    if (check->planned)
+        assay__json_assumed(w, assay__workload_assumed(check->workload, check->workload->arena));
     assay__json_put_text(w, "unplanned", check->unplanned);
     assay__json_object_end(w);
 }

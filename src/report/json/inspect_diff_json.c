@@ -118,6 +118,8 @@ void assay__inspect_diff_json(const struct assay__inspect_diff *diff, struct ass
             json_integer("nodes", inspect->layer_count),
             json_integer("subgraph_nodes", inspect->inner_nodes),
             json_integer("conflicts", inspect->analysis->conflict_count));
+        assay__json_assumed(w,
+                            assay__workload_assumed(inspect->workload, inspect->workload->arena));
         assay__json_metrics(w, inspect->metrics);
         assay__json_object_end(w);
     }

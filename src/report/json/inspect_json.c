@@ -286,6 +286,7 @@ void assay__inspect_json(const struct assay__inspect *inspect, struct assay__buf
         assay__json_put_integer(w, load->dims[i].symbol, load->dims[i].value);
     assay__json_object_end(w);
     assay__json_put_strings(w, "notes", (const char *const *)load->notes, load->note_count);
+    assay__json_assumed(w, assay__workload_assumed(load, load->arena));
     assay__json_put_text(w, "unplanned", inspect->unplanned);
     assay__json_object_end(w);
     assay__json_metrics(w, inspect->metrics);

@@ -101,6 +101,24 @@ static void put_generation(struct assay__json_writer *w, const struct assay__tri
     }
     for (ASSAY__JSON_EACH(i, w, "token_ids", g->id_count))
         assay__json_integer(w, g->ids[i]);
+    if (g->time_count)
+        assay__fields_json_list(w, "token_times", &assay__stored_token_time, g->times,
+                                g->time_count);
+    assay__json_object_end(w);
+}
+
+/* Only what there is. */
+static void put_feedback(struct assay__json_writer *w, const struct assay__trial *trial)
+{
+    const struct assay__real_time *time = &trial->real_time;
+    if (trial->feedback_count)
+        assay__fields_json_list(w, "state_feedback", &assay__stored_feedback, trial->feedback,
+                                trial->feedback_count);
+    if (isfinite(time->seconds)) assay__json_put_number(w, "seconds_per_inference", time->seconds);
+    if (time->sound_samples < 1 || !isfinite(time->sound_rate)) return;
+    assay__json_put_object(w, "sound");
+    assay__json_members(w, json_integer("samples", time->sound_samples),
+                        json_number("rate_hz", time->sound_rate));
     assay__json_object_end(w);
 }
 
@@ -162,6 +180,8 @@ static void put_layers(struct assay__json_writer *w, const struct assay__layers 
         assay__json_object_end(w);
     }
     put_operators(w, layers);
+    if (layers->edge_count)
+        assay__fields_json_list(w, "edges", &assay__stored_edge, layers->edges, layers->edge_count);
     assay__fields_json(w, &assay__stored_layers, layers, NULL, "unattributed_ns");
     assay__json_put_object(w, "layer_timing");
     assay__fields_json(w, &assay__stored_layers, layers, "layers_method", NULL);
@@ -190,6 +210,7 @@ static void put_trial(struct assay__json_writer *w, struct assay__study *study,
     assay__json_put_strings(w, "notes", trial->notes, trial->note_count);
     if (trial->assumed_count)
         assay__json_put_strings(w, "assumed", trial->assumed, trial->assumed_count);
+    put_feedback(w, trial);
     assay__json_object_end(w);
     assay__json_put_object(w, "stability");
     assay__fields_json(w, &assay__stored_trial, trial, "stability", "more_iterations");

@@ -26,6 +26,11 @@ void assay__json_tail(struct assay__json_writer *w)
     assay__buf_putc(w->out, '\n');
 }
 
+void assay__json_assumed(struct assay__json_writer *w, const char *assumed)
+{
+    if (assumed && *assumed) assay__json_put_strings(w, "assumed", &assumed, 1);
+}
+
 double assay__json_rounded(double value, int digits)
 {
     char text[32];

@@ -68,6 +68,10 @@ static inline struct assay__json_member json_bool(const char *key, bool is)
     return (struct assay__json_member){.key = key, .kind = ASSAY__MEMBER_BOOL, .integer = is};
 }
 
+/** Member "assumed": the sizes that neither a file nor an option gave; not there when there are
+ *  none (NULL or ""). */
+void assay__json_assumed(struct assay__json_writer *w, const char *assumed);
+
 /** With that many digits, where more mean nothing and there may be many: 4 for a place in a
  *  picture. */
 double assay__json_rounded(double value, int digits);

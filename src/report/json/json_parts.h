@@ -39,8 +39,11 @@ void assay__json_sweep(struct assay__json_writer *w, struct assay__study *study)
 /** Member of a tuned profile: "tune". */
 void assay__json_tune(struct assay__json_writer *w, struct assay__study *study);
 
+/** The graph of the main trial's network, laid out, for the page's script. False: it has none. */
+bool assay__graph_json(struct assay__buf *out, struct assay__study *study);
+
 /** The data that a page carries for its script and for downloads: "assay-data", "assay-samples",
- *  "assay-roofline". 0 or a negative code. */
+ *  "assay-layers", packed (json_pack.h). 0 or a negative code. */
 int assay__attach_data(struct assay__doc *doc, struct assay__study *study,
                        const struct assay_report_options *options, struct assay_error *error);
 

@@ -52,6 +52,7 @@ static void json_drift(struct assay__json_writer *w, const struct assay__made *m
                         json_string("engine", drift ? drift->engine : NULL),
                         json_string("engine_version", drift ? drift->version : NULL),
                         json_string("device", drift ? "cpu" : NULL));
+    assay__json_assumed(w, drift ? drift->assumed : NULL);
     assay__json_key(w, "seed");
     if (drift)
         assay__json_unsigned(w, drift->seed);

@@ -78,6 +78,7 @@ void assay__validation_json(const struct assay__validation *v, bool published,
             w, json_number(published ? "model_out_s" : "family_out_s", row->model_out_s),
             json_number(row->excluded ? "never_fitted_s" : "in_sample_s", row->in_s),
             json_text("excluded", row->excluded), json_text("source", row->source));
+        if (published) assay__json_put_number(w, "both_out_s", row->both_out_s);
         assay__json_object_end(w);
     }
     if (published) put_errors(w, "leave_chip_out", &v->chip_out);

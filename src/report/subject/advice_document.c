@@ -2,6 +2,8 @@
 #include "report/report_advise.h"
 
 #include "experiment/verify.h"
+#include "judge/headline.h"
+#include "judge/verdict.h"
 #include "report/subject/subject.h"
 
 #include <math.h>
@@ -14,20 +16,60 @@ static const char *or_empty(const char *maybe)
     return maybe ? maybe : "";
 }
 
+/* The finding that gained most, else the one that could: a sentence of at most 20 words. */
+static const char *headline(struct assay__doc *doc, const struct assay__advice *advice)
+{
+    const struct assay_profile *profile = advice->profile;
+    const struct assay__finding *verified = assay__best_verified(profile), *open = NULL;
+    for (size_t i = 0; i < profile->finding_count && !verified; i++) {
+        const struct assay__finding *f = &profile->findings[i];
+        if (f->expected_gain > (open ? open->expected_gain : 1) &&
+            strcmp(assay__finding_state(f), "open") == 0)
+            open = f;
+    }
+    const char *line;
+    if (verified)
+        line = assay__doc_printf(
+            doc, "%s: measured %s × %s (%s).", verified->title,
+            assay__digits(verified->verified_gain, 3).text,
+            assay__gain_words(verified->verified_of),
+            assay__digits_range(verified->verified_low, verified->verified_high).text);
+    else if (open)
+        line = assay__doc_printf(doc, "%s: at most %s × %s, not tried.", open->title,
+                                 assay__digits(open->expected_gain, 3).text,
+                                 assay__gain_words(assay__rule_gain_of(or_empty(open->id))));
+    else if (advice->found)
+        line = assay__doc_printf(doc, "%zu finding%s; no gain is known until it is tried.",
+                                 advice->found, assay__plural((double)advice->found));
+    else
+        line = assay__doc_printf(doc, "Nothing to change was found by %zu rules.", advice->nothing);
+    return assay__headline_cut(line, doc->arena);
+}
+
 static void add_summary(struct assay__doc *doc, const struct assay__advice *advice)
 {
     const struct assay__trial *trial = advice->trial;
-    assay__doc_section(doc, "summary", "Summary", NULL,
-                       ASSAY__VIEW_OVERVIEW | ASSAY__SECTION_QUIET);
+    assay__doc_section(doc, "summary", "Summary", NULL, ASSAY__TAB_OVERVIEW | ASSAY__SECTION_QUIET);
     if (trial->state != ASSAY__TRIAL_OK)
         assay__doc_warn(doc, "The trial is %s%s%s: the rules see only what it has measured.",
                         assay__trial_state_name(trial->state), *or_empty(trial->reason) ? ": " : "",
                         or_empty(trial->reason));
-    assay__doc_lead(doc,
-                    "%zu rule%s: %zu finding%s, %zu found nothing, %zu could not be evaluated.",
-                    advice->result_count, advice->result_count == 1 ? "" : "s", advice->found,
-                    advice->found == 1 ? "" : "s", advice->nothing, advice->missing);
-    assay__doc_fact_number(doc, "latency.p50", advice->p50_ns / 1e9, "s");
+    for (size_t i = 0; i < trial->assumed_count; i++)
+        assay__doc_assumed(doc, trial->assumed[i]);
+    assay__doc_verdict(doc, headline(doc, advice));
+    struct assay__trial_verdict own = {.text = ""};
+    if (assay__trial_verdict(advice->profile, trial, &advice->roofline, doc->arena, &own))
+        doc->failed = true;
+    else
+        assay__doc_quality(doc, (struct assay__quality){assay__trust_badge(own.trust), own.chip,
+                                                        own.reasons, own.reason_count});
+    assay__doc_kpis(doc, "numbers");
+    if (isfinite(advice->p50_ns))
+        assay__doc_item(doc, "p50", assay__measured(advice->p50_ns / 1e9, "s"));
+    assay__doc_item(doc, "rules", assay__datum_count((double)advice->result_count));
+    assay__doc_item(doc, "findings", assay__datum_count((double)advice->found));
+    assay__doc_item(doc, "found nothing", assay__datum_count((double)advice->nothing));
+    assay__doc_item(doc, "could not be evaluated", assay__datum_count((double)advice->missing));
     const struct assay__verification *v = advice->verification;
     if (v) {
         assay__doc_fact(doc, "tried");
@@ -47,6 +89,77 @@ static void add_summary(struct assay__doc *doc, const struct assay__advice *advi
     assay__doc_end(doc);
 }
 
+/* --- commands --------------------------------------------------------------------------------- */
+
+/* As one word of a shell. */
+static void put_word(struct assay__buf *out, const char *text)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                                "._/:=,+@%-";
+    if (*text && text[strspn(text, plain)] == 0) {
+        assay__buf_puts(out, text);
+        return;
+    }
+    assay__buf_putc(out, '\'');
+    for (; *text; text++)
+        if (*text == '\'')
+            assay__buf_puts(out, "'\\''");
+        else
+            assay__buf_putc(out, *text);
+    assay__buf_putc(out, '\'');
+}
+
+/* The value of a change after its flag; several repeat the flag. */
+static void put_value(struct assay__buf *out, const struct assay__change *change, const char *flag)
+{
+    if (!change->name_count) assay__buf_printf(out, "%lld", (long long)change->value);
+    for (size_t i = 0; i < change->name_count; i++) {
+        if (i) assay__buf_printf(out, " %s ", flag);
+        put_word(out, change->names[i]);
+    }
+}
+
+/* The command's form with the model and the value (the rule's id, or the change's) in their
+ * places. */
+static const char *fill_in(struct assay__doc *doc, const struct assay__advice *advice,
+                           const char *form, const struct assay__change *change, const char *id)
+{
+    const struct assay__model_info *model = advice->profile->models[0];
+    const char *flag = "", *name = *or_empty(model->path) ? model->path : or_empty(model->name);
+    struct assay__buf out = {0};
+    for (size_t length; *form; form += length + strspn(form + length, " ")) {
+        length = strcspn(form, " ");
+        const char *word = assay__doc_printf(doc, "%.*s", (int)length, form);
+        if (out.length) assay__buf_putc(&out, ' ');
+        if (strcmp(word, "MODEL") == 0)
+            put_word(&out, name);
+        else if (strcmp(word, "VALUE") == 0 && id)
+            put_word(&out, id);
+        else if (strcmp(word, "VALUE") == 0)
+            put_value(&out, change, flag);
+        else
+            assay__buf_puts(&out, word);
+        flag = word;
+    }
+    return assay__doc_take(doc, &out);
+}
+
+/* What makes the change, where it was tried and helped; else what tries it. */
+static void add_command(struct assay__doc *doc, const struct assay__advice *advice, size_t index)
+{
+    const struct assay__finding *f = &advice->profile->findings[index];
+    const struct assay__rule_result *result = assay__advice_finding(advice, index);
+    const char *state = assay__finding_state(f);
+    bool verified = strcmp(state, "verified") == 0, open = strcmp(state, "open") == 0;
+    if (!doc->hint || !result || result->change.kind == ASSAY__CHANGE_NONE || !(verified || open))
+        return;
+    const char *key = assay__doc_printf(doc, "change.%s", assay__change_name(result->change.kind)),
+               *form = doc->hint(verified ? key : "verify-rule");
+    if (form)
+        assay__doc_code(doc, "sh", NULL,
+                        fill_in(doc, advice, form, &result->change, verified ? NULL : f->id));
+}
+
 /* What was tried and helped, what was not tried, what was tried without success. */
 static const struct part {
     const char *state, *id, *title, *remark;
@@ -58,8 +171,15 @@ static const struct part {
     {"withdrawn", "withdrawn", "Tried and withdrawn", "tried here, not recommended"},
 };
 
+/* What a finding gained, or could; 0 unknown. */
+static double gain_of(const struct assay__finding *f, bool measured)
+{
+    double gain = measured ? f->verified_gain : f->expected_gain;
+    return isfinite(gain) ? gain : 0;
+}
+
 /* The next finding of a part: of what was verified the largest measured gain that is not shown yet,
- * else in their order. SIZE_MAX: none is left. */
+ * of the others the largest potential. SIZE_MAX: none is left. */
 static size_t next_of(const struct assay_profile *profile, const char *state, const bool *shown)
 {
     size_t best = SIZE_MAX;
@@ -67,8 +187,7 @@ static size_t next_of(const struct assay_profile *profile, const char *state, co
     for (size_t i = 0; i < profile->finding_count; i++) {
         const struct assay__finding *f = &profile->findings[i];
         if (shown[i] || strcmp(assay__finding_state(f), state) != 0) continue;
-        if (best == SIZE_MAX ||
-            (measured && f->verified_gain > profile->findings[best].verified_gain))
+        if (best == SIZE_MAX || gain_of(f, measured) > gain_of(&profile->findings[best], measured))
             best = i;
     }
     return best;
@@ -86,7 +205,7 @@ static void add_findings(struct assay__doc *doc, const struct assay__advice *adv
     for (size_t p = 0; shown && p < sizeof parts / sizeof parts[0]; p++) {
         assay__doc_section(doc, tried ? parts[p].id : "findings",
                            tried ? parts[p].title : "Findings", tried ? parts[p].remark : NULL,
-                           ASSAY__VIEW_OVERVIEW);
+                           ASSAY__TAB_OVERVIEW);
         for (size_t i; (i = next_of(profile, parts[p].state, shown)) != SIZE_MAX;) {
             const struct assay__finding *f = &profile->findings[i];
             shown[i] = true;
@@ -94,8 +213,9 @@ static void add_findings(struct assay__doc *doc, const struct assay__advice *adv
             const char *title = assay__doc_printf(doc, "%zu. %s", number, or_empty(f->title));
             const char *remark = assay__doc_printf(doc, "%s, %s", or_empty(f->severity),
                                                    or_empty(f->id));
-            assay__doc_section(doc, id, title, remark, 0);
-            assay__add_finding(doc, f);
+            assay__doc_section(doc, id, title, remark, ASSAY__SECTION_CARD);
+            assay__add_finding(doc, advice->trial, f);
+            add_command(doc, advice, i);
             assay__doc_end(doc);
         }
         assay__doc_end(doc);
@@ -119,7 +239,7 @@ static bool lack_the_same(const struct assay__advice *advice, size_t i, size_t k
 static void add_missing(struct assay__doc *doc, const struct assay__advice *advice)
 {
     assay__doc_section(doc, "not-evaluated", "Not evaluated",
-                       "what is missing, and for which rules", ASSAY__VIEW_OVERVIEW);
+                       "what is missing, and for which rules", ASSAY__TAB_EVIDENCE);
     for (size_t i = 0; i < advice->result_count; i++) {
         struct assay__buf ids = {0};
         bool said = advice->results[i].outcome != ASSAY__RULE_MISSING;
@@ -139,7 +259,7 @@ static void add_notes(struct assay__doc *doc, const struct assay__advice *advice
     if (!advice->found) return;
     const struct assay_metric *energy = assay_metrics_get(advice->trial->metrics,
                                                           "energy.inference.gross");
-    assay__doc_section(doc, "notes", "Notes", NULL, ASSAY__VIEW_OVERVIEW);
+    assay__doc_section(doc, "notes", "Notes", NULL, ASSAY__TAB_EVIDENCE);
     if (!isfinite(assay__trial_value(advice->trial, "energy.inference.gross")))
         assay__doc_point(doc, "Energy savings are unavailable: %s.",
                          energy && *or_empty(energy->note) ? energy->note
@@ -181,7 +301,7 @@ int assay__advice_document(const struct assay__advice *advice, const char *(*hin
     for (size_t i = 0; i < advice->result_count; i++)
         if (advice->results[i].outcome == ASSAY__RULE_NOTHING)
             assay__buf_join(&ids, advice->results[i].rule->id);
-    assay__doc_section(doc, "nothing-found", "Nothing found", NULL, ASSAY__VIEW_OVERVIEW);
+    assay__doc_section(doc, "nothing-found", "Nothing found", NULL, ASSAY__TAB_EVIDENCE);
     assay__doc_say(doc, ASSAY__TONE_NOTE, assay__doc_take(doc, &ids));
     assay__doc_end(doc);
     struct assay__table *t = assay__doc_table(doc, "rules", NULL, result_columns);

@@ -6,9 +6,8 @@
 
 #include <math.h>
 #include <stdint.h>
-#include <string.h>
 
-enum { OPERATORS = 3, LAYERS = 4, REASON_MOST = 90 };
+enum { OPERATORS = 3, LAYERS = 3 };
 
 static const struct assay__metric_fact percentiles[] = {
     {"latency", "latency.min", "min", NULL}, {"latency", "latency.p50", "p50", NULL},
@@ -28,36 +27,6 @@ static void add_unavailable(struct assay__doc *doc, const struct assay__trial *t
                              hint ? " (" : "", hint ? hint : "", hint ? " says why)" : "");
 }
 
-/* "UNSTABLE: the layers add up to 81 % of the latency; 11 more reasons" */
-static void add_quality(struct assay__doc *doc, const struct assay__trial *trial)
-{
-    static const struct {
-        const char *verdict, *text;
-        enum assay__badge badge;
-    } words[] = {{"stable", "stable", ASSAY__BADGE_PASS},
-                 {"unstable", "UNSTABLE", ASSAY__BADGE_FAIL},
-                 {"too-few", "too few samples for a verdict", ASSAY__BADGE_WARN}};
-    const struct assay__stability *s = &trial->stability;
-    const struct assay_metric *samples = assay__trial_metric(trial, "latency.samples");
-    const char *after = NULL;
-    assay__doc_fact(doc, "quality");
-    if (s->reason_count && strlen(s->reasons[0]) <= REASON_MOST)
-        after = s->reason_count > 1
-                    ? assay__doc_printf(doc, "(%s; %zu more)", s->reasons[0], s->reason_count - 1)
-                    : assay__doc_printf(doc, "(%s)", s->reasons[0]);
-    else if (s->reason_count)
-        after = assay__doc_printf(doc, "(%zu reason%s)", s->reason_count,
-                                  assay__plural((double)s->reason_count));
-    for (size_t i = 0; s->verdict && i < sizeof words / sizeof words[0]; i++)
-        if (strcmp(s->verdict, words[i].verdict) == 0)
-            assay__doc_item_after(doc, NULL, assay__datum_badge(words[i].text, words[i].badge),
-                                  after);
-    if (samples)
-        assay__doc_item_after(doc, NULL, assay__datum_count(samples->value),
-                              samples->value == 1 ? "sample" : "samples");
-    add_unavailable(doc, trial);
-}
-
 static const struct assay__column columns[] = {
     {.title = "operator", .priority = 1},
     {.title = "longest layers", .flags = ASSAY__COLUMN_NAME},
@@ -69,10 +38,10 @@ static const struct assay__column columns[] = {
 static void add_layers(struct assay__doc *doc, const struct assay__trial *trial, int top)
 {
     const struct assay__layers *layers = &trial->layers;
-    double longest = 0;
+    double whole_ns = assay__layers_whole(trial), longest_ns = 0;
     for (size_t i = 0; i < layers->count; i++)
         if (assay__layer_is_timed(&layers->items[i]))
-            longest = fmax(longest, layers->items[i].share);
+            longest_ns = fmax(longest_ns, layers->items[i].time_ns);
     struct assay__table *t = assay__doc_table(doc, NULL, "Longest layers", columns);
     t->more = "layers";
     t->limit = top > 0 ? (size_t)top : top < 0 ? SIZE_MAX : LAYERS;
@@ -82,8 +51,8 @@ static void add_layers(struct assay__doc *doc, const struct assay__trial *trial,
         assay__table_row_of(t, 0, l->op, assay__layer_title(l));
         assay__table_cell(t, known ? assay__datum_number(l->time_ns / 1e9, NULL, l->state)
                                    : assay__datum_none());
-        assay__table_known(t, known ? l->share : (double)NAN, ASSAY_MEASURED);
-        assay__table_known(t, known && longest > 0 ? l->share / longest : (double)NAN,
+        assay__table_known(t, known ? l->time_ns / whole_ns : (double)NAN, ASSAY_MEASURED);
+        assay__table_known(t, known && longest_ns > 0 ? l->time_ns / longest_ns : (double)NAN,
                            ASSAY_MEASURED);
     }
     assay__layer_sort(t, layers);
@@ -96,11 +65,11 @@ void assay__add_brief(struct assay__doc *doc, const struct assay__trial *trial, 
     for (size_t i = 0; i < trial->layers.count; i++)
         timed |= assay__layer_is_timed(&trial->layers.items[i]);
     doc->shortened = true;
-    assay__doc_section(doc, "summary", "Summary", NULL,
-                       ASSAY__VIEW_OVERVIEW | ASSAY__SECTION_QUIET);
+    assay__doc_section(doc, "summary", "Summary", NULL, ASSAY__TAB_OVERVIEW | ASSAY__SECTION_QUIET);
     assay__add_headline(doc, trial);
     assay__doc_metrics(doc, trial, false, ASSAY__ARRAY(percentiles));
-    add_quality(doc, trial);
+    assay__add_trust(doc, trial);
+    add_unavailable(doc, trial);
     assay__add_target(doc, trial);
     assay__add_first_finding(doc, profile);
     assay__doc_end(doc);

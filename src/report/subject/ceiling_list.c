@@ -212,7 +212,7 @@ void assay__add_ceilings(struct assay__doc *doc, const struct assay__ceilings *s
     assay__doc_fact(doc, "measured");
     assay__doc_item_text(doc, "%s", *set->measured_at ? set->measured_at : "at an unknown time");
     assay__doc_item(doc, "in", assay__measured(set->duration_s, "s"));
-    if (set->from_cache) assay__doc_item_text(doc, "kept since then");
+    if (set->from_cache) assay__doc_item_text(doc, "loaded from file");
     if (!set->pinned) assay__doc_item_text(doc, "threads were not pinned to their cores");
     if (!set->complete) assay__doc_item_text(doc, "incomplete");
     bool harmless = name && set->complete;

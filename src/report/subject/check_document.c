@@ -36,6 +36,12 @@ static bool has_open_inputs(const struct assay__check *check)
     return false;
 }
 
+static const char *verdict_word(enum assay__check_verdict verdict)
+{
+    static const char *const words[] = {"pass", "warn", "fail", "no verdict"};
+    return words[verdict];
+}
+
 /* What stays on the target. */
 static void put_share(struct assay__buf *out, const struct assay__check *check)
 {
@@ -51,38 +57,43 @@ static void put_share(struct assay__buf *out, const struct assay__check *check)
     if (!p->off && !p->unknown && check->verdict == ASSAY__CHECK_FAIL) return;
     if (!p->off && !p->unknown)
         assay__buf_printf(out,
-                          strcmp(p->method, "engine") == 0
-                              ? "; every node runs on %s"
-                              : "; no rule prevents a node from running on %s",
+                          strcmp(p->method, "engine") == 0 ? "; every node runs on %s"
+                                                           : "; every node may run on %s",
                           target);
     else if (isfinite(share))
         assay__buf_printf(out, "; %.1f %% of the FLOPs %s %s", 100 * share,
                           p->unknown ? "are known to stay on" : "stay on", target);
     else
         assay__buf_printf(out, "; %zu of %zu nodes stay on %s", p->on, nodes, target);
-    if (has_open_inputs(check)) assay__buf_puts(out, ", once its inputs have fixed shapes");
+    if (has_open_inputs(check)) assay__buf_puts(out, " once its inputs have fixed shapes");
 }
 
-/* "WARN: 0 errors, 2 warnings, 5 notes; 98.8 % of the FLOPs stay on cuda:0." */
+/* "WARN: 2 warnings, 5 notes; 98.8 % of the FLOPs stay on cuda:0." */
 static void add_verdict(struct assay__doc *doc, const struct assay__check *check)
 {
     static const char *const words[] = {"PASS", "WARN", "FAIL", "NO VERDICT"};
-    static const enum assay__tone tones[] = {ASSAY__TONE_LEAD, ASSAY__TONE_WARN, ASSAY__TONE_ALERT,
-                                             ASSAY__TONE_WARN};
+    static const enum assay__badge badges[] = {ASSAY__BADGE_PASS, ASSAY__BADGE_WARN,
+                                               ASSAY__BADGE_FAIL, ASSAY__BADGE_WARN};
     struct assay__buf text = {0};
+    size_t before;
     assay__buf_printf(&text, "%s: ", words[check->verdict]);
     if (check->verdict == ASSAY__CHECK_NONE)
-        assay__buf_printf(
-            &text, "the target could not be queried (%s). From the model alone: ", check->unasked);
+        assay__buf_puts(&text, "the target could not be queried; from the model alone: ");
+    before = text.length;
     for (int s = ASSAY__CHECK_ERROR; s <= ASSAY__CHECK_NOTE; s++) {
         size_t count = group_count(check, (enum assay__check_severity)s);
-        assay__buf_printf(&text, "%s%zu %s%s", s ? ", " : "", count,
-                          assay__check_severity_name((enum assay__check_severity)s),
-                          assay__plural(count));
+        if (count)
+            assay__buf_printf(&text, "%s%zu %s%s", text.length > before ? ", " : "", count,
+                              assay__check_severity_name((enum assay__check_severity)s),
+                              assay__plural(count));
     }
+    if (text.length == before) assay__buf_puts(&text, "nothing found");
     put_share(&text, check);
     assay__buf_putc(&text, '.');
-    assay__doc_say(doc, tones[check->verdict], assay__doc_take(doc, &text));
+    assay__doc_verdict(doc, assay__doc_take(doc, &text));
+    assay__doc_quality(doc, (struct assay__quality){badges[check->verdict],
+                                                    verdict_word(check->verdict), NULL, 0});
+    assay__doc_say(doc, ASSAY__TONE_WARN, check->unasked);
     if (check->planned)
         assay__doc_assumed(doc, assay__workload_assumed(check->workload, doc->arena));
     if (*check->unasked)
@@ -109,7 +120,10 @@ static void add_model(struct assay__doc *doc, const struct assay__check *check)
     for (size_t i = 0; check->planned && i < check->workload->dim_count && i < DIMS_SHOWN; i++)
         assay__doc_item_text(doc, "%s %lld", check->workload->dims[i].symbol,
                              (long long)check->workload->dims[i].value);
-    assay__doc_fact_text(doc, "shapes", check->unplanned);
+    const char *how = check->unplanned && doc->hint ? doc->hint("assumed") : NULL;
+    assay__doc_fact_text(doc, "shapes",
+                         how ? assay__doc_printf(doc, "%s (%s)", check->unplanned, how)
+                             : check->unplanned);
 }
 
 static void add_places(struct assay__doc *doc, const struct assay__check *check)
@@ -126,32 +140,27 @@ static void add_places(struct assay__doc *doc, const struct assay__check *check)
         assay__doc_item_after(doc, NULL, assay__derived(share, "ratio"), "of the FLOPs");
     if (p->unknown) assay__doc_item_text(doc, "%zu not known", p->unknown);
     if (p->off) assay__doc_item_text(doc, "%zu elsewhere", p->off);
-    assay__doc_item_count(doc, (double)p->on_segments, "piece");
+    assay__doc_item_count(doc, (double)p->on_segments, "subgraph");
     if (p->engine_pieces) assay__doc_item_text(doc, "the engine compiles %zu", p->engine_pieces);
     if (p->crossings)
-        assay__doc_item_after(
-            doc,
-            assay__doc_printf(doc, "%zu tensor%s cross%s,", p->crossings,
-                              assay__plural(p->crossings), p->crossings == 1 ? "es" : ""),
-            assay__derived(p->crossing_bytes, "B"), p->crossing_unsized ? "at least" : NULL);
+        assay__doc_item_after(doc,
+                              assay__doc_printf(doc, "%zu tensor%s copied between devices,",
+                                                p->crossings, assay__plural(p->crossings)),
+                              assay__derived(p->crossing_bytes, "B"),
+                              p->crossing_unsized ? "at least" : NULL);
     else
-        assay__doc_item_text(doc, "nothing crosses");
+        assay__doc_item_text(doc, "no copies between devices");
 }
 
 /* --- chips ------------------------------------------------------------------------------------ */
-
-static const char *verdict_word(enum assay__check_verdict verdict)
-{
-    static const char *const words[] = {"pass", "warn", "fail", "no verdict"};
-    return words[verdict];
-}
 
 static bool same_result(const struct assay__check_chip *a, const struct assay__check_chip *b)
 {
     return a->verdict == b->verdict && a->off == b->off && a->on_segments == b->on_segments;
 }
 
-/* "A14, M1: warn, 4 nodes leave, 2 pieces": the chips that share the result of the first of them;
+/* "A14, M1: warn, 4 nodes elsewhere, 2 subgraphs": the chips that share the result of the first of
+ * them;
  * "" when it is not the first. */
 static const char *chip_result(struct assay__doc *doc, const struct assay__check *check,
                                size_t index)
@@ -165,11 +174,11 @@ static const char *chip_result(struct assay__doc *doc, const struct assay__check
             assay__buf_printf(&text, "%s%s", k > index ? ", " : "", check->by_chip[k].chip->name);
     assay__buf_printf(&text, ": %s, ", verdict_word(one->verdict));
     if (one->off)
-        assay__buf_printf(&text, "%zu node%s leave%s, %zu piece%s", one->off,
-                          assay__plural(one->off), one->off == 1 ? "s" : "", one->on_segments,
+        assay__buf_printf(&text, "%zu node%s elsewhere, %zu subgraph%s", one->off,
+                          assay__plural(one->off), one->on_segments,
                           assay__plural(one->on_segments));
     else
-        assay__buf_puts(&text, "none leaves");
+        assay__buf_puts(&text, "every node stays");
     return assay__doc_take(doc, &text);
 }
 
@@ -178,7 +187,7 @@ static const struct assay__column chip_columns[] = {
     {"verdict", .title = "verdict"},
     {"nodes_elsewhere", "elsewhere", .unit = ASSAY__UNIT_COUNT},
     {"nodes_unknown", "not known", ASSAY__UNIT_COUNT, .priority = 1},
-    {"partitions", "pieces", .unit = ASSAY__UNIT_COUNT},
+    {"partitions", "subgraphs", .unit = ASSAY__UNIT_COUNT},
     {"flops_share", "FLOPs on it", .unit = "ratio"},
 };
 
@@ -258,7 +267,7 @@ static void add_group(struct assay__doc *doc, const struct assay__check *check, 
                                        rule->id);
     const char *title = alone ? rule->title
                               : assay__doc_printf(doc, "%s × %zu", rule->title, end - first);
-    assay__doc_section(doc, id, title, assay__doc_take(doc, &remark), 0);
+    assay__doc_section(doc, id, title, assay__doc_take(doc, &remark), ASSAY__SECTION_CARD);
     if (alone && *item->name && *item->op)
         assay__doc_plain(doc, "%s (%s): %s", item->name, item->op, item->reason);
     else
@@ -289,7 +298,7 @@ static const struct assay__column map_columns[] = {
     {.title = "where"},
     {"nodes", "nodes", .unit = ASSAY__UNIT_COUNT},
     {"flops", "FLOPs", .unit = "FLOP"},
-    {"bytes_in", "crosses in", "B", .priority = 1},
+    {"bytes_in", "copied in", "B", .priority = 1},
     {"first", "from", .priority = 2, .flags = ASSAY__COLUMN_NAME},
     {"last", "to", .priority = 3, .flags = ASSAY__COLUMN_NAME},
 };
@@ -321,10 +330,9 @@ static void add_map(struct assay__doc *doc, const struct assay__check *check)
     }
     if (several && p->unknown)
         assay__doc_note(doc,
-                        "Nodes with an unknown place are counted as staying; if they leave too, "
-                        "%zu piece%s stay%s.",
-                        p->on_segments_most, assay__plural(p->on_segments_most),
-                        p->on_segments_most == 1 ? "s" : "");
+                        "Nodes whose place is not known are counted as staying; if they run "
+                        "elsewhere too, there are %zu subgraph%s.",
+                        p->on_segments_most, assay__plural(p->on_segments_most));
     if (several && p->merged)
         assay__doc_note(doc,
                         "The engine merged %zu node%s into others; each is counted with the node "
@@ -335,7 +343,7 @@ static void add_map(struct assay__doc *doc, const struct assay__check *check)
 
 static void add_basis(struct assay__doc *doc, const struct assay__check *check)
 {
-    assay__doc_section(doc, "basis", "Basis", NULL, 0);
+    assay__doc_section(doc, "basis", "Basis", NULL, ASSAY__TAB_EVIDENCE);
     if (check->partitions.inferred)
         assay__doc_note(
             doc,
@@ -348,10 +356,12 @@ static void add_basis(struct assay__doc *doc, const struct assay__check *check)
     assay__doc_end(doc);
 }
 
-int assay__check_document(const struct assay__check *check, struct assay__doc **made)
+int assay__check_document(const struct assay__check *check, const char *(*hint)(const char *),
+                          struct assay__doc **made)
 {
     struct assay__doc *doc = assay__doc_open(made, "check", check->name);
     if (!doc) return ASSAY_ENOMEM;
+    doc->hint = hint;
     doc->table = "items";
     doc->subtitle = assay__doc_printf(doc, "on %s", check->target);
     assay__doc_section(doc, "summary", "Summary", NULL, ASSAY__SECTION_QUIET);
@@ -363,7 +373,7 @@ int assay__check_document(const struct assay__check *check, struct assay__doc **
                              check->chips[0]->name);
     else if (check->chip_count > 1)
         assay__doc_item_text(doc, "every chip from A14 and M1 to A18 and M5");
-    if (*check->asked) assay__doc_item_text(doc, "asked %s", check->asked);
+    if (*check->asked) assay__doc_item_text(doc, "queried %s", check->asked);
     add_model(doc, check);
     add_places(doc, check);
     add_chips(doc, check);
@@ -376,7 +386,9 @@ int assay__check_document(const struct assay__check *check, struct assay__doc **
         const char *remark = items > rules
                                  ? assay__doc_printf(doc, "%zu, in %zu places", rules, items)
                                  : assay__doc_printf(doc, "%zu", rules);
-        assay__doc_section(doc, ids[severity], titles[severity], remark, 0);
+        assay__doc_section(doc, ids[severity], titles[severity], remark,
+                           severity == ASSAY__CHECK_NOTE ? ASSAY__TAB_EVIDENCE
+                                                         : ASSAY__TAB_OVERVIEW);
         for (size_t first = 0; first < check->item_count; first = group_end(check, first))
             if (check->items[first].severity == severity)
                 add_group(doc, check, first, group_end(check, first));

@@ -47,6 +47,8 @@ static bool is_detail(const struct assay_profile *profile, const char *id)
 {
     for (size_t i = 0; i < sizeof focus / sizeof focus[0]; i++) {
         if (profile->kind != focus[i].kind) continue;
+        /* what merely follows from the numbers of one of several trials */
+        if (strcmp(id, "findings") == 0 && !profile->finding_count) return true;
         for (size_t k = 0; k < 6 && focus[i].subjects[k]; k++)
             if (strcmp(focus[i].subjects[k], id) == 0) return false;
         return true;
@@ -64,8 +66,8 @@ static void add_other_trials(struct assay__doc *doc, const struct assay__trial *
 {
     const struct assay_profile *profile = doc->study->profile;
     if (profile->trial_count < 2) return;
-    assay__doc_section(doc, "trials", "The other trials", NULL,
-                       ASSAY__VIEW_LAYERS | ASSAY__SECTION_DETAIL);
+    assay__doc_section(doc, "trials", "Other trials", NULL,
+                       ASSAY__TAB_EVIDENCE | ASSAY__SECTION_DETAIL);
     for (size_t i = 0, count = 0; i < profile->trial_count; i++) {
         if (&profile->trials[i] == shown) continue;
         if (count++ == TRIALS_MOST) {
@@ -90,30 +92,72 @@ static void add_other_trials(struct assay__doc *doc, const struct assay__trial *
     assay__doc_end(doc);
 }
 
+/* Is it the first trial on its device? */
+static bool is_first_on(const struct assay_profile *profile, size_t trial)
+{
+    for (size_t i = 0; i < trial; i++)
+        if (strcmp(profile->trials[i].target.device, profile->trials[trial].target.device) == 0)
+            return false;
+    return true;
+}
+
+/* " on cpu and cuda:0", " on cpu, cuda:0 and 2 more devices"; of several models only where they ran
+ * on several devices. */
+static void put_devices(struct assay__buf *out, const struct assay_profile *profile)
+{
+    enum { NAMED = 3 };
+    size_t count = 0, put = 0;
+    for (size_t i = 0; i < profile->trial_count; i++)
+        count += is_first_on(profile, i);
+    if (count < 2 && profile->trial_count > 1 && assay__trial_of_model(profile, 1)) return;
+    for (size_t i = 0; i < profile->trial_count && put < NAMED; i++) {
+        bool last = put + 1 == count, more = put + 1 == NAMED && count > NAMED;
+        if (!is_first_on(profile, i)) continue;
+        assay__buf_puts(out, !put ? " on " : last ? " and " : ", ");
+        assay__buf_puts(out, profile->trials[i].target.device);
+        if (more) assay__buf_printf(out, " and %zu more devices", count - NAMED);
+        put++;
+    }
+}
+
 static void add_item(struct assay__buf *out, const char *before, const char *text)
 {
     if (text && *text) assay__buf_printf(out, "%s%s%s", out->length ? " · " : "", before, text);
 }
 
-/* "cpu · ort 1.31.1 · threads 2 · batch 1 · 2026-11-16T01:30:00Z" */
+/* "CPU, 2 cores, AMD EPYC": what it ran on. */
+static void add_device(struct assay__buf *out, const struct assay_profile *profile,
+                       const struct assay__target *target)
+{
+    const struct assay__environment *e = &profile->environment;
+    bool cpu = strcmp(assay__device_bare(target->device), "cpu") == 0;
+    add_item(out, "", cpu && !*target->build ? "CPU" : target->device);
+    if (cpu && e->cores > 0)
+        assay__buf_printf(out, ", %d core%s", e->cores, assay__plural(e->cores));
+    if (e->cpu_model && *e->cpu_model) assay__buf_printf(out, ", %s", e->cpu_model);
+}
+
+/* "CPU, 2 cores, AMD EPYC · ONNX Runtime 1.31.1 · float32 · batch 1" */
 static const char *subtitle(struct assay__doc *doc, const struct assay__trial *trial)
 {
     const struct assay_profile *profile = doc->study->profile;
     struct assay__buf out = {0};
     if (trial) {
-        add_item(&out, "", trial->target.device);
-        add_item(&out, "", trial->target.engine);
-        if (trial->target.engine_version && *trial->target.engine_version)
-            assay__buf_printf(&out, " %s", trial->target.engine_version);
-        add_item(&out, "threads ", assay__trial_option(trial, "threads"));
+        const struct assay__target *target = &trial->target;
+        const char *type = assay__study_roofline(doc->study, trial)->type;
+        add_device(&out, profile, target);
+        add_item(&out, "", strcmp(target->engine, "ort") == 0 ? "ONNX Runtime" : target->engine);
+        if (target->engine_version && *target->engine_version)
+            assay__buf_printf(&out, " %s", target->engine_version);
+        add_item(&out, "", *target->precision ? target->precision : type);
         if (trial->batch >= 0)
             assay__buf_printf(&out, "%sbatch %lld", out.length ? " · " : "",
                               (long long)trial->batch);
+        if (!target->threads_default)
+            add_item(&out, "threads ", assay__trial_option(trial, "threads"));
     }
     if (profile->trial_count > 1)
         assay__buf_printf(&out, "%s%zu trials", out.length ? " · " : "", profile->trial_count);
-    add_item(&out, "", profile->environment.cpu_model);
-    add_item(&out, "", profile->created);
     return assay__doc_take(doc, &out);
 }
 
@@ -128,7 +172,7 @@ static void add_reviews(struct assay__doc *doc, const struct assay__trial *trial
         if (!assay__trial_metric(t, "latency.p50")) continue;
         if (!one) doc->prefix = assay__doc_printf(doc, "t%d-", t->id);
         assay__doc_section(doc, "review", title_of(doc, t), NULL,
-                           ASSAY__VIEW_OVERVIEW | (one ? ASSAY__SECTION_QUIET : 0));
+                           ASSAY__TAB_OVERVIEW | (one ? ASSAY__SECTION_QUIET : 0));
         assay__add_review(doc, t, detailed);
         assay__doc_end(doc);
         doc->unfolded = true;
@@ -180,10 +224,13 @@ int assay__report_document(struct assay__study *study, const struct assay_report
     /* Programs read bare reasons; reasons of schema 1 name the options themselves. */
     if (strcmp(format, "csv") != 0 && study->profile->schema > 1) doc->hint = options->hint;
     const struct assay_profile *profile = doc->study->profile;
-    struct assay__buf names = {0};
+    struct assay__buf names = {0}, heading = {0};
     assay__print_model_names(&names, profile);
-    if (profile->trial_count == 1 && trial)
-        assay__buf_printf(&names, " on %s", trial->target.device);
+    assay__print_model_names(&heading, profile);
+    if (profile->kind == ASSAY__PROFILE_COMPARE) put_devices(&heading, profile);
+    doc->heading = assay__doc_take(doc, &heading);
+    if (profile->trial_count == 1 || profile->kind == ASSAY__PROFILE_COMPARE)
+        put_devices(&names, profile);
     assay__doc_name(doc, profile->command, assay__doc_take(doc, &names), profile->assay_version);
     doc->subtitle = subtitle(doc, trial);
     doc->trial = trial ? trial->id : 0;

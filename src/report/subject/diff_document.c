@@ -2,13 +2,12 @@
  * much, metric by metric and layer by layer, and what else differs that may be why. */
 #include "report/report_diff.h"
 
+#include "judge/headline.h"
 #include "report/figure/figures.h"
 #include "report/subject/diff_cells.h"
 
 #include <math.h>
 #include <string.h>
-
-enum { BARS = 12 };
 
 struct view {
     struct assay__doc *doc;
@@ -44,7 +43,11 @@ static struct assay__column *make_columns(struct view *v, const char *key, const
         columns[at++].flags = ASSAY__COLUMN_KEEP;
     }
     for (size_t s = 1; s < sides; s++) {
-        if (last) columns[at++] = numbered(v, "change", s, unit);
+        if (last) {
+            columns[at] = numbered(v, "change", s, unit);
+            columns[at++].title = sides == 2 ? "difference"
+                                             : assay__doc_printf(v->doc, "difference %zu", s + 1);
+        }
         columns[at++] = numbered(v, "ratio", s, ASSAY__UNIT_TIMES);
         columns[at++] = numbered(v, "verdict", s, NULL);
     }
@@ -53,17 +56,30 @@ static struct assay__column *make_columns(struct view *v, const char *key, const
     return columns;
 }
 
+/* A difference that is claimed is coloured on a scale around 1, in words it is the verdict. */
 static void put_delta(struct view *v, const struct assay__diff_delta *d,
                       enum assay__diff_sense sense)
 {
+    struct assay__datum ratio = assay__diff_ratio_cell(v->doc, d);
     bool claimed = d->verdict == ASSAY__DIFF_LOWER || d->verdict == ASSAY__DIFF_HIGHER;
-    bool good = (d->verdict == ASSAY__DIFF_LOWER) == (sense == ASSAY__DIFF_TIME);
-    enum assay__badge badge = !claimed || sense == ASSAY__DIFF_NEUTRAL ? ASSAY__BADGE_NONE
-                              : good                                   ? ASSAY__BADGE_PASS
-                                                                       : ASSAY__BADGE_FAIL;
-    assay__table_cell(v->table, assay__diff_ratio_cell(v->doc, d));
-    assay__table_cell(v->table,
-                      assay__datum_badge(assay__diff_verdict_name(d->verdict, sense), badge));
+    if (claimed && sense == ASSAY__DIFF_TIME) ratio.tone = d->ratio;
+    if (claimed && sense == ASSAY__DIFF_RATE) ratio.tone = 1 / d->ratio;
+    assay__table_cell(v->table, ratio);
+    assay__table_text(v->table, assay__diff_verdict_name(d->verdict, sense));
+}
+
+/* --- pictures --------------------------------------------------------------------------------- */
+
+/* Every figure of that name that the difference has. */
+static void add_figures(struct view *v, const char *name, unsigned flags)
+{
+    struct assay__figure *figures;
+    size_t count = 0;
+    int code = assay__figures_of_diff(v->diff, assay__figure_row_find(name), v->doc->arena,
+                                      &figures, &count, NULL);
+    if (code == ASSAY_ENOMEM) v->doc->failed = true;
+    for (size_t i = 0; !code && i < count; i++)
+        assay__doc_figure(v->doc, &figures[i], flags);
 }
 
 /* --- the runs --------------------------------------------------------------------------------- */
@@ -80,6 +96,7 @@ static const struct assay__column run_columns[] = {
 
 static void add_runs(struct view *v)
 {
+    assay__doc_section(v->doc, "runs", "The runs", "the first is the base", ASSAY__TAB_EVIDENCE);
     struct assay__table *t = assay__doc_table(v->doc, "runs", "The runs", run_columns);
     for (size_t s = 0; s < v->diff->count; s++) {
         const struct assay__diff_side *side = &v->diff->sides[s];
@@ -94,13 +111,42 @@ static void add_runs(struct view *v)
         assay__table_number(t, trial ? (double)trial->launch_count : (double)NAN, ASSAY_MEASURED);
         assay__table_texts(t, side->profile->created, side->profile->command_line);
     }
+    assay__doc_end(v->doc);
+}
+
+/* The latency of every run, and what the first other one's differs by. */
+static void add_kpis(struct view *v)
+{
+    const struct assay__diff *diff = v->diff;
+    const struct assay__diff_metric *p50 = assay__diff_metric_find(diff, "latency.p50");
+    if (!p50) return;
+    assay__doc_kpis(v->doc, "latency");
+    for (size_t s = 0; s < diff->count; s++) {
+        if (!p50->values[s] || !isfinite(p50->values[s]->value)) continue;
+        assay__doc_item(v->doc, diff->sides[s].name, assay__datum_metric(p50->values[s]));
+    }
+    const struct assay__diff_delta *d = &p50->deltas[1];
+    if (diff->count > 2 || !isfinite(d->difference)) return;
+    struct assay__datum change = assay__diff_change_cell(v->doc, d->difference * 1e9);
+    change.note = assay__doc_printf(v->doc, "p50 of %s less that of %s", diff->sides[1].name,
+                                    diff->sides[0].name);
+    assay__doc_item(v->doc, "difference", change);
+    struct assay__datum ratio = assay__diff_ratio_cell(v->doc, d);
+    ratio.text = NULL;
+    ratio.unit = ASSAY__UNIT_TIMES;
+    assay__doc_item_after(v->doc, "ratio", ratio,
+                          d->ci.known
+                              ? assay__doc_printf(v->doc, "(%s, 95 %%)",
+                                                  assay__digits_range(d->ci.low, d->ci.high).text)
+                              : NULL);
 }
 
 static void add_summary(struct view *v)
 {
     assay__doc_section(v->doc, "summary", "Summary", NULL,
-                       ASSAY__VIEW_OVERVIEW | ASSAY__SECTION_QUIET);
-    assay__doc_say(v->doc, ASSAY__TONE_LEAD, v->diff->summary);
+                       ASSAY__TAB_OVERVIEW | ASSAY__SECTION_QUIET);
+    const char *headline = assay__headline_diff(v->diff, v->doc->arena);
+    assay__doc_verdict(v->doc, headline);
     for (size_t s = 0; s < v->diff->count; s++) {
         const struct assay__diff_side *side = &v->diff->sides[s];
         if (!side->usable)
@@ -108,82 +154,12 @@ static void add_summary(struct view *v)
         else if (!side->profile->complete)
             assay__doc_alert(v->doc, "%s: INCOMPLETE, its capture did not finish.", side->name);
     }
-    add_runs(v);
-    assay__doc_note(v->doc, "The first run is the base.");
+    add_kpis(v);
+    if (v->diff->count > 2) assay__doc_say(v->doc, ASSAY__TONE_PLAIN, v->diff->summary);
+    add_figures(v, "strips", ASSAY__PICTURE_DETAIL);
+    add_figures(v, "waterfall", 0);
+    add_figures(v, "spread", ASSAY__PICTURE_DETAIL);
     assay__doc_end(v->doc);
-}
-
-/* --- pictures --------------------------------------------------------------------------------- */
-
-static struct assay__sketch begin_bars(struct view *v, const char *name, const char *title,
-                                       const char *y_title, const char *caption)
-{
-    struct assay__sketch k = {.arena = v->doc->arena,
-                              .figure = assay__doc_array(v->doc, 1, sizeof *k.figure)};
-    if (!k.figure) k.failed = true;
-    if (k.failed) return k;
-    struct assay__figure *f = assay__sketch_begin(&k, ASSAY__FIGURE_BARS, name, title);
-    f->y_title = y_title, f->caption = caption;
-    f->y_unit = "s", f->y_zero = true;
-    return k;
-}
-
-static void end_bars(struct view *v, struct assay__sketch *k, const char *const *categories)
-{
-    struct assay__figure *f = k->figure;
-    struct assay__buf text = {0};
-    if (k->failed) v->doc->failed = true;
-    if (k->failed || !f->series_count || !f->series[0].count) return;
-    f->categories = categories;
-    assay__buf_printf(&text, "%s.", f->title);
-    for (size_t s = 0; s < f->series_count; s++)
-        for (size_t i = 0; i < f->series[s].count; i++)
-            assay__buf_printf(&text, " %s%s%s: %s.", f->categories[i],
-                              *f->series[s].name ? ", " : "", f->series[s].name,
-                              assay__scaled(f->series[s].y[i], f->y_unit).text);
-    f->description = assay__doc_take(v->doc, &text);
-    assay__doc_figure(v->doc, f, ASSAY__PICTURE_DETAIL);
-}
-
-static void add_latency_bars(struct view *v)
-{
-    struct assay__points p = {0};
-    struct assay__sketch k = begin_bars(
-        v, "diff-latency", "Latency (p50) of each run", "latency.p50",
-        "Shorter is faster; a whisker is the 95 % interval between launches.");
-    if (k.failed ||
-        !assay__sketch_points(&k, &p, v->diff->count, ASSAY__WITH_NAMES | ASSAY__WITH_INTERVALS))
-        return;
-    for (; p.count < v->diff->count; p.count++) {
-        const struct assay__diff_side *side = &v->diff->sides[p.count];
-        p.names[p.count] = side->name;
-        if (!side->trial) continue;
-        p.y[p.count] = assay__trial_value(side->trial, "latency.p50");
-        p.low[p.count] = assay__trial_value(side->trial, "latency.between_low");
-        p.high[p.count] = assay__trial_value(side->trial, "latency.between_high");
-    }
-    assay__sketch_add(&k, "", &p);
-    end_bars(v, &k, p.names);
-}
-
-static void add_layer_bars(struct view *v)
-{
-    const struct assay__diff *diff = v->diff;
-    struct assay__points p = {0};
-    struct assay__sketch k = begin_bars(v, "diff-layers", "Layers that changed most", "time",
-                                        "One group per layer, one bar per run; a missing bar is a "
-                                        "layer that the run does not have.");
-    for (size_t s = 0; s < diff->count && !k.failed; s++) {
-        if (!assay__sketch_points(&k, &p, BARS, ASSAY__WITH_NAMES)) break;
-        for (size_t i = 0; i < diff->layer_count && p.count < BARS; i++) {
-            const struct assay__diff_layer *row = &diff->layers[diff->layer_order[i]];
-            if (row->kind != ASSAY__DIFF_LAYER || !row->shown) continue;
-            p.names[p.count] = assay__diff_layer_title(diff, row);
-            p.y[p.count++] = row->times_ns[s] / 1e9;
-        }
-        assay__sketch_add(&k, diff->sides[s].name, &p);
-    }
-    end_bars(v, &k, p.names);
 }
 
 /* --- metrics ---------------------------------------------------------------------------------- */
@@ -214,6 +190,17 @@ static void add_metric_rows(struct view *v, enum assay__diff_fold fold,
             put_delta(v, &row->deltas[s], row->sense);
     }
     if (titles[fold]) assay__doc_end(v->doc);
+}
+
+static void add_metrics(struct view *v)
+{
+    size_t count;
+    const struct assay__column *columns = make_columns(v, "metric", "", NULL, &count);
+    assay__doc_section(v->doc, "metrics", "Metrics",
+                       "ratio to the base, 95 % interval over launches", ASSAY__TAB_EVIDENCE);
+    for (int fold = ASSAY__DIFF_LINE; fold < ASSAY__DIFF_FOLDS; fold++)
+        add_metric_rows(v, (enum assay__diff_fold)fold, columns, count);
+    assay__doc_end(v->doc);
 }
 
 /* --- layers ----------------------------------------------------------------------------------- */
@@ -247,6 +234,7 @@ static void put_layer(struct view *v, size_t index)
             continue;
         }
         struct assay__datum ratio = assay__measured(d->ratio, NULL);
+        if (row->shown) ratio.tone = d->ratio;
         assay__table_cell(v->table, isfinite(d->ratio) ? ratio : assay__datum_none());
         assay__table_skip(v->table, 1);
     }
@@ -287,11 +275,9 @@ static void add_layers(struct view *v)
     for (size_t c = 0; c < count; c++)
         if (columns[c].unit && strcmp(columns[c].unit, "s") == 0) columns[c].factor = 1e-6;
     assay__doc_section(v->doc, "layers", "Layers",
-                       "matched by what they came from; largest change first",
-                       ASSAY__VIEW_OVERVIEW | ASSAY__VIEW_LAYERS);
+                       "matched by what they came from; largest change first", ASSAY__TAB_OVERVIEW);
     assay__doc_say(v->doc, ASSAY__TONE_PLAIN, diff->layers_reason);
     if (diff->layer_count) {
-        add_layer_bars(v);
         add_layer_rows(v, true, columns, count);
         assay__doc_say(v->doc, ASSAY__TONE_NOTE, diff->layers_rule);
         assay__doc_say(v->doc, ASSAY__TONE_NOTE, diff->layers_interval_reason);
@@ -310,8 +296,7 @@ static void add_causes(struct view *v)
 {
     const struct assay__diff *diff = v->diff;
     struct assay__column *columns = assay__doc_columns(v->doc, NULL, 0, diff->count + 2);
-    assay__doc_section(v->doc, "differences", "What else differs", NULL,
-                       ASSAY__VIEW_OVERVIEW | ASSAY__VIEW_MACHINE);
+    assay__doc_section(v->doc, "differences", "What else differs", NULL, ASSAY__TAB_EVIDENCE);
     if (!diff->cause_count) assay__doc_plain(v->doc, "Nothing else recorded in the profiles.");
     if (columns && diff->cause_count) {
         columns[0] = (struct assay__column){"what", "what", .flags = ASSAY__COLUMN_NAME};
@@ -354,17 +339,11 @@ int assay__diff_document(const struct assay__diff *diff, struct assay__doc **mad
     v.doc->marks = true;
     v.doc->table = "metrics";
     add_summary(&v);
-    size_t count;
-    const struct assay__column *columns = make_columns(&v, "metric", "", NULL, &count);
-    assay__doc_section(v.doc, "metrics", "Metrics",
-                       "ratio to the base, 95 % interval over launches", ASSAY__VIEW_OVERVIEW);
-    add_latency_bars(&v);
-    for (int fold = ASSAY__DIFF_LINE; fold < ASSAY__DIFF_FOLDS; fold++)
-        add_metric_rows(&v, (enum assay__diff_fold)fold, columns, count);
-    assay__doc_end(v.doc);
     add_layers(&v);
     add_causes(&v);
-    assay__doc_section(v.doc, "notes", "Notes", NULL, ASSAY__VIEW_OVERVIEW | ASSAY__VIEW_MACHINE);
+    add_metrics(&v);
+    add_runs(&v);
+    assay__doc_section(v.doc, "notes", "Notes", NULL, ASSAY__TAB_EVIDENCE);
     assay__doc_points(v.doc, diff->notes, diff->note_count);
     assay__doc_end(v.doc);
     return 0;

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "experiment/verify.h"
+#include "judge/require_advice.h"
 
 #include <math.h>
 #include <string.h>
@@ -131,9 +132,45 @@ static void add_measured(struct assay__doc *doc, const struct assay__finding *f)
     assay__doc_item_text(doc, "%s", or_empty(f->drift_note));
 }
 
-void assay__add_finding(struct assay__doc *doc, const struct assay__finding *f)
+/* "/layer4.0.conv2 1.01 ms, … and 12 more: 34 % of the latency" */
+static void add_layers(struct assay__doc *doc, const struct assay__trial *trial,
+                       const struct assay__finding *f)
+{
+    enum { NAMED = 4 };
+    const struct assay__layer *longest[NAMED] = {NULL};
+    double sum_ns = 0, p50_ns = assay__trial_value(trial, "latency.p50") * 1e9;
+    size_t named = 0;
+    for (size_t i = 0, k = 0; i < f->layer_count; i++) {
+        while (k < trial->layers.count && trial->layers.items[k].index != f->layers[i])
+            k++; /* both are in order of execution */
+        if (k == trial->layers.count) break;
+        const struct assay__layer *layer = &trial->layers.items[k];
+        if (!(layer->time_ns > 0)) continue;
+        sum_ns += layer->time_ns;
+        size_t at = named < NAMED ? named++ : NAMED;
+        for (; at > 0 && layer->time_ns > longest[at - 1]->time_ns; at--)
+            if (at < NAMED) longest[at] = longest[at - 1];
+        if (at < NAMED) longest[at] = layer;
+    }
+    assay__doc_fact(doc, "layers");
+    for (size_t i = 0; i < named; i++) {
+        struct assay__datum name = assay__datum_text(assay__layer_title(longest[i]));
+        if (doc->study) name.link = assay__doc_printf(doc, "layer-%d", longest[i]->index);
+        assay__doc_item_after(
+            doc, NULL, name,
+            assay__doc_printf(doc, "%s", assay__scaled(longest[i]->time_ns / 1e9, "s").text));
+    }
+    if (f->layer_count > named) assay__doc_item_text(doc, "and %zu more", f->layer_count - named);
+    if (named && p50_ns > 0 && sum_ns <= p50_ns)
+        assay__doc_item_text(doc, "%s %% of the latency",
+                             assay__digits(sum_ns / p50_ns * 100, 2).text);
+}
+
+void assay__add_finding(struct assay__doc *doc, const struct assay__trial *trial,
+                        const struct assay__finding *f)
 {
     assay__doc_fact_text(doc, "evidence", assay__doc_join(doc, f->evidence, f->evidence_count));
+    if (trial && f->layer_count) add_layers(doc, trial, f);
     assay__doc_fact_text(doc, "change", f->advice);
     enum assay_state state = assay__finding_gain_state(f);
     bool combined = strcmp(or_empty(f->id), ASSAY__VERIFY_COMBINED) == 0;
@@ -143,9 +180,9 @@ void assay__add_finding(struct assay__doc *doc, const struct assay__finding *f)
                               combined ? "if gains multiplied"
                                        : assay__gain_words(assay__rule_gain_of(or_empty(f->id))));
     else
-        assay__doc_item_text(doc, "not known from this profile");
+        assay__doc_item_text(doc, "cannot be derived from this profile");
     if (isfinite(f->energy_saving))
-        assay__doc_item_after(doc, "energy of an inference",
+        assay__doc_item_after(doc, "energy per inference",
                               assay__datum_number(-f->energy_saving, "ratio", state),
                               "at unchanged power");
     assay__doc_fact_text(doc, "tried", f->tried);

@@ -6,7 +6,7 @@
 static const struct assay__column columns[] = {
     {.key = "kind"},
     {"name", "name", .flags = ASSAY__COLUMN_NAME},
-    {"extensions", .title = "file ends in"},
+    {"extensions", .title = "extension"},
     {"summary", "what it is", .flags = ASSAY__COLUMN_PROSE},
 };
 
@@ -25,7 +25,7 @@ int assay__formats_document(struct assay__doc **made)
     struct assay__doc *doc = assay__doc_open(made, "report", "Formats and figures");
     if (!doc) return ASSAY_ENOMEM;
     struct assay__table *t = begin(doc, "formats", "Formats",
-                                   "chosen by name, or by a file's ending");
+                                   "chosen by name, or by file extension");
     for (size_t i = 0; (format = assay__format_at(i)); i++) {
         assay__table_row_of(t, 0, "format", format->name, format->extensions, format->summary);
     }

@@ -203,7 +203,7 @@ static void add_ends(struct assay__doc *doc, const char *label,
 int assay__inspect_diff_document(const struct assay__inspect_diff *diff, struct assay__doc **made)
 {
     struct assay__buf answer = {0};
-    struct assay__doc *doc = assay__doc_open(made, "inspect", "The difference of two models");
+    struct assay__doc *doc = assay__doc_open(made, "inspect", "Difference between two models");
     if (!doc) return ASSAY_ENOMEM;
     doc->table = "layers";
     assay__doc_section(doc, "summary", "Summary", NULL, ASSAY__SECTION_QUIET);

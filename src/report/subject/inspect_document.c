@@ -23,6 +23,7 @@ static void add_alerts(struct assay__doc *doc, const struct assay__inspect *insp
 {
     enum { CONFLICTS_SHOWN = 10 };
     const struct assay__analysis *a = inspect->analysis;
+    const char *how = doc->hint ? doc->hint("assumed") : NULL;
     for (size_t i = 0; i < a->conflict_count && i < CONFLICTS_SHOWN; i++) {
         const struct assay__shape_conflict *c = &a->conflicts[i];
         assay__doc_alert(doc, "SHAPE CONFLICT: '%s' (%s) and %s: %s", c->node, c->op, c->other,
@@ -30,30 +31,31 @@ static void add_alerts(struct assay__doc *doc, const struct assay__inspect *insp
     }
     if (a->conflict_count > CONFLICTS_SHOWN)
         assay__doc_alert(doc, "and %zu more conflicts", a->conflict_count - CONFLICTS_SHOWN);
+    if (inspect->workload->conflicts)
+        assay__doc_warn(doc,
+                        "Layers do not fit the sizes that were assumed: give those that the model "
+                        "is made for.");
     assay__doc_say(doc, ASSAY__TONE_WARN, inspect->version_note);
     if (inspect->missing)
-        assay__doc_warn(doc, "MISSING: %s; nothing here needs it, but running the model does",
+        assay__doc_warn(doc, "MISSING: %s; not needed here, but needed to run the model",
                         inspect->missing);
     if (inspect->unplanned)
-        assay__doc_warn(doc, "The inputs keep the shapes of the file: %s", inspect->unplanned);
+        assay__doc_warn(doc, "The inputs keep the shapes in the file: %s%s%s%s", inspect->unplanned,
+                        how ? " (" : "", how ? how : "", how ? ")" : "");
     if (inspect->ncp_fault)
         assay__doc_warn(doc, "The wiring in the metadata is ignored: %s", inspect->ncp_fault);
 }
 
+/* "25.6 M parameters, 8.22 GFLOP per inference, 99.5 % of them in 53 Conv." and what is left out.
+ */
 static void add_answer(struct assay__doc *doc, const struct assay__inspect *inspect)
 {
     const struct assay__analysis *a = inspect->analysis;
-    size_t nodes = inspect->layer_count + inspect->inner_nodes;
-    double moved = a->bytes_read + a->bytes_written;
     struct assay__buf text = {0}, left = {0};
-    assay__buf_printf(&text, "%zu node%s of %zu operator%s", nodes, assay__plural(nodes),
-                      a->op_count, assay__plural(a->op_count));
     if (a->parameters >= 0) {
-        assay__buf_puts(&text, " with ");
         assay__print_short_count(&text, a->parameters);
-        assay__buf_printf(&text, " parameter%s", assay__plural(a->parameters));
+        assay__buf_printf(&text, " parameter%s, ", assay__plural(a->parameters));
     }
-    assay__buf_puts(&text, ": ");
     if (a->flops > 0 || !a->unknown_flops)
         assay__buf_printf(&text, "%s%s per inference", a->unknown_flops ? "at least " : "",
                           assay__scaled(a->flops, "FLOP").text);
@@ -67,17 +69,33 @@ static void add_answer(struct assay__doc *doc, const struct assay__inspect *insp
                           a->unknown_flops ? "that" : "them", top->count - top->skipped);
         assay__inspect_op(&text, top->domain, top->op);
     }
-    if (moved > 0 && !a->unknown_bytes && !a->unknown_flops && a->flops > 0)
-        assay__buf_printf(&text, "; %s", assay__scaled(a->flops / moved, "FLOP/B").text);
     if (isfinite(a->live.peak_bytes))
         assay__buf_printf(&text, "; activations peak at %s",
                           assay__scaled(a->live.peak_bytes, "B").text);
     assay__buf_putc(&text, '.');
+    assay__doc_verdict(doc, assay__doc_take(doc, &text));
     assay__inspect_left_out(&left, inspect, ASSAY__LACK_ANY);
-    if (left.length) assay__buf_printf(&text, " %s: not in the totals.", left.data);
-    assay__buf_drop(&left, &text);
-    assay__doc_say(doc, ASSAY__TONE_LEAD, assay__doc_take(doc, &text));
+    if (left.length) assay__doc_plain(doc, "%s: not in the totals.", assay__buf_text(&left));
+    if (left.failed) doc->failed = true;
+    assay__buf_free(&left);
     assay__doc_assumed(doc, assay__workload_assumed(inspect->workload, doc->arena));
+}
+
+static void add_numbers(struct assay__doc *doc, const struct assay__inspect *inspect)
+{
+    const struct assay__analysis *a = inspect->analysis;
+    double moved = a->bytes_read + a->bytes_written;
+    bool known = moved > 0 && !a->unknown_bytes && !a->unknown_flops && a->flops > 0;
+    assay__doc_kpis(doc, "numbers");
+    assay__doc_item(doc, "nodes",
+                    assay__datum_count((double)(inspect->layer_count + inspect->inner_nodes)));
+    assay__doc_item(doc, "operators", assay__datum_count((double)a->op_count));
+    if (a->flops > 0) assay__doc_item(doc, "compute", assay__derived(a->flops, "FLOP"));
+    if (known) assay__doc_item(doc, "intensity", assay__derived(a->flops / moved, "FLOP/B"));
+    if (a->parameter_bytes >= 0)
+        assay__doc_item(doc, "weights", assay__derived((double)a->parameter_bytes, "B"));
+    if (isfinite(a->live.peak_bytes))
+        assay__doc_item(doc, "peak activations", assay__derived(a->live.peak_bytes, "B"));
 }
 
 /* --- what the file is ------------------------------------------------------------------------- */
@@ -213,14 +231,14 @@ static void add_totals(struct assay__doc *doc, const struct assay__inspect *insp
 {
     const struct assay__analysis *a = inspect->analysis;
     assay__doc_section(doc, "totals", "Totals", "of one inference, from the graph and its shapes",
-                       0);
+                       ASSAY__TAB_EVIDENCE);
     assay__doc_fact(doc, "compute");
     put_total(doc, inspect, NULL, "compute.flops", a->flops);
     put_total(doc, inspect, NULL, "compute.macs", a->macs);
     put_total(doc, inspect, "intensity", "compute.intensity", NAN);
     assay__doc_fact(doc, "traffic");
     put_total(doc, inspect, "read", "memory.read", a->bytes_read);
-    put_total(doc, inspect, "of that weights", "memory.read_weights", a->bytes_weights);
+    put_total(doc, inspect, "of which weights", "memory.read_weights", a->bytes_weights);
     put_total(doc, inspect, "written", "memory.written", a->bytes_written);
     assay__doc_fact(doc, "memory");
     put_total(doc, inspect, "weights", "memory.model", NAN);
@@ -333,7 +351,8 @@ static void add_parameters(struct assay__doc *doc, const struct assay__inspect *
         assay__buf_puts(&remark, " trainable; ");
     }
     assay__buf_puts(&remark, "by type, as stored");
-    assay__doc_section(doc, "parameters", "Parameters", assay__doc_take(doc, &remark), 0);
+    assay__doc_section(doc, "parameters", "Parameters", assay__doc_take(doc, &remark),
+                       ASSAY__TAB_EVIDENCE);
     put_parameters(doc, a);
     if (!a->parameter_type_count) assay__doc_plain(doc, "none");
     struct assay__table *t = assay__doc_table(doc, "compressed", "Compressed weights by scheme",
@@ -378,10 +397,10 @@ static const struct assay__column unknown_columns[] = {
 static void add_unknown(struct assay__doc *doc, const struct assay__analysis *a)
 {
     size_t left = assay__inspect_left(a, ASSAY__LACK_ANY);
-    const char *remark = assay__doc_printf(doc, "the totals leave out %zu node%s", left,
+    const char *remark = assay__doc_printf(doc, "%zu node%s not included in the totals", left,
                                            assay__plural(left));
-    assay__doc_section(doc, "unknown", "Not known", remark, 0);
-    struct assay__table *t = assay__doc_table(doc, "unknown", "Operators whose cost is not known",
+    assay__doc_section(doc, "unknown", "Not known", remark, ASSAY__TAB_EVIDENCE);
+    struct assay__table *t = assay__doc_table(doc, "unknown", "Operators of unknown cost",
                                               unknown_columns);
     t->more = "operators";
     t->limit = 20;
@@ -395,14 +414,16 @@ static void add_unknown(struct assay__doc *doc, const struct assay__analysis *a)
 }
 
 int assay__inspect_document(const struct assay__inspect *inspect, enum assay__inspect_sort sort,
-                            struct assay__doc **made)
+                            const char *(*hint)(const char *), struct assay__doc **made)
 {
     struct assay__doc *doc = assay__doc_open(made, "inspect", inspect->name);
     if (!doc) return ASSAY_ENOMEM;
+    doc->hint = hint;
     doc->table = "layers";
     assay__doc_section(doc, "summary", "Summary", NULL, ASSAY__SECTION_QUIET);
     add_alerts(doc, inspect);
     add_answer(doc, inspect);
+    add_numbers(doc, inspect);
     add_model(doc, inspect);
     /* What the nodes are called in a file of another format, where the tables below use ONNX'
      * names. */
@@ -426,12 +447,12 @@ int assay__inspect_document(const struct assay__inspect *inspect, enum assay__in
     for (size_t i = 0; i < inspect->workload->note_count; i++)
         assay__doc_say(doc, ASSAY__TONE_NOTE, inspect->workload->notes[i]);
     assay__doc_end(doc);
-    add_totals(doc, inspect);
     add_operators(doc, inspect->analysis);
-    add_parameters(doc, inspect);
-    assay__inspect_add_memory(doc, inspect);
     assay__inspect_add_layers(doc, inspect, sort);
     assay__inspect_add_wiring(doc, inspect);
+    add_totals(doc, inspect);
+    add_parameters(doc, inspect);
+    assay__inspect_add_memory(doc, inspect);
     add_unknown(doc, inspect->analysis);
     return 0;
 }

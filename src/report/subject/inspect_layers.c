@@ -74,7 +74,8 @@ void assay__inspect_add_memory(struct assay__doc *doc, const struct assay__inspe
                                                         "memory.activation.predicted");
     bool known = isfinite(live->peak_bytes) && live->peak_position < inspect->layer_count;
     assay__doc_section(doc, "memory", "Memory",
-                       "live activations in order of execution, without weights", 0);
+                       "live activations in order of execution, without weights",
+                       ASSAY__TAB_MEMORY | ASSAY__SECTION_DETAIL);
     if (inspect->layer_count) add_picture(doc, inspect);
     assay__doc_fact(doc, "peak");
     if (known) {

@@ -27,11 +27,6 @@ static int compare_ranks(const void *left, const void *right)
     return order ? order : a->position < b->position ? -1 : a->position > b->position;
 }
 
-bool assay__layer_is_timed(const struct assay__layer *layer)
-{
-    return layer->state != ASSAY_UNAVAILABLE && isfinite(layer->time_ns);
-}
-
 size_t *assay__layer_order(const struct assay__layers *layers)
 {
     if (!layers->count) return NULL;

@@ -7,7 +7,6 @@
 #include "judge/require_advice.h"
 #include "report/doc/doc.h"
 
-bool assay__layer_is_timed(const struct assay__layer *layer);
 /** Layers in the order of the table: by time, longest first; without times by host enqueue time;
  *  then by index. The caller frees it. NULL when out of memory (or count 0). */
 size_t *assay__layer_order(const struct assay__layers *layers);

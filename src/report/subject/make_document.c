@@ -119,9 +119,9 @@ static void add_drift(struct assay__doc *doc, const struct assay__made *made)
         put_output(t, &drift->outputs[i]);
     for (size_t i = 0; drift && i < drift->output_count; i++)
         if (drift->outputs[i].nonfinite)
-            assay__doc_point(doc,
-                             "%s: %lld elements that are infinite or NaN in both are not compared",
-                             drift->outputs[i].name, (long long)drift->outputs[i].nonfinite);
+            assay__doc_point(
+                doc, "%s: %lld elements that are infinite or NaN in both models are not compared",
+                drift->outputs[i].name, (long long)drift->outputs[i].nonfinite);
     if (drift && made->drift_note) assay__doc_note(doc, "Note: %s.", made->drift_note);
     assay__doc_end(doc);
 }

@@ -4,22 +4,55 @@
 
 #include <string.h>
 
-enum { AXES_SHOWN = 4, NAMED = 8 };
+enum { NAMED = 8 };
+
+/* Do the trials that have a value on the axis have several? */
+static bool varies(const struct assay_profile *profile, enum assay__axis axis)
+{
+    const char *first = "";
+    for (size_t i = 0; i < profile->trial_count; i++) {
+        const char *own = assay__trial_axis(&profile->trials[i], axis);
+        if (!*own) continue;
+        if (*first && strcmp(own, first) != 0) return true;
+        first = own;
+    }
+    return false;
+}
 
 const struct assay__column *assay__point_columns(struct assay__doc *doc,
                                                  const struct assay__column *columns, size_t *count,
                                                  size_t label, const struct assay__axes *axes)
 {
-    size_t shown = axes->count <= AXES_SHOWN ? axes->count : 0, head = label + 1;
-    struct assay__column *made = assay__doc_columns(doc, columns, *count, shown);
+    size_t head = label + 1, shown = 0;
+    struct assay__column *made = assay__doc_columns(doc, columns, *count, axes->count);
     if (!made) return columns;
-    for (size_t a = 0; a < shown; a++)
-        made[head + a] = (struct assay__column){.title = assay__axis_name(axes->items[a]),
-                                                .flags = ASSAY__COLUMN_NAME};
-    memcpy(&made[head + shown], &columns[head], (*count - head) * sizeof *made);
-    if (!shown) made[label].title = "settings";
-    *count += shown;
+    for (size_t a = 0; a < axes->count; a++)
+        shown += varies(doc->study->profile, axes->items[a]);
+    for (size_t a = 0; a < axes->count; a++) {
+        bool own = !shown || varies(doc->study->profile, axes->items[a]);
+        made[head + a] = (struct assay__column){
+            .title = own ? assay__axis_name(axes->items[a]) : NULL, .flags = ASSAY__COLUMN_NAME};
+    }
+    memcpy(&made[head + axes->count], &columns[head], (*count - head) * sizeof *made);
+    *count += axes->count;
     return made;
+}
+
+void assay__point_common(struct assay__doc *doc, const struct assay__axes *axes)
+{
+    const struct assay_profile *profile = doc->study->profile;
+    size_t shown = 0;
+    for (size_t a = 0; a < axes->count; a++)
+        shown += varies(profile, axes->items[a]);
+    if (!shown) return;
+    assay__doc_fact(doc, "in every row");
+    for (size_t a = 0; a < axes->count; a++) {
+        const char *value = "";
+        for (size_t i = 0; i < profile->trial_count && !*value; i++)
+            value = assay__trial_axis(&profile->trials[i], axes->items[a]);
+        if (!varies(profile, axes->items[a]) && *value)
+            assay__doc_item_text(doc, "%s %s", assay__axis_name(axes->items[a]), value);
+    }
 }
 
 static bool is_same(const struct assay__fault *a, const struct assay__fault *b)

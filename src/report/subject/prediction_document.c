@@ -52,13 +52,55 @@ static void put_error(struct assay__table *t, const struct assay__fit *fit, doub
         assay__table_cell(t, assay__datum_unknown(fit->validation));
 }
 
+/* "About 2.01 ms on M1/ane; half of such estimates are within 23 %." */
+static void add_answer(struct assay__doc *doc, const struct assay__trial *trial,
+                       const struct assay__fit *fit)
+{
+    static const struct {
+        const char *name, *metric;
+    } numbers[] = {{"throughput", "throughput.inferences"},
+                   {"compute", "compute.rate"},
+                   {"of the peak", "compute.utilization"},
+                   {"weights", "memory.model"},
+                   {"power", "power.average"},
+                   {"energy", "energy.inference.gross"}};
+    const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
+    assay__doc_section(doc, "summary", "Summary", NULL, ASSAY__TAB_OVERVIEW | ASSAY__SECTION_QUIET);
+    if (!p50) {
+        assay__doc_verdict(doc, "No estimate: no unit of the chip can be predicted.");
+        assay__doc_end(doc);
+        return;
+    }
+    bool known = isfinite(fit->out.median) && !*trial->target.uncovered;
+    const char *trust = known ? assay__doc_printf(doc, "half of such estimates are within %.0f %%",
+                                                  fit->out.median * 100)
+                              : "the error of such estimates is not known";
+    assay__doc_verdict(doc, assay__doc_printf(doc, "About %s on %s; %s.",
+                                              assay__scaled(p50->value, "s").text,
+                                              trial->target.device, trust));
+    const char **reasons = assay__doc_array(doc, 2, sizeof *reasons);
+    size_t count = 0;
+    if (reasons && *trial->target.uncovered) reasons[count++] = trial->target.uncovered;
+    if (reasons && fit->validation) reasons[count++] = fit->validation;
+    assay__doc_quality(doc,
+                       (struct assay__quality){known ? ASSAY__BADGE_PASS : ASSAY__BADGE_WARN,
+                                               known ? assay__doc_printf(doc, "estimate ±%.0f %%",
+                                                                         fit->out.median * 100)
+                                                     : "error unknown",
+                                               reasons, count});
+    assay__doc_kpis(doc, "numbers");
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        assay__doc_metric(doc, trial, numbers[i].metric, numbers[i].name, NULL);
+    for (size_t i = 0; i < trial->assumed_count; i++)
+        assay__doc_assumed(doc, trial->assumed[i]);
+    assay__doc_end(doc);
+}
+
 static void add_units(struct assay__doc *doc, const struct assay_profile *profile,
                       const struct assay__fit *fits, size_t best)
 {
     bool one = profile->trial_count == 1 && profile->trials[0].state == ASSAY__TRIAL_OK;
     assay__doc_section(doc, "units", "Units", "of the chip", 0);
-    for (size_t i = 0; i < profile->trials[best].assumed_count; i++)
-        assay__doc_assumed(doc, profile->trials[best].assumed[i]);
     struct assay__table *t = assay__doc_table(doc, "units", "Units of the chip", unit_columns);
     t->data = one;
     for (size_t i = 0; i < profile->trial_count; i++) {
@@ -89,7 +131,7 @@ static void add_capacity(struct assay__doc *doc, const struct assay__trial *tria
     const struct assay_metric *share = assay_metrics_get(trial->metrics, "memory.capacity_share"),
                               *capacity = assay__trial_metric(trial, "memory.capacity");
     if (!assay__trial_metric(trial, "memory.capacity_share")) {
-        assay__doc_item_text(doc, "whether it fits is not known: %s",
+        assay__doc_item_text(doc, "it is unknown whether it fits: %s",
                              share && share->note ? share->note : "");
         return;
     }
@@ -129,7 +171,7 @@ static void add_estimate(struct assay__doc *doc, const struct assay__trial *tria
     assay__doc_item_after(
         doc, NULL, assay__datum_metric(assay_metrics_get(trial->metrics, "latency.p50")),
         assay__doc_printf(doc, "(%s%s)", label,
-                          *trial->target.uncovered ? "; does not apply to models like this" : ""));
+                          *trial->target.uncovered ? "; does not apply to such models" : ""));
     assay__doc_metrics(doc, trial, true, ASSAY__ARRAY(facts));
     add_capacity(doc, trial);
     assay__doc_metrics(doc, trial, true, ASSAY__ARRAY(power));
@@ -193,11 +235,11 @@ static void add_unit(struct assay__doc *doc, const struct assay__trial *trial,
     add_estimate(doc, trial, fit);
     add_layers(doc, trial, layers);
     bool here = strcmp(trial->target.chip, "this") == 0, measured = !trial->target.published;
-    assay__doc_section(doc, "trust", "How far to trust it",
+    assay__doc_section(doc, "trust", "Reliability",
                        here       ? "a run would measure what is estimated here"
                        : measured ? "ceilings were measured there; the model was not run"
-                                  : "nothing here was measured on that chip",
-                       0);
+                                  : "nothing was measured on that chip",
+                       ASSAY__TAB_EVIDENCE);
     assay__doc_plain(doc, "Efficiencies %s.", fit->origin);
     if (isfinite(fit->out.median))
         assay__doc_plain(doc,
@@ -237,6 +279,7 @@ int assay__prediction_document(const struct assay_profile *profile, const struct
     assay__doc_name(doc, "predict", title, assay_version());
     doc->table = "units";
     doc->marks = true;
+    add_answer(doc, trial, &fits[best]);
     add_units(doc, profile, fits, best);
     add_unit(doc, trial, &fits[best], layers);
     for (size_t i = 0; i < profile->trial_count; i++) {

@@ -93,7 +93,7 @@ void assay__add_score(struct assay__doc *doc, const struct assay__score *score)
                               assay__doc_printf(doc, "of %.0f", part ? part->of : 100.0));
     }
     if (isfinite(score->points)) return;
-    assay__doc_fold(doc, NULL, "Why the score is not known", NULL);
+    assay__doc_fold(doc, NULL, "Why the score is unknown", NULL);
     for (size_t i = 0; i < ASSAY__SCORE_PARTS; i++)
         if (!isfinite(score->parts[i].points))
             assay__doc_fact_text(doc, score->parts[i].name, score->parts[i].reason);

@@ -40,10 +40,17 @@ void assay__add_options(struct assay__doc *doc, const struct assay__trial *trial
 
 /** What went wrong, where the time goes, and the key numbers. trial NULL legal. */
 void assay__add_headline(struct assay__doc *doc, const struct assay__trial *trial);
+/** The mark of how far a trial's numbers can be trusted. */
+enum assay__badge assay__trust_badge(enum assay__trust trust);
+/** The same with the first reason and the number of samples, as a fact; items may follow. */
+void assay__add_trust(struct assay__doc *doc, const struct assay__trial *trial);
 /** The finding that gained most, or could, in a sentence. */
 void assay__add_first_finding(struct assay__doc *doc, const struct assay_profile *profile);
 /** Engine, device and chosen options; batch and inputs: two facts. */
 void assay__add_target(struct assay__doc *doc, const struct assay__trial *trial);
+/** What is fed back and why, what would give the real-time factor, and states that broke
+ *  (subject_state.c). */
+void assay__add_state(struct assay__doc *doc, const struct assay__trial *trial);
 /** One screen of a run: headline, percentiles, quality, operators, the longest layers. top: rows of
  *  the layers; 0: few. */
 void assay__add_brief(struct assay__doc *doc, const struct assay__trial *trial, int top);
@@ -63,17 +70,20 @@ void assay__add_finding_table(struct assay__doc *doc, const struct assay_profile
 /** What was found, what to change, and what came or could come of it: a point of a list. */
 void assay__add_finding_point(struct assay__doc *doc, const struct assay__finding *finding);
 /** Evidence, change, potential, and where it was tried what was measured. */
-void assay__add_finding(struct assay__doc *doc, const struct assay__finding *finding);
+void assay__add_finding(struct assay__doc *doc, const struct assay__trial *trial,
+                        const struct assay__finding *finding);
 /** "open", "verified" or "withdrawn": what is neither of the others is open. */
 const char *assay__finding_state(const struct assay__finding *finding);
 
 /* --- the rows of a sweep and of a tuning (point_list.c) --------------------------------------- */
 
 /** The columns, with one for each axis inserted after columns[label], the row's name for programs.
- * With more than four axes there are none: people then see the label, and *count is unchanged. */
+ *  People do not see those of settings that all trials share … */
 const struct assay__column *assay__point_columns(struct assay__doc *doc,
                                                  const struct assay__column *columns, size_t *count,
                                                  size_t label, const struct assay__axes *axes);
+/** … which are a fact of their own. */
+void assay__point_common(struct assay__doc *doc, const struct assay__axes *axes);
 
 struct assay__fault {
     const char *kind; /* "not run"; NULL: the row is fine */

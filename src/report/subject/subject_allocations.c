@@ -86,8 +86,8 @@ static void add_facts(struct assay__doc *doc, const struct assay__trial *trial)
     bool one = count && count->value == 1;
     assay__doc_fact(doc, "inference");
     add_metric(doc, trial, "memory.allocations",
-               one ? "allocation by malloc and its relatives, once warm"
-                   : "allocations by malloc and its relatives, once warm");
+               one ? "allocation by malloc and related functions, once warm"
+                   : "allocations by malloc and related functions, once warm");
     if (bytes) add_metric(doc, trial, "memory.allocated", "requested");
     /* Of live memory; a profile without the metric may have the numbers. */
     const struct assay_metric *growth = assay_metrics_get(trial->metrics, "memory.growth");
@@ -124,8 +124,8 @@ static const struct assay__column size_columns[] = {
     {.title = "allocations", .unit = ASSAY__UNIT_COUNT},
     {.title = "bytes", .unit = "B"},
     {.title = "bar", .unit = "ratio", .priority = 4, .flags = ASSAY__COLUMN_BAR},
-    {.title = "in all", .unit = ASSAY__UNIT_COUNT, .priority = 5},
-    {.title = "bytes in all", .unit = "B", .priority = 5},
+    {.title = "total", .unit = ASSAY__UNIT_COUNT, .priority = 5},
+    {.title = "total bytes", .unit = "B", .priority = 5},
 };
 
 static const struct assay__column site_columns[] = {
@@ -133,8 +133,8 @@ static const struct assay__column site_columns[] = {
     {.title = "allocations", .unit = ASSAY__UNIT_COUNT},
     {.title = "bytes", .unit = "B"},
     {.title = "live", .unit = "B"},
-    {.title = "in all", .unit = ASSAY__UNIT_COUNT, .priority = 5},
-    {.title = "bytes in all", .unit = "B", .priority = 5},
+    {.title = "total", .unit = ASSAY__UNIT_COUNT, .priority = 5},
+    {.title = "total bytes", .unit = "B", .priority = 5},
     {.title = "from, innermost first", .flags = ASSAY__COLUMN_PROSE | ASSAY__COLUMN_CODE},
 };
 
@@ -232,7 +232,7 @@ static void add_details(struct assay__doc *doc, const struct assay__allocations 
     struct choice chosen = {first->name, false, each ? (double)first->inferences : (double)NAN},
                   others = {first->name, true, NAN};
     const char *remark = assay__doc_printf(
-        doc, each ? "phase %s, per inference" : "phase %s, in all", first->name);
+        doc, each ? "phase %s, per inference" : "phase %s, total", first->name);
     assay__doc_section(doc, NULL, "Allocations by size", remark, 0);
     add_sizes(doc, a, &chosen);
     assay__doc_end(doc);
@@ -240,7 +240,7 @@ static void add_details(struct assay__doc *doc, const struct assay__allocations 
     assay__doc_section(doc, NULL, "Allocations by caller", remark, 0);
     add_sites(doc, a, &chosen);
     assay__doc_end(doc);
-    assay__doc_fold(doc, NULL, "Allocations of the other phases", "in all, by size and by caller");
+    assay__doc_fold(doc, NULL, "Allocations of the other phases", "totals by size and by caller");
     add_sizes(doc, a, &others);
     add_sites(doc, a, &others);
     assay__doc_end(doc);
@@ -252,7 +252,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     if (!a->reason) return; /* not asked for */
     assay__doc_section(doc, "allocations", "Allocations",
                        "counted in a separate launch; live: at the end of the phase",
-                       ASSAY__VIEW_MACHINE);
+                       ASSAY__TAB_MEMORY);
     assay__doc_say(doc, ASSAY__TONE_NOTE, a->reason);
     if (a->phase_count) {
         struct assay__table *t = assay__doc_table(

@@ -23,7 +23,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     (void)trial;
     if (!profile->ceiling_count) return;
     assay__doc_section(doc, "ceilings", "Ceilings", "the best of several repeats",
-                       ASSAY__VIEW_LAYERS | ASSAY__SECTION_DETAIL);
+                       ASSAY__TAB_EVIDENCE | ASSAY__SECTION_DETAIL);
     struct assay__table *t = assay__doc_table(doc, "ceilings", "Measured limits of the devices",
                                               columns);
     for (size_t i = 0; i < profile->ceiling_count; i++) {

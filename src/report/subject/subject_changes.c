@@ -19,7 +19,7 @@ static const struct assay__column operator_columns[] = {
     {"layers", "layers", ASSAY__UNIT_COUNT, .priority = 3},
     {"time_reference_us", "reference", "s", MICROSECONDS},
     {"time_us", "this", "s", MICROSECONDS},
-    {"change_us", "change", "s", MICROSECONDS},
+    {"change_us", "difference", "s", MICROSECONDS},
     {"ratio", "ratio", ASSAY__UNIT_TIMES, .priority = 1},
     {.key = "ratio_low"},
     {.key = "ratio_high"},
@@ -30,7 +30,7 @@ static const struct assay__column layer_columns[] = {
     {"layer", "layer", .flags = NAME | ASSAY__COLUMN_KEEP},
     {"time_reference_us", "reference", "s", MICROSECONDS},
     {"time_us", "this", "s", MICROSECONDS},
-    {"change_us", "change", "s", MICROSECONDS},
+    {"change_us", "difference", "s", MICROSECONDS},
     {"ratio", "ratio", ASSAY__UNIT_TIMES, .priority = 1},
     {.key = "ratio_low"},
     {.key = "ratio_high"},
@@ -135,9 +135,11 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     if (*all->reason || study->failed) return;
     assay__doc_section(doc, "changes", "Why",
                        "operators and layers against the reference, the largest change first",
-                       ASSAY__VIEW_OVERVIEW);
+                       ASSAY__TAB_OVERVIEW);
+    assay__doc_picture(doc, "strips", trial, ASSAY__PICTURE_DETAIL);
     for (size_t s = 1; s < all->diff.count; s++)
         say_side(doc, all, s);
+    assay__doc_picture(doc, "waterfall", trial, all->diff.count > 2 ? ASSAY__PICTURE_DETAIL : 0);
     add_operators(doc, all);
     add_layers(doc, &all->diff);
     assay__doc_say(doc, ASSAY__TONE_NOTE, all->diff.layers_rule);

@@ -5,14 +5,16 @@
 #include "report/subject/subject.h"
 
 #include <math.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 enum { NUMBERS = 1, RATIOS, OUTPUTS, NODES };
 
 static const struct assay__heading parts[] = {
-    {.title = "Comparison", .remark = "medians over alternating launches"},
+    {.title = "Numbers", .remark = "medians over alternating launches"},
     {.title = "Speed and energy", .remark = "against the reference; 95 % intervals over launches"},
-    {.title = "Outputs", .remark = "of the first inference, compared with the reference"},
+    {.title = "Outputs", .remark = "on the same inputs, compared with the reference"},
     {.title = "Placement of the nodes", .remark = "from the engine's record"},
 };
 
@@ -48,20 +50,22 @@ static const struct assay__column columns[] = {
     {"drift_cosine", "cosine", ASSAY__UNIT_PLAIN, .priority = 3, .part = OUTPUTS},
     {"drift_top1", "same top class", "ratio", .priority = 3, .part = OUTPUTS},
     {"drift_nonfinite", "NaN or infinite", ASSAY__UNIT_COUNT, .part = OUTPUTS},
-    {"nodes", "on it", ASSAY__UNIT_COUNT, .part = NODES},
+    {"nodes", "on device", ASSAY__UNIT_COUNT, .part = NODES},
     {"elsewhere", "elsewhere", ASSAY__UNIT_COUNT, .part = NODES},
-    {"partitions", "pieces", ASSAY__UNIT_COUNT, .priority = 2, .part = NODES},
-    {"crossings", "crossings", ASSAY__UNIT_COUNT, .priority = 2, .part = NODES},
-    {"crossing_bytes", "crossing bytes", "B", .priority = 3, .part = NODES},
-    {"crossing_time_s", "crossing time", "s", .priority = 3, .part = NODES},
+    {"partitions", "subgraphs", ASSAY__UNIT_COUNT, .priority = 2, .part = NODES},
+    {"crossings", "copies", ASSAY__UNIT_COUNT, .priority = 2, .part = NODES},
+    {"crossing_bytes", "copied", "B", .priority = 3, .part = NODES},
+    {"crossing_time_s", "copy time", "s", .priority = 3, .part = NODES},
     {"flops_share", "FLOPs on it", "ratio", .priority = 1, .part = NODES},
     {"recommended_for", "recommended for", .priority = 4, .part = RATIOS},
     {"reason", "remark", .flags = PROSE, .part = RATIOS},
-    {"not_advised", "not recommended because", .flags = PROSE, .part = OUTPUTS},
+    {.key = "not_advised"},                /* an alert says it to people */
     {.title = "outputs", .part = NUMBERS}, /* wherever a wrong trial looks fast */
     {.title = "outputs", .part = RATIOS},
     {.key = "drift_reason"}, /* why there is no drift */
 };
+
+#define COLUMN_COUNT (sizeof columns / sizeof columns[0])
 
 struct view {
     struct assay__doc *doc;
@@ -112,6 +116,27 @@ static void put_nodes(struct view *v, const struct assay__placement_summary *f)
     }
 }
 
+static const struct assay__number *number_at(const struct assay__judged *j, size_t offset)
+{
+    return (const struct assay__number *)((const char *)j + offset);
+}
+
+/* What needs a sensor or a device of its own; where no trial has it, the list of what is not
+ * available says why, once. */
+static const size_t often_unknown[] = {
+    offsetof(struct assay__judged, device_memory), offsetof(struct assay__judged, power),
+    offsetof(struct assay__judged, energy), offsetof(struct assay__judged, tops_per_watt),
+    offsetof(struct assay__judged, score)};
+
+static void put_where_known(struct view *v, const struct assay__judged *j, size_t offset)
+{
+    bool any = false;
+    for (size_t i = 0; i < v->all->count; i++)
+        any |= isfinite(number_at(&v->all->rows[i].judged, offset)->value);
+    assay__table_cell(v->table,
+                      any ? assay__datum_judged(number_at(j, offset)) : assay__datum_none());
+}
+
 static void put_row(struct view *v, size_t i)
 {
     const struct assay__comparison_row *r = &v->all->rows[i];
@@ -124,8 +149,9 @@ static void put_row(struct view *v, size_t i)
     assay__table_texts(v->table, j->label, t->target.device,
                        assay__role_name(i == v->all->reference ? ASSAY__ROLE_REFERENCE : j->role),
                        j->usable ? "yes" : "no");
-    assay__table_judged(v->table, true, &j->latency, &j->p99, &j->throughput, &j->memory,
-                        &j->device_memory, &j->power, &j->energy, &j->tops_per_watt, &j->score);
+    assay__table_judged(v->table, true, &j->latency, &j->p99, &j->throughput, &j->memory);
+    for (size_t k = 0; k < sizeof often_unknown / sizeof often_unknown[0]; k++)
+        put_where_known(v, j, often_unknown[k]);
     put_ratio(v, &r->speed, r->speed.ratio);
     assay__table_numbers(v->table, ASSAY_DERIVED, r->speed.p_value, r->speed.smallest);
     assay__table_texts(v->table, assay__verdict_name(r->verdict),
@@ -158,9 +184,22 @@ static void put_row(struct view *v, size_t i)
                        outputs, undrifted);
 }
 
+/* The outputs of models with different tasks are not put side by side for people. */
+static const struct assay__column *columns_of(struct view *v)
+{
+    struct assay__column *own = assay__doc_columns(v->doc, columns, COLUMN_COUNT, 0);
+    size_t related = 0;
+    for (size_t i = 0; i < v->all->count; i++)
+        related += i != v->all->reference && !v->all->rows[i].unrelated;
+    for (size_t c = 0; own && !related && c < COLUMN_COUNT; c++)
+        if (own[c].part == OUTPUTS) own[c].title = NULL;
+    return own ? own : columns;
+}
+
 static void add_table(struct view *v, bool data)
 {
-    v->table = assay__doc_table(v->doc, "comparison", "Comparison of trials", columns);
+    v->table = assay__doc_add_table(v->doc, "comparison", "Comparison of trials", columns_of(v),
+                                    COLUMN_COUNT);
     v->table->parts = parts;
     v->table->part_count = sizeof parts / sizeof *parts;
     v->table->data = data;
@@ -254,19 +293,30 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
         add_table(&v, true);
         return;
     }
-    assay__doc_section(doc, "comparison", parts[0].title, parts[0].remark, ASSAY__VIEW_OVERVIEW);
+    assay__doc_section(doc, "comparison", "Comparison", NULL,
+                       ASSAY__TAB_OVERVIEW | ASSAY__SECTION_QUIET);
     assay__doc_say(doc, ASSAY__TONE_WARN, v.all->batches);
+    assay__doc_picture(doc, "spread", trial, 0);
+    assay__doc_section(doc, "comparison-rows", parts[0].title, parts[0].remark, 0);
     add_table(&v, false);
+    assay__doc_end(doc);
     add_warnings(&v);
-    add_placement(&v);
-    add_notes(&v);
-    assay__doc_picture(doc, "compare", trial, 0);
-    assay__doc_picture(doc, "devices", trial, ASSAY__PICTURE_DETAIL);
     assay__doc_section(doc, "choice", "What to choose", NULL, 0);
     for (int goal = 0; goal < ASSAY__FOR_COUNT; goal++)
-        assay__doc_fact_text(doc, assay__goal_name((enum assay__goal_kind)goal),
-                             v.all->recommendations[goal].why);
+        if (goal != ASSAY__FOR_ENERGY || v.all->recommendations[goal].first != SIZE_MAX)
+            assay__doc_fact_text(doc, assay__goal_name((enum assay__goal_kind)goal),
+                                 v.all->recommendations[goal].why);
     assay__doc_end(doc);
+    assay__doc_picture(doc, "devices", trial, ASSAY__PICTURE_DETAIL);
+    assay__doc_end(doc);
+    assay__doc_section(doc, "comparison-notes", "Notes on the trials", NULL, ASSAY__TAB_EVIDENCE);
+    for (size_t i = 0; i < v.all->count; i++)
+        if (v.all->rows[i].unrelated)
+            assay__doc_point(doc, "%s is another model than %s: their outputs are not compared",
+                             v.all->rows[i].judged.label,
+                             v.all->rows[v.all->reference].judged.label);
+    add_placement(&v);
+    add_notes(&v);
     assay__doc_end(doc);
 }
 

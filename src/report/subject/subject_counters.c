@@ -212,7 +212,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     if (asked || trial->class_counter_count || (note && *note)) {
         assay__doc_section(doc, "counters", "Counters",
                            "all threads of the worker; latency is measured without counters",
-                           ASSAY__VIEW_MACHINE);
+                           ASSAY__TAB_EVIDENCE);
         if (asked) {
             double rate = counted_rate(trial);
             struct assay__table *t = assay__doc_table(doc, NULL, "Counters of one inference",

@@ -83,14 +83,14 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     const struct assay__environment *e = &profile->environment;
     bool measured = trial && assay__trial_metric(trial, "latency.p50");
     assay__doc_section(doc, "environment", "Disturbances", "seen during the run",
-                       ASSAY__VIEW_OVERVIEW | ASSAY__VIEW_MACHINE);
+                       ASSAY__TAB_EVIDENCE);
     if (e->disturbance_count)
         assay__doc_points(doc, e->disturbances, e->disturbance_count);
     else if (measured)
-        assay__doc_plain(doc, "None was seen.");
+        assay__doc_plain(doc, "None seen.");
     if (e->unknown_count && measured) {
-        assay__doc_section(doc, NULL, "Not observed",
-                           "possible disturbances that cannot be seen here", 0);
+        assay__doc_fold(doc, NULL, "Not observed",
+                        "possible disturbances that cannot be seen here");
         assay__doc_points(doc, e->unknown, e->unknown_count);
         assay__doc_end(doc);
     }

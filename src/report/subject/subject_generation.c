@@ -83,10 +83,10 @@ static void add_bench(struct assay__doc *doc, const struct assay__trial *trial)
 }
 
 static const struct assay__metric_fact facts[] = {
-    {"tokens", "llm.prefill", "prefill", "of the prompt"},
-    {"tokens", "llm.decode", "decode", "from the first to the last"},
-    {"tokens", "llm.overall", "overall", "prompt included"},
-    {"choosing", "llm.choose", NULL, "per token, included in the times above"},
+    {"tokens per second", "llm.prefill", "of the prompt (prefill)", NULL},
+    {"tokens per second", "llm.decode", "made after the first (decode)", NULL},
+    {"tokens per second", "llm.overall", "made, over the whole generation", NULL},
+    {"choosing a token", "llm.choose", NULL, "each, included in the times above"},
     {"generations", "llm.generations", NULL, "measured"},
     {"generations", "llm.dropped", NULL, "more whose token times did not fit"},
 };
@@ -98,7 +98,8 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     const char *remark = assay__doc_printf(doc, "a prompt of %" PRId64 ", then %" PRId64 " token%s",
                                            made->prompt, made->tokens,
                                            made->tokens == 1 ? "" : "s");
-    assay__doc_section(doc, "generation", "Generation", remark, ASSAY__VIEW_OVERVIEW);
+    assay__doc_section(doc, "generation", "Generation", remark, ASSAY__TAB_GENERATE);
+    assay__doc_picture(doc, "tokens", trial, ASSAY__PICTURE_DETAIL);
     add_bench(doc, trial);
     struct assay__table *t = assay__doc_table(
         doc, NULL, "Time to the first token and between tokens", columns);

@@ -83,8 +83,8 @@ static void add_interval(struct assay__doc *doc, const struct assay__trial *tria
                          high->value * scale, units[u].unit, assay__digits(half * 100, 2).text);
 }
 
-/* The samples in the order they were taken, in one line: drift and steps show. Of several streams
- * or launches the first. */
+/* The samples in the order they were taken, in one line, which shows drift and steps. Only those of
+ * the first launch and its first stream: the line says so. */
 static void add_order(struct assay__doc *doc, const struct assay__trial *trial)
 {
     enum { LEAST = 16, WIDTH = 36 };
@@ -99,9 +99,11 @@ static void add_order(struct assay__doc *doc, const struct assay__trial *trial)
     const char *line = assay__doc_take(doc, &text);
     if (drawn)
         assay__doc_fact_text(doc, "in order",
-                             assay__doc_printf(doc, "%s medians %s to %s", line,
+                             assay__doc_printf(doc, "%s medians %s to %s%s%s", line,
                                                assay__scaled(low / 1e9, "s").text,
-                                               assay__scaled(high / 1e9, "s").text));
+                                               assay__scaled(high / 1e9, "s").text,
+                                               trial->launch_count > 1 ? ", first launch" : "",
+                                               l->streams > 1 ? ", first stream" : ""));
 }
 
 static const struct assay__metric_fact spread[] = {
@@ -111,6 +113,16 @@ static const struct assay__metric_fact spread[] = {
     {"spread", "latency.iqr", "IQR", NULL},
     {"spread", "latency.p5", "p5", NULL},
 };
+
+/* Fewer make no distribution: the histogram's place says so. */
+static bool enough_samples(const struct assay__trial *trial)
+{
+    enum { LEAST = 10 };
+    size_t count = 0;
+    for (size_t i = 0; i < trial->launch_count; i++)
+        count += assay__launch_counts(&trial->launches[i]).counted;
+    return count >= LEAST;
+}
 
 static const struct assay__column launch_columns[] = {
     {.key = "trial"},
@@ -129,19 +141,25 @@ static const struct assay__column launch_columns[] = {
 static void add_launches(struct assay__doc *doc, const struct assay__trial *trial)
 {
     if (!trial->launch_count) return;
-    assay__doc_section(doc, "launches", "Launches", "one worker process each", 0);
+    bool failed = false;
+    for (size_t i = 0; i < trial->launch_count; i++)
+        failed |= trial->launches[i].state == ASSAY__TRIAL_FAILED;
+    if (failed)
+        assay__doc_section(doc, "launches", "Launches", "one worker process each", 0);
+    else
+        assay__doc_fold(doc, "launches", "Launches", "one worker process each");
     struct assay__table *t = assay__doc_table(doc, "launches", "Launches", launch_columns);
     t->more = "launches";
     for (size_t i = 0; i < trial->launch_count; i++) {
         const struct assay__launch *l = &trial->launches[i];
         struct assay__launch_counts counts = assay__launch_counts(l);
-        bool failed = l->state == ASSAY__TRIAL_FAILED;
-        assay__table_row(t, failed ? ASSAY__ROW_FAULT : 0, NULL);
+        bool lost = l->state == ASSAY__TRIAL_FAILED;
+        assay__table_row(t, lost ? ASSAY__ROW_FAULT : 0, NULL);
         assay__table_numbers(t, ASSAY_MEASURED, trial->id, l->id);
         assay__table_texts(t, assay__trial_state_name(l->state), l->reason);
         assay__table_numbers(t, ASSAY_MEASURED, l->sample_count, l->warmup, l->streams,
                              l->p50_ns / 1e3, counts.counted, counts.prerun);
-        assay__table_text(t, failed ? l->log_tail : NULL);
+        assay__table_text(t, lost ? l->log_tail : NULL);
     }
     assay__doc_end(doc);
 }
@@ -171,11 +189,14 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
     const struct assay_metric *p50 = assay_metrics_get(trial->metrics, "latency.p50");
     assay__doc_section(doc, "latency", "Latency", "host to host, profilers off",
-                       ASSAY__VIEW_OVERVIEW);
+                       ASSAY__TAB_LATENCY);
     if (assay__trial_metric(trial, "latency.p50")) {
         add_percentiles(doc, trial);
-        assay__doc_picture(doc, "latency", trial, 0);
-        assay__doc_picture(doc, "samples", trial, ASSAY__PICTURE_DETAIL);
+        assay__doc_picture(doc, "latency", trial, ASSAY__PICTURE_SAY);
+        if (enough_samples(trial)) {
+            assay__doc_picture(doc, "cdf", trial, ASSAY__PICTURE_DETAIL);
+            assay__doc_picture(doc, "samples", trial, ASSAY__PICTURE_DETAIL);
+        }
         add_samples(doc, trial);
         add_order(doc, trial);
         add_interval(doc, trial, "within", "latency.ci_low", "latency.ci_high");
@@ -186,7 +207,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
         assay__doc_say(doc, ASSAY__TONE_NOTE,
                        p50 && p50->note && *p50->note
                            ? p50->note
-                           : "No latency: the run did not get that far.");
+                           : "No latency: the run ended before it was measured.");
     }
     add_launches(doc, trial);
     assay__doc_end(doc);

@@ -7,32 +7,42 @@
 #include "report/subject/layer_list.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct assay__column columns[] = {
     {.key = "trial"},
     {"index", "#", ASSAY__UNIT_COUNT, .priority = 1},
-    {.title = "operator", .priority = 2},
+    {.title = "operator", .priority = 2, .flags = ASSAY__COLUMN_ASIDE},
     {.title = "layer", .flags = ASSAY__COLUMN_NAME},
+    {.title = "op", .flags = ASSAY__COLUMN_PAGE},
+    {.title = "shape", .flags = ASSAY__COLUMN_PAGE | ASSAY__COLUMN_CODE},
     {.key = "name"},
     {.key = "op"},
-    {"provider", "provider", .priority = 6},
+    {"provider", "provider", .priority = 6, .flags = ASSAY__COLUMN_ASIDE},
     {"time_us", "time", "s", .factor = 1e-6, .flags = ASSAY__COLUMN_SUM | ASSAY__COLUMN_KEEP},
-    {"share", "share", "ratio", .flags = ASSAY__COLUMN_SUM},
-    {.title = "bar", .unit = "ratio", .priority = 4, .flags = ASSAY__COLUMN_BAR},
-    {"flops", "FLOP", "FLOP", .priority = 5},
-    {"bytes", "bytes", "B", .priority = 5},
+    {.key = "share"}, /* of the latency, whatever the layers sum to */
+    {.title = "share", .unit = "ratio", .flags = ASSAY__COLUMN_SUM},
+    {.title = "bar",
+     .unit = "ratio",
+     .priority = 4,
+     .flags = ASSAY__COLUMN_BAR | ASSAY__COLUMN_ASIDE},
+    {.title = "rate", .unit = "FLOP/s", .flags = ASSAY__COLUMN_PAGE},
+    {.title = "of peak", .unit = "ratio", .flags = ASSAY__COLUMN_PAGE},
+    {.title = "time lost", .unit = "s", .factor = 1e-6, .flags = ASSAY__COLUMN_PAGE},
+    {"flops", "FLOP", "FLOP", .priority = 5, .flags = ASSAY__COLUMN_ASIDE},
+    {"bytes", "bytes", "B", .priority = 5, .flags = ASSAY__COLUMN_ASIDE},
     {.key = "bound"},
     {.title = "bound", .priority = 3},
     {.key = "state"},
-    {"method", "method", .priority = 7},
+    {"method", "method", .priority = 7, .flags = ASSAY__COLUMN_ASIDE},
     {"host_enqueue_us", "enqueue", "s", .factor = 1e-6},
     {.key = "note"},
-    {"from", "fused from", .priority = 8, .flags = ASSAY__COLUMN_PROSE},
-    {"weight_bytes", "weights", "B", .priority = 8},
-    {"live_bytes", "live", "B", .priority = 8},
-    {"time_low_us", "95 % from", "s", .factor = 1e-6, .priority = 7},
-    {"time_high_us", "to", "s", .factor = 1e-6, .priority = 7},
+    {"from", "fused from", .priority = 8, .flags = ASSAY__COLUMN_PROSE | ASSAY__COLUMN_ASIDE},
+    {"weight_bytes", "weights", "B", .priority = 8, .flags = ASSAY__COLUMN_ASIDE},
+    {"live_bytes", "live", "B", .priority = 8, .flags = ASSAY__COLUMN_ASIDE},
+    {"time_low_us", "95 % from", "s", .factor = 1e-6, .priority = 7, .flags = ASSAY__COLUMN_ASIDE},
+    {"time_high_us", "to", "s", .factor = 1e-6, .priority = 7, .flags = ASSAY__COLUMN_ASIDE},
     {.key = "inputs"},
     {.key = "weights"},
     {.key = "outputs"},
@@ -40,28 +50,61 @@ static const struct assay__column columns[] = {
     {.key = "layer"}, /* as people see it */
 };
 
-static void put_layer(struct assay__doc *doc, struct assay__table *t,
-                      const struct assay__trial *trial, const struct assay__layer *l,
-                      double longest)
+/* What the rows of a table have in common. */
+struct view {
+    struct assay__doc *doc;
+    struct assay__table *table;
+    const struct assay__trial *trial;
+    const struct assay__roofline *roofline;
+    double whole_ns;   /* what shares are of */
+    double longest_ns; /* of a layer */
+};
+
+/* Time beyond what its roof allows; NaN unknown. */
+static double lost_ns(const struct view *v, size_t at)
 {
+    const struct assay__layer *l = &v->trial->layers.items[at];
+    if (at >= v->roofline->layer_count || !assay__layer_is_timed(l)) return NAN;
+    return l->time_ns - v->roofline->layers[at].least_ns;
+}
+
+static void put_places(const struct view *v, size_t at)
+{
+    struct assay__table *t = v->table;
+    const struct assay__layer *l = &v->trial->layers.items[at];
+    bool placed = at < v->roofline->layer_count && assay__layer_is_timed(l);
+    double rate = assay__layer_is_timed(l) && l->flops > 0 && l->time_ns > 0
+                      ? l->flops / l->time_ns * 1e9
+                      : (double)NAN;
+    assay__table_numbers(t, ASSAY_DERIVED, rate,
+                         placed ? v->roofline->layers[at].utilization : (double)NAN,
+                         lost_ns(v, at) / 1e3);
+}
+
+static void put_layer(const struct view *v, size_t at)
+{
+    struct assay__doc *doc = v->doc;
+    struct assay__table *t = v->table;
+    const struct assay__layer *l = &v->trial->layers.items[at];
     bool known = assay__layer_is_timed(l);
     double low_ns, high_ns;
     const char *id = assay__doc_printf(doc, "layer-%d", l->index);
     const char *bound = assay__bound_name(assay__bound_parse(l->bound ? l->bound : ""));
     bool judged = assay__bound_parse(l->bound ? l->bound : "") != ASSAY__BOUND_UNKNOWN;
-    struct assay__datum name = assay__datum_text(assay__layer_title(l));
-    name.link = id;
-    assay__layer_interval(&trial->layers, l, &low_ns, &high_ns, NULL);
+    const char *op = l->from_count > 1 ? assay__doc_printf(doc, "%s+%zu", l->op, l->from_count - 1)
+                                       : l->op;
+    const char *title = assay__layer_title(l);
+    assay__layer_interval(&v->trial->layers, l, &low_ns, &high_ns, NULL);
     assay__table_row(t, 0, id);
-    assay__table_numbers(t, ASSAY_MEASURED, trial->id, l->index);
-    assay__table_text(
-        t, l->from_count > 1 ? assay__doc_printf(doc, "%s+%zu", l->op, l->from_count - 1) : l->op);
-    assay__table_cell(t, name);
-    assay__table_texts(t, l->name, l->op, l->provider);
+    assay__table_layer(t, l->index);
+    assay__table_numbers(t, ASSAY_MEASURED, v->trial->id, l->index);
+    assay__table_texts(t, op, title, op, l->outputs, l->name, l->op, l->provider);
     assay__table_cell(t, known ? assay__datum_number(l->time_ns / 1e3, NULL, l->state)
                                : assay__datum_unknown(l->note));
     assay__table_numbers(t, ASSAY_MEASURED, known ? l->share : NAN,
-                         known && longest > 0 ? l->share / longest : NAN);
+                         known ? l->time_ns / v->whole_ns : NAN,
+                         known && v->longest_ns > 0 ? l->time_ns / v->longest_ns : NAN);
+    put_places(v, at);
     assay__table_numbers(t, ASSAY_DERIVED, l->flops, l->bytes);
     assay__table_texts(t, bound, judged ? bound : NULL,
                        assay_state_name(known ? l->state : ASSAY_UNAVAILABLE), l->method);
@@ -69,58 +112,108 @@ static void put_layer(struct assay__doc *doc, struct assay__table *t,
     assay__table_texts(t, l->note, assay__doc_join(doc, l->from, l->from_count));
     assay__table_numbers(t, ASSAY_DERIVED, l->weight_bytes, l->live_bytes, low_ns / 1e3,
                          high_ns / 1e3);
-    assay__table_texts(t, l->inputs, l->weights, l->outputs, l->attributes, name.text);
+    assay__table_texts(t, l->inputs, l->weights, l->outputs, l->attributes, title);
 }
 
-/* A row that is not a layer: people see its name, programs find it in parentheses. */
-static void put_rest(struct assay__table *t, const struct assay__trial *trial, const char *id,
-                     const char *name, const char *key, double time_ns, double total_s,
-                     enum assay_state state)
+/* A row that is not a layer: people see its name, programs find it in parentheses. Programs see
+ * shares of the latency, people shares that add up. */
+static void put_rest(const struct view *v, const char *id, const char *name, const char *key,
+                     double time_ns, double total_s, enum assay_state state)
 {
+    struct assay__table *t = v->table;
     bool known = isfinite(time_ns);
+    /* the total of layers that sum to more than that */
+    bool over = !key && v->whole_ns > time_ns * (1 + 1e-9);
     for (int pass = key ? 0 : 1; pass < (known ? 2 : 1); pass++) {
         assay__table_row(t, pass ? ASSAY__ROW_PEOPLE | ASSAY__ROW_TOTAL : ASSAY__ROW_DATA, id);
-        assay__table_number(t, trial->id, ASSAY_MEASURED);
+        assay__table_number(t, v->trial->id, ASSAY_MEASURED);
         assay__table_skip(t, 2);
-        assay__table_texts(t, pass ? name : NULL, pass ? NULL : key);
+        assay__table_texts(t, pass ? name : NULL, NULL, NULL, pass ? NULL : key);
         assay__table_skip(t, 2);
         assay__table_number(t, time_ns / 1e3, state);
         assay__table_number(t, known && total_s > 0 ? time_ns / 1e9 / total_s : (double)NAN,
                             ASSAY_MEASURED);
+        assay__table_known(t, time_ns >= 0 && !over ? time_ns / v->whole_ns : (double)NAN,
+                           ASSAY_MEASURED);
         if (pass) continue;
-        assay__table_skip(t, 5);
+        assay__table_skip(t, 8);
         assay__table_texts(t, assay_state_name(known ? state : ASSAY_UNAVAILABLE),
-                           trial->layers.method);
+                           v->trial->layers.method);
     }
+}
+
+struct loss {
+    double ns;
+    size_t rank; /* by time */
+    size_t at;
+};
+
+static int compare_losses(const void *left, const void *right)
+{
+    const struct loss *a = left, *b = right;
+    bool known_a = isfinite(a->ns), known_b = isfinite(b->ns);
+    if (known_a != known_b) return known_a ? -1 : 1;
+    if (known_a && a->ns != b->ns) return a->ns > b->ns ? -1 : 1;
+    return a->rank < b->rank ? -1 : a->rank > b->rank;
+}
+
+/* A page begins with the layers that lose most time; where no loss is known, with the longest. */
+static void sort_page(const struct view *v)
+{
+    struct assay__table *t = v->table;
+    size_t count = v->trial->layers.count, known = 0;
+    struct loss *losses = calloc(count + 1, sizeof *losses);
+    size_t *order = assay__doc_array(v->doc, t->row_count + 1, sizeof *order);
+    for (size_t i = 0; losses && order && t->order && i < t->row_count; i++) {
+        order[i] = t->order[i];
+        if (i >= count) continue;
+        losses[i] = (struct loss){lost_ns(v, t->order[i]), i, t->order[i]};
+        known += isfinite(losses[i].ns) != 0;
+    }
+    if (!losses) v->doc->failed = true;
+    t->page_by = known ? "that lose the most time" : "that take the longest";
+    if (known && !v->doc->failed) {
+        qsort(losses, count, sizeof *losses, compare_losses);
+        for (size_t i = 0; i < count; i++)
+            order[i] = losses[i].at;
+        t->page_order = order;
+    }
+    free(losses);
 }
 
 static void add_table(struct assay__doc *doc, const struct assay__trial *trial)
 {
     const struct assay__layers *layers = &trial->layers;
     const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
-    double total_ns = assay__layer_total(trial), longest = 0;
+    double total_ns = assay__layer_total(trial);
     bool timed = isfinite(layers->engine_ns);
+    struct view v = {.doc = doc,
+                     .table = assay__doc_table(doc, "layers", "Layers, longest first", columns),
+                     .trial = trial,
+                     .roofline = assay__study_roofline(doc->study, trial),
+                     .whole_ns = assay__layers_whole(trial)};
     for (size_t i = 0; i < layers->count; i++) {
         const struct assay__layer *l = &layers->items[i];
         timed |= isfinite(l->time_ns);
-        if (assay__layer_is_timed(l) && l->share > longest) longest = l->share;
+        if (assay__layer_is_timed(l)) v.longest_ns = fmax(v.longest_ns, l->time_ns);
     }
-    struct assay__table *t = assay__doc_table(doc, "layers", "Layers, longest first", columns);
+    struct assay__table *t = v.table;
     t->more = "layers";
     t->id = "layer-table";
     t->scripted = true;
     t->trial = trial->id;
     for (size_t i = 0; i < layers->count; i++)
-        put_layer(doc, t, trial, &layers->items[i], longest);
+        put_layer(&v, i);
     double p50_s = p50 ? p50->value : (double)NAN;
-    put_rest(t, trial, "layer-engine", "engine per run", "(engine per run)", layers->engine_ns,
-             p50_s, ASSAY_MEASURED);
-    put_rest(t, trial, "layer-unattributed", "unattributed", "(unattributed)",
-             layers->unattributed_ns, p50_s, ASSAY_DERIVED);
+    put_rest(&v, "layer-engine", "engine per run", "(engine per run)", layers->engine_ns, p50_s,
+             ASSAY_MEASURED);
+    put_rest(&v, "layer-unattributed", "unattributed", "(unattributed)", layers->unattributed_ns,
+             p50_s, ASSAY_DERIVED);
     if (timed)
-        put_rest(t, trial, "layer-total", "total (the unprofiled median)", NULL, total_ns,
-                 total_ns / 1e9, p50 ? p50->state : ASSAY_DERIVED);
+        put_rest(&v, "layer-total", "total (the unprofiled median)", NULL, total_ns, total_ns / 1e9,
+                 p50 ? p50->state : ASSAY_DERIVED);
     assay__layer_sort(t, layers);
+    sort_page(&v);
 }
 
 static void add_method(struct assay__doc *doc, const struct assay__layers *layers)
@@ -167,8 +260,10 @@ static void add_notes(struct assay__doc *doc, const struct assay__layers *layers
 
 static const char *const legend[][2] = {
     {"time", "of one inference, the median over the timed runs"},
-    {"share", "time / latency.p50 of the run without layer timing; bars are relative to the "
-              "longest layer"},
+    {"share", "time / latency.p50 of the run without layer timing, or of the sum of the layers "
+              "where that is more; bars are relative to the longest layer"},
+    {"of peak", "of what the measured ceilings of this machine allow the layer"},
+    {"time lost", "time minus the least time that the ceilings allow"},
     {"operator", "+2: two more nodes of the model are fused into this layer"},
     {"FLOP", "from the operator and the fixed shapes; a multiply-add counts as 2"},
     {"bytes", "what the operator reads and writes, each once, weights too"},
@@ -206,19 +301,29 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
         assay__buf_printf(&remark, "%zu, slowest first; ", layers->count);
         assay__layer_method(&remark, layers);
     }
-    assay__doc_section(doc, "layers", "Layers", assay__doc_take(doc, &remark), ASSAY__VIEW_LAYERS);
+    bool alone = doc->study->profile->trial_count == 1; /* then a page is about them */
+    assay__doc_section(doc, "layers", "Layers", assay__doc_take(doc, &remark),
+                       ASSAY__TAB_OVERVIEW | (alone ? ASSAY__SECTION_FIRST : 0));
     if (layers->count) {
+        assay__doc_picture(doc, "strip", trial, ASSAY__PICTURE_PAGE | ASSAY__PICTURE_WIDE);
+        doc->headed = true; /* of a page the strip */
         assay__doc_picture(doc, "layers", trial, ASSAY__PICTURE_DETAIL | ASSAY__PICTURE_SAY);
         assay__doc_picture(doc, "treemap", trial, ASSAY__PICTURE_DETAIL);
+        doc->headed = false;
         add_table(doc, trial);
+        assay__doc_end(doc);
+        assay__doc_section(doc, "layer-timing", "How the layers were timed", NULL,
+                           ASSAY__TAB_EVIDENCE | ASSAY__SECTION_QUIET);
         assay__doc_legend(doc, ASSAY__ARRAY(legend));
         add_notes(doc, layers);
         assay__doc_say(doc, ASSAY__TONE_NOTE, layers->reason);
         add_method(doc, layers);
     } else {
+        if (generates)
+            assay__doc_picture(doc, "tokens", trial, ASSAY__PICTURE_WIDE | ASSAY__PICTURE_PAGE);
         assay__doc_say(doc, ASSAY__TONE_NOTE,
                        layers->reason && *layers->reason ? layers->reason
-                       : generates ? "The layers are not timed while it generates."
+                       : generates ? "Layers are not timed during a generation."
                                    : "The layers were not timed.");
     }
     assay__doc_end(doc);

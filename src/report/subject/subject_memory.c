@@ -44,8 +44,8 @@ static void put_growth(struct assay__buf *text, const struct assay__allocations 
     }
     const struct assay__digits size = assay__scaled(fabs(bytes), "B");
     if (before + seen >= LONG_ENOUGH)
-        assay__buf_printf(text, "; it %s by %s with every inference",
-                          bytes > 0 ? "GROWS" : "shrinks", size.text);
+        assay__buf_printf(text, "; it %s by %s per inference", bytes > 0 ? "GROWS" : "shrinks",
+                          size.text);
     else
         assay__buf_printf(text,
                           "; it %s by %s with each of inferences %lld to %lld: too few to tell "
@@ -65,7 +65,7 @@ static void add_answer(struct assay__doc *doc, const struct assay__trial *trial)
         assay__buf_printf(&text, "The run takes %s of memory",
                           assay__scaled(total->value, "B").text);
     else
-        assay__buf_puts(&text, "The memory of the whole run is not known");
+        assay__buf_puts(&text, "The memory of the whole run is unknown");
     if (total && model && model->value > 0)
         assay__buf_printf(&text, ", %s times its weights (%s)",
                           assay__digits(total->value / model->value, 3).text,
@@ -77,14 +77,12 @@ static void add_answer(struct assay__doc *doc, const struct assay__trial *trial)
     assay__doc_plain(doc, "%s.", assay__doc_take(doc, &text));
 }
 
-/* In the order of the report; a label of which nothing is known has the reason of its first. */
-static const struct part {
-    const char *label, *metric, *name, *after;
-    bool why; /* if unknown, show the reason next to the others */
-} parts[] = {
+/* In the order of the report; why something is not known is listed with all that is not available,
+ * and here where memory is what the command was about. */
+static const struct assay__metric_fact parts[] = {
     {"model", "memory.model", NULL, .after = "of weights"},
     {"activations", "memory.activation.predicted", NULL,
-     .after = "alive at once, predicted from the graph"},
+     .after = "alive at once at most, by the model's graph"},
     {"arena", "memory.activation.arena", NULL,
      .after = "peak in the engine's arena, including copied weights"},
     {"arena", "memory.arena.held", NULL, .after = "held by it"},
@@ -93,7 +91,7 @@ static const struct part {
     {"device", "memory.peak.device", NULL, .after = "at most"},
     {"total", "memory.total", NULL, .after = NULL},
     {"bandwidth", "memory.bandwidth", NULL, .after = NULL},
-    {"bandwidth", "memory.bandwidth_utilization", "of the ceiling", NULL, true},
+    {"bandwidth", "memory.bandwidth_utilization", "of the ceiling", NULL},
     {"cache", "cache.hit_rate", NULL, .after = "of cache references hit"},
 };
 #define PART_COUNT (sizeof parts / sizeof parts[0])
@@ -112,25 +110,19 @@ static bool add_most(struct assay__doc *doc, const struct assay__trial *trial, c
 
 static void add_parts(struct assay__doc *doc, const struct assay__trial *trial)
 {
-    for (size_t i = 0; i < PART_COUNT;) {
-        size_t first = i, shown = 0;
-        assay__doc_fact(doc, parts[i].label);
-        for (; i < PART_COUNT && strcmp(parts[i].label, parts[first].label) == 0; i++) {
-            const struct assay_metric *m = assay_metrics_get(trial->metrics, parts[i].metric);
-            bool known = assay__trial_metric(trial, parts[i].metric) != NULL;
-            if (!m || (!known && !(parts[i].why && shown))) continue;
-            assay__doc_item_after(doc, parts[i].name, assay__datum_metric(m),
-                                  known ? parts[i].after : NULL);
-            shown++;
-        }
-        const struct assay_metric *none = assay_metrics_get(trial->metrics, parts[first].metric);
-        if (!shown && none) assay__doc_item(doc, NULL, assay__datum_metric(none));
-        if (strcmp(parts[i - 1].metric, "memory.baseline.worker") == 0) {
-            const struct assay_metric *end = assay__trial_metric(trial, "memory.pss.worker");
-            add_most(doc, trial, "memory.rss.worker", "RSS", "B", "at most");
-            if (!add_most(doc, trial, "memory.pss.worker", "PSS", "B", "at most") && end)
-                assay__doc_item_after(doc, "PSS", assay__datum_metric(end), "at the end");
-        }
+    bool asked = doc->study->profile->kind == ASSAY__PROFILE_MEMORY;
+    for (size_t i = 0; i < PART_COUNT; i++) {
+        const struct assay_metric *m = assay_metrics_get(trial->metrics, parts[i].metric);
+        bool first = !i || strcmp(parts[i].label, parts[i - 1].label) != 0;
+        if (first) assay__doc_fact(doc, parts[i].label);
+        if (first && asked && m && m->state == ASSAY_UNAVAILABLE)
+            assay__doc_item(doc, NULL, assay__datum_metric(m));
+        assay__doc_metric(doc, trial, parts[i].metric, parts[i].name, parts[i].after);
+        if (strcmp(parts[i].metric, "memory.baseline.worker") != 0) continue;
+        const struct assay_metric *end = assay__trial_metric(trial, "memory.pss.worker");
+        add_most(doc, trial, "memory.rss.worker", "RSS", "B", "at most");
+        if (!add_most(doc, trial, "memory.pss.worker", "PSS", "B", "at most") && end)
+            assay__doc_item_after(doc, "PSS", assay__datum_metric(end), "at the end");
     }
 }
 
@@ -223,7 +215,7 @@ static void add_tensors(struct assay__doc *doc, const struct assay__trial *trial
     if (peak->alive <= (int64_t)peak->count) return;
     assay__table_row(t, ASSAY__ROW_PEOPLE | ASSAY__ROW_TOTAL, NULL);
     assay__table_skip(t, 2);
-    assay__table_text(t, assay__doc_printf(doc, "%lld smaller ones that are not kept",
+    assay__table_text(t, assay__doc_printf(doc, "%lld smaller ones that are not stored",
                                            (long long)peak->alive - (long long)peak->count));
     assay__table_skip(t, 3);
     assay__table_numbers(t, ASSAY_DERIVED, peak->rest_bytes, peak->rest_bytes / peak->bytes);
@@ -240,6 +232,15 @@ static const struct assay__column layer_columns[] = {
     {.title = "weights", .unit = "B", .priority = 4},
 };
 
+/* A detail, unless memory is what the command was about. */
+static void begin_part(struct assay__doc *doc, const char *title, const char *remark)
+{
+    if (doc->study->profile->kind == ASSAY__PROFILE_MEMORY)
+        assay__doc_section(doc, NULL, title, remark, 0);
+    else
+        assay__doc_fold(doc, NULL, title, remark);
+}
+
 static int by_bytes(const void *left, const void *right)
 {
     const struct assay__layer *a = *(const struct assay__layer *const *)left,
@@ -249,8 +250,7 @@ static int by_bytes(const void *left, const void *right)
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-static void add_layers(struct assay__doc *doc, const struct assay_profile *profile,
-                       const struct assay__trial *trial)
+static void add_layers(struct assay__doc *doc, const struct assay__trial *trial)
 {
     const struct assay__layers *layers = &trial->layers;
     const struct assay__layer **order = calloc(layers->count + 1, sizeof *order);
@@ -259,17 +259,18 @@ static void add_layers(struct assay__doc *doc, const struct assay_profile *profi
     for (size_t i = 0; i < layers->count; i++)
         order[i] = &layers->items[i];
     qsort(order, layers->count, sizeof *order, by_bytes);
-    assay__doc_section(doc, NULL, "Layers by the bytes they move",
-                       "alive: activations while each runs, by liveness of the graph",
-                       profile->kind != ASSAY__PROFILE_MEMORY ? ASSAY__SECTION_DETAIL : 0);
+    begin_part(doc, "Layers by the bytes they move",
+               "with the activations alive meanwhile, by the model's graph");
     struct assay__table *t = assay__doc_table(doc, NULL, "Layers by the bytes they move",
                                               layer_columns);
     t->more = "layers";
+    t->page_limit = 20;
     for (size_t i = 0; i < layers->count && i < LAYERS_MOST; i++) {
         const struct assay__layer *l = order[i];
         bool timed = l->state != ASSAY_UNAVAILABLE && l->time_ns > 0;
         double rate = timed ? l->bytes / l->time_ns * 1e9 : (double)NAN;
         assay__table_row(t, 0, NULL);
+        assay__table_layer(t, l->index);
         assay__table_number(t, l->index, ASSAY_MEASURED);
         assay__table_texts(t, assay__layer_title(l), l->op);
         assay__table_number(t, l->bytes, ASSAY_DERIVED);
@@ -277,7 +278,7 @@ static void add_layers(struct assay__doc *doc, const struct assay_profile *profi
         assay__table_numbers(t, ASSAY_DERIVED, rate, l->live_bytes, l->weight_bytes);
     }
     if (layers->count > LAYERS_MOST)
-        assay__doc_note(doc, "The first %d of %zu layers; the table of layers has all.",
+        assay__doc_note(doc, "The first %d of %zu layers; the table of layers has them all.",
                         LAYERS_MOST, layers->count);
     assay__doc_end(doc);
 out:
@@ -289,7 +290,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     bool watched = series_of(trial, "memory.rss.worker") || trial->allocations.reason;
     if (!trial->metrics || !assay_metrics_count(trial->metrics)) return;
     assay__doc_section(doc, "memory", "Memory", "where it goes",
-                       ASSAY__VIEW_MACHINE | (!watched ? ASSAY__SECTION_DETAIL : 0));
+                       ASSAY__TAB_MEMORY | (!watched ? ASSAY__SECTION_DETAIL : 0));
     add_answer(doc, trial);
     add_parts(doc, trial);
     assay__doc_picture(doc, "memory", trial, watched ? ASSAY__PICTURE_SAY : 0);
@@ -303,7 +304,8 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
                               threads == 1 ? "thread" : "threads");
     const struct assay__peak *peak = &trial->peak;
     if (peak->reason) { /* NULL: not looked for, or from before it was */
-        assay__doc_section(doc, NULL, "Alive at the peak", "activations, the largest first", 0);
+        begin_part(doc, "Alive at the peak",
+                   "activations by the model's graph, before layers are fused; the largest first");
         if (*peak->reason) {
             assay__doc_say(doc, ASSAY__TONE_NOTE, peak->reason);
         } else {
@@ -312,7 +314,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
         }
         assay__doc_end(doc);
     }
-    add_layers(doc, doc->study->profile, trial);
+    add_layers(doc, trial);
     assay__doc_end(doc);
 }
 

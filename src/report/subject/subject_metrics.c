@@ -100,9 +100,12 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
         unknown += assay_metrics_at(trial->metrics, i)->state == ASSAY_UNAVAILABLE;
     assay__doc_section(doc, "metrics", "Metrics",
                        assay__doc_printf(doc, "%zu, of which %zu are unavailable", count, unknown),
-                       ASSAY__VIEW_MACHINE);
+                       ASSAY__TAB_EVIDENCE);
+    doc->headed = doc->open = true; /* a page has them in the table */
     if (assay__trial_metric(trial, "latency.p50")) add_families(doc, trial->metrics);
+    doc->headed = false;
     assay__doc_fold(doc, "all-metrics", "All metrics with state, source and formula", NULL);
+    doc->open = false;
     struct assay__table *t = assay__doc_table(
         doc, "metrics", "All metrics with state, source and formula", columns);
     t->id = "metric-table";

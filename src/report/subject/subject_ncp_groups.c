@@ -130,7 +130,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     struct assay__study *study = doc->study;
     const struct assay__ncp_groups *g = assay__study_groups(study, trial);
     assay__doc_section(doc, "time-steps", "Time steps and neuron groups",
-                       g ? form_of(doc, g->cell) : NULL, ASSAY__VIEW_LAYERS);
+                       g ? form_of(doc, g->cell) : NULL, ASSAY__TAB_GRAPH);
     assay__doc_say(doc, ASSAY__TONE_WARN, study->profile->models[0]->cell.fault);
     if (g) {
         int64_t steps = g->cell->steps;

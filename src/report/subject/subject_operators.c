@@ -14,7 +14,8 @@ static const struct assay__column columns[] = {
     {"operator", "operator", .flags = ASSAY__COLUMN_NAME},
     {"layers", "layers", ASSAY__UNIT_COUNT, .flags = ASSAY__COLUMN_SUM},
     {"time_us", "time", "s", .factor = 1e-6, .flags = ASSAY__COLUMN_SUM | ASSAY__COLUMN_KEEP},
-    {"share", "share", "ratio", .flags = ASSAY__COLUMN_SUM},
+    {.key = "share"}, /* of the latency, whatever the layers sum to */
+    {.title = "share", .unit = "ratio", .flags = ASSAY__COLUMN_SUM},
     {.title = "bar", .unit = "ratio", .priority = 2, .flags = ASSAY__COLUMN_BAR},
     {"flops", "FLOP", "FLOP", .priority = 1, .flags = ASSAY__COLUMN_SUM},
     {.key = "state"},
@@ -76,7 +77,7 @@ struct assay__operator *assay__operators(const struct assay__layers *layers, siz
 /* --- the table -------------------------------------------------------------------------------- */
 
 static void put_operator(struct assay__doc *doc, struct assay__table *t, int trial,
-                         const struct assay__operator *sum, double longest)
+                         const struct assay__operator *sum, double whole_ns, double longest_ns)
 {
     bool known = sum->timed == sum->layers;
     const char *why = sum->timed ? assay__doc_printf(doc, "%zu of its %zu layers have no time",
@@ -88,23 +89,28 @@ static void put_operator(struct assay__doc *doc, struct assay__table *t, int tri
     assay__table_number(t, (double)sum->layers, ASSAY_MEASURED);
     assay__table_cell(t, known ? assay__datum_number(sum->time_ns / 1e3, NULL, sum->state)
                                : assay__datum_unknown(why));
-    assay__table_numbers(t, sum->state, known ? sum->share : NAN);
-    assay__table_numbers(t, ASSAY_MEASURED, known && longest > 0 ? sum->share / longest : NAN);
+    assay__table_numbers(t, sum->state, known ? sum->share : NAN,
+                         known ? sum->time_ns / whole_ns : NAN);
+    assay__table_numbers(t, ASSAY_MEASURED,
+                         known && longest_ns > 0 ? sum->time_ns / longest_ns : NAN);
     assay__table_numbers(t, ASSAY_DERIVED, sum->flops);
     assay__table_text(t, assay_state_name(known ? sum->state : ASSAY_UNAVAILABLE));
 }
 
 /* A row that is no operator: people see its name, programs find it in parentheses. */
-static void put_rest(struct assay__table *t, int trial, const char *name, const char *key,
-                     double time_ns, double p50_s, enum assay_state state)
+static void put_rest(struct assay__table *t, const struct assay__trial *trial, const char *name,
+                     const char *key, double time_ns, enum assay_state state)
 {
+    double p50_ns = assay__trial_value(trial, "latency.p50") * 1e9,
+           whole_ns = assay__layers_whole(trial);
     for (int pass = 0; pass < 2 && isfinite(time_ns); pass++) {
         assay__table_row(t, pass ? ASSAY__ROW_PEOPLE | ASSAY__ROW_TOTAL : ASSAY__ROW_DATA, NULL);
-        assay__table_number(t, trial, ASSAY_MEASURED);
+        assay__table_number(t, trial->id, ASSAY_MEASURED);
         assay__table_text(t, pass ? name : key);
         assay__table_skip(t, 1);
         assay__table_number(t, time_ns / 1e3, state);
-        assay__table_number(t, p50_s > 0 ? time_ns / 1e9 / p50_s : (double)NAN, ASSAY_DERIVED);
+        assay__table_number(t, p50_ns > 0 ? time_ns / p50_ns : (double)NAN, ASSAY_DERIVED);
+        assay__table_known(t, time_ns >= 0 ? time_ns / whole_ns : (double)NAN, ASSAY_DERIVED);
         assay__table_skip(t, 2);
         assay__table_text(t, assay_state_name(state));
     }
@@ -113,24 +119,21 @@ static void put_rest(struct assay__table *t, int trial, const char *name, const 
 void assay__add_operators(struct assay__doc *doc, const struct assay__trial *trial, size_t limit)
 {
     const struct assay__layers *layers = &trial->layers;
-    const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
-    double p50_s = p50 ? p50->value : (double)NAN, longest = 0;
+    double whole_ns = assay__layers_whole(trial), longest_ns = 0;
     size_t count;
     struct assay__operator *sums = assay__operators(layers, &count);
     if (!sums) doc->failed = true;
     for (size_t i = 0; i < count; i++)
-        if (sums[i].timed && sums[i].share > longest) longest = sums[i].share;
+        if (sums[i].timed) longest_ns = fmax(longest_ns, sums[i].time_ns);
     struct assay__table *t = assay__doc_table(doc, "operators", "Operators, longest first",
                                               columns);
     t->more = "operators";
     t->limit = limit;
     t->trial = trial->id;
     for (size_t i = 0; i < count; i++)
-        put_operator(doc, t, trial->id, &sums[i], longest);
-    put_rest(t, trial->id, "engine per run", "(engine per run)", layers->engine_ns, p50_s,
-             ASSAY_MEASURED);
-    put_rest(t, trial->id, "unattributed", "(unattributed)", layers->unattributed_ns, p50_s,
-             ASSAY_DERIVED);
+        put_operator(doc, t, trial->id, &sums[i], whole_ns, longest_ns);
+    put_rest(t, trial, "engine per run", "(engine per run)", layers->engine_ns, ASSAY_MEASURED);
+    put_rest(t, trial, "unattributed", "(unattributed)", layers->unattributed_ns, ASSAY_DERIVED);
     free(sums);
 }
 
@@ -138,7 +141,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
     if (!trial->layers.count) return;
     assay__doc_section(doc, "operators", "Operators", "the layers by what they compute",
-                       ASSAY__VIEW_OVERVIEW | ASSAY__VIEW_LAYERS);
+                       ASSAY__TAB_OVERVIEW);
     assay__add_operators(doc, trial, 0);
     assay__doc_end(doc);
 }

@@ -139,9 +139,8 @@ static void add_types(struct assay__doc *doc, struct assay__study *study,
     size_t counts[2] = {0, 0};
     double total_ns = assay__layer_total(trial);
     if (!r->type || !r->type[0]) {
-        assay__doc_note(
-            doc,
-            "The compute type of the layers is not known: the profile has no type of the model.");
+        assay__doc_note(doc, "The compute type of the layers is unknown: the profile does not "
+                             "record the type of the model.");
         return;
     }
     for (size_t i = 0; i < trial->layers.count; i++) {
@@ -169,7 +168,8 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     if (!trial->layers.count) return; /* the section of the layers says why */
     if (!collect(&trial->layers, &all)) doc->failed = true;
     assay__doc_section(doc, "placement", "Placement", "which provider ran each layer",
-                       ASSAY__VIEW_LAYERS | (all.count < 2 ? ASSAY__SECTION_DETAIL : 0));
+                       all.count < 2 ? ASSAY__TAB_EVIDENCE | ASSAY__SECTION_DETAIL
+                                     : (unsigned)ASSAY__TAB_GRAPH);
     static const char untimed[] = "some of its layers have no time, so the sum would be too low";
     double total_ns = assay__layer_total(trial);
     struct assay__datum energy = assay__datum_metric(

@@ -33,7 +33,7 @@ static void add_answer(struct assay__doc *doc, const struct assay__trial *trial)
                               *gross = assay__trial_metric(trial, "energy.inference.gross"),
                               *net = assay__trial_metric(trial, "energy.inference.net");
     if (!assay__trial_metric(trial, "power.average")) {
-        assay__doc_plain(doc, "The energy of an inference is not known: %s.",
+        assay__doc_plain(doc, "The energy per inference is unknown: %s.",
                          power && *power->note ? power->note : "no sensor was read");
         return;
     }
@@ -55,7 +55,8 @@ static const struct assay__column rail_columns[] = {
     {.title = "energy", .unit = "J", .flags = ASSAY__COLUMN_KEEP},
     {.title = "updated every", .unit = "s", .priority = 3},
     {.title = "source", .priority = 2},
-    {.title = "how average and idle power are known", .flags = ASSAY__COLUMN_PROSE},
+    {.title = "how average and idle power are known",
+     .flags = ASSAY__COLUMN_PROSE | ASSAY__COLUMN_ASIDE},
 };
 
 static const struct assay_metric *metric_of(const struct assay__trial *trial, const char *family,
@@ -152,7 +153,7 @@ static void add_idle(struct assay__doc *doc, const struct assay__trial *trial)
     }
     assay__doc_item(
         doc, NULL,
-        assay__datum_unknown(energy ? "not measured: net energy is not known"
+        assay__datum_unknown(energy ? "not measured, so net energy is unknown"
                                     : "not measured: nothing here reports power or energy"));
 }
 
@@ -290,29 +291,38 @@ static void add_facts(struct assay__doc *doc, const struct assay_profile *profil
 static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
     struct assay__study *study = doc->study;
-    bool any = study->profile->kind == ASSAY__PROFILE_POWER;
-    for (size_t i = 0; i < trial->series_count && !any; i++)
-        any = is_sensor(&trial->series[i]) || strcmp(trial->series[i].probe, "procstat") == 0;
+    bool any = study->profile->kind == ASSAY__PROFILE_POWER, read = any;
+    for (size_t i = 0; i < trial->series_count; i++) {
+        const struct assay__series_info *s = &trial->series[i];
+        any |= is_sensor(s) || strcmp(s->probe, "procstat") == 0;
+        read |= is_sensor(s) && has_values(s);
+    }
     if (!any || !trial->metrics || !assay_metrics_count(trial->metrics)) return;
-    assay__doc_section(doc, "power", "Power", "in the measured windows", ASSAY__VIEW_MACHINE);
+    assay__doc_section(doc, "power", "Power", "in the measured windows",
+                       read ? ASSAY__TAB_POWER : ASSAY__TAB_EVIDENCE);
     add_answer(doc, trial);
     const char *rail;
     if (rail_at(trial, 0)) {
         struct assay__table *t = assay__doc_table(doc, NULL, "Power and energy by rail",
                                                   rail_columns);
         for (size_t i = 0; (rail = rail_at(trial, i)) != NULL; i++)
-            put_rail(doc, t, trial, rail);
+            if (is_known(metric_of(trial, "power.average", rail)) ||
+                is_known(metric_of(trial, "energy.total", rail)))
+                put_rail(doc, t, trial, rail); /* why not is listed with what is not available */
     }
     add_facts(doc, study->profile, trial);
     assay__doc_picture(doc, "power", trial, 0);
     /* Rails are in their table. */
-    assay__doc_section(doc, NULL, "Sensors without a reading", "and why", 0);
+    if (study->profile->kind == ASSAY__PROFILE_RUN)
+        assay__doc_fold(doc, NULL, "Sensors without a reading", "and why");
+    else
+        assay__doc_section(doc, NULL, "Sensors without a reading", "and why", 0);
     for (size_t i = 0; i < trial->series_count; i++) {
         const struct assay__series_info *s = &trial->series[i];
         bool in_table = strcmp(s->quantity, "power") == 0 || strcmp(s->quantity, "energy") == 0;
         if (!is_sensor(s) || s->state != ASSAY_UNAVAILABLE || in_table) continue;
         if (strcmp(s->name, s->probe) == 0)
-            assay__doc_point(doc, "%s, all of it: %s", s->name, s->note);
+            assay__doc_point(doc, "%s, all channels: %s", s->name, s->note);
         else
             assay__doc_point(doc, "%s (%s): %s", s->name, s->probe, s->note);
     }

@@ -9,7 +9,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     const struct assay__review *review = assay__study_review(study, trial);
     const struct assay__judgement *j = &review->judgement;
     if (study->failed || !review->required) return;
-    assay__doc_section(doc, "requirements", "Requirements", NULL, ASSAY__VIEW_OVERVIEW);
+    assay__doc_section(doc, "requirements", "Requirements", NULL, ASSAY__TAB_OVERVIEW);
     assay__add_requirements(doc, trial, j);
     assay__add_score(doc, &review->score);
     for (int level = ASSAY__REQUIRE_TO_MINIMUM; level > ASSAY__REQUIRE_FINE; level--)

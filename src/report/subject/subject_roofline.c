@@ -51,43 +51,49 @@ static void add_remarks(struct assay__doc *doc, const struct assay__roofline *r)
                         "been measured on a busier machine.",
                         r->above, r->above == 1 ? " is" : "s are", r->above == 1 ? "its" : "their");
     if (unknown)
-        assay__doc_note(doc, "%zu layer%s with unknown bound, the first because %s", unknown,
-                        unknown == 1 ? "" : "s", why);
+        assay__doc_note(doc,
+                        unknown == 1 ? "The bound of %zu layer is not known: %s."
+                                     : "The bound of %zu layers is not known; the first: %s.",
+                        unknown, why);
 }
 
 static const struct assay__column columns[] = {
-    {.title = ""}, /* its letter in the picture */
+    {.title = "", .flags = ASSAY__COLUMN_ASIDE}, /* its letter in the picture of a terminal */
     {.title = "layer", .flags = ASSAY__COLUMN_NAME},
     {.title = "share", .unit = "ratio"},
     {.title = "FLOP/B", .unit = ASSAY__UNIT_PLAIN, .priority = 3},
     {.title = "FLOP/s", .unit = ASSAY__UNIT_SHORT, .priority = 2},
-    {.title = "at most", .unit = ASSAY__UNIT_SHORT, .priority = 4},
+    {.title = "at most", .unit = ASSAY__UNIT_SHORT, .priority = 4, .flags = ASSAY__COLUMN_ASIDE},
     {.title = "of roof", .unit = "ratio"},
+    {.title = "time lost", .unit = "s", .priority = 1},
     {.title = "bound"},
 };
 
-/* The slowest first, each with its letter in the picture. */
+/* Those that lose most time first, each with its letter in the picture. */
 static void add_layers(struct assay__doc *doc, const struct assay__trial *trial,
                        const struct assay__roofline *r)
 {
     const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
-    size_t *order = assay__layer_order(&trial->layers), letters = 0;
+    size_t *order = assay__roofline_order(&trial->layers, r), letters = 0;
     if (!order) doc->failed = true;
     struct assay__table *t = assay__doc_table(doc, NULL, "Layers against their roofs", columns);
     t->more = "layers";
+    t->page_limit = 20;
     t->limit = LAYERS_SHOWN;
     for (size_t i = 0; order && i < trial->layers.count; i++) {
         const struct assay__layer *layer = &trial->layers.items[order[i]];
         const struct assay__roofline_layer *placed = &r->layers[order[i]];
         if (layer->state == ASSAY_UNAVAILABLE || !isfinite(layer->time_ns)) continue;
         const char *letter = "";
-        if (letters < ASSAY__ROOFLINE_POINTS && assay__roofline_is_placed(placed))
+        double lost = layer->time_ns - placed->least_ns; /* nothing above the roof */
+        if (letters < ASSAY__ROOFLINE_LETTERS && assay__roofline_is_placed(placed))
             letter = assay__doc_printf(doc, "%c", (char)('A' + letters++));
         assay__table_row_of(t, 0, letter, assay__layer_title(layer));
+        assay__table_layer(t, layer->index);
         assay__table_number(t, layer->time_ns / (p50 ? p50->value * 1e9 : (double)NAN),
                             ASSAY_MEASURED);
         assay__table_numbers(t, ASSAY_DERIVED, placed->intensity, placed->rate, placed->attainable,
-                             placed->utilization);
+                             placed->utilization, lost < 0 ? 0 : lost / 1e9);
         const char *bound = assay__bound_name(placed->bound);
         if (placed->bound == ASSAY__BOUND_MEMORY && placed->level)
             bound = assay__doc_printf(doc, "%s %s", bound, placed->level->kind);
@@ -114,6 +120,7 @@ static void put_roof(struct assay__table *t, const struct assay__roof *roof, con
 
 static void add_roofs(struct assay__doc *doc, const struct assay__roofline *r)
 {
+    assay__doc_fold(doc, NULL, "The roofs: measured limits of the device", NULL);
     struct assay__table *t = assay__doc_table(doc, NULL, "The roofs: measured limits of the device",
                                               roof_columns);
     /* The model's own compute roof, and those of layers that compute in another type. */
@@ -135,6 +142,7 @@ static void add_roofs(struct assay__doc *doc, const struct assay__roofline *r)
                  true);
     assay__doc_note(doc, "%s; %s: %s%s%s", r->cores_note, r->type, r->type_from,
                     r->peak_note[0] ? "; " : "", r->peak_note);
+    assay__doc_end(doc);
 }
 
 static void build(struct assay__doc *doc, const struct assay__trial *trial)
@@ -142,35 +150,34 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     struct assay__study *study = doc->study;
     if (!trial->layers.count) return; /* the section of the layers says why */
     const struct assay__roofline *r = assay__study_roofline(study, trial);
-    bool judged = !r->reason[0] &&
+    /* Without one of the two roofs there is no roofline: the metrics that are not available say
+     * which ceiling is missing, and what would measure it. */
+    bool judged = !r->reason[0] && r->peak && r->memory &&
                   r->time_ns[ASSAY__BOUND_COMPUTE] + r->time_ns[ASSAY__BOUND_MEMORY] +
                           r->time_ns[ASSAY__BOUND_OVERHEAD] + r->time_ns[ASSAY__BOUND_NEITHER] >
                       0;
-    const char *when = judged ? study->profile->ceilings[0].measured_at : NULL;
-    const char *remark = when && *when
-                             ? assay__doc_printf(
-                                   doc, "the slowest layers against the ceilings of %s", when)
-                             : NULL;
-    assay__doc_section(doc, "roofline", "Roofline", remark,
-                       ASSAY__VIEW_LAYERS | (!judged ? ASSAY__SECTION_DETAIL : 0));
-    if (r->reason[0])
-        assay__doc_say(doc, ASSAY__TONE_NOTE, assay__doc_reason(doc, "roofline.time", r->reason));
-    if (judged) {
-        struct assay__buf bounds = {0};
-        print_bounds(&bounds, r);
-        assay__doc_plain(doc,
-                         "Of the time in layers %s. At their roofs the layers would take %s "
-                         "instead of %s (%.0f %%).",
-                         assay__doc_take(doc, &bounds), assay__scaled(r->least_ns / 1e9, "s").text,
-                         assay__scaled(r->least_of_ns / 1e9, "s").text,
-                         r->least_ns / r->least_of_ns * 100);
-        assay__doc_picture(doc, "roofline", trial, ASSAY__PICTURE_KEYED);
-        add_layers(doc, trial, r);
-    }
-    if (!r->reason[0]) {
-        add_roofs(doc, r);
-        add_remarks(doc, r);
-    }
+    if (!judged) return;
+    const char *when = study->profile->ceilings[0].measured_at;
+    assay__doc_section(doc, "roofline", "Roofline",
+                       when && *when
+                           ? assay__doc_printf(doc,
+                                               "each layer against the limits of this machine, "
+                                               "measured %s",
+                                               when)
+                           : NULL,
+                       ASSAY__TAB_ROOFLINE);
+    struct assay__buf bounds = {0};
+    print_bounds(&bounds, r);
+    assay__doc_plain(doc,
+                     "Of the time in layers %s. At their roofs the layers would take %s instead of "
+                     "%s (%.0f %%).",
+                     assay__doc_take(doc, &bounds), assay__scaled(r->least_ns / 1e9, "s").text,
+                     assay__scaled(r->least_of_ns / 1e9, "s").text,
+                     r->least_ns / r->least_of_ns * 100);
+    assay__doc_picture(doc, "roofline", trial, ASSAY__PICTURE_KEYED);
+    add_layers(doc, trial, r);
+    add_remarks(doc, r);
+    add_roofs(doc, r);
     assay__doc_end(doc);
 }
 

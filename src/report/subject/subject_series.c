@@ -131,7 +131,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
     if (!trial->series_count && !trial->span_count) return;
     assay__doc_section(doc, "series", "Read over time", NULL,
-                       ASSAY__VIEW_MACHINE | ASSAY__SECTION_QUIET);
+                       ASSAY__TAB_EVIDENCE | ASSAY__SECTION_QUIET);
     assay__doc_fold(doc, NULL, "Read over time", NULL);
     struct assay__table *t = assay__doc_table(doc, NULL, "Channels read over time", columns);
     for (size_t i = 0; i < trial->series_count; i++) {

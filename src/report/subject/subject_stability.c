@@ -14,8 +14,7 @@ static const struct {
 static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
     const struct assay__stability *s = &trial->stability;
-    assay__doc_section(doc, "stability", "Stability", NULL,
-                       ASSAY__VIEW_OVERVIEW | ASSAY__VIEW_MACHINE);
+    assay__doc_section(doc, "stability", "Stability", NULL, ASSAY__TAB_EVIDENCE);
     if (s->verdict && *s->verdict) {
         assay__doc_fact(doc, "verdict");
         for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
@@ -31,7 +30,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
         assay__doc_note(doc, "No verdict: the run did not finish, or there are no samples.");
     }
     assay__doc_end(doc);
-    assay__doc_section(doc, "workload", "Workload", "what was assumed", ASSAY__VIEW_MACHINE);
+    assay__doc_section(doc, "workload", "Workload", "assumptions", ASSAY__TAB_EVIDENCE);
     assay__doc_points(doc, trial->notes, trial->note_count);
     const char *hint = doc->hint && trial->note_count ? doc->hint("workload") : NULL;
     if (hint) assay__doc_note(doc, "To change it: %s.", hint);

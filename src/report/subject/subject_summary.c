@@ -2,7 +2,9 @@
  * everybody looks for, and what was measured where. */
 #include "report/subject/subject.h"
 
+#include "advise/finding_rank.h"
 #include "judge/comparison.h"
+#include "judge/headline.h"
 #include "judge/sweep.h"
 #include "report/subject/layer_list.h"
 
@@ -89,249 +91,61 @@ static void add_alerts(struct assay__doc *doc, const struct assay_profile *profi
         add_failure(doc, profile, first[i], alike[i]);
 }
 
-/* --- where the time goes -----------------------------------------------------------------------
- */
-
-/* The operator whose layers take longest together; op "": none is known. */
-static struct assay__operator longest_op(const struct assay__layers *layers)
-{
-    size_t count;
-    struct assay__operator *sums = assay__operators(layers, &count);
-    struct assay__operator best = {.op = ""};
-    if (count && sums[0].timed) best = sums[0];
-    free(sums);
-    return best;
-}
-
-static struct assay__digits percent(double ratio)
-{
-    struct assay__digits made;
-    snprintf(made.text, sizeof made.text, fabs(ratio) < 0.0995 ? "%.1f %%" : "%.0f %%",
-             ratio * 100);
-    return made;
-}
-
-/* What is known of the layers' times together. */
-struct times {
-    struct assay__operator op;          /* the one that takes longest */
-    const struct assay__layer *slowest; /* NULL: none has a time */
-    double sum_ns;
-};
-
-static struct times known_times(const struct assay__layers *layers)
-{
-    struct times known = {.op = longest_op(layers)};
-    for (size_t i = 0; i < layers->count; i++) {
-        const struct assay__layer *l = &layers->items[i];
-        if (!assay__layer_is_timed(l)) continue;
-        known.sum_ns += l->time_ns;
-        if (!known.slowest || l->time_ns > known.slowest->time_ns) known.slowest = l;
-    }
-    return known;
-}
-
-/* "; the slowest layer, fc, takes 12 %." */
-static void put_slowest(struct assay__buf *out, const struct assay__layers *layers,
-                        const struct times *known, double whole_ns)
-{
-    if (known->slowest && layers->count > 1)
-        assay__buf_printf(out, "; the slowest layer, %s, takes %s",
-                          assay__layer_title(known->slowest),
-                          percent(known->slowest->time_ns / whole_ns).text);
-    assay__buf_putc(out, '.');
-}
-
-static void answer_engine(struct assay__buf *out, const struct assay__layers *layers, double p50_ns)
-{
-    bool most = layers->engine_ns > 0.5 * p50_ns;
-    bool hidden = isfinite(layers->unattributed_ns) && layers->unattributed_ns > layers->engine_ns;
-    assay__buf_printf(
-        out,
-        "Of %s per inference, %s the engine's fixed cost per run (%s), more than any kind of layer",
-        assay__scaled(p50_ns / 1e9, "s").text,
-        most     ? "most goes to"
-        : hidden ? "the largest part that could be attributed is"
-                 : "the largest single part is",
-        percent(layers->engine_ns / p50_ns).text);
-}
-
-static void answer_layers(struct assay__buf *out, const struct assay__trial *trial, double p50_ns)
-{
-    const struct assay__layers *layers = &trial->layers;
-    struct times known = known_times(layers);
-    if (known.sum_ns > 1.05 * p50_ns || known.op.time_ns > 1.005 * p50_ns) {
-        /* Layers that take longer together than the run they are part of say nothing about its
-         * time, only about each other. */
-        assay__buf_printf(out, "The layers sum to %s of the %s per inference: ",
-                          percent(known.sum_ns / p50_ns).text,
-                          assay__scaled(p50_ns / 1e9, "s").text);
-        if (isfinite(layers->slowdown) && layers->slowdown > 1.05)
-            assay__buf_printf(out, "timing them made the run %.2f times as long; ",
-                              layers->slowdown);
-        assay__buf_printf(out,
-                          "read them as proportions. %s takes %s of their sum (%zu of %zu layer%s)",
-                          known.op.op, percent(known.op.time_ns / known.sum_ns).text,
-                          known.op.layers, layers->count, assay__plural(layers->count));
-        put_slowest(out, layers, &known, known.sum_ns);
-        return;
-    }
-    if (isfinite(layers->engine_ns) && layers->engine_ns > known.op.time_ns)
-        answer_engine(out, layers, p50_ns);
-    else
-        assay__buf_printf(out, "%s takes %s of the %s per inference (%zu of %zu layer%s)",
-                          known.op.op, percent(known.op.time_ns / p50_ns).text,
-                          assay__scaled(p50_ns / 1e9, "s").text, known.op.layers, layers->count,
-                          assay__plural(layers->count));
-    put_slowest(out, layers, &known, p50_ns);
-    double rest = layers->unattributed_ns / p50_ns;
-    if (rest > 0.05)
-        assay__buf_printf(out, " %s could not be attributed: read the layers with that in mind.",
-                          percent(rest).text);
-    else if (rest < -0.05)
-        assay__buf_printf(out,
-                          " The layers and the engine's cost sum to %s more than that: read them "
-                          "with that in mind.",
-                          percent(-rest).text);
-}
-
-/* Why no layer has a time: what the layers themselves say comes before a remark about all of
- * them. */
-static void put_reason(struct assay__buf *out, const struct assay__trial *trial)
-{
-    const struct assay__layers *layers = &trial->layers;
-    const char *note = NULL, *reason = "";
-    bool enqueued = false, differ = false;
-    for (size_t i = 0; i < layers->count; i++) {
-        const struct assay__layer *l = &layers->items[i];
-        enqueued |= isfinite(l->host_enqueue_ns);
-        if (!l->note || !*l->note) continue;
-        differ |= note && strcmp(note, l->note) != 0;
-        if (!note) note = l->note;
-    }
-    bool timed = (layers->method && *layers->method) || trial->protocol.layers != ASSAY_LAYERS_OFF;
-    bool said = layers->reason && *layers->reason;
-    if (enqueued)
-        reason = "the engine reports only how long the host took to enqueue each layer";
-    else if (note)
-        reason = differ ? "no layer has a time; their notes say why" : note;
-    else if (said && (layers->count || !layers->method || !*layers->method))
-        reason = layers->reason;
-    else if (!layers->count && timed && trial->state != ASSAY__TRIAL_OK)
-        reason = "the run ended before the layers were timed";
-    else if (!layers->count && timed)
-        reason = "the graph has no nodes left to time";
-    size_t length = strlen(reason);
-    if (length) assay__buf_printf(out, ": %s", reason);
-    if (!length || reason[length - 1] != '.') assay__buf_putc(out, '.');
-}
-
-static void put_answer(struct assay__buf *out, const struct assay__trial *trial)
-{
-    const struct assay__layers *layers = &trial->layers;
-    const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
-    bool any = false;
-    for (size_t i = 0; i < layers->count; i++)
-        any |= layers->items[i].state != ASSAY_UNAVAILABLE && layers->items[i].time_ns > 0;
-    if (!p50 || p50->state == ASSAY_UNAVAILABLE) {
-        assay__buf_puts(out, "The latency is not known, so neither is where the time goes.");
-    } else if (any && p50->value > 0) {
-        answer_layers(out, trial, p50->value * 1e9);
-    } else if (trial->generation.tokens) {
-        /* "One inference is a generation (a prompt of 32, then 16 tokens) and takes 9 ms: the first
-         * token after 5 ms, then one every 0.3 ms." */
-        const struct assay_metric *first = assay__trial_metric(trial, "llm.ttft"),
-                                  *next = assay__trial_metric(trial, "llm.itl");
-        const struct assay__generation_info *made = &trial->generation;
-        assay__buf_printf(out,
-                          "One inference is a generation (a prompt of %" PRId64 ", then %" PRId64
-                          " token%s) and takes %s",
-                          made->prompt, made->tokens, assay__plural((double)made->tokens),
-                          assay__scaled(p50->value, "s").text);
-        if (first)
-            assay__buf_printf(out, ": the first token after %s",
-                              assay__scaled(first->value, "s").text);
-        if (first && next)
-            assay__buf_printf(out, ", then one every %s", assay__scaled(next->value, "s").text);
-        assay__buf_puts(out, first ? "." : "; the times of its tokens are not known.");
-    } else {
-        assay__buf_printf(out, "One inference takes %s; where it goes inside is not known",
-                          assay__scaled(p50->value, "s").text);
-        put_reason(out, trial);
-    }
-}
-
 /* --- the answer ------------------------------------------------------------------------------- */
-
-/* Empty sentences are not shown. */
-static void add_verdict(struct assay__doc *doc, const char *label, const char *why)
-{
-    if (*why) assay__doc_lead(doc, "%s%s%s.", label, *label ? ": " : "", why);
-}
 
 static void add_answer(struct assay__doc *doc, struct assay__study *study,
                        const struct assay__trial *trial)
 {
     bool several = study->profile->trial_count > 1;
-    struct assay__buf text = {0};
-    if (several) {
-        enum assay__profile_kind kind = study->profile->kind;
-        if (kind == ASSAY__PROFILE_COMPARE) {
-            const char *why =
-                assay__study_comparison(study)->recommendations[ASSAY__FOR_LATENCY].why;
-            add_verdict(doc, "", why ? why : "");
-        } else if (kind == ASSAY__PROFILE_SWEEP) {
-            const char *why = assay__study_sweep(study)->why;
-            if (*why) assay__doc_lead(doc, "%c%s.", toupper((unsigned char)*why), why + 1);
-        } else if (kind == ASSAY__PROFILE_TUNE) {
-            const struct assay__tune_result *tune = assay__study_tune(study);
-            add_verdict(doc, tune->best < tune->count ? tune->rows[tune->best].judged.label : "",
-                        tune->why);
-        }
-    }
+    assay__doc_verdict(doc, assay__headline(study));
     if (trial->state == ASSAY__TRIAL_FAILED && !assay__trial_metric(trial, "latency.p50"))
         return; /* see the alert */
-    if (several)
-        assay__buf_printf(&text, "%s: ", *trial->label ? trial->label : trial->target.device);
-    put_answer(&text, trial);
-    const char *answer = assay__doc_take(doc, &text);
-    if (!several || trial->layers.count)
-        assay__doc_say(doc, several ? ASSAY__TONE_PLAIN : ASSAY__TONE_LEAD, answer);
+    const char *answer = assay__study_verdict(study, trial)->text;
+    if (!several)
+        assay__doc_verdict(doc, answer);
+    else if (trial->layers.count) {
+        doc->headed = true; /* a page is about all of them: one alone has its own tabs */
+        assay__doc_plain(doc, "%s: %s", *trial->label ? trial->label : trial->target.device,
+                         answer);
+        doc->headed = false;
+    }
 }
 
 /* --- the numbers ------------------------------------------------------------------------------ */
 
-static const struct {
-    const char *label, *names[4]; /* the first known one is shown */
-} cards[] = {
-    {"per inference", {"latency.p50"}},
-    {"throughput", {"throughput.tokens", "throughput.samples", "throughput.inferences"}},
-    {"compute", {"compute.rate"}},
-    {"peak memory", {"memory.total", "memory.peak.worker", "memory.peak.device"}},
-    {"gross energy per inference", {"energy.inference.gross"}},
-    {"power", {"power.average"}},
-};
-
-/* "66.98 µs to 68.41 µs (95 % between launches)" */
+/* "(67.0 µs to 68.4 µs, 95 %)": between launches where there are enough, else within the run. */
 static const char *interval(struct assay__doc *doc, const struct assay__trial *trial)
 {
-    static const char *const pairs[][3] = {
-        {"latency.between_low", "latency.between_high", "95 % between launches"},
-        {"latency.ci_low", "latency.ci_high", "95 % within the run"}};
+    static const char *const pairs[][2] = {{"latency.between_low", "latency.between_high"},
+                                           {"latency.ci_low", "latency.ci_high"}};
     for (size_t i = 0; i < 2; i++) {
         const struct assay_metric *low = assay__trial_metric(trial, pairs[i][0]),
                                   *high = assay__trial_metric(trial, pairs[i][1]);
         if (low && high)
-            return assay__doc_printf(doc, "(%s to %s, %s)", assay__scaled(low->value, "s").text,
-                                     assay__scaled(high->value, "s").text, pairs[i][2]);
+            return assay__doc_printf(doc, "(%s to %s, 95 %%)", assay__scaled(low->value, "s").text,
+                                     assay__scaled(high->value, "s").text);
     }
     return NULL;
+}
+
+/* "(316 × faster than real time)" */
+static const char *speed(struct assay__doc *doc, const struct assay__trial *trial)
+{
+    const struct assay_metric *speed = assay__trial_metric(trial, "realtime.speed");
+    if (!speed) return NULL;
+    return speed->value < 1 ? "(slower than real time)"
+                            : assay__doc_printf(doc, "(%s × faster than real time)",
+                                                assay__digits(speed->value, 3).text);
 }
 
 /* The finding that gained most, or could: what to do next. */
 void assay__add_first_finding(struct assay__doc *doc, const struct assay_profile *profile)
 {
-    if (!profile->finding_count) return;
-    const struct assay__finding *f = &profile->findings[0];
+    size_t advice;
+    const struct assay__finding **order = assay__finding_order(profile, doc->arena, &advice);
+    if (!order) doc->failed = true;
+    if (!order || !advice) return; /* what only disturbed the run is behind its quality */
+    const struct assay__finding *f = order[0];
     const char *gain = "";
     if (isfinite(f->verified_gain))
         gain = assay__doc_printf(doc, ": measured %s × (%s, 95 %%)",
@@ -384,7 +198,7 @@ static void add_machine(struct assay__doc *doc, const struct assay__environment 
 static bool is_chosen(const struct assay__pair *option)
 {
     static const char *const unsaid[] = {"", "default", "any", "by precision", "detected", "auto"};
-    static const char *const elsewhere[] = {"seed", "require"};
+    static const char *const elsewhere[] = {"seed", "require", "state", "seconds_per_inference"};
     if (!option->value) return false;
     for (size_t i = 0; i < sizeof elsewhere / sizeof elsewhere[0]; i++)
         if (strcmp(option->key, elsewhere[i]) == 0) return false;
@@ -431,26 +245,97 @@ void assay__add_target(struct assay__doc *doc, const struct assay__trial *trial)
     if (trial->input_count > INPUTS_SHOWN)
         assay__doc_item_text(doc, "and %zu more input%s", trial->input_count - INPUTS_SHOWN,
                              assay__plural(trial->input_count - INPUTS_SHOWN));
+    assay__add_state(doc, trial);
+}
+
+/* Of a comparison: the latency of every trial. */
+static void add_compared(struct assay__doc *doc)
+{
+    enum { SHOWN = 6 };
+    const struct assay__comparison *all = assay__study_comparison(doc->study);
+    assay__doc_kpis(doc, "p50");
+    for (size_t i = 0, shown = 0; i < all->count && shown < SHOWN; i++) {
+        const struct assay__judged *j = &all->rows[i].judged;
+        if (!j->usable) continue;
+        struct assay__datum value = assay__datum_judged(&j->latency);
+        value.unit = "s";
+        assay__doc_item(doc, j->label, value);
+        shown++;
+    }
 }
 
 static void add_numbers(struct assay__doc *doc, const struct assay__trial *trial, bool several)
 {
-    if (several)
-        assay__doc_plain(doc, "Numbers of trial %d, %s:", trial->id,
-                         *trial->label ? trial->label : trial->target.device);
-    assay__doc_cards(doc, "numbers");
-    for (size_t i = 0; i < sizeof cards / sizeof cards[0]; i++) {
-        const struct assay_metric *metric = NULL;
-        for (size_t k = 0; k < 4 && cards[i].names[k] && !metric; k++)
-            metric = assay__trial_metric(trial, cards[i].names[k]);
-        if (!metric) continue;
-        /* "(samples)", "(tokens)" */
-        bool rate = several && strncmp(metric->name, "throughput.", 11) == 0;
-        assay__doc_item_after(doc, cards[i].label, assay__datum_metric(metric),
-                              i == 0 ? interval(doc, trial)
-                              : rate ? assay__doc_printf(doc, "(%s)", metric->name + 11)
-                                     : NULL);
+    if (several && doc->study->profile->kind == ASSAY__PROFILE_COMPARE) {
+        add_compared(doc);
+        return;
     }
+    enum assay__profile_kind kind = doc->study->profile->kind;
+    const char *label = kind == ASSAY__PROFILE_SWEEP || kind == ASSAY__PROFILE_TUNE ? "the best"
+                        : *trial->label                                             ? trial->label
+                                        : trial->target.device;
+    assay__doc_kpis(doc, "numbers");
+    const struct assay__trial_verdict *v = assay__study_verdict(doc->study, trial);
+    const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
+    struct assay__datum latency = p50 ? assay__datum_metric(p50) : assay__datum_none();
+    if (p50 && several && kind == ASSAY__PROFILE_SWEEP) { /* as its points are judged */
+        const struct assay__sweep *sweep = assay__study_sweep(doc->study);
+        for (size_t i = 0; i < sweep->count; i++)
+            if (&doc->study->profile->trials[sweep->points[i].judged.trial] == trial)
+                latency.number = sweep->points[i].judged.latency.value;
+    }
+    if (p50)
+        assay__doc_item_after(doc, several ? assay__doc_printf(doc, "p50 of %s", label) : "p50",
+                              latency, interval(doc, trial));
+    for (size_t i = 0; i < v->kpi_count; i++) {
+        struct assay__datum value = assay__datum_metric(v->kpis[i].metric);
+        if (v->kpis[i].is_rate) value.unit = ASSAY__UNIT_PLAIN;
+        bool realtime = strcmp(v->kpis[i].metric->name, "realtime.factor") == 0;
+        assay__doc_item_after(doc, v->kpis[i].label, value, realtime ? speed(doc, trial) : NULL);
+    }
+}
+
+enum assay__badge assay__trust_badge(enum assay__trust trust)
+{
+    static const enum assay__badge badges[] = {[ASSAY__TRUST_STABLE] = ASSAY__BADGE_PASS,
+                                               [ASSAY__TRUST_FEW] = ASSAY__BADGE_WARN,
+                                               [ASSAY__TRUST_ESTIMATED] = ASSAY__BADGE_WARN,
+                                               [ASSAY__TRUST_UNKNOWN] = ASSAY__BADGE_WARN,
+                                               [ASSAY__TRUST_UNSTEADY] = ASSAY__BADGE_WARN,
+                                               [ASSAY__TRUST_LAYERS] = ASSAY__BADGE_FAIL,
+                                               [ASSAY__TRUST_NOISY] = ASSAY__BADGE_FAIL,
+                                               [ASSAY__TRUST_INTERRUPTED] = ASSAY__BADGE_FAIL,
+                                               [ASSAY__TRUST_FAILED] = ASSAY__BADGE_FAIL};
+    return badges[trust];
+}
+
+/* "noisy ±15 % (the launches' medians differ by 30.7 %; 2 more) · 2 samples" */
+void assay__add_trust(struct assay__doc *doc, const struct assay__trial *trial)
+{
+    enum { REASON_MOST = 90 };
+    const struct assay__trial_verdict *v = assay__study_verdict(doc->study, trial);
+    const struct assay_metric *samples = assay__trial_metric(trial, "latency.samples");
+    const char *after = NULL;
+    assay__doc_fact(doc, "quality");
+    if (v->reason_count && strlen(v->reasons[0]) <= REASON_MOST)
+        after = v->reason_count > 1
+                    ? assay__doc_printf(doc, "(%s; %zu more)", v->reasons[0], v->reason_count - 1)
+                    : assay__doc_printf(doc, "(%s)", v->reasons[0]);
+    else if (v->reason_count)
+        after = assay__doc_printf(doc, "(%zu reason%s)", v->reason_count,
+                                  assay__plural((double)v->reason_count));
+    assay__doc_item_after(doc, NULL, assay__datum_badge(v->chip, assay__trust_badge(v->trust)),
+                          after);
+    if (samples)
+        assay__doc_item_after(doc, NULL, assay__datum_count(samples->value),
+                              samples->value == 1 ? "sample" : "samples");
+}
+
+static void add_quality(struct assay__doc *doc, const struct assay__trial *trial)
+{
+    const struct assay__trial_verdict *v = assay__study_verdict(doc->study, trial);
+    assay__doc_quality(doc, (struct assay__quality){assay__trust_badge(v->trust), v->chip,
+                                                    v->reasons, v->reason_count});
 }
 
 void assay__add_headline(struct assay__doc *doc, const struct assay__trial *trial)
@@ -458,24 +343,30 @@ void assay__add_headline(struct assay__doc *doc, const struct assay__trial *tria
     const struct assay_profile *profile = doc->study->profile;
     add_alerts(doc, profile);
     if (trial) add_answer(doc, doc->study, trial);
+    if (trial && profile->trial_count == 1) {
+        doc->headed = true; /* a page has it beside its layers */
+        assay__doc_picture(doc, "strip", trial, 0);
+        doc->headed = false;
+    }
     for (size_t i = 0; trial && i < trial->assumed_count; i++)
         assay__doc_assumed(doc, trial->assumed[i]); /* below the answer that it decides */
     if (trial) add_numbers(doc, trial, profile->trial_count > 1);
+    if (trial) add_quality(doc, trial);
 }
 
 static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
     const struct assay_profile *profile = doc->study->profile;
     assay__doc_section(doc, "summary", "Summary", NULL,
-                       ASSAY__VIEW_OVERVIEW | ASSAY__SECTION_QUIET);
+                       ASSAY__TAB_OVERVIEW | ASSAY__SECTION_QUIET | ASSAY__SECTION_FIRST);
     assay__add_headline(doc, trial);
-    const struct assay__stability *s = trial ? &trial->stability : NULL;
-    if (s && s->verdict && strcmp(s->verdict, "unstable") == 0 && s->reason_count) {
-        size_t more = s->reason_count - 1;
-        assay__doc_warn(doc, more ? "Unstable: %s; and %zu more reason%s." : "Unstable: %s.",
-                        s->reasons[0], more, assay__plural((double)more));
-    }
+    doc->headed = true; /* a page has its findings beside the layers */
+    if (trial) assay__add_trust(doc, trial);
     assay__add_first_finding(doc, profile);
+    doc->headed = false;
+    assay__doc_end(doc);
+    assay__doc_section(doc, "measured", "What was measured", NULL,
+                       ASSAY__TAB_EVIDENCE | ASSAY__SECTION_QUIET);
     bool models = assay__trial_of_model(profile, 1) != NULL;
     for (size_t i = 0; i < profile->model_count; i++)
         if (!i || assay__trial_of_model(profile, i)) add_model(doc, profile->models[i], models);

@@ -9,13 +9,13 @@ enum { LABEL = 1, PAIRS_NAMED = 12 };
 enum { NUMBERS = 1, RATES };
 
 static const struct assay__heading parts[] = {
-    {.title = "Sweep", .remark = "per second: samples; energy: gross"},
+    {.title = "Points", .remark = "per second: samples; energy: gross"},
     {.title = "Rates and spread",
      .remark = "min, max: of the launch medians; scaling: throughput relative to the smallest "
                "batch (or fewest threads), 100 % is linear"}};
 /* the configuration matrix of the NCP guides */
 static const struct assay__heading matrix_parts[] = {
-    {.title = "Sweep", .remark = "per second: samples; energy: gross"},
+    {.title = "Points", .remark = "per second: samples; energy: gross"},
     {.title = "Configurations",
      .remark = "compiled: graph optimisation on; accelerator: not the CPU"}};
 
@@ -77,12 +77,16 @@ static void put_row(struct view *v, size_t i)
     const struct assay__sweep *sweep = v->sweep;
     const struct assay__sweep_point *p = &sweep->points[i];
     const struct assay__judged *j = &p->judged;
-    bool best = i == sweep->best, matrix = assay__sweep_is_matrix(sweep);
+    bool best = i == sweep->best, matrix = assay__sweep_is_matrix(sweep), tied = false;
+    for (size_t k = 0; k < sweep->alike_count; k++)
+        tied |= sweep->alike[k] == i;
     const char *mark = best && i == sweep->knee ? "best knee"
                        : best                   ? "best"
                        : i == sweep->knee       ? "knee"
                                                 : "";
-    assay__table_row(v->table, (best ? ASSAY__ROW_BEST : 0) | (j->usable ? 0 : ASSAY__ROW_FAULT),
+    assay__table_row(v->table,
+                     (best ? ASSAY__ROW_BEST : 0) | (tied ? ASSAY__ROW_TIED : 0) |
+                         (j->usable ? 0 : ASSAY__ROW_FAULT),
                      NULL);
     assay__table_number(v->table, v->profile->trials[j->trial].id, ASSAY_MEASURED);
     assay__table_text(v->table, j->label);
@@ -97,7 +101,8 @@ static void put_row(struct view *v, size_t i)
     assay__table_judged(v->table, j->usable, &j->bandwidth, &j->utilization, &j->compute);
     put(v, j, p->efficiency, ASSAY_DERIVED);
     assay__table_texts(v->table, mark, state_of(p), *j->reason ? j->reason : j->lost,
-                       *mark         ? mark
+                       *mark         ? (tied ? "knee, tied" : mark)
+                       : tied        ? "tied"
                        : !p->within  ? state_of(p)
                        : p->software ? "software"
                                      : NULL);
@@ -174,7 +179,6 @@ static void add_verdict(struct view *v)
     bool software = false;
     for (size_t i = 0; i < sweep->count; i++)
         software |= sweep->points[i].software && sweep->points[i].judged.usable;
-    assay__doc_section(v->doc, "sweep-verdict", "What it says", NULL, 0);
     assay__doc_fact_text(v->doc, "best", sweep->why);
     add_tied(v);
     if (sweep->confirmation.asked)
@@ -191,7 +195,6 @@ static void add_verdict(struct view *v)
         assay__doc_item_after(
             v->doc, names[i], assay__measured(parts_s[i], "s"),
             assay__doc_printf(v->doc, "(%.1f %%)", parts_s[i] / wall->total * 100));
-    assay__doc_end(v->doc);
 }
 
 static void build(struct assay__doc *doc, const struct assay__trial *trial)
@@ -200,8 +203,11 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     if (!trial || study->profile->kind != ASSAY__PROFILE_SWEEP) return;
     struct view v = {.doc = doc, .profile = study->profile, .sweep = assay__study_sweep(study)};
     if (study->failed) return;
-    assay__doc_section(doc, "sweep", parts[0].title, parts[0].remark, ASSAY__VIEW_OVERVIEW);
-    add_table(&v);
+    assay__doc_section(doc, "sweep", "Sweep", NULL, ASSAY__TAB_OVERVIEW | ASSAY__SECTION_QUIET);
+    assay__doc_picture(doc, "heat", trial, 0);
+    assay__doc_picture(doc, "sweep", trial, ASSAY__PICTURE_DETAIL);
+    assay__doc_picture(doc, "pareto", trial, ASSAY__PICTURE_DETAIL);
+    add_verdict(&v);
     const struct assay__sweep *sweep = v.sweep;
     struct assay__fault *faults = assay__doc_array(doc, 2 * sweep->count + 1, sizeof *faults);
     for (size_t i = 0; faults && i < sweep->count; i++) {
@@ -217,9 +223,10 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
                                                          j->lost};
     }
     if (faults) assay__point_faults(doc, faults, 2 * sweep->count);
-    assay__doc_picture(doc, "sweep", trial, ASSAY__PICTURE_DETAIL);
-    assay__doc_picture(doc, "pareto", trial, ASSAY__PICTURE_DETAIL);
-    add_verdict(&v);
+    assay__doc_section(doc, "sweep-rows", parts[0].title, parts[0].remark, 0);
+    add_table(&v);
+    assay__point_common(doc, &sweep->axes);
+    assay__doc_end(doc);
     assay__doc_end(doc);
 }
 

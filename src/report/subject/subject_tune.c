@@ -11,18 +11,18 @@ enum { LABEL = 1 };
 static const struct assay__column columns[] = {
     {.key = "trial"},
     {.key = "configuration", .flags = ASSAY__COLUMN_NAME}, /* the axes follow */
-    {"fate", "fate", .priority = 3},
+    {.key = "fate"},
     {"launches", "launches", ASSAY__UNIT_COUNT, .priority = 2},
     {"p50_s", "p50", .unit = "s"},
     {"throughput_per_s", "per second", .unit = "1/s"},
     {"memory_bytes", "memory", "B", .priority = 1},
     {"energy_j", "gross energy", "J", .priority = 1},
     {"drift_relative_l2", "drift", ASSAY__UNIT_PLAIN, .priority = 4},
-    {"ratio", "cost relative to best", TIMES, .priority = 3},
+    {"ratio", "relative to best", TIMES, .priority = 3},
     {.key = "ratio_low"},
     {.key = "ratio_high"},
     {.key = "mark"},
-    {"pareto", "Pareto", .priority = 3},
+    {"pareto", "Pareto", .priority = 4},
     {.key = "state"},
     {.key = "reason"},
     {.title = "mark"},
@@ -33,8 +33,8 @@ static const struct assay__column part_columns[] = {
     {.title = "setting", .flags = ASSAY__COLUMN_NAME},
     {.title = "default"},
     {.title = "best"},
-    {.title = "cost when reset", .unit = TIMES, .flags = ASSAY__COLUMN_KEEP},
-    {.title = "how known", .flags = ASSAY__COLUMN_PROSE},
+    {.title = "cost if reset to it", .unit = TIMES, .flags = ASSAY__COLUMN_KEEP},
+    {.title = "known from", .flags = ASSAY__COLUMN_PROSE},
 };
 
 struct view {
@@ -68,12 +68,14 @@ static const char *state_of(const struct assay__tune_row *row)
 
 static void put_row(struct view *v, size_t i, size_t axes)
 {
-    static const char *const fates[] = {"failed", "dropped", "ablation", "finalist"};
+    static const char *const fates[] = {"failed", "dropped", "ablation", "finalist"},
+                             *const marks[] = {"failed", "search", "reset", NULL};
     const struct assay__tune_row *row = &v->result->rows[i];
     const struct assay__judged *j = &row->judged;
     const struct assay__trial *trial = &v->profile->trials[j->trial];
     const struct assay__ratio *r = &row->ratio;
     unsigned flags = (i == v->result->best ? ASSAY__ROW_BEST : 0) |
+                     (row->alike ? ASSAY__ROW_TIED : 0) |
                      (row->fate == ASSAY__FATE_FAILED ? ASSAY__ROW_FAULT : 0);
     bool tested = isfinite(r->ratio) && r->ci.known;
     assay__table_row(v->table, flags, NULL);
@@ -101,16 +103,20 @@ static void put_row(struct view *v, size_t i, size_t axes)
                        : !row->allowed ? state_of(row)
                        : row->alike    ? "tied"
                        : start         ? "default"
-                                       : NULL);
+                                       : marks[row->fate]);
 }
 
-/* Finalists first, then by cost; what failed comes last. */
-static bool stands_before(const struct assay__tune_row *a, const struct assay__tune_row *b)
+/* The best, then what is tied with it, then the other finalists, then the rest; each by cost, what
+ * failed comes last. */
+static bool stands_before(const struct assay__tune_result *result, size_t a, size_t b)
 {
-    bool final_a = a->fate == ASSAY__FATE_FINALIST, final_b = b->fate == ASSAY__FATE_FINALIST;
-    if (final_a != final_b) return final_a;
-    double x = isfinite(a->cost) ? a->cost : INFINITY, y = isfinite(b->cost) ? b->cost : INFINITY;
-    return x < y;
+    const struct assay__tune_row *x = &result->rows[a], *y = &result->rows[b];
+    const bool ranks[][2] = {{a == result->best, b == result->best},
+                             {x->alike, y->alike},
+                             {x->fate == ASSAY__FATE_FINALIST, y->fate == ASSAY__FATE_FINALIST}};
+    for (size_t i = 0; i < sizeof ranks / sizeof ranks[0]; i++)
+        if (ranks[i][0] != ranks[i][1]) return ranks[i][0];
+    return (isfinite(x->cost) ? x->cost : INFINITY) < (isfinite(y->cost) ? y->cost : INFINITY);
 }
 
 static size_t *reading_order(struct view *v)
@@ -119,7 +125,7 @@ static size_t *reading_order(struct view *v)
     size_t *order = assay__doc_array(v->doc, result->count + 1, sizeof *order);
     for (size_t i = 0; order && i < result->count; i++) { /* a few hundred at most */
         size_t at = i;
-        for (; at > 0 && stands_before(&result->rows[i], &result->rows[order[at - 1]]); at--)
+        for (; at > 0 && stands_before(result, i, order[at - 1]); at--)
             order[at] = order[at - 1];
         order[at] = i;
     }
@@ -127,12 +133,15 @@ static size_t *reading_order(struct view *v)
 }
 
 static const char *const legend[][2] = {
-    {"finalist", "judged by separate launches"},
-    {"dropped", "has only the short launches of the search"},
-    {"ablation", "the best with one setting reset to its default"},
+    {"search", "measured by the short launches of the search, which only choose what is "
+               "measured again: the fastest of many is often luck"},
+    {"reset", "the best with one setting reset to its default"},
+    {"tied", "the test shows no difference from the best; of tied rows the one that changes the "
+             "fewest defaults is called best, even where another has the lower median"},
     {"Pareto", "no other is better in one of latency, throughput, memory and energy and as "
                "good in the rest"},
-    {"cost", "the quantity to minimise: latency, time per sample or energy"},
+    {"relative to best", "what the goal minimises (latency, time per sample or energy), divided by "
+                         "that of the best"},
 };
 
 static void add_drift(struct view *v)
@@ -211,7 +220,6 @@ static void add_best(struct view *v)
                                           few ? assay__doc_reason(v->doc, slo, reason) : reason};
     }
     if (faults) assay__point_faults(v->doc, faults, result->count);
-    add_spent(v);
 }
 
 static const char *how_known(struct view *v, const struct assay__tune_part *part)
@@ -242,6 +250,41 @@ static void add_parts(struct view *v)
     assay__doc_end(v->doc);
 }
 
+/* The best as code that can be pasted: Python, and the others behind it. */
+static void add_code(struct view *v)
+{
+    static const char *const languages[][2] = {
+        {"python", "Python"}, {"c", "C"}, {"json", "JSON session options"}};
+    if (!best_of(v->result)) return;
+    assay__doc_section(v->doc, "tune-code", "Use it", NULL, 0);
+    for (size_t i = 0; i < sizeof languages / sizeof languages[0]; i++) {
+        const char *text = assay__tune_snippet(v->profile, v->result, languages[i][0],
+                                               v->doc->study->arena);
+        if (!text) v->doc->failed = true;
+        if (i == 1) assay__doc_fold(v->doc, NULL, "In C, and as JSON", NULL);
+        if (text && *text) assay__doc_code(v->doc, languages[i][0], languages[i][1], text);
+    }
+    assay__doc_end(v->doc);
+    assay__doc_end(v->doc);
+}
+
+static void add_table(struct view *v)
+{
+    size_t count = COLUMN_COUNT;
+    const struct assay__column *own = assay__point_columns(v->doc, columns, &count, LABEL,
+                                                           &v->result->axes);
+    assay__doc_section(v->doc, "tune-rows", "Configurations",
+                       "the best, what is tied with it, then by cost", 0);
+    v->table = assay__doc_add_table(v->doc, "tune", "Every configuration tried", own, count);
+    v->table->more = "configurations";
+    v->table->order = reading_order(v);
+    for (size_t i = 0; i < v->result->count; i++)
+        put_row(v, i, count - COLUMN_COUNT);
+    assay__point_common(v->doc, &v->result->axes);
+    assay__doc_legend(v->doc, ASSAY__ARRAY(legend));
+    assay__doc_end(v->doc);
+}
+
 static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
     struct assay__study *study = doc->study;
@@ -249,34 +292,14 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     struct view v = {.doc = doc, .profile = study->profile, .result = assay__study_tune(study)};
     if (study->failed) return;
     const char *goal = assay__plan_goal_name(doc->study->profile->plan.goal);
-    assay__doc_section(
-        doc, "tune", "Tune",
-        assay__doc_printf(doc, "finalists first, then by cost; the goal is %s", goal),
-        ASSAY__VIEW_OVERVIEW);
-    size_t count = COLUMN_COUNT;
-    const struct assay__column *own = assay__point_columns(doc, columns, &count, LABEL,
-                                                           &v.result->axes);
-    v.table = assay__doc_add_table(doc, "tune", "Every configuration tried", own, count);
-    v.table->more = "configurations";
-    v.table->order = reading_order(&v);
-    for (size_t i = 0; i < v.result->count; i++)
-        put_row(&v, i, count - COLUMN_COUNT);
-    assay__doc_legend(doc, ASSAY__ARRAY(legend));
+    assay__doc_section(doc, "tune", "Tune", assay__doc_printf(doc, "the goal is %s", goal),
+                       ASSAY__TAB_OVERVIEW);
+    add_code(&v);
+    add_table(&v);
     add_best(&v);
-    assay__doc_picture(doc, "pareto", trial, ASSAY__PICTURE_DETAIL);
     add_parts(&v);
-    static const char *const languages[][2] = {
-        {"python", "Python"}, {"c", "C"}, {"json", "JSON session options"}};
-    if (best_of(v.result)) {
-        assay__doc_section(doc, "tune-code", "The best configuration as code", NULL, 0);
-        for (size_t i = 0; i < sizeof languages / sizeof languages[0]; i++) {
-            const char *text = assay__tune_snippet(v.profile, v.result, languages[i][0],
-                                                   study->arena);
-            if (!text) doc->failed = true;
-            if (text && *text) assay__doc_code(doc, languages[i][0], languages[i][1], text);
-        }
-        assay__doc_end(doc);
-    }
+    assay__doc_picture(doc, "pareto", trial, ASSAY__PICTURE_DETAIL);
+    add_spent(&v);
     assay__doc_end(doc);
 }
 

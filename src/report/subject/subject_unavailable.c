@@ -1,15 +1,18 @@
-/* subject_unavailable.c - the metrics that are not known, by reason. A report about one subject
+/* subject_unavailable.c - the metrics that are not known, by reason: each reason once, and reasons
+ * that differ in their numbers only as one ("needs 64 to 662 samples"). A report about one subject
  * lists what belongs to it and counts the rest. */
 #include "report/subject/subject.h"
+
+#include "report/figure/graph_tree.h"
 
 #include <string.h>
 
 enum { REASONS_MOST = 100 }; /* a profile from elsewhere may hold any number */
 
 struct group {
-    const char *reason;
-    struct assay__buf names; /* "latency.transfer_in, .execute" */
-    const char *last;        /* the name that was added last */
+    const char *reason, *last_reason; /* the first, and the last that is alike */
+    struct assay__buf names;          /* "latency.transfer_in, .execute" */
+    const char *last;                 /* the name that was added last */
 };
 
 /* What a report about one subject lists: names that begin so. */
@@ -47,6 +50,38 @@ static void add_name(struct group *group, const char *name)
     group->last = name;
 }
 
+static size_t digits_at(const char *text)
+{
+    return strspn(text, "0123456789");
+}
+
+/* The same words; numbers may differ. */
+static bool is_alike(const char *a, const char *b)
+{
+    while (*a && *b) {
+        size_t in_a = digits_at(a), in_b = digits_at(b);
+        if (!in_a != !in_b || (!in_a && *a != *b)) return false;
+        a += in_a ? in_a : 1;
+        b += in_b ? in_b : 1;
+    }
+    return !*a && !*b;
+}
+
+/* Both as one: where a number differs, from the one to the other. */
+static const char *joined(struct assay__doc *doc, const char *a, const char *b)
+{
+    struct assay__buf text = {0};
+    while (*a && *b) {
+        size_t in_a = digits_at(a), in_b = digits_at(b);
+        assay__buf_add(&text, a, in_a ? in_a : 1);
+        if (in_a && (in_a != in_b || strncmp(a, b, in_a) != 0))
+            assay__buf_printf(&text, " to %.*s", (int)in_b, b);
+        a += in_a ? in_a : 1;
+        b += in_b ? in_b : 1;
+    }
+    return assay__doc_take(doc, &text);
+}
+
 static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
     struct group groups[REASONS_MOST + 1] = {0};
@@ -62,19 +97,27 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
         }
         const char *reason = m->note && *m->note ? assay__doc_reason(doc, m->name, m->note)
                                                  : "no reason was recorded";
-        while (g < count && g < REASONS_MOST && strcmp(groups[g].reason, reason) != 0)
+        while (g < count && g < REASONS_MOST && !is_alike(groups[g].reason, reason))
             g++;
         if (g == REASONS_MOST) reason = "other reasons (see JSON or CSV)";
         if (g == count) groups[count++].reason = reason;
+        groups[g].last_reason = reason;
         add_name(&groups[g], m->name);
         missing++;
     }
     assay__doc_section(
         doc, "unavailable", "Not available",
-        assay__doc_printf(doc, "%zu metric%s, and why", missing, assay__plural((double)missing)),
-        ASSAY__VIEW_MACHINE | ASSAY__SECTION_DETAIL);
+        assay__doc_printf(doc, "%zu metric%s", missing, assay__plural((double)missing)),
+        ASSAY__TAB_EVIDENCE | ASSAY__SECTION_DETAIL);
+    /* A long list, unless the report is about one subject. */
+    bool folded = belongs(doc->study->profile->command, "");
+    if (folded) assay__doc_fold(doc, "not-available", "Each metric, and why", NULL);
     for (size_t i = 0; i < count; i++)
-        assay__doc_point(doc, "%s: %s", assay__doc_take(doc, &groups[i].names), groups[i].reason);
+        assay__doc_point(doc, "%s: %s", assay__doc_take(doc, &groups[i].names),
+                         joined(doc, groups[i].reason, groups[i].last_reason));
+    if (trial->layers.count && assay__graph_missing(trial))
+        assay__doc_point(doc, "graph of the network: %s", assay__graph_missing(trial));
+    if (folded) assay__doc_end(doc);
     if (others)
         assay__doc_note(doc, "%zu more metrics of other subjects are not available.", others);
     assay__doc_end(doc);

@@ -9,17 +9,19 @@
 /* X(name, tables: "layers|layer-times" or "") */
 #define ASSAY__SUBJECTS(X)                        \
     X(summary, "")                                \
-    X(findings, "|findings")                      \
     X(comparison, "|comparison")                  \
     X(changes, "|operator-changes|layer-changes") \
     X(sweep, "|sweep")                            \
     X(tune, "|tune")                              \
+    X(findings, "|findings")                      \
     X(requirements, "|requirements")              \
     X(latency, "|launches|samples")               \
     X(generation, "|bench")                       \
+    X(state, "|state")                            \
     X(operators, "|operators")                    \
     X(metrics, "|metrics")                        \
     X(layers, "|layers|layer-times")              \
+    X(graph, "")                                  \
     X(ncp_groups, "|groups|steps")                \
     X(roofline, "")                               \
     X(placement, "")                              \

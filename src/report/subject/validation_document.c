@@ -15,12 +15,14 @@ static const struct assay__column columns[] = {
     {.key = "model_out_s"},
     {.key = "in_sample_s"},
     {.key = "never_fitted_s"},
-    {.title = "chip out", .unit = "ratio"},
-    {.title = "model out", .unit = "ratio"},
-    {.title = "seen", .unit = "ratio"},
+    {.title = "both out", .unit = "ratio"},
+    {.title = "chip out", .unit = "ratio", .priority = 2},
+    {.title = "model out", .unit = "ratio", .priority = 2},
+    {.title = "seen", .unit = "ratio", .priority = 3},
     {.title = "never fitted", .unit = "ratio"},
     {.key = "excluded"},
     {.key = "source"},
+    {.key = "both_out_s"},
 };
 
 /* "+15 %", signed: too long or too short. Nothing where there is none. */
@@ -36,18 +38,20 @@ static void put_row(struct assay__table *t, const struct assay__validation_row *
 {
     bool held = row->excluded != NULL; /* never fitted: predicted by a fit of the others */
     double in_s = held ? (double)NAN : row->in_s, never_s = held ? row->in_s : (double)NAN;
-    double unseen_s = held                         ? never_s
-                      : isfinite(row->model_out_s) ? row->model_out_s
-                                                   : row->chip_out_s;
+    double unseen_s = held                        ? never_s
+                      : isfinite(row->both_out_s) ? row->both_out_s
+                                                  : row->model_out_s;
     assay__table_row_of(t, 0, row->row, row->label, row->chip);
     assay__table_known(t, row->measured_s, ASSAY_MEASURED);
     assay__table_known(t, unseen_s, ASSAY_ESTIMATED);
     const double predicted_s[] = {row->chip_out_s, row->model_out_s, in_s, never_s};
     for (size_t i = 0; i < 4; i++)
         assay__table_known(t, predicted_s[i], ASSAY_ESTIMATED);
+    put_error(t, row->both_out_s, row->measured_s);
     for (size_t i = 0; i < 4; i++)
         put_error(t, predicted_s[i], row->measured_s);
     assay__table_texts(t, row->excluded, row->source);
+    assay__table_known(t, row->both_out_s, ASSAY_ESTIMATED);
 }
 
 /* held: rows that no fit has seen. */
@@ -93,7 +97,7 @@ int assay__validation_document(const struct assay__validation *v, bool published
     if (!doc) return ASSAY_ENOMEM;
     doc->table = "validation";
     const char *remark = assay__doc_printf(doc, "%zu, predicted by a fit without the %s", v->used,
-                                           published ? "chip, the model" : "family");
+                                           published ? "chip and the model" : "family");
     assay__doc_section(doc, "predicted", "Predicted", remark, 0);
     add_rows(doc, v, false);
     assay__doc_end(doc);
@@ -113,7 +117,7 @@ int assay__validation_document(const struct assay__validation *v, bool published
     assay__doc_note(
         doc, "In-sample errors are for comparison only; estimates are never labelled with them.");
     if (v->missing)
-        assay__doc_warn(doc, "%zu measured model%s left out: the file is gone", v->missing,
+        assay__doc_warn(doc, "%zu measured model%s left out: the file no longer exists", v->missing,
                         v->missing == 1 ? " is" : "s are");
     assay__doc_end(doc);
     assay__doc_section(doc, "excluded", "Not used", "and why", 0);

@@ -1,4 +1,4 @@
-/* html_page.c - the document around the sections: head with its policy, navigation, style sheet,
+/* html_page.c - the document around the tabs: head with its policy, navigation, style sheet,
  * scripts, data. The policy allows the one style sheet and the scripts by the SHA-256 of their
  * bytes (CSP level 2), and nothing that is fetched. uPlot is in the page only where a figure can be
  * zoomed and the build had it. */
@@ -7,6 +7,7 @@
 #include "model/sha256.h"
 #include "page_css.h"
 #include "page_js.h"
+#include "plots_js.h"
 #include "report/figure/figure.h"
 #include "uplot_css.h"
 #include "uplot_js.h"
@@ -21,20 +22,28 @@ static void put(struct assay__buf *out, const char *before, const char *text, co
     assay__buf_puts(out, after);
 }
 
-/* The hash of the text of one element, which is the three parts joined. */
-static void put_hash(struct assay__buf *out, const char *first, const char *second,
-                     const char *third)
+/* The hash of the text of one element, which is the parts joined. */
+static void put_hash(struct assay__buf *out, const char *const *parts, size_t count)
 {
     struct assay__sha256 sha;
     uint8_t digest[32];
     assay__sha256_start(&sha);
-    assay__sha256_add(&sha, first, strlen(first));
-    assay__sha256_add(&sha, second, strlen(second));
-    assay__sha256_add(&sha, third, strlen(third));
+    for (size_t i = 0; i < count; i++)
+        assay__sha256_add(&sha, parts[i], strlen(parts[i]));
     assay__sha256_end(&sha, digest);
     assay__buf_puts(out, "'sha256-");
     assay__html_base64(out, digest, sizeof digest);
     assay__buf_puts(out, "'");
+}
+
+/* The page's own script: one function around its files. */
+enum { SCRIPT_PARTS = 4 };
+static void list_script(bool zoom, const char *parts[SCRIPT_PARTS])
+{
+    parts[0] = "(function () {\n'use strict';";
+    parts[1] = zoom ? assay__plots_js : "";
+    parts[2] = assay__page_js;
+    parts[3] = "})();\n";
 }
 
 bool assay__html_can_zoom(void)
@@ -44,18 +53,23 @@ bool assay__html_can_zoom(void)
 
 static void put_head(struct assay__buf *out, const struct assay__doc *doc, bool zoom)
 {
-    const char *more = zoom ? assay__uplot_css : "";
+    struct assay__buf css = {0};
+    assay__buf_puts(&css, assay__page_css);
+    assay__figure_css(&css);
+    if (zoom) assay__buf_puts(&css, assay__uplot_css);
     assay__buf_puts(out,
                     "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
                     "base-uri 'none'; form-action 'none'; style-src ");
-    put_hash(out, assay__page_css, assay__figure_css(), more);
+    put_hash(out, (const char *const[]){assay__buf_text(&css)}, 1);
     assay__buf_puts(out, "; script-src ");
     if (zoom) {
-        put_hash(out, assay__uplot_js, "", "");
+        put_hash(out, (const char *const[]){assay__uplot_js}, 1);
         assay__buf_putc(out, ' ');
     }
-    put_hash(out, assay__page_js, "", "");
+    const char *script[SCRIPT_PARTS];
+    list_script(zoom, script);
+    put_hash(out, script, SCRIPT_PARTS);
     assay__buf_puts(
         out, "\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
              "<meta name=\"color-scheme\" content=\"light dark\">\n"
@@ -63,64 +77,90 @@ static void put_head(struct assay__buf *out, const struct assay__doc *doc, bool 
     assay__html_text(out, *doc->title ? doc->title : "assay");
     if (*doc->kicker) put(out, " · ", doc->kicker, "");
     assay__buf_puts(out, "</title>\n<style>");
-    assay__buf_puts(out, assay__page_css);
-    assay__buf_puts(out, assay__figure_css());
-    assay__buf_puts(out, more);
+    assay__buf_puts(out, assay__buf_text(&css));
     assay__buf_puts(out, "</style>\n</head>\n");
+    assay__buf_drop(&css, out);
 }
 
-/* "cpu · batch 1 · 2026-…": a line ends between short items, not inside one. */
-static void put_items(struct assay__buf *out, const char *items)
+/* --- tabs ------------------------------------------------------------------------------------- */
+
+static const char *const tab_titles[ASSAY__TAB_COUNT] = {
+    [ASSAY__TAB_NONE] = "",
+    [ASSAY__TAB_OVERVIEW] = "Overview",
+    [ASSAY__TAB_GRAPH] = "Graph",
+    [ASSAY__TAB_ROOFLINE] = "Roofline",
+    [ASSAY__TAB_LATENCY] = "Latency",
+    [ASSAY__TAB_MEMORY] = "Memory",
+    [ASSAY__TAB_GENERATE] = "Generate",
+    [ASSAY__TAB_POWER] = "Power",
+    [ASSAY__TAB_EVIDENCE] = "Evidence",
+};
+
+const char *assay__html_tab_title(enum assay__tab tab)
 {
-    static const char between[] = " · ";
-    enum { SHORT = 28 };
-    while (*items) {
-        const char *end = strstr(items, between);
-        size_t length = end ? (size_t)(end - items) : strlen(items);
-        struct assay__buf item = {0};
-        assay__buf_add(&item, items, length);
-        if (length <= SHORT) assay__buf_puts(out, "<span class=\"o\">");
-        assay__html_text(out, item.data);
-        if (length <= SHORT) assay__buf_puts(out, "</span>");
-        if (end) assay__buf_puts(out, between);
-        assay__buf_drop(&item, out);
-        items += length + (end ? sizeof between - 1 : 0);
-    }
+    return tab_titles[tab];
 }
 
-static void put_banner(struct assay__buf *out, const struct assay__doc *doc)
+/* "tab-overview" */
+static void put_tab_id(struct assay__buf *out, size_t tab)
 {
-    assay__buf_puts(out, "<body>\n<a class=\"skip\" href=\"#main\">Skip to the content</a>\n"
-                         "<header class=\"top\">\n<div class=\"who\">");
-    if (*doc->kicker) put(out, "<p class=\"kicker\">", doc->kicker, "</p>");
-    assay__buf_puts(out, "<h1>");
-    assay__html_name(out, *doc->title ? doc->title : "assay");
-    assay__buf_puts(out, "</h1>");
-    if (*doc->subtitle) {
-        assay__buf_puts(out, "<p class=\"subtitle\">");
-        put_items(out, doc->subtitle);
-        assay__buf_puts(out, "</p>");
+    assay__buf_puts(out, "tab-");
+    for (const char *c = tab_titles[tab]; *c; c++)
+        assay__buf_putc(out, (char)(*c >= 'A' && *c <= 'Z' ? *c - 'A' + 'a' : *c));
+}
+
+static bool is_used(const struct assay__html_tab *tab)
+{
+    return tab->first.length || tab->body.length;
+}
+
+/* Links to what follows in order; the script makes tabs of them. */
+static void put_tabs(struct assay__html *page, struct assay__buf *out)
+{
+    size_t count = 0;
+    for (size_t i = 1; i < ASSAY__TAB_COUNT; i++)
+        count += is_used(&page->tabs[i]);
+    if (count > 1) {
+        assay__buf_puts(out, "<nav class=\"tabs\" aria-label=\"Parts of this page\">\n<ul>\n");
+        for (size_t i = 1; i < ASSAY__TAB_COUNT; i++) {
+            if (!is_used(&page->tabs[i])) continue;
+            assay__buf_puts(out, "<li><a href=\"#");
+            put_tab_id(out, i);
+            assay__buf_printf(out, "\">%s</a></li>\n", tab_titles[i]);
+        }
+        assay__buf_puts(out, "</ul>\n</nav>\n");
     }
-    /* The script fills and shows it: without one there is nothing to press. */
-    assay__buf_puts(out, "</div>\n<div class=\"tools\" id=\"tools\" hidden></div>\n</header>\n");
+    assay__buf_puts(out, "<main id=\"main\" tabindex=\"-1\">\n");
+    for (size_t i = 1; i < ASSAY__TAB_COUNT; i++) {
+        struct assay__html_tab *tab = &page->tabs[i];
+        if (is_used(tab)) {
+            assay__buf_puts(out, "<section class=\"tab\" id=\"");
+            put_tab_id(out, i);
+            assay__buf_puts(out, "\" aria-labelledby=\"h-");
+            put_tab_id(out, i);
+            assay__buf_puts(out, "\">\n<h2 id=\"h-");
+            put_tab_id(out, i);
+            assay__buf_printf(out, "\"%s>%s</h2>\n", count > 1 ? "" : " class=\"hidden\"",
+                              tab_titles[i]);
+            assay__buf_add(out, assay__buf_text(&tab->first), tab->first.length);
+            assay__buf_add(out, assay__buf_text(&tab->body), tab->body.length);
+            assay__buf_puts(out, "</section>\n");
+        }
+        assay__buf_drop(&tab->first, out);
+        assay__buf_drop(&tab->body, out);
+    }
+    assay__buf_puts(out, "</main>\n");
 }
 
 void assay__html_document(struct assay__html *page, const struct assay__doc *doc,
-                          const struct assay__buf *data, struct assay__buf *out)
+                          const struct assay__buf *header, const struct assay__buf *data,
+                          struct assay__buf *out)
 {
     put_head(out, doc, page->zoom);
-    put_banner(out, doc);
-    assay__buf_puts(out, "<div class=\"columns\">\n");
-    assay__buf_puts(out, "<nav aria-label=\"Sections\">\n<ul>\n");
-    for (size_t i = 0; i < page->link_count; i++) {
-        const struct assay__html_link *link = &page->links[i];
-        assay__buf_printf(out, "<li data-views=\"%u\"><a href=\"#%s\">", link->views, link->id);
-        put(out, "", link->title, "</a></li>\n");
-    }
-    assay__buf_puts(out, "</ul>\n</nav>\n");
-    assay__buf_puts(out, "<main id=\"main\" tabindex=\"-1\">\n");
-    assay__buf_add(out, assay__buf_text(&page->body), page->body.length);
-    assay__buf_puts(out, "</main>\n</div>\n<footer>");
+    assay__buf_puts(out, "<body>\n<a class=\"skip\" href=\"#main\">Skip to the content</a>\n");
+    assay__buf_add(out, assay__buf_text(header), header->length);
+    put_tabs(page, out);
+    assay__buf_puts(out, "<footer>");
     if (*doc->footer) put(out, "<p>", doc->footer, "</p>");
     assay__buf_puts(out, "</footer>\n");
     assay__buf_add(out, assay__buf_text(data), data->length);
@@ -132,12 +172,14 @@ void assay__html_document(struct assay__html *page, const struct assay__doc *doc
         assay__buf_puts(out, assay__uplot_js);
         assay__buf_puts(out, "</script>\n");
     }
+    const char *script[SCRIPT_PARTS];
+    list_script(page->zoom, script);
     assay__buf_puts(out, "<script>");
-    assay__buf_puts(out, assay__page_js);
+    for (size_t i = 0; i < SCRIPT_PARTS; i++)
+        assay__buf_puts(out, script[i]);
     assay__buf_puts(out, "</script>\n");
     assay__buf_puts(out, "</body>\n</html>\n");
-    if (data->failed) out->failed = true;
-    assay__buf_drop(&page->body, out);
+    if (data->failed || header->failed) out->failed = true;
 }
 
 void assay__html_data(struct assay__buf *out, const char *id, const char *json, size_t length)

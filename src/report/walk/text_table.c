@@ -236,7 +236,7 @@ static void drop_columns(struct layout *l, unsigned from)
 static void arrange(struct layout *l)
 {
     for (size_t c = 0; c < l->table->column_count; c++) {
-        bool shown = assay__walk_column_is_shown(l->table, c);
+        bool shown = assay__walk_column_is_shown(l->table, c, false);
         l->places[c] = shown ? COLUMN : HIDDEN;
         l->widths[c] = !shown ? 0 : is_bar(l, c) ? BAR_LEAST : natural_width(l, c);
     }
@@ -479,7 +479,10 @@ static void put_row(struct layout *l, size_t row, const bool *chunk)
     for (size_t line = 0; more && !out->failed; line++) {
         bool first = true;
         more = false;
-        assay__buf_puts(out, flags & ASSAY__ROW_BEST && !line ? "> " : "  ");
+        assay__buf_puts(out, line                      ? "  "
+                             : flags & ASSAY__ROW_BEST ? "> "
+                             : flags & ASSAY__ROW_TIED ? "│ "
+                                                       : "  ");
         for (size_t c = 0; c < columns; c++) {
             if (!is_among(l, c, chunk)) continue;
             if (!first) assay__buf_repeat(out, " ", GAP);

@@ -24,8 +24,11 @@ bool assay__walk_picture(const struct assay__picture *picture, assay__draw_fn *d
     for (int code = 0; row && !code && drawn < PARTS;) {
         struct assay__figure figure = {0};
         struct assay__arena *arena = assay__arena_new(); /* of one part: they are large */
-        struct assay__sketch sketch = {
-            picture->study, picture->trial, arena, &figure, why, false, {0}};
+        struct assay__sketch sketch = {.study = picture->study,
+                                       .trial = picture->trial,
+                                       .arena = arena,
+                                       .figure = &figure,
+                                       .error = why};
         code = arena ? row->make(&sketch, drawn) : ASSAY_ENOMEM;
         if (!code) {
             draw(context, &figure);
@@ -99,10 +102,10 @@ struct assay__datum assay__walk_sum(const struct assay__table *table, size_t col
     return assay__datum_number(sum, NULL, state);
 }
 
-bool assay__walk_column_is_shown(const struct assay__table *table, size_t column)
+bool assay__walk_column_is_shown(const struct assay__table *table, size_t column, bool page)
 {
     const struct assay__column *c = &table->columns[column];
-    if (!c->title) return false;
+    if (!c->title || c->flags & (page ? ASSAY__COLUMN_ASIDE : ASSAY__COLUMN_PAGE)) return false;
     if (c->flags & ASSAY__COLUMN_KEEP || table->fill) return true;
     for (size_t i = 0; i < table->row_count; i++)
         if (!(table->rows[i].flags & ASSAY__ROW_DATA) &&
@@ -147,7 +150,7 @@ void assay__walk_parts(const struct assay__table *table, assay__part_fn *put, vo
         bool shown = false; /* a column that belongs to this part alone */
         if (!part) *failed = true;
         for (size_t c = 0; part && c < part->column_count; c++)
-            shown |= part->columns[c].part && assay__walk_column_is_shown(part, c);
+            shown |= part->columns[c].part && assay__walk_column_is_shown(part, c, false);
         if (shown) put(context, part, i ? &table->parts[i] : NULL);
         assay__arena_free(arena);
     }

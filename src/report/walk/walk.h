@@ -38,8 +38,9 @@ size_t assay__walk_limit(const struct assay__table *table, size_t top);
 /** What the rows that are left out add up to in a column of ASSAY__COLUMN_SUM: derived, or
  *  estimated when one of them is; not known when one of them is not. */
 struct assay__datum assay__walk_sum(const struct assay__table *table, size_t column, size_t limit);
-/** Whether people see the column: it has a title, and a row has something in it. */
-bool assay__walk_column_is_shown(const struct assay__table *table, size_t column);
+/** Whether people see the column: it has a title, and a row has something in it. page: in a page,
+ *  which has columns of its own. */
+bool assay__walk_column_is_shown(const struct assay__table *table, size_t column, bool page);
 
 /** Why cells have no number: columns with the same reason are listed together. */
 struct assay__gap {

@@ -4,6 +4,7 @@
  * that a spreadsheet would take for a formula is made text. */
 #include "report/walk/walk.h"
 
+#include "base/options_read.h"
 #include "base/text.h"
 
 #include <limits.h>
@@ -117,8 +118,8 @@ int assay__walk_csv(const struct assay__doc *doc, const struct assay_report_opti
             again = table_at(doc, k) && strcmp(table_at(doc, k)->name, table->name) == 0;
         if (!again) assay__buf_printf(&names, "%s%s", names.length ? "|" : "", table->name);
     }
-    int code = assay_error_set(error, ASSAY_EINVAL, "unknown table '%s' (%s)", wanted,
-                               names.data ? names.data : "there is none");
+    int code = assay__refuse_option(error, "table", "unknown table '%s' (%s)", wanted,
+                                    names.data ? names.data : "there is none");
     assay__buf_free(&names);
     return code;
 }

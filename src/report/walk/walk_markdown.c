@@ -25,6 +25,7 @@ struct walk {
     const struct assay__doc *doc;
     size_t top;
     int depth;
+    bool begun; /* a section: titles for navigation are needed from then on */
     bool in_facts;
 };
 
@@ -150,7 +151,7 @@ static void put_code(struct walk *w, const struct assay__code *code)
 static bool is_shown(const struct assay__table *table, size_t column)
 {
     return !(table->columns[column].flags & ASSAY__COLUMN_BAR) &&
-           assay__walk_column_is_shown(table, column);
+           assay__walk_column_is_shown(table, column, false);
 }
 
 static void put_row(struct walk *w, const struct assay__table *table,
@@ -242,12 +243,14 @@ static void put_blocks(struct walk *w)
     for (size_t i = 0; i < w->doc->count; i++) {
         const struct assay__block *block = &w->doc->blocks[i];
         bool begins = block->kind == ASSAY__BLOCK_SECTION || block->kind == ASSAY__BLOCK_FOLD,
-             strong = false;
+             strong = false, quiet;
         w->in_facts &= block->kind == ASSAY__BLOCK_FACT;
         switch (block->kind) {
         case ASSAY__BLOCK_SECTION:
             w->depth++;
-            if (block->heading.flags & ASSAY__SECTION_QUIET) break;
+            quiet = !w->begun && block->heading.flags & ASSAY__SECTION_QUIET;
+            w->begun = true;
+            if (quiet) break;
             assay__buf_putc(w->out, '\n');
             assay__buf_repeat(w->out, "#", (size_t)(w->depth < DEEPEST ? w->depth : DEEPEST) + 1);
             put(w, " ", block->heading.title, "\n");

@@ -113,6 +113,7 @@ static void put_picture(struct walk *w, const struct assay__picture *picture)
 {
     struct assay_error why;
     if (picture->flags & ASSAY__PICTURE_DETAIL && !w->full) return;
+    if (picture->flags & ASSAY__PICTURE_PAGE) return;
     w->keyed = picture->flags & ASSAY__PICTURE_KEYED;
     if (!assay__walk_picture(picture, draw, w, &why, &w->page.out->failed) &&
         picture->flags & ASSAY__PICTURE_SAY && why.message[0])

@@ -24,13 +24,16 @@ struct assay__arm {
     struct assay__workload *workload;
     struct assay__model_costs costs;
     struct assay__generation generation; /* tokens 0: an inference is one run */
-    struct assay__watch *watch;          /* NULL: nothing but the latency */
-    struct assay__watch *shared;         /* of several arms, not owned; NULL: none */
+    struct assay__feedback *feedback;    /* outputs that are inputs of the next inference */
+    size_t feedback_count;
+    struct assay__watch *watch;  /* NULL: nothing but the latency */
+    struct assay__watch *shared; /* of several arms, not owned; NULL: none */
     struct assay__outcome *outcomes;
     size_t outcome_count, outcome_capacity;
+    bool without_layers;       /* the next launch, whatever the options say */
     size_t adopted;            /* of the outcomes: those of an earlier capture */
     char model_path[PATH_MAX]; /* its file (a temporary one for a zoo model); "" for a script */
-    /* folder for the outputs of the first inference of the first launch; "": they are not kept */
+    /* folder for the outputs of an early inference of the first launch; "": they are not kept */
     char outputs[PATH_MAX];
     const char *device;                       /* the engine's own name: without a build's prefix */
     uint64_t start_ns, building_ns, extra_ns; /* extra: launches that watchers wanted */
@@ -59,6 +62,8 @@ int assay__arm_start_failed(struct assay_profile *profile, const struct assay__r
 int assay__arm_begin(struct assay__arm *arm, struct assay_error *error);
 /** One more launch. A failed one is an outcome, not an error: only running out of memory is. */
 int assay__arm_launch(struct assay__arm *arm, struct assay_error *error);
+/** The trial's launches are those that there were: their number was not known before. */
+int assay__arm_count_launches(struct assay__arm *arm, struct assay_error *error);
 /** Whether a launch has layers that belong to the latency over all launches (or none ever will). */
 bool assay__arm_layers_fit(const struct assay__arm *arm);
 /** Takes over a launch of an earlier capture as one more of this arm: what it holds is swapped with

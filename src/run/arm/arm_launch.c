@@ -9,6 +9,7 @@
 #include "run/worker/ring.h"
 #include "run/watch/watch.h"
 
+#include <math.h>
 #include <string.h>
 
 static void persist_launch(struct assay__arm *arm, const struct assay__launch *launch)
@@ -27,12 +28,6 @@ static bool wants_outputs(const struct assay__arm *arm)
     return arm->outputs[0] != '\0';
 }
 
-/* Of brief launches the first has layers, and those that are added for their sake. */
-static bool wants_layers(const struct assay__arm *arm, int id)
-{
-    return !arm->options.brief || id == 1 || id > arm->options.measuring.launches;
-}
-
 static void make_request(struct assay__arm *arm, int id, struct assay__request *request)
 {
     const struct assay__run_options *options = &arm->options;
@@ -48,13 +43,15 @@ static void make_request(struct assay__arm *arm, int id, struct assay__request *
                 .streams = options->target.streams,
                 .spinning = options->target.spinning_off ? 0 : -1,
                 .warmup = options->measuring.warmup_given ? options->measuring.warmup : -1,
-                .layers = wants_layers(arm, id) ? options->measuring.layers : ASSAY_LAYERS_OFF,
+                .layers = arm->without_layers ? ASSAY_LAYERS_OFF : options->measuring.layers,
                 .alternate = !options->watching.counters && !arm->watch && !arm->shared,
                 .counters = options->watching.counters,
                 .inputs = arm->workload ? arm->workload->inputs : NULL,
                 .input_count = arm->workload ? arm->workload->input_count : 0,
                 .outputs = wants_outputs(arm) ? arm->outputs : NULL,
-                .generation = arm->generation},
+                .generation = arm->generation,
+                .feedback = arm->feedback,
+                .feedback_count = arm->feedback_count},
         .goal = {.iterations = options->measuring.iterations,
                  .time_s = options->measuring.time_s,
                  .precision = ASSAY__GOAL_PRECISION,
@@ -69,7 +66,7 @@ static void make_request(struct assay__arm *arm, int id, struct assay__request *
         .progress = options->callbacks.progress,
         .progress_context = options->callbacks.context,
         .launch = id,
-        .launches = options->measuring.launches,
+        .launches = id > options->measuring.launches ? id : options->measuring.launches,
         .trial = assay__arm_trial(arm)->id,
         .worker = arm->recording->worker,
         .temporary = arm->recording->temporary,
@@ -77,6 +74,8 @@ static void make_request(struct assay__arm *arm, int id, struct assay__request *
         .store = arm->recording->store,
         .arena = arm->recording->profile->arena,
     };
+    assay__outcomes_so_far(arm->outcomes, arm->outcome_count, &request->p50_ns,
+                           &request->half_width);
 }
 
 /* The samples move from the outcome's growing arrays to one exact one in the document, where the
@@ -133,6 +132,10 @@ static int keep_launch(struct assay__arm *arm, struct assay__launch *launch,
     }
     if (code == 0)
         code = assay__launch_metrics(outcome, arm->options.measuring.warmup_given, launch->metrics);
+    bool scripted = arm->options.script ||
+                    strcmp(assay__arm_trial(arm)->target.engine, "fake") == 0;
+    if (!scripted)
+        assay__launch_disturbance(outcome, launch->metrics); /* a script does not notice */
     assay__generation_metrics(&one, 1, arm->options.workload.generate,
                               assay__trial_on_cpu(assay__arm_trial(arm)), launch->metrics);
     return code ? code : assay_metrics_failed(launch->metrics);
@@ -177,6 +180,18 @@ int assay__arm_launch(struct assay__arm *arm, struct assay_error *error)
         return assay__no_memory(error);
     persist_launch(arm, launch);
     return 0;
+}
+
+int assay__arm_count_launches(struct assay__arm *arm, struct assay_error *error)
+{
+    struct assay_profile *profile = arm->recording->profile;
+    struct assay__trial *trial = assay__arm_trial(arm);
+    if (!isfinite(assay__outcomes_p50(arm->outcomes, arm->outcome_count))) return 0; /* given up */
+    trial->protocol.launches = arm->options.measuring.launches = (int)arm->outcome_count;
+    int code = assay__trial_set_option(
+        profile, trial, "launches",
+        assay__arena_printf(profile->arena, "%d", trial->protocol.launches));
+    return code ? assay__no_memory(error) : 0;
 }
 
 bool assay__arm_layers_fit(const struct assay__arm *arm)

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "model/inputs/feedback.h"
 #include "model/inputs/generation_roles.h"
 #include "model/sha256.h"
 #include "run/workload_try.h"
@@ -97,9 +98,17 @@ static int plan_tried(struct assay__arm *arm, struct assay__workload_options *pl
 static int plan_workload(struct assay__arm *arm, struct assay__workload_options *plan, bool zoo,
                          struct assay_error *error)
 {
-    if (arm->options.workload.generate == 0) return plan_tried(arm, plan, zoo, error);
-    int code = assay__generation_find(arm->model, arm->options.workload.generate,
-                                      arm->recording->profile->arena, &arm->generation, error);
+    int code = 0;
+    if (arm->options.workload.generate == 0) {
+        const struct assay_feedback_options *asked = &arm->options.feedback;
+        code = plan_tried(arm, plan, zoo, error);
+        return code ? code
+                    : assay__feedback_plan(arm->model, asked->states, asked->state_count,
+                                           arm->workload, arm->recording->profile->arena,
+                                           &arm->feedback, &arm->feedback_count, error);
+    }
+    code = assay__generation_find(arm->model, arm->options.workload.generate,
+                                  arm->recording->profile->arena, &arm->generation, error);
     if (code) return code;
     if (plan->sequence == 0) plan->sequence = prompt_of(arm);
     code = assay__workload_plan(arm->model, plan, &arm->workload, error);
@@ -121,9 +130,10 @@ static int check_memory(const struct assay__arm *arm, struct assay_error *error)
     if (!(memory > 0) || !(bytes > memory)) return 0; /* unknown memory refuses nothing */
     assay__text_scaled(needed, sizeof needed, bytes, "B");
     assay__text_scaled(present, sizeof present, memory, "B");
-    return assay_error_set(error, ASSAY_ELIMIT,
-                           "the model's inputs alone take %s but this machine has %s of memory",
-                           needed, present);
+    return assay_error_set(
+        error, ASSAY_ELIMIT,
+        "the model's inputs alone take %s, but this machine has only %s of memory", needed,
+        present);
 }
 
 static int put_hash(struct assay__arm *arm, struct assay__model_info *info,

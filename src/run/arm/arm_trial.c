@@ -4,6 +4,7 @@
 #include "run/arm/arm.h"
 
 #include "engine/engine.h"
+#include "model/inputs/feedback.h"
 
 #include <math.h>
 #include <string.h>
@@ -30,6 +31,21 @@ static void describe_target(const struct assay__run_options *o, struct assay__ar
                    (o->watching.counters ? ASSAY__WATCHED_COUNTERS : 0u)};
     trial->generation = (struct assay__generation_info){.tokens = o->workload.generate,
                                                         .prompt = o->workload.prompt};
+}
+
+/* What is fed back, and how much real time an inference is about. */
+static void describe_feedback(const struct assay__arm *arm, struct assay__trial *trial)
+{
+    struct assay__real_time *time = &trial->real_time;
+    double seconds = arm->options.feedback.seconds_per_inference;
+    trial->feedback = arm->feedback;
+    trial->feedback_count = arm->feedback_count;
+    if (seconds > 0) time->seconds = seconds;
+    if (arm->workload &&
+        assay__workload_sound(arm->workload, &time->sound_samples, &time->sound_rate))
+        return;
+    time->sound_samples = -1;
+    time->sound_rate = NAN;
 }
 
 /* --- as options ------------------------------------------------------------------------------- */
@@ -92,6 +108,20 @@ static void put_watched(struct writing *w)
     if (!list || *list) put(w, "watch", list);
 }
 
+/* "hn=h0, cn=c0", or "none" where that was asked for. */
+static void put_feedback(struct writing *w, const struct assay_feedback_options *asked)
+{
+    const struct assay__trial *trial = w->trial;
+    const char *text = "";
+    for (size_t i = 0; i < trial->feedback_count; i++)
+        text = assay__arena_text(w->profile->arena, "%s%s%s=%s", text, i ? ", " : "",
+                                 trial->feedback[i].output, trial->feedback[i].input);
+    if (!*text && asked->state_count) text = "none";
+    if (*text) put(w, "state", text);
+    if (trial->real_time.seconds > 0)
+        put_number(w, "seconds_per_inference", trial->real_time.seconds, "");
+}
+
 static void put_options(struct writing *w, const struct assay__run_options *o)
 {
     const struct assay__target *target = &w->trial->target;
@@ -111,6 +141,7 @@ static void put_options(struct writing *w, const struct assay__run_options *o)
     put(w, "seed", assay__arena_printf(arena, "%llu", (unsigned long long)protocol->seed));
     put(w, "layers", assay__enum_name(&assay__layer_method_names, protocol->layers));
     if (o->script) put(w, "script", assay__arena_strdup(arena, o->script));
+    put_feedback(w, &o->feedback);
     if (!w->trial->generation.tokens) return;
     put_number(w, "generate", (double)w->trial->generation.tokens, "");
     put_number(w, "prompt", (double)w->trial->generation.prompt, "");
@@ -183,6 +214,7 @@ int assay__arm_start_trial(struct assay__arm *arm, const struct assay__arm_ident
     trial->model = arm->info;
     int code = identify(profile, trial, &arm->options, identity);
     describe_target(&arm->options, profile->arena, trial);
+    describe_feedback(arm, trial);
     struct writing w = {profile, trial, code};
     put_options(&w, &arm->options);
     put_identity(&w);

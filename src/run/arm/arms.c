@@ -233,7 +233,7 @@ static void put_drift(struct assay__trial *trial, const struct assay__drift *dri
         snprintf(missing, sizeof missing,
                  "%lld of %lld values are NaN or infinite, but finite in the outputs of %s",
                  (long long)broken, (long long)elements, reference);
-    snprintf(note, sizeof note, "worst output, against %s on the same inputs%s%s", reference,
+    snprintf(note, sizeof note, "worst output, compared with %s on the same inputs%s%s", reference,
              *missing ? "; not all were compared: " : "", missing);
     const struct {
         const char *name;
@@ -243,7 +243,7 @@ static void put_drift(struct assay__trial *trial, const struct assay__drift *dri
         {"drift.max_absolute", most, "no output could be compared"},
         {"drift.relative_l2", l2, "no output could be compared, or the reference is all 0"},
         {"drift.cosine", cosine, "no output could be compared, or one of the two is all 0"},
-        {"drift.top1", top1, "no output has a class axis, or the reference has no first class"},
+        {"drift.top1", top1, "no output has a class axis, or the reference has no top class"},
         {"drift.nonfinite", elements ? (double)broken : NAN, "no output could be compared"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
@@ -284,7 +284,7 @@ int assay__arms_nonfinite(struct assay__arms *arms, size_t index, struct assay_e
     struct assay__arena *arena = assay__arena_new();
     if (!arena) return assay__no_memory(error);
     int code = *folder ? assay__outputs_read(folder, arena, &outputs, &count, &why)
-                       : assay_error_set(&why, ASSAY_ENOTFOUND, "no outputs were kept");
+                       : assay_error_set(&why, ASSAY_ENOTFOUND, "no outputs were saved");
     for (size_t i = 0; i < count && code == 0; i++) {
         double *numbers = NULL;
         int64_t own = 0;
@@ -297,7 +297,7 @@ int assay__arms_nonfinite(struct assay__arms *arms, size_t index, struct assay_e
     }
     assay__arena_free(arena);
     if (code == ASSAY_ENOMEM) return assay__no_memory(error);
-    snprintf(note, sizeof note, "of %lld numbers of the first outputs", (long long)elements);
+    snprintf(note, sizeof note, "of %lld output values", (long long)elements);
     assay__metrics_put_known(metrics, "outputs.nonfinite", ASSAY_MEASURED,
                              code || !elements ? (double)NAN : (double)broken, "outputs", note,
                              code ? why.message : "no output has numbers");

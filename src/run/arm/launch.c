@@ -106,6 +106,8 @@ static void tell_progress(struct conversation *talk, const char *phase, double d
     if (!request->progress) return;
     struct assay_progress progress = {
         .phase = phase, .launch = request->launch, .launches = request->launches, .done = done};
+    if (isfinite(request->p50_ns)) progress.latency_s = request->p50_ns * 1e-9;
+    if (isfinite(request->half_width)) progress.half_width = request->half_width;
     request->progress(request->progress_context, &progress);
 }
 
@@ -120,11 +122,11 @@ static int take_stream(struct conversation *talk, uint32_t stream, uint64_t *sta
     struct assay__samples *samples = &talk->outcome->streams[stream];
     *count = 0;
     if (n == 0) return 0;
-    if (n > talk->ring.capacity) return bad(talk, "a count beyond the ring");
+    if (n > talk->ring.capacity) return bad(talk, "a count beyond the end of the ring");
     if (assay__samples_reserve(samples, (size_t)n)) return assay__no_memory(&talk->error);
     double *values = samples->values + samples->count;
     for (size_t i = 0; i < n; i++) {
-        if (stamps[i + 1] < stamps[i]) return bad(talk, "stamps that run backwards");
+        if (stamps[i + 1] < stamps[i]) return bad(talk, "timestamps that run backwards");
         values[i] = (double)(stamps[i + 1] - stamps[i]);
     }
     samples->count += (size_t)n;
@@ -356,7 +358,7 @@ static void hear_window(struct conversation *talk, const struct assay__json *win
     int64_t index = assay__json_get_integer(window, "index", -1),
             prerun = assay__json_get_integer(window, "prerun", -1);
     if (index != talk->next_window || prerun < 0 || !talk->outcome->facts.known) {
-        bad(talk, "a window out of turn");
+        bad(talk, "an unexpected window");
         return;
     }
     if (index == 0) {
@@ -429,6 +431,11 @@ static void hear_memory(struct conversation *talk, const struct assay__json *mem
     receive(talk, memory, &assay__message_memory, &talk->outcome->memory);
 }
 
+static void hear_state(struct conversation *talk, const struct assay__json *state)
+{
+    receive(talk, state, &assay__message_state, &talk->outcome->state);
+}
+
 static void hear_layers(struct conversation *talk, const struct assay__json *layers)
 {
     const char *note = assay__arena_strdup(talk->request->arena,
@@ -443,7 +450,7 @@ static void hear_layer(struct conversation *talk, const struct assay__json *json
 {
     struct assay__layers *layers = &talk->outcome->layers;
     if (!talk->outcome->has_layers || layers->count >= LAYERS_MOST) {
-        bad(talk, "a layer out of turn");
+        bad(talk, "an unexpected layer");
         return;
     }
     if (assay__vec_grow((void **)&layers->items, &talk->outcome->layer_capacity, layers->count + 1,
@@ -525,6 +532,7 @@ static void hear(struct conversation *talk, const char *line, size_t length)
                     {"window", hear_window},
                     {"block", hear_block},
                     {"memory", hear_memory},
+                    {"state", hear_state},
                     {"layers", hear_layers},
                     {"layer", hear_layer},
                     {"allocations", hear_allocations},
@@ -542,7 +550,7 @@ static void hear(struct conversation *talk, const char *line, size_t length)
     }
     if (assay__json_parse(arena, line, length, &root, &error) || root->kind != ASSAY__JSON_OBJECT ||
         !root->first) {
-        bad(talk, "a line that is no message");
+        bad(talk, "a line that is not a message");
         goto out;
     }
     for (size_t i = 0; i < sizeof messages / sizeof messages[0]; i++)
@@ -663,7 +671,8 @@ static int converse(struct conversation *talk)
         double whole_ms = request->limit_s * 1e3 - (double)(now_ns - begin_ns) / 1e6;
         if (request->limit_s > 0 && whole_ms <= 0) /* even when it shows signs of life */
             return assay_error_set(&talk->error, ASSAY_ETIMEOUT,
-                                   "the launch took more than %g s; ended there", request->limit_s);
+                                   "the launch took more than %g s and was ended",
+                                   request->limit_s);
         double left_ms = request->limit_s > 0 ? fmin(silence_ms, whole_ms) : silence_ms;
         int wait_ms = left_ms < 1 ? 1 : left_ms < most_ms ? (int)ceil(left_ms) : most_ms;
         int code = assay__channel_read(&talk->channel, wait_ms, &line, &length);
@@ -714,7 +723,7 @@ static int send_job(struct conversation *talk)
     int code = assay__channel_send(&talk->channel, &line, 30000);
     assay__buf_free(&line);
     if (code == ASSAY_EIO) return 0; /* it is gone: what it said before is still to be read */
-    return code ? assay_error_set(&talk->error, code, "worker does not take its job") : 0;
+    return code ? assay_error_set(&talk->error, code, "worker does not accept its job") : 0;
 }
 
 int assay__launch_run(const struct assay__request *request, struct assay__outcome *outcome)

@@ -26,6 +26,7 @@ struct assay__request {
     assay_progress_fn *progress;
     void *progress_context;
     int launch, launches, trial; /* ids */
+    double p50_ns, half_width;   /* of the launches before, for progress; NaN unknown */
     const char *worker;          /* path */
     const char *temporary;       /* "TMPDIR=…" for the worker; NULL: ours */
     const char *preload;         /* "LD_PRELOAD=…" for the worker; NULL: none */
@@ -62,6 +63,7 @@ struct assay__outcome {
     size_t summarised;             /* how many samples the summary covers */
     struct assay__worker_facts facts;
     struct assay__worker_memory memory;
+    struct assay__worker_state state;
     struct assay__tokens tokens; /* of a generation */
     struct assay__counted counted;
     struct assay__layers layers; /* method "" when none came */

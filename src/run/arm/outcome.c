@@ -14,6 +14,7 @@ void assay__outcome_init(struct assay__outcome *outcome)
     assay__fields_unknown(&assay__message_facts, &outcome->facts);
     assay__fields_unknown(&assay__message_memory, &outcome->memory);
     assay__fields_unknown(&assay__message_spent, &outcome->spent);
+    assay__fields_unknown(&assay__message_state, &outcome->state);
 }
 
 void assay__outcome_free(struct assay__outcome *outcome)
@@ -54,6 +55,7 @@ int assay__outcome_restore(const struct assay__launch *launch, bool find_warmup,
                            assay__metrics_value(launch->metrics, "memory.peak.worker");
     outcome->memory.pss = assay__metrics_value(launch->metrics, "memory.pss.worker");
     outcome->memory.arena_peak = assay__metrics_value(launch->metrics, "memory.activation.arena");
+    outcome->state.nonfinite = assay__metrics_value(launch->metrics, "state.nonfinite");
     if (launch->sample_count && launch->streams > 0 && launch->stream_offsets) {
         outcome->streams = calloc((size_t)launch->streams, sizeof *outcome->streams);
         if (!outcome->streams) return ASSAY_ENOMEM;

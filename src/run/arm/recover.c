@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RECOVERED "recovered from the samples of a capture that did not end"
+#define RECOVERED "recovered from the samples of an unfinished capture"
 
 static bool has_latency(const struct assay_metrics *metrics)
 {
@@ -60,8 +60,8 @@ static void put_warmup(const struct assay__outcome *const *used, size_t count,
     for (size_t i = 0; i < count; i++)
         found += used[i]->summary.warmup;
     snprintf(note, sizeof note,
-             "how many iterations ran before measuring was not kept; %zu samples were found to be "
-             "warm-up in the data",
+             "the number of iterations before measuring was not saved; %zu samples were detected "
+             "as warm-up",
              found);
     assay_metrics_unavailable(metrics, "latency.warmup", note);
 }

@@ -33,7 +33,7 @@ int assay__describe_machine(struct assay_profile *profile, struct assay_error *e
 {
     struct assay__machine machine = {0};
     int code = assay__machine_read(profile->arena, &machine);
-    if (code) return assay_error_set(error, code, "cannot read what machine this is");
+    if (code) return assay_error_set(error, code, "cannot identify this machine");
     struct assay__environment *out = &profile->environment;
     out->host = or_empty(machine.host);
     out->os = or_empty(machine.os);
@@ -65,7 +65,7 @@ int assay__describe_ceilings(struct assay_profile *profile, const struct assay__
         /* A share of zero, of a negative number or of infinity means nothing. */
         bool known = isfinite(given[i].value) && given[i].value > 0;
         const char *note = given[i].note;
-        if (!known && (!note || !note[0])) note = "no value and no reason was given";
+        if (!known && (!note || !note[0])) note = "neither a value nor a reason was given";
         made[i] = (struct assay__ceiling_info){
             .device = keep(profile, given[i].device),
             .name = keep(profile, given[i].name),
@@ -586,7 +586,7 @@ int assay__describe_model(struct assay_profile *profile, struct assay__model_inf
     *costs = (struct assay__model_costs){.flops_reason = "",
                                          .bytes_reason = "",
                                          .live_peak_bytes = NAN,
-                                         .live_reason = "the size of its activations is not known",
+                                         .live_reason = "the size of its activations is unknown",
                                          .peak = assay__peak_unknown()};
     if (open_graph(costs, model) || describe_header(profile, info, model, shown, path) ||
         describe_inputs(profile, info, model))
@@ -693,7 +693,7 @@ static const char *fill_text(struct assay__arena *arena, const struct assay__inp
         text = assay__arena_text(arena, "uniform [%g, %g), seed %llu", plan->low, plan->high, seed);
         break;
     case ASSAY__FILL_INTEGERS:
-        text = truth ? assay__arena_text(arena, "true and false at random, seed %llu", seed)
+        text = truth ? assay__arena_text(arena, "random true and false, seed %llu", seed)
                      : assay__arena_text(arena, "integers %.0f to %.0f, seed %llu", plan->low,
                                          plan->high, seed);
         break;
@@ -708,7 +708,7 @@ static const char *fill_text(struct assay__arena *arena, const struct assay__inp
         break;
     case ASSAY__FILL_FILE: text = assay__arena_text(arena, "file %s", or_empty(plan->file)); break;
     case ASSAY__FILL_STRINGS:
-        text = assay__arena_text(arena, "short words at random, seed %llu", seed);
+        text = assay__arena_text(arena, "random short words, seed %llu", seed);
         break;
     }
     return assay__arena_text(arena, "%s%s%s", text, why[0] ? ": " : "", why);

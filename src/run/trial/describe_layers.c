@@ -171,7 +171,7 @@ static void put_list(struct assay__buf *out, const struct assay__attr *attr)
         else
             put_string(out, attr->strings[i]);
     }
-    if (shown < attr->count) assay__buf_printf(out, ", … %zu in all", attr->count);
+    if (shown < attr->count) assay__buf_printf(out, ", … %zu in total", attr->count);
     if (!sizes) assay__buf_putc(out, ']');
 }
 

@@ -198,7 +198,7 @@ static int plan_inputs(struct assay__single_run *work, const char *reference, co
     chosen.dim_count = 0;
     chosen.batch = chosen.sequence = 0;
     if (!code && (code = assay__workload_plan(a, &chosen, &work->workload, &detail)))
-        assay_error_set(error, code, "the original does not take the same inputs: %s",
+        assay_error_set(error, code, "the original does not accept the same inputs: %s",
                         detail.message);
     if (!code) code = same_inputs(work->workload, other, error);
     assay__workload_free(other);
@@ -246,7 +246,7 @@ int assay__drift_folders(const char *reference, const char *candidate, struct as
     if (!code) code = assay__outputs_read(reference, drift->arena, &r, &r_count, error);
     if (!code) code = assay__outputs_read(candidate, drift->arena, &c, &c_count, error);
     if (code == ASSAY_ENOTFOUND) /* the path of a folder that is gone later says nothing */
-        assay_error_set(error, code, "no outputs were kept");
+        assay_error_set(error, code, "no outputs were saved");
     if (!code) code = compare_lists(r, r_count, c, c_count, drift, error);
     if (code) assay__drift_free(drift);
     return code;

@@ -1,8 +1,8 @@
 /* goal.h - when to measure on and when to stop: the rule of `assay run` as a pure function of what
  * was measured so far.
  *
- * `brief`, of several launches that are judged together: 0.2 s and 200 warm iterations in at least
- * 5 windows; at most 0.6 s of measured time. Default: at least 1 s and 1,000 warm iterations in at
+ * `brief`, of several launches that are judged together: 0.1 s and 100 warm iterations in at least
+ * 5 windows; at most 0.4 s of measured time. Default: at least 1 s and 1,000 warm iterations in at
  * least 10 windows, then until the half-width of the autocorrelation-corrected 95 % interval of the
  * median is within 1 %; at most 10 s of measured time, which also holds below 1,000 iterations (but
  * at least one sample). `iterations`: exactly so many. `time_s`: so long. Both: whichever is first.
@@ -19,10 +19,10 @@
 #define ASSAY__GOAL_SECONDS 1.0
 #define ASSAY__GOAL_CAP_S 10.0
 #define ASSAY__GOAL_PRECISION 0.01
-#define ASSAY__GOAL_BRIEF_ITERATIONS 200u
+#define ASSAY__GOAL_BRIEF_ITERATIONS 100u
 #define ASSAY__GOAL_BRIEF_WINDOWS 5u
-#define ASSAY__GOAL_BRIEF_SECONDS 0.2
-#define ASSAY__GOAL_BRIEF_CAP_S 0.6
+#define ASSAY__GOAL_BRIEF_SECONDS 0.1
+#define ASSAY__GOAL_BRIEF_CAP_S 0.4
 #define ASSAY__GOAL_AMORTISE 1.25 /* measuring, over loading and warming up … */
 #define ASSAY__GOAL_AMORTISE_CAP_S 3.0
 

@@ -15,12 +15,12 @@
 
 static const char *why_not(const struct assay__host_tensor *tensor)
 {
-    if (tensor->dtype == ASSAY__STRING) return "an output of text has no numbers to compare";
+    if (tensor->dtype == ASSAY__STRING) return "a text output has no numbers to compare";
     if (tensor->dtype == ASSAY__UNDEFINED || tensor->rank < 0)
         return "not a tensor (a sequence, a map or an optional)";
     if (assay__dtype_bits((enum assay__dtype)tensor->dtype) < 8)
-        return "numbers of less than a byte are not compared";
-    if (!tensor->data && tensor->data_size) return "the engine gave no data";
+        return "sub-byte numbers are not compared";
+    if (!tensor->data && tensor->data_size) return "the engine returned no data";
     return "";
 }
 
@@ -60,7 +60,7 @@ int assay__outputs_write(const struct assay__engine_ops *engine, struct assay__s
     struct assay__buf text = {0};
     struct assay__json_writer json;
     if (!engine->outputs)
-        return assay_error_set(error, ASSAY_EUNSUPPORTED, "engine '%s' does not give its outputs",
+        return assay_error_set(error, ASSAY_EUNSUPPORTED, "engine '%s' does not return its outputs",
                                engine->name);
     int code = engine->outputs(session, &tensors, &count, error);
     assay__json_start(&json, &text, false);

@@ -146,7 +146,7 @@ static void put_percentiles(const struct assay__summary *summary, const struct l
 {
     char reason[128];
     for (size_t i = 0; i < PERCENTILES; i++) {
-        snprintf(reason, sizeof reason, "needs %zu samples in a launch, there are %zu: run longer",
+        snprintf(reason, sizeof reason, "needs %zu samples in a launch, got %zu: run longer",
                  assay__stats_percentile_needs(percentiles[i].q), summary->samples);
         double value_ns;
         memcpy(&value_ns, (const char *)summary + percentiles[i].offset, sizeof value_ns);
@@ -220,7 +220,7 @@ void assay__summary_warmup_metric(size_t prerun, bool forced, int streams, size_
                  streams);
     else
         snprintf(note, sizeof note,
-                 "%zu iterations before measuring, then %zu samples found in the data (MSER-5)",
+                 "%zu iterations before measuring, then %zu samples detected as warm-up (MSER-5)",
                  prerun, found);
     assay_metrics_measured(metrics, "latency.warmup", (double)(prerun + found), "clock", note);
 }

@@ -38,7 +38,7 @@ void assay__tokens_hear(struct assay__tokens *tokens, int64_t asked, const struc
             dropped = assay__json_get_integer(json, "dropped", -1);
     double choose_ns = assay__json_get_number(json, "choose_ns", NAN);
     if (tokens->heard != tokens->expected) {
-        bad(error, "fewer token times than it announced");
+        bad(error, "fewer token times than announced");
         return;
     }
     if (count != asked || prompt < 1 || batch < 1 || batch > BATCH_MOST || prompt > INT32_MAX ||
@@ -73,7 +73,7 @@ void assay__tokens_hear_times(struct assay__tokens *tokens, const struct assay__
                               struct assay_error *error)
 {
     if (json->kind != ASSAY__JSON_ARRAY || json->count > tokens->expected - tokens->heard) {
-        bad(error, "more token times than it announced");
+        bad(error, "more token times than announced");
         return;
     }
     /* Whole generations: what is kept can be counted. */
@@ -201,7 +201,7 @@ static const struct row {
     const char *note;
 } rows[] = {
     {"llm.ttft", AT(ttft), 0, false, false, false, false,
-     "median; the prompt's run and the choice of the first token"},
+     "median; time to run the prompt and choose the first token"},
     {"llm.ttft_p90", AT(ttft_p90), 0.90, false, false, false, false, "nearest rank"},
     {"llm.ttft_p99", AT(ttft_p99), 0.99, false, false, false, false, "nearest rank"},
     {"llm.itl", AT(itl), 0, true, false, false, false, "median over all decode steps"},
@@ -219,7 +219,8 @@ static const struct row {
     {"llm.overall", AT(overall), 0, false, false, true, false,
      "tokens x batch / time of the generation, prompt included, all generations together"},
     {"llm.choose", AT(choose), 0, false, false, false, false,
-     "mean per token; in the times above: the likeliest token of each sequence"},
+     "mean per token, included in the times above: choosing the most likely token of each "
+     "sequence"},
     {"llm.prefill_sd", AT(prefill_sd), 0, false, false, true, true,
      "standard deviation of prompt x batch / time to the first token over the generations"},
     {"llm.decode_sd", AT(decode_sd), 0, true, false, true, true,
@@ -241,16 +242,16 @@ static const char *reason_of(const struct row *row, const struct assay__outcome 
     if (row->steps && tokens < 2) return "one token: there is no decode step";
     if (!told) return "the worker ended before it sent the times of its tokens";
     if (row->quarters && tokens - 1 < QUARTERS_NEED)
-        snprintf(text, size, "needs at least %d decode steps in a generation, there are %lld",
+        snprintf(text, size, "needs at least %d decode steps in a generation, got %lld",
                  QUARTERS_NEED, (long long)(tokens - 1));
     else if (row->several && least < 2)
-        snprintf(text, size, "needs two generations in a launch, there is one: run longer");
+        snprintf(text, size, "needs two generations in a launch, got one: run longer");
     else if (row->q > 0)
-        snprintf(text, size, "needs %zu %s in a launch, there are %zu: run longer",
+        snprintf(text, size, "needs %zu %s in a launch, got %zu: run longer",
                  assay__stats_percentile_needs(row->q), row->steps ? "decode steps" : "generations",
                  least);
     else
-        snprintf(text, size, "the clock did not move between the tokens");
+        snprintf(text, size, "the clock did not advance between tokens");
     return text;
 }
 
@@ -296,11 +297,11 @@ void assay__generation_metrics(const struct assay__outcome *const *used, size_t 
     snprintf(note, sizeof note,
              "whole generations with the time of every token, all launches; those before "
              "measuring are not counted%s",
-             dropped > 0 ? "; more were generated than there was room for" : "");
+             dropped > 0 ? "; more were generated than could be stored" : "");
     assay_metrics_measured(metrics, "llm.generations", generations, "clock", note);
     if (dropped > 0)
         assay_metrics_measured(metrics, "llm.dropped", dropped, "clock",
-                               "measured generations without room for their tokens' times");
+                               "measured generations whose token times did not fit");
 }
 
 int assay__generation_ids(const struct assay__outcome *const *used, size_t count,
@@ -316,4 +317,50 @@ int assay__generation_ids(const struct assay__outcome *const *used, size_t count
     trial->generation.ids = ids;
     trial->generation.id_count = last ? last->id_count : 0;
     return 0;
+}
+
+/* --- token by token --------------------------------------------------------------------------- */
+
+/* The time of token k in every generation: since its beginning, or since the token before; sorted
+ * into `out`; how many. */
+static size_t times_of(const struct assay__outcome *const *used, size_t count, size_t width,
+                       size_t k, bool since_before, double *out)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct assay__tokens *tokens = &used[i]->tokens;
+        for (size_t g = 0; tokens->tokens && g < tokens->count / width; g++) {
+            const double *times = tokens->times_ns + g * width;
+            out[found++] = times[k] - (since_before && k ? times[k - 1] : 0);
+        }
+    }
+    assay__stats_sort(out, found);
+    return found;
+}
+
+int assay__generation_times(const struct assay__outcome *const *used, size_t count,
+                            struct assay_profile *profile, struct assay__trial *trial)
+{
+    size_t width = (size_t)trial->generation.tokens, generations = 0;
+    for (size_t i = 0; i < count; i++)
+        if (used[i]->tokens.tokens) generations += used[i]->tokens.count / width;
+    if (!generations) return 0;
+    size_t kept = width < ASSAY__TOKEN_TIMES ? width : ASSAY__TOKEN_TIMES;
+    double *scratch = malloc(generations * sizeof *scratch);
+    struct assay__token_time *times = assay__arena_array(profile->arena, kept, sizeof *times);
+    for (size_t i = 0; scratch && times && i < kept; i++) {
+        size_t k = kept > 1 ? i * (width - 1) / (kept - 1) : 0;
+        size_t found = times_of(used, count, width, k, false, scratch);
+        times[i].token = (int64_t)k + 1;
+        times[i].at_ns = assay__stats_median(scratch, found);
+        found = times_of(used, count, width, k, true, scratch);
+        times[i].step_ns = assay__stats_median(scratch, found);
+        times[i].low_ns = assay__stats_percentile(scratch, found, 0.05);
+        times[i].high_ns = assay__stats_percentile(scratch, found, 0.95);
+    }
+    trial->generation.times = times;
+    trial->generation.time_count = scratch && times ? kept : 0;
+    bool done = scratch && times;
+    free(scratch);
+    return done ? 0 : ASSAY_ENOMEM;
 }

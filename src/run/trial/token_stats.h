@@ -63,5 +63,9 @@ void assay__generation_metrics(const struct assay__outcome *const *used, size_t 
  *  ASSAY_ENOMEM. */
 int assay__generation_ids(const struct assay__outcome *const *used, size_t count,
                           struct assay_profile *profile, struct assay__trial *trial);
+/** Keeps when each token was there, over the generations of all these launches. 0 or
+ *  ASSAY_ENOMEM. */
+int assay__generation_times(const struct assay__outcome *const *used, size_t count,
+                            struct assay_profile *profile, struct assay__trial *trial);
 
 #endif

@@ -38,9 +38,19 @@ double assay__median_finite(double *values, size_t count);
 double assay__trial_p50(const struct assay__outcome *const *used, size_t count);
 /** The same of all outcomes that the statistics rest on; NaN also when out of memory. */
 double assay__outcomes_p50(const struct assay__outcome *outcomes, size_t count);
+/** Half the width of the interval of the launches' medians over their median; NaN with fewer than
+ *  five. */
+double assay__trial_half_width(const struct assay__outcome *const *used, size_t count);
+/** Both of all outcomes that the statistics rest on. */
+void assay__outcomes_so_far(const struct assay__outcome *outcomes, size_t count, double *p50_ns,
+                            double *half_width);
+/* A default run is called stable when the interval between its launches is at most so wide. */
+#define ASSAY__LAUNCHES_HALF_WIDTH 0.03
 /** Whether the layers of a launch were timed at the speed of the median launch and add up to it. */
 bool assay__layers_fit(const struct assay__outcome *outcome, double p50_ns);
 int assay__trial_layers(const struct assay__trial_input *input, double p50_ns);
+/** layers.edges of the trial, once it has its layers. */
+int assay__trial_edges(const struct assay__trial_input *input);
 /** where[i] = index in `other` of lead's layer i. 0; ASSAY_ENOTFOUND when the two are not the same
  *  layers; ASSAY_ENOMEM. */
 int assay__layers_match(const struct assay__layers *lead, const struct assay__layers *other,
@@ -53,6 +63,8 @@ int assay__trial_metrics(const struct assay__trial_input *input);
 int assay__launch_metrics(const struct assay__outcome *outcome, bool warmup_forced,
                           struct assay_metrics *metrics);
 int assay__trial_stability(const struct assay__trial_input *input);
+/** disturbance.cpu_other of one launch, where it is known. */
+void assay__launch_disturbance(const struct assay__outcome *outcome, struct assay_metrics *metrics);
 /** disturbance.* metrics, and sentences in the environment. */
 int assay__trial_disturbances(const struct assay__trial_input *input);
 

@@ -87,10 +87,10 @@ static void put_metrics(const struct totals *sum, double steal, double other,
 {
     static const char *const no_clock =
         "no cpufreq on this host: the clock of the CPUs cannot be read";
-    static const char *const no_usage = "no worker ended, so its usage is not known";
+    static const char *const no_usage = "no worker ended, so its resource usage is unknown";
     static const char *const too_short =
-        "the launches were too short for the system's CPU times, which are counted in ticks";
-    const char *none = sum->adopted ? "the launches are of an earlier capture" : NULL;
+        "the launches were too short for the system's CPU times, which advance in ticks";
+    const char *none = sum->adopted ? "the launches are from an earlier capture" : NULL;
     bool counted = isfinite(steal); /* some CPU time passed */
     double hz = sum->frequencies ? sum->frequency_hz / (double)sum->frequencies : NAN;
     const struct {
@@ -110,7 +110,7 @@ static void put_metrics(const struct totals *sum, double steal, double other,
         {"disturbance.frequency", sum->frequency, hz, "cpufreq", "mean of warm and end readings",
          no_clock},
         {"disturbance.frequency_change", sum->frequency, sum->frequency_change, "cpufreq",
-         "end of the windows / after the pre-run - 1", no_clock},
+         "clock at the end of the windows / after the pre-run - 1", no_clock},
         {"disturbance.throttled", sum->cgroup, sum->throttled_s, "cgroup",
          "CPU quota of the control group", "no CPU controller of a control group can be read"},
         {"disturbance.context_switches", sum->usage, sum->switches, "rusage",
@@ -130,11 +130,11 @@ static void put_metrics(const struct totals *sum, double steal, double other,
                                  rows[i].note,
                                  sum->launches ? rows[i].reason
                                  : none        ? none
-                                               : "no launch was made");
+                                               : "nothing was launched");
     if (sum->left_out)
         assay_metrics_measured(metrics, "disturbance.left_out", sum->left_out_s, "clock",
-                               "windows in which the worker waited for a CPU that others had; "
-                               "they were measured again");
+                               "windows in which the worker waited for a CPU used by others; they "
+                               "were measured again");
 }
 
 static void say_all(const struct totals *sum, double steal, double other,
@@ -157,11 +157,12 @@ static void say_all(const struct totals *sum, double steal, double other,
         assay__sentences_kind(said, ASSAY__DISTURBANCE_CLOCK);
     }
     if (sum->throttle && sum->throttles > 0) {
-        assay__sentences_add(said, "the CPUs throttled %.0f times for heat", sum->throttles);
+        assay__sentences_add(said, "the CPUs were throttled %.0f times because of heat",
+                             sum->throttles);
         assay__sentences_kind(said, ASSAY__DISTURBANCE_THROTTLED);
     }
     if (sum->cgroup && sum->throttled_s > 0) {
-        assay__sentences_add(said, "the control group's CPU quota held the run up for %.3g s",
+        assay__sentences_add(said, "the control group's CPU quota held up the run for %.3g s",
                              sum->throttled_s);
         assay__sentences_kind(said, ASSAY__DISTURBANCE_QUOTA);
     }
@@ -189,14 +190,35 @@ static void say_unknown(const struct totals *sum, struct assay__sentences *said)
         assay__sentences_add(said, "CPU quota: no control group with a CPU controller can be read");
 }
 
+static double all_cpu_s(const struct totals *sum)
+{
+    return sum->busy_s + sum->idle_s + sum->steal_s;
+}
+
+/* Share of all CPU time that was other processes'; NaN where none passed. */
+static double other_share(const struct totals *sum)
+{
+    double all = all_cpu_s(sum);
+    return all > 0 ? fmax(sum->busy_s - sum->ours_s, 0) / all : NAN;
+}
+
+void assay__launch_disturbance(const struct assay__outcome *outcome, struct assay_metrics *metrics)
+{
+    struct totals sum = {0};
+    add(outcome, &sum);
+    double other = other_share(&sum);
+    if (sum.cpu && sum.usage && isfinite(other))
+        assay_metrics_measured(metrics, "disturbance.cpu_other", other, "system",
+                               "busy CPU time of other processes / all CPU time");
+}
+
 int assay__trial_disturbances(const struct assay__trial_input *input)
 {
     struct totals sum = {0};
     for (size_t i = 0; i < input->outcome_count; i++)
         add(&input->outcomes[i], &sum);
-    double all = sum.busy_s + sum.idle_s + sum.steal_s;
-    double steal = all > 0 ? sum.steal_s / all : NAN;
-    double other = all > 0 ? fmax(sum.busy_s - sum.ours_s, 0) / all : NAN;
+    double all = all_cpu_s(&sum), steal = all > 0 ? sum.steal_s / all : NAN;
+    double other = other_share(&sum);
     struct assay__environment *environment = &input->profile->environment;
     struct assay__sentences disturbances = {.arena = input->profile->arena},
                             unknown = {.arena = input->profile->arena};

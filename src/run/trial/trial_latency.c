@@ -58,6 +58,30 @@ double assay__trial_p50(const struct assay__outcome *const *used, size_t count)
     return assay__trial_median(used, count, offsetof(struct assay__outcome, summary.p50));
 }
 
+double assay__trial_half_width(const struct assay__outcome *const *used, size_t count)
+{
+    double *values = malloc((count + 1) * sizeof *values), coverage;
+    if (!values) return NAN;
+    for (size_t i = 0; i < count; i++)
+        values[i] = used[i]->summary.p50;
+    assay__stats_sort(values, count);
+    struct assay__interval interval = assay__stats_launch_interval(values, count, &coverage);
+    double middle = count ? assay__stats_median(values, count) : NAN;
+    free(values);
+    return interval.known ? (interval.high - interval.low) / 2 / middle : NAN;
+}
+
+void assay__outcomes_so_far(const struct assay__outcome *outcomes, size_t count, double *p50_ns,
+                            double *half_width)
+{
+    const struct assay__outcome **used = calloc(count + 1, sizeof *used);
+    const struct assay__trial_input input = {.outcomes = outcomes, .outcome_count = count};
+    size_t known = used ? assay__trial_used(&input, used) : 0;
+    *p50_ns = known ? assay__trial_p50(used, known) : NAN;
+    *half_width = known ? assay__trial_half_width(used, known) : NAN;
+    free(used);
+}
+
 static int between(const struct assay__outcome *const *used, size_t count,
                    struct assay_metrics *metrics)
 {

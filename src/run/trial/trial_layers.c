@@ -76,10 +76,8 @@ struct joined {
 
 double assay__outcomes_p50(const struct assay__outcome *outcomes, size_t count)
 {
-    const struct assay__outcome **used = calloc(count + 1, sizeof *used);
-    const struct assay__trial_input input = {.outcomes = outcomes, .outcome_count = count};
-    double p50_ns = used ? assay__trial_p50(used, assay__trial_used(&input, used)) : NAN;
-    free(used);
+    double p50_ns, half_width;
+    assay__outcomes_so_far(outcomes, count, &p50_ns, &half_width);
     return p50_ns;
 }
 
@@ -271,8 +269,9 @@ static int merge_items(const struct assay__trial_input *input, const struct join
 static void note_scaled(struct assay__layers *layers, size_t launches, struct assay__arena *arena)
 {
     const char *note = assay__arena_text(
-        arena, "time between markers × %.4f, so that the layers meet the time of the whole run%s",
-        layers->scale_factor, launches > 1 ? " (median of the launches' factors)" : "");
+        arena,
+        "time between markers × %.4f, so that the layers add up to the time of the whole run%s",
+        layers->scale_factor, launches > 1 ? " (median of the factors over launches)" : "");
     for (size_t i = 0; i < layers->count; i++) {
         struct assay__layer *layer = &layers->items[i];
         if (layer->state == ASSAY_DERIVED)
@@ -319,6 +318,7 @@ int assay__trial_layers(const struct assay__trial_input *input, double p50_ns)
     if (input->costs) input->trial->peak = input->costs->peak;
     int code = lists && scratch ? gather(input, p50_ns, lists, &count) : ASSAY_ENOMEM;
     if (code == 0 && count > 0) code = merge(input, lists, count, scratch, p50_ns);
+    if (code == 0 && count > 0) code = assay__trial_edges(input);
     const char *said = remark(input, p50_ns, count);
     if (assay__arena_failed(input->profile->arena)) code = ASSAY_ENOMEM;
     if (code == 0 && !*said && !count && input->generate > 0)

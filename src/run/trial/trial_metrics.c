@@ -93,7 +93,7 @@ static void throughput(const struct assay__trial_input *input, double rate,
     static const char *const two_kinds =
         "a generation both reads and produces tokens: see llm.prefill and llm.decode";
     const bool images = workload && workload->has_images;
-    static const char *const no_batch = "the inputs have no batch axis that is known as one";
+    static const char *const no_batch = "the inputs have no known batch axis";
     char note[128];
     snprintf(note, sizeof note, "completions / wall time, %d request%s in flight", input->streams,
              input->streams == 1 ? "" : "s");
@@ -109,6 +109,36 @@ static void throughput(const struct assay__trial_input *input, double rate,
     scaled_rate(metrics, "throughput.images", rate, images ? batch : NAN,
                 "throughput.inferences x batch",
                 images ? no_batch : "the model has no 4-D image input");
+}
+
+/* --- states and real time --------------------------------------------------------------------- */
+
+/* Of the launch in which most are. */
+static void states(const struct assay__trial *trial, const struct assay__outcome *const *used,
+                   size_t count, struct assay_metrics *metrics)
+{
+    double most = NAN;
+    if (!trial->feedback_count) return;
+    for (size_t i = 0; i < count; i++)
+        most = fmax(most, used[i]->state.nonfinite); /* NaN only where both are */
+    put_measured(metrics, "state.nonfinite", most, "outputs",
+                 count > 1 ? "after the last measured inference; the most of a launch"
+                           : "after the last measured inference",
+                 "the engine did not show the states after measuring");
+}
+
+static void real_time(const struct assay__trial *trial, struct assay_metrics *metrics)
+{
+    const struct assay_metric *p50 = assay_metrics_get(metrics, "latency.p50");
+    const struct assay_metric covered = {.name = "seconds per inference",
+                                         .value = trial->real_time.seconds,
+                                         .unit = "s",
+                                         .state = ASSAY_MEASURED};
+    if (!isfinite(covered.value)) return;
+    assay_metrics_ratio(metrics, "realtime.factor", p50, &covered,
+                        "latency.p50 / seconds per inference, as given");
+    assay_metrics_ratio(metrics, "realtime.speed", &covered, p50,
+                        "seconds per inference, as given / latency.p50");
 }
 
 /* --- compute and memory ----------------------------------------------------------------------- */
@@ -172,7 +202,7 @@ static void memory(const struct assay__trial_input *input, const struct assay__o
     int64_t weights = input->trial->model->weight_bytes;
     assay__metrics_put_known(metrics, "memory.model", ASSAY_DERIVED,
                              weights >= 0 ? (double)weights : (double)NAN, "graph",
-                             "bytes of all initializers", "the size of the weights is not known");
+                             "bytes of all initializers", "the size of the weights is unknown");
     assay__metrics_put_known(metrics, "memory.activation.predicted", ASSAY_DERIVED,
                              costs ? costs->live_peak_bytes : (double)NAN, "graph",
                              "most bytes of activations alive at once, in the graph's own order, "
@@ -214,7 +244,7 @@ static void overhead(const struct assay__trial_input *input,
     double slowdown = input->trial->layers.slowdown;
     const char *reason = input->trial->layers.reason;
     if (!reason[0] && input->trial->layers.count)
-        reason = "this way of timing layers does not show how much it slowed the run";
+        reason = "this method does not show how much it slowed down the run";
     put_measured(metrics, "overhead.layers", slowdown, "clock", "instrumented run / plain run",
                  reason[0] ? reason : "layers were not timed");
     put_measured(metrics, "overhead.run", input->overhead_run_s, "clock",
@@ -236,6 +266,9 @@ int assay__launch_metrics(const struct assay__outcome *outcome, bool warmup_forc
     put_measured(metrics, "throughput.inferences", rate_of(outcome), "clock", "",
                  "no sample was taken");
     worker_memory(one, 1, metrics);
+    if (isfinite(outcome->state.nonfinite))
+        put_measured(metrics, "state.nonfinite", outcome->state.nonfinite, "outputs",
+                     "after the last measured inference", "");
     assay__launch_layers(outcome, metrics);
     return assay_metrics_failed(metrics);
 }
@@ -256,6 +289,10 @@ int assay__trial_metrics(const struct assay__trial_input *input)
     assay__generation_metrics(used, count, input->generate, cpu, metrics);
     if (code == 0 && input->trial->generation.tokens)
         code = assay__generation_ids(used, count, input->profile, input->trial);
+    real_time(input->trial, metrics);
+    states(input->trial, used, count, metrics);
+    if (code == 0 && input->trial->generation.tokens)
+        code = assay__generation_times(used, count, input->profile, input->trial);
     compute(input, metrics);
     memory(input, used, count, metrics);
     if (code == 0) code = assay__trial_layers(input, assay__trial_p50(used, count));

@@ -23,8 +23,7 @@
 #define WINDOWS_LAST 3u
 #define EFFECTIVE_LEAST 50.0 /* independent samples that a launch should be worth */
 #define LAUNCH_SPREAD 0.03
-#define LAUNCHES_JUDGED 5u   /* so many are judged by how they differ … */
-#define LAUNCHES_SPREAD 0.06 /* … which is more, the more there are */
+#define LAUNCHES_JUDGED 5u /* so many are judged by the interval between them */
 #define UNATTRIBUTED 0.05
 #define LONGEST_NS 60e9  /* of further measuring that is proposed: beyond it, it is too noisy */
 #define JUDGED_LEAST 40u /* below it drift is not computed */
@@ -87,9 +86,8 @@ static void judge_shape(const struct assay__summary *summary, const char *who,
     double effective = (double)summary->samples / summary->tau;
     if (summary->tau > 10 && effective < EFFECTIVE_LEAST)
         assay__sentences_add(
-            said,
-            "%ssamples depend on each other: %zu are worth %.0f independent ones (tau = %.0f)", who,
-            summary->samples, effective, summary->tau);
+            said, "%ssamples are autocorrelated: %zu are worth %.0f independent ones (tau = %.0f)",
+            who, summary->samples, effective, summary->tau);
 }
 
 /* How much longer; returns the number of sentences that only say "too few". */
@@ -106,9 +104,9 @@ static size_t judge_count(const struct assay__outcome *outcome, double precision
         *more = -1;
     } else if (missing == 0) {
         missing = (int64_t)(JUDGED_LEAST - summary->samples);
-        assay__sentences_add(said,
-                             "%s%zu sample%s too few to judge drift and modes: %lld more would do",
-                             who, summary->samples, are, (long long)missing);
+        assay__sentences_add(
+            said, "%s%zu sample%s too few to judge drift and modes: %lld more would be enough", who,
+            summary->samples, are, (long long)missing);
     } else if ((double)missing * summary->mean / fmax(outcome->stream_count, 1) > LONGEST_NS) {
         assay__sentences_add(said,
                              "%stoo noisy: the median is known to ±%.2g %%, and measuring for "
@@ -118,7 +116,8 @@ static size_t judge_count(const struct assay__outcome *outcome, double precision
         return 0;
     } else {
         assay__sentences_add(
-            said, "%sthe median is known to ±%.2g %%, not ±%.2g %%: %lld more iterations would do",
+            said,
+            "%sthe median is known to ±%.2g %%, not ±%.2g %%: %lld more iterations would be enough",
             who, summary->half_width * 100, precision * 100, (long long)missing);
     }
     if (*more >= 0 && missing > *more) *more = missing;
@@ -129,15 +128,20 @@ static void judge_launches(const struct assay__outcome *const *used, size_t coun
                            struct assay__sentences *said)
 {
     double low = INFINITY, high = 0, middle = assay__trial_p50(used, count);
-    if (count < 2) return;
+    double half_width = assay__trial_half_width(used, count);
+    if (half_width > ASSAY__LAUNCHES_HALF_WIDTH)
+        assay__sentences_add(said,
+                             "%zu launches differ: the interval of their median is ±%.1f %% (more "
+                             "than ±%g %%)",
+                             count, half_width * 100, ASSAY__LAUNCHES_HALF_WIDTH * 100);
+    if (count < 2 || count >= LAUNCHES_JUDGED) return;
     for (size_t i = 0; i < count; i++) {
         low = fmin(low, used[i]->summary.p50);
         high = fmax(high, used[i]->summary.p50);
     }
-    if ((high - low) / middle > (count < LAUNCHES_JUDGED ? LAUNCH_SPREAD : LAUNCHES_SPREAD))
-        assay__sentences_add(
-            said, "the launches' medians differ by %.1f %% (max - min over their median)",
-            (high - low) / middle * 100);
+    if ((high - low) / middle > LAUNCH_SPREAD)
+        assay__sentences_add(said, "launch medians differ by %.1f %% (max - min over their median)",
+                             (high - low) / middle * 100);
 }
 
 static void judge_layers(const struct assay__trial *trial, double p50_ns,
@@ -146,8 +150,10 @@ static void judge_layers(const struct assay__trial *trial, double p50_ns,
     double share = trial->layers.unattributed_ns / p50_ns;
     bool markers = strcmp(trial->layers.method, "markers") == 0; /* other methods never add up */
     if (markers && fabs(share) > UNATTRIBUTED)
-        assay__sentences_add(said, "the layers add up to %.0f %% of the latency",
-                             100 * (1 - share));
+        assay__sentences_add(said,
+                             "the layers' times and the latency differ by more than %g %%: they "
+                             "were not measured under the same conditions",
+                             100 * UNATTRIBUTED);
 }
 
 int assay__trial_stability(const struct assay__trial_input *input)

@@ -124,7 +124,8 @@ int assay__counters_fake(const struct assay__job *job, struct assay_error *error
     if (strcmp(job->engine, "fake") != 0 || !job->script || !strstr(job->script, "counts="))
         return 0;
     if ((size_t)snprintf(script, sizeof script, "%s", job->script) >= sizeof script)
-        return assay_error_set(error, ASSAY_ELIMIT, "a script with counts has at most 4095 bytes");
+        return assay_error_set(error, ASSAY_ELIMIT,
+                               "a script with counts can have at most 4095 bytes");
     fake = (struct fake){.share = 1, .gone = -1, .back = -1, .elapsed_step_ns = NAN};
     for (int e = 0; e < ASSAY__PERF_EVENTS; e++)
         fake.growth[e] = NAN;

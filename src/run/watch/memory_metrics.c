@@ -223,23 +223,25 @@ static void growth_note(const struct assay__tracked *tracked, char *note, size_t
         snprintf(often, sizeof often, "with every inference");
     if (tracked->growth_flat)
         snprintf(note, size,
-                 "live bytes were the same after each of %lld inferences: no growth shown; a block "
-                 "lost %s would have shown",
+                 "live bytes were the same after each of %lld inferences: no growth detected; "
+                 "losing a block %s would have been detected",
                  marks, often);
     else if (tracked->growth_settled)
         snprintf(note, size,
-                 "slope in the last third of %lld inferences: live bytes %s by %s in all, but at a "
-                 "falling rate: no steady growth",
+                 "slope in the last third of %lld inferences: live bytes %s by %s in total, but at "
+                 "a falling rate: no steady growth",
                  marks, tracked->growth_total < 0 ? "fell" : "rose", total.text);
     else if (seen->growth_low > 0 || seen->growth_high < 0)
-        snprintf(note, size, "%s: it %s, by %s in all, and as fast in the last third", slope,
+        snprintf(note, size, "%s: it %s, by %s in total, and just as fast in the last third", slope,
                  seen->growth_low > 0 ? "grows" : "shrinks", total.text);
     else if (tracked->growth_smallest > 0)
         snprintf(note, size,
-                 "%s: no growth shown; %s per inference or more would have shown if it came %s",
+                 "%s: no growth detected; %s per inference or more would have been detected if it "
+                 "came %s",
                  slope, assay__scaled(tracked->growth_smallest, "B").text, often);
     else
-        snprintf(note, size, "%s: no growth shown; a block lost %s would have", slope, often);
+        snprintf(note, size, "%s: no growth detected; losing a block %s would have been detected",
+                 slope, often);
 }
 
 static void put_heap(const struct assay__tracked *tracked, struct assay_metrics *metrics)
@@ -249,8 +251,8 @@ static void put_heap(const struct assay__tracked *tracked, struct assay_metrics 
     for (size_t i = 0; i < seen->phase_count; i++)
         if (!(seen->phases[i].peak_live_bytes <= peak)) peak = seen->phases[i].peak_live_bytes;
     char note[160];
-    snprintf(note, sizeof note, "sizes as asked for, from the session's creation on%s",
-             tracked->dropped > 0 ? "; some found no room in the tracker's table" : "");
+    snprintf(note, sizeof note, "requested sizes, from session creation on%s",
+             tracked->dropped > 0 ? "; some did not fit in the tracker's table" : "");
     assay__metrics_put_known(metrics, "memory.heap.peak", ASSAY_MEASURED, peak, "tracker", note,
                              "nothing was tracked");
     assay__metrics_put_known(
@@ -272,7 +274,7 @@ static void put_tracked(const struct assay__tracked *tracked, double slowdown,
     static const char *const none = "no warm inference was tracked";
     static const char *const silent = "the engine does not report how its arena is used";
     static const char *const how =
-        "malloc and its relatives, all threads; without allocations inside the engine's arena";
+        "malloc and related functions, all threads; without allocations inside the engine's arena";
     assay__metrics_put_known(metrics, "memory.allocations", ASSAY_DERIVED,
                              warm ? warm->count / inferences : (double)NAN, "tracker", how, none);
     assay__metrics_put_known(metrics, "memory.allocated", ASSAY_DERIVED,
@@ -287,11 +289,10 @@ static void put_tracked(const struct assay__tracked *tracked, double slowdown,
                              tracked->arena_allocations / inferences, "engine", note, silent);
     assay__metrics_put_known(metrics, "memory.arena.held", ASSAY_MEASURED, tracked->arena_held,
                              "engine", "at the end of the tracked launch", silent);
-    assay__metrics_put_known(
-        metrics, "overhead.allocations", ASSAY_DERIVED, slowdown, "clock",
-        "median latency with the tracker / latency.p50",
-        "allocations are counted with one request in flight: not to be compared "
-        "with the latency of several");
+    assay__metrics_put_known(metrics, "overhead.allocations", ASSAY_DERIVED, slowdown, "clock",
+                             "median latency with the tracker / latency.p50",
+                             "allocations are counted with one request in flight, which is not "
+                             "comparable with the latency of several");
 }
 
 int assay__memory_metrics(const struct assay__watch_plan *plan,

@@ -115,10 +115,11 @@ static int find_library(const char *worker, char *out, size_t out_size, struct a
         assay__path_join(folder, LIBRARY, out, out_size))
         return assay_error_set(error, ASSAY_ELIMIT, "the worker's path is too long");
     if (assay__file_exists(out)) return 0;
-    return assay_error_set(error, ASSAY_ENOTFOUND,
-                           "the allocation tracker " LIBRARY " is not beside the worker (%s): "
-                           "install it there or set ASSAY_TRACK_LIBRARY",
-                           folder);
+    return assay_error_set(
+        error, ASSAY_ENOTFOUND,
+        "the allocation tracker " LIBRARY
+        " is not next to the worker (%s): install it there or set ASSAY_TRACK_LIBRARY",
+        folder);
 }
 
 int assay__track_preload(const char *worker, struct assay__arena *arena, const char **preload,
@@ -135,19 +136,19 @@ int assay__track_preload(const char *worker, struct assay__arena *arena, const c
                                "front of the C library (Linux)");
     if (ASSAY_SANITIZED)
         return assay_error_set(error, ASSAY_EUNSUPPORTED,
-                               "this build of assay is for sanitizers, which own malloc: a plain "
-                               "build counts allocations");
+                               "this build of assay uses sanitizers, which replace malloc: use a "
+                               "plain build to count allocations");
     const char *already = getenv(variable);
     for (size_t i = 0; already && i < sizeof tools / sizeof tools[0]; i++)
         if (strstr(already, tools[i]))
             return assay_error_set(error, ASSAY_EUNSUPPORTED,
-                                   "another tool owns malloc (%s=%.120s): run without it", variable,
-                                   already);
+                                   "another tool replaces malloc (%s=%.120s): run without it",
+                                   variable, already);
     int code = find_library(worker, library, sizeof library, error);
     if (code) return code;
     if (strpbrk(library, " :"))
         return assay_error_set(error, ASSAY_EUNSUPPORTED,
-                               "%s cannot name a library whose path has blanks or colons (%s)",
+                               "%s does not support a library path with spaces or colons (%s)",
                                variable, library);
     *preload = assay__arena_printf(arena, "%s=%s%s%s", variable, library,
                                    already && already[0] ? ":" : "", already ? already : "");
@@ -201,7 +202,7 @@ int assay__track_launch(const struct assay__request *request, double p50_ns,
     *latency_ns = NAN;
     *reason = "";
     if (!(p50_ns > 0)) {
-        *reason = "no measured launch ended well";
+        *reason = "no measured launch succeeded";
         return 0;
     }
     int code = assay__track_preload(request->worker, request->arena, &own.preload, &error);

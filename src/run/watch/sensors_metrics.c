@@ -89,7 +89,7 @@ static const char *check_by_samples(struct metric_writer *to, const char *rail,
     assay__sensed_channel(to->sensors, index, &sampled);
     if (!sampled.available || !(counted->average > 0)) return "";
     double percent = (sampled.average / counted->average - 1) * 100;
-    const char *check = assay__arena_text(to->arena, "sampled power says %.4g W (%+.1f %%)",
+    const char *check = assay__arena_text(to->arena, "sampled power is %.4g W (%+.1f %%)",
                                           sampled.average, percent);
     if (!(fabs(percent) <= SAMPLED_DIFFERS_PERCENT)) warn(to, rail, check);
     return check;
@@ -105,13 +105,13 @@ static void put_one_rail(struct metric_writer *to, const char *rail)
     enum assay_state state = ASSAY_MEASURED, worked = ASSAY_DERIVED;
     if (known) warn(to, rail, sensed.note);
     const char *check = known && counted ? check_by_samples(to, rail, &sensed) : "";
-    const char *average = counted ? "growth of the counter in the measured windows / their time"
+    const char *average = counted ? "increase of the counter in the measured windows / their time"
                                   : "mean of sampled power in the measured windows";
     put_rail(to, rail, "power.average", counted ? worked : state, sensed.average, source,
              known ? both(to->arena, both(to->arena, average, sensed.note), check) : sensed.reason);
     if (!assay__sensors_rail_read(to->sensors, rail)) return; /* one reason is enough */
-    const char *energy = counted ? "growth of the counter in the measured windows"
-                                 : "sampled power in the measured windows, trapezoids";
+    const char *energy = counted ? "increase of the counter in the measured windows"
+                                 : "sampled power in the measured windows, trapezoidal rule";
     put_rail(to, rail, "energy.total", counted ? state : worked, sensed.growth, source,
              known ? both(to->arena, energy, sensed.note) : sensed.reason);
     const char *peak = !known ? sensed.reason
@@ -163,12 +163,12 @@ static struct total add_up(const struct assay__sensors *sensors, const struct as
         if (sensed.idle_same && !*total.idle_reason)
             total.idle_reason = assay__arena_text(
                 arena,
-                "%s read %.4g W throughout, idle and at work: the sensor did not update, so the "
+                "%s read %.4g W throughout, idle and under load: the sensor did not update, so the "
                 "difference is unknown",
                 rail, sensed.idle_w);
         if (sensed.idle_same) sensed.idle_w = NAN;
         if (isnan(sensed.idle_w) && !*total.idle_reason)
-            total.idle_reason = or_text(sensed.idle_reason, "idle power is not known");
+            total.idle_reason = or_text(sensed.idle_reason, "idle power is unknown");
         total.energy_j += sensed.growth;
         total.idle_w += sensed.idle_w;
         total.seconds = sensed.seconds;
@@ -193,8 +193,7 @@ static void put_net(struct metric_writer *to, const struct total *total)
     double net_j = total->energy_j - total->idle_w * total->seconds;
     if (fabs(net_j) < 1e-9 * total->energy_j) net_j = 0; /* rounding is no energy */
     if (isnan(net_j)) {
-        put_none(to, "energy.inference.net",
-                 or_text(total->idle_reason, "idle power is not known"));
+        put_none(to, "energy.inference.net", or_text(total->idle_reason, "idle power is unknown"));
         return;
     }
     if (net_j < 0) warn(to, "net energy", below);
@@ -251,7 +250,7 @@ static void put_workload(struct metric_writer *to)
                  flops->value / (total.energy_j / completions) / 1e12,
                  "compute.flops / energy.inference.gross / 1e12", &total);
     else
-        put_none(to, "efficiency.tops_per_watt", flops ? flops->note : "the FLOPs are not known");
+        put_none(to, "efficiency.tops_per_watt", flops ? flops->note : "the FLOPs are unknown");
     put_with(to, "efficiency.inferences_per_joule", completions / total.energy_j,
              "inferences / energy in the measured windows", &total);
 }
@@ -268,9 +267,10 @@ static void put_channel(struct metric_writer *to, size_t index, const char *name
          * what was read around the launches stays. */
         if (device_class == ASSAY__CLASS_GPU || device_class == ASSAY__CLASS_NPU)
             put_none(to, name,
-                     assay__arena_text(to->arena,
-                                       "nothing here measures the %s of the device that ran it",
-                                       what));
+                     assay__arena_text(
+                         to->arena,
+                         "nothing on this machine measures the %s of the device that ran it",
+                         what));
         const struct assay_metric *mean = assay_metrics_get(to->metrics, name);
         if (peak_name)
             put_none(to, peak_name,
@@ -297,7 +297,8 @@ static void put_channel(struct metric_writer *to, size_t index, const char *name
             to->metrics, peak_name, sensed.peak, series->ops->name,
             assay__arena_text(to->arena, "%s: max sample in the measured windows", channel));
     else
-        put_none(to, peak_name, or_text(sensed.reason, "no sample lies in the measured windows"));
+        put_none(to, peak_name,
+                 or_text(sensed.reason, "no sample falls within the measured windows"));
 }
 
 /* --- what it cost ----------------------------------------------------------------------------- */
@@ -320,7 +321,7 @@ static void put_cost(struct metric_writer *to)
                       (unsigned long long)cost.ticks, channels, to->sensors->interval_s * 1e3,
                       (double)cost.memory_bytes / 1e6);
     if (cost.late)
-        assay__buf_printf(&note, "; %llu %s skipped, as reading took longer than the interval",
+        assay__buf_printf(&note, "; %llu %s skipped because reading took longer than the interval",
                           (unsigned long long)cost.late, cost.late == 1 ? "was" : "were");
     if (cost.thinned) assay__buf_printf(&note, "; columns were thinned %u times", cost.thinned);
     /* "; energy of gpu0 every 3.07 s: a reading takes 4.60 ms", once for each probe that is read

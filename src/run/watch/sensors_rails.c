@@ -319,7 +319,7 @@ static void choose_cuda(const struct assay__sensors *sensors, const char *device
     long n = nvml_number(sensors->cuda_visible, numbered ? strtol(colon + 1, NULL, 10) : 0);
     if (n < 0) {
         rails->reason =
-            "which GPU ran it is not known: CUDA_VISIBLE_DEVICES does not name it by number";
+            "it is unknown which GPU ran it: CUDA_VISIBLE_DEVICES does not name it by number";
         return;
     }
     rails->gpu = assay__arena_text(sensors->profile->arena, "gpu%ld", n);
@@ -367,6 +367,17 @@ static bool measures_power_of(const struct assay__probe_ops *ops,
     return ops->power_of && strchr(ops->power_of, letter);
 }
 
+/* Whether the probe measures the power of the device, or, where nothing here measures any power, of
+ * a device of another trial: all trials then have the same reason, which a report gives once. */
+static bool is_asked(const struct assay__sensors *sensors, const struct assay__probe_ops *ops,
+                     enum assay__device_class device_class, bool anything)
+{
+    if (measures_power_of(ops, device_class)) return true;
+    for (size_t i = 0; !anything && i < sensors->profile->trial_count; i++)
+        if (measures_power_of(ops, sensors->profile->trials[i].target.device_class)) return true;
+    return false;
+}
+
 static void explain(const struct assay__sensors *sensors, struct assay__rails *rails)
 {
     struct assay__arena *arena = sensors->profile->arena;
@@ -390,13 +401,13 @@ static void explain(const struct assay__sensors *sensors, struct assay__rails *r
         if (assay__sensors_rail_read(sensors, rail))
             assay__buf_printf(&text, "%s%.60s", others++ ? ", " : " of the processor (", rail);
     if (others)
-        assay__buf_printf(&text, " %s read, but %s not known to be its own)",
-                          others == 1 ? "was" : "were", others == 1 ? "is" : "are");
+        assay__buf_printf(&text, " %s read, but may not belong to it)",
+                          others == 1 ? "was" : "were");
     rails->listed = true;
     for (size_t i = 0; i < assay__sampler_probe_count(sensors->sampler); i++) {
         struct assay__probe_cost probe;
         assay__sampler_probe_cost(sensors->sampler, i, &probe);
-        if (!measures_power_of(probe.ops, rails->device_class)) continue;
+        if (!is_asked(sensors, probe.ops, rails->device_class, others > 0)) continue;
         if (probe.ops->is_foreign && probe.ops->is_foreign()) continue; /* no way to it */
         const char *reason = probe_reason(sensors, &probe);
         assay__buf_printf(&text, "%s%s: %.*s%s", listed++ ? "; " : ": ", probe.ops->name,
@@ -444,7 +455,7 @@ static bool choose_last_resort(const struct assay__sensors *sensors, const char 
         if (!sensed.available) continue;
         char *remark = assay__arena_printf(
             sensors->profile->arena,
-            "of the whole machine, because nothing here measures the processor alone%s%.380s%s",
+            "of the whole machine, because nothing measures the processor alone%s%.380s%s",
             *why ? " (" : "", why, *why ? ")" : "");
         for (char *part = remark; part && (part = strchr(part, ';')) != NULL;)
             *part = ','; /* it separates the parts of a note */
@@ -468,7 +479,7 @@ void assay__sensors_rails(const struct assay__sensors *sensors, struct assay__ra
         take(sensors, GPU, false, ASSAY__RAIL_PARTS, rails);
         if (rails->count > 1) {
             rails->count = 0;
-            rails->reason = "which of the cards ran it is not known";
+            rails->reason = "it is unknown which of the cards ran it";
         }
         if (rails->count == 1) rails->gpu = rails->names[0];
     } else if (target->device_class == ASSAY__CLASS_NPU) {

@@ -150,7 +150,7 @@ static int add_power(const struct assay__sensors *sensors, const struct assay__s
         .probe = copy(sensors, series->ops->name),
         .source = copy(sensors, series->channel->source),
         .state = ASSAY_DERIVED,
-        .note = "growth of the energy counter / time, over at least 10 of its update periods and "
+        .note = "increase of the energy counter / time, over at least 10 of its update periods and "
                 "50 ms",
         .period_s = series->period_s,
         .period_is_bound = series->period_is_bound,

@@ -75,14 +75,14 @@ static void say_counts(struct saying *to, const struct assay__series *series)
                                              : ASSAY__DISTURBANCE_QUOTA;
     drop(to, kind);
     if (heat)
-        assay__sentences_add(&to->said, "the %s throttled %.0f times for heat, first at %.3g s",
+        assay__sentences_add(&to->said,
+                             "the %s throttled %.0f times because of heat, first at %.3g s",
                              strcmp(channel->rail, "core") == 0 ? "CPU cores" : "CPU package",
                              last - start, first_s);
     else
         assay__sentences_add(
             &to->said,
-            "the control group's CPU quota held the run up for %.3g s of CPU time, "
-            "first at %.3g s",
+            "the control group's CPU quota held up the run for %.3g s of CPU time, first at %.3g s",
             last - start, first_s);
     assay__sentences_kind(&to->said, kind);
 }

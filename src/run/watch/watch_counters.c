@@ -238,7 +238,7 @@ static void put_counter(struct assay__watcher *w, const struct row *row)
     struct total total = add_up(w, row->event);
     const char *reason = NULL;
     if (w->used_count == 0)
-        reason = "no launch lasted until its counters were read";
+        reason = "no launch ran long enough for its counters to be read";
     else if (!(total.completions > 0))
         reason = total.reason[0] ? total.reason : "it was not counted";
     else if (row->must_move && total.grown == 0)
@@ -317,15 +317,14 @@ static void put_derived(struct assay__watcher *w)
     assay_metrics_ratio(metrics, "hardware.branch_miss_rate", get(w, "hardware.branch_misses"),
                         get(w, "hardware.branches"), "hardware.branch_misses / hardware.branches");
     if (isfinite(w->seconds))
-        assay_metrics_measured(
-            metrics, "hardware.elapsed", w->seconds, "clock",
-            "wall time of the counted slices / inferences in them: what the counts per second and "
-            "the CPUs are derived from; the latency is that of other windows");
+        assay_metrics_measured(metrics, "hardware.elapsed", w->seconds, "clock",
+                               "wall time of the counted slices / inferences in them: the basis of "
+                               "counts per second and CPUs; the latency comes from other windows");
     const struct assay_metric *clock = get(w, "hardware.task_clock");
     if (assay__metric_is_known(clock))
-        assay_metrics_derived(metrics, "hardware.cpus_busy", clock->value / w->seconds,
-                              clock->source,
-                              "hardware.task_clock / hardware.elapsed: both of the counted slices");
+        assay_metrics_derived(
+            metrics, "hardware.cpus_busy", clock->value / w->seconds, clock->source,
+            "hardware.task_clock / hardware.elapsed, both from the counted slices");
     else
         assay_metrics_unavailable(metrics, "hardware.cpus_busy", clock->note);
     put_hit_rate(w);
@@ -348,7 +347,7 @@ static void put_derived(struct assay__watcher *w)
                              on > 0 && off > 0 ? on / off : (double)NAN, "clock",
                              "median of slices with the counters on / off, alternating; the "
                              "latency was measured with them off",
-                             "no slice with counters and no slice without was timed");
+                             "slices with and without counters were not both timed");
 }
 
 /* --- classes of layers ------------------------------------------------------------------------ */
@@ -449,12 +448,12 @@ static const char *explain_classes(const struct assay__trial *trial,
         if (used[i]->counted.layer_note && used[i]->counted.layer_note[0])
             return used[i]->counted.layer_note;
     if (trial->class_counter_count) return "";
-    if (used_count == 0) return "no launch lasted until its counters were read";
+    if (used_count == 0) return "no launch ran long enough for its counters to be read";
     if (trial->layers.count == 0)
         return trial->layers.reason && trial->layers.reason[0] ? trial->layers.reason
                                                                : "layers were not timed";
-    return trial->counter_count ? "this engine does not read counters at its layers"
-                                : "no counter can be read here";
+    return trial->counter_count ? "this engine does not read counters per layer"
+                                : "no counter can be read on this machine";
 }
 
 static int put_classes(const struct assay__trial_input *input,

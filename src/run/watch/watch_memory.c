@@ -167,7 +167,7 @@ static int put_memory(struct assay__watcher *watcher, const struct assay__trial_
 {
     int code = watcher->failed ? ASSAY_ENOMEM : 0;
     if (code == 0) code = assay__memory_metrics(&watcher->plan, input, &watcher->seen);
-    return code ? assay_error_set(error, code, "out of memory for the memory's numbers") : 0;
+    return code ? assay_error_set(error, code, "out of memory for the memory metrics") : 0;
 }
 
 static void free_watcher(struct assay__watcher *watcher)

@@ -82,7 +82,7 @@ static void watch_idle(struct assay__watcher *watcher, double seconds)
         }
         uint64_t rest_ns = length_ns - (now_ns - begin_ns);
         struct timespec slice = {0, (long)(rest_ns < SLICE_NS ? rest_ns : SLICE_NS)};
-        assay__progress(&options->callbacks, "watching the idle machine",
+        assay__progress(&options->callbacks, "measuring the idle machine",
                         (double)(now_ns - begin_ns) / (double)length_ns);
         nanosleep(&slice, NULL);
         now_ns = assay__now_ns();
@@ -129,9 +129,9 @@ static int open_sensors(const struct assay__watch_plan *plan, struct assay__watc
     *watcher = NULL;
     if (!(interval_s >= INTERVAL_LEAST_S) || !isfinite(interval_s) || !(idle_s >= -1e-9) ||
         !isfinite(idle_s))
-        return assay_error_set(error, ASSAY_EINVAL,
-                               "the sensors are read at most every 0.1 ms, and the idle machine is "
-                               "watched for no less than 0 s");
+        return assay_error_set(
+            error, ASSAY_EINVAL,
+            "the sensor interval must be at least 0.1 ms, and the idle time at least 0 s");
     struct assay__watcher *made = calloc(1, sizeof *made);
     if (!made) return assay__no_memory(error);
     made->plan = *plan;
@@ -148,7 +148,8 @@ static int open_sensors(const struct assay__watch_plan *plan, struct assay__watc
     if (power) assay__sampler_calibrate(made->sampler, CALIBRATE_NS, CALIBRATE_EACH_NS);
     if (code == 0) code = assay__sampler_start(made->sampler, error);
     if (code == 0 && !power)
-        made->idle_reason = "no idle baseline was taken: nothing here measures power or energy";
+        made->idle_reason =
+            "no idle baseline was taken: nothing on this machine measures power or energy";
     else if (code == 0 && idle_s > 1e-9)
         watch_idle(made, idle_s);
     if (code)

@@ -15,6 +15,7 @@
  *             {"generation": {tokens, prompt, batch, generations, dropped, choose_ns, ids: [ … ]}}
  *             {"token_times": [ns, …]} …  generations x tokens, since each generation began
  *   worker -> {"memory": {…}}             struct assay__worker_memory
+ *             {"state": {…}}              struct assay__worker_state, of a job with feedback
  *             {"layers": {…, counter_note}} struct assay__layers
  *             {"layer": {…, counters: [ … ]}} …   struct assay__layer
  *             {"counters": {slices, on_ns, off_ns, layer_events: [index, …], events: [{…}, …]}}
@@ -45,8 +46,12 @@ struct assay__job {
     bool alternate; /* layers: in blocks between the windows, where the engine can */
     struct assay__input_plan *inputs;
     size_t input_count;
-    const char *outputs; /* folder for the outputs of the first inference (outputs.h); NULL: none */
+    /* folder for the outputs (outputs.h) of the first inference, or of a fixed later one where a
+     * state is fed back; NULL: none */
+    const char *outputs;
     struct assay__generation generation; /* tokens 0: a step is one run */
+    struct assay__feedback *feedback;    /* outputs that are inputs of the next step */
+    size_t feedback_count;
     bool counters;    /* count cycles, instructions, … of the windows and of the layer pass */
     bool allocations; /* send what the preloaded allocation tracker has seen */
     bool strict;      /* no node may run on the CPU instead of the device */

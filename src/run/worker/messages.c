@@ -24,7 +24,7 @@ int assay__message_send(struct assay__message *message, struct assay__channel *c
     assay__json_object_end(&message->writer);
     int code = assay__channel_send(channel, &message->text, SEND_TIMEOUT_MS);
     assay__buf_free(&message->text);
-    return code ? assay_error_set(error, code, "the parent is gone") : 0;
+    return code ? assay_error_set(error, code, "the parent process is gone") : 0;
 }
 
 void assay__message_put(struct assay__json_writer *out, const struct assay__field_table *table,
@@ -133,6 +133,12 @@ static const struct assay__field spent_fields[] = {
 };
 const struct assay__field_table assay__message_spent =
     TABLE(spent_fields, struct assay__worker_spent);
+
+static const struct assay__field state_fields[] = {
+    SAME(assay__worker_state, nonfinite),
+};
+const struct assay__field_table assay__message_state =
+    TABLE(state_fields, struct assay__worker_state);
 
 static const struct assay__field event_fields[] = {
     SAME(assay__counted_event, name),

@@ -19,6 +19,11 @@ struct assay__worker_memory {
     double baseline, rss, peak, pss, arena, arena_peak; /* bytes; NaN unknown */
 };
 
+/** The states that are fed back, after the measured steps; NaN unknown. */
+struct assay__worker_state {
+    double nonfinite; /* of their numbers: infinite or NaN */
+};
+
 /** Real time the worker spent; NaN unknown. */
 struct assay__worker_spent {
     double open_ns, steps_ns, layers_ns;
@@ -48,6 +53,7 @@ extern const struct assay__field_table assay__message_generation; /* struct assa
 extern const struct assay__field_table assay__message_facts;
 extern const struct assay__field_table assay__message_memory;
 extern const struct assay__field_table assay__message_spent;
+extern const struct assay__field_table assay__message_state;
 extern const struct assay__field_table assay__message_event;   /* struct assay__counted_event */
 extern const struct assay__field_table assay__message_tracked; /* struct assay__tracked */
 extern const struct assay__field_table assay__message_device;  /* struct assay__device */

@@ -65,7 +65,7 @@ int assay__ring_open(struct assay__ring *ring, int fd, uint32_t streams, struct 
     if (header->magic != MAGIC || header->version != VERSION || header->streams != streams ||
         header->capacity != ring->capacity) {
         assay__ring_close(ring);
-        return assay_error_set(error, ASSAY_EFORMAT, "the shared samples are not of this version");
+        return assay_error_set(error, ASSAY_EFORMAT, "the shared samples have another version");
     }
     for (uint32_t s = 0; s < streams; s++)
         memset(assay__ring_stamps(ring, s), 0, stamps_size(ring->capacity));

@@ -20,6 +20,7 @@
 #include "run/worker/streams.h"
 #include "run/worker/worker_counters.h"
 #include "run/worker/worker_allocations.h"
+#include "run/worker/worker_state.h"
 
 #include <math.h>
 #include <signal.h>
@@ -79,7 +80,7 @@ static int read_line(struct worker *worker, const char **line, size_t *length)
     do
         code = assay__channel_read(&worker->channel, -1, line, length);
     while (code == ASSAY_EINTERRUPTED);
-    return code ? assay_error_set(&worker->error, code, "the parent is gone") : 0;
+    return code ? assay_error_set(&worker->error, code, "the parent process is gone") : 0;
 }
 
 /* A job that asks for devices (devices.h) or an assignment (assignment.h) is answered at once. */
@@ -123,7 +124,7 @@ static int make_inputs(struct worker *worker)
             int code = assay__input_strings(plan, worker->arena, &strings, &tensor->string_count);
             if (code)
                 return assay_error_set(&worker->error, code,
-                                       "cannot make the strings of input '%s'", plan->name);
+                                       "cannot create the strings of input '%s'", plan->name);
             tensor->strings = strings;
             continue;
         }
@@ -144,7 +145,7 @@ static int open_session(struct worker *worker)
     const struct assay__job *job = &worker->job;
     worker->engine = assay__engine_find(job->engine);
     if (!worker->engine)
-        return assay_error_set(&worker->error, ASSAY_ENOTFOUND, "no engine is called '%s'",
+        return assay_error_set(&worker->error, ASSAY_ENOTFOUND, "there is no engine '%s'",
                                job->engine);
     struct assay__session_options options = {
         .size = sizeof options,
@@ -162,6 +163,8 @@ static int open_session(struct worker *worker)
         .strict = job->strict,
         .provider_options = job->provider_options,
         .model_name = job->model_name,
+        .feedback = job->feedback,
+        .feedback_count = job->feedback_count,
     };
     if (job->allocations) {
         worker->engine = assay__allocations_engine(worker->engine, &worker->error);
@@ -180,8 +183,10 @@ static int step_failed(struct worker *worker, int code)
 {
     const char *text = worker->engine->step_error ? worker->engine->step_error(worker->session)
                                                   : NULL;
-    return assay_error_set(&worker->error, code < 0 ? code : ASSAY_EENGINE, "%s",
-                           text && text[0] ? text : "an inference failed");
+    bool fed = worker->job.feedback_count && worker->first_real_ns; /* the first had no state yet */
+    return assay_error_set(&worker->error, code < 0 ? code : ASSAY_EENGINE, "%s%s",
+                           text && text[0] ? text : "an inference failed",
+                           fed ? " (with a state fed back from the inference before)" : "");
 }
 
 static int first_step(struct worker *worker)
@@ -199,6 +204,18 @@ static int first_step(struct worker *worker)
     worker->first_real_ns = end - real;
     worker->first_ns = (engine->now_ns ? engine->now_ns(worker->session) : end) - start;
     return 0;
+}
+
+/* The outputs of the first step, or of a fixed one of a model with a state. */
+static int keep_outputs(struct worker *worker)
+{
+    int code = 0;
+    if (!worker->job.outputs) return 0;
+    for (int i = 1; worker->job.feedback_count && i < ASSAY__STATE_STEPS && !code; i++)
+        code = worker->engine->step(worker->session, 0);
+    if (code) return step_failed(worker, code);
+    return assay__outputs_write(worker->engine, worker->session, worker->job.outputs,
+                                &worker->error);
 }
 
 static int send_facts(struct worker *worker)
@@ -431,6 +448,15 @@ static int send_allocations(struct worker *worker)
     return code;
 }
 
+static int send_state(struct worker *worker)
+{
+    struct assay__worker_state state;
+    if (!worker->job.feedback_count) return 0;
+    assay__worker_state_read(worker->engine, worker->session, worker->job.feedback,
+                             worker->job.feedback_count, &state);
+    return send_fields(worker, "state", &assay__message_state, &state);
+}
+
 static int still_counting(void *worker)
 {
     return send_text(worker, "phase", "counting");
@@ -528,13 +554,12 @@ static int work(struct worker *worker)
     if (code == 0) code = make_inputs(worker);
     if (code == 0) code = open_session(worker);
     if (code == 0) code = first_step(worker);
-    if (code == 0 && worker->job.outputs)
-        code = assay__outputs_write(worker->engine, worker->session, worker->job.outputs,
-                                    &worker->error);
+    if (code == 0) code = keep_outputs(worker);
     if (code == 0) code = send_facts(worker);
     if (code == 0) code = measure(worker, &latency_ns);
     if (code == 0 && !worker->alternates) code = send_memory(worker);
     if (code == 0) code = send_allocations(worker);
+    if (code == 0) code = send_state(worker);
     if (code == 0) code = count_inferences(worker, latency_ns);
     if (code == 0) code = time_layers(worker, latency_ns);
     if (code == 0) {

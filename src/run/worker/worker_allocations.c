@@ -59,7 +59,7 @@ const struct assay__engine_ops *assay__allocations_engine(const struct assay__en
     if (!tracked.track || tracked.track->abi != ASSAY__TRACK_ABI ||
         tracked.track->size != sizeof *tracked.track) {
         assay_error_set(error, ASSAY_EUNSUPPORTED,
-                        tracked.track ? "the allocation tracker is of another version of assay"
+                        tracked.track ? "the allocation tracker belongs to another version of assay"
                                       : "the allocation tracker was not loaded into the worker");
         return NULL;
     }

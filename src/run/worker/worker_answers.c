@@ -93,7 +93,7 @@ int assay__devices_answer(struct assay__channel *channel, const struct assay__js
     const char *name = assay__json_get_string(job, "engine", ""),
                *library = assay__json_get_string(job, "library", NULL);
     const struct assay__engine_ops *engine = assay__engine_find(name);
-    if (!engine) return assay_error_set(error, ASSAY_ENOTFOUND, "no engine is called '%s'", name);
+    if (!engine) return assay_error_set(error, ASSAY_ENOTFOUND, "there is no engine '%s'", name);
     assay_log_set(on_device_log, &asked, ASSAY_LOG_ERROR);
     int code = engine->devices(library, on_about, on_device, &asked, error);
     assay_log_set(NULL, NULL, ASSAY_LOG_ERROR);
@@ -178,13 +178,14 @@ int assay__assignment_answer(struct assay__channel *channel, const struct assay_
         .library = assay__json_get_string(job, "library", NULL),
         .device = assay__json_get_string(job, "device", NULL),
         .optimization = assay__json_get_string(job, "optimization", NULL),
+        .save_path = assay__json_get_string(job, "save", NULL),
         .dim_names = names,
         .dim_values = values,
         .dim_count = read_dims(assay__json_get(job, "dims"), names, values),
         .about = introduce,
     };
     const struct assay__engine_ops *engine = assay__engine_find(name);
-    if (!engine) return assay_error_set(error, ASSAY_ENOTFOUND, "no engine is called '%s'", name);
+    if (!engine) return assay_error_set(error, ASSAY_ENOTFOUND, "there is no engine '%s'", name);
     if (!engine->assignment)
         return assay_error_set(error, ASSAY_EUNSUPPORTED,
                                "engine '%s' cannot say which nodes run where", name);

@@ -14,7 +14,7 @@ PROSE = {"note", "notes", "reason", "reasons", "why", "knee_why", "title", "advi
          "unknown", "allocations_reason", "ceilings_note", "drift_note", "gain", "unconfirmed", "not_advised", "batches", "message",
          "objection", "description", "what", "lost", "says", "detail", "verdict_why", "asked", "help", "method_note", "words",
          "class_note", "fill", "why_not", "label_note", "conclusion", "sentence", "limit", "explanation", "hint", "remark",
-         "bottlenecks", "opportunities", "recommendations", "recommendation"}
+         "bottlenecks", "opportunities", "recommendations", "recommendation", "layers_rule"}
 
 
 def numbers(text):
@@ -58,6 +58,8 @@ def differs(old, new, path, key, found):
         if not isinstance(new, list) or (len(old) != len(new) and key not in PROSE):
             found.append((path, f"{len(old)} items, now {len(new) if isinstance(new, list) else new!r}"))
             return
+        if key == "findings":  # the best advice comes first now: the same findings, in another order
+            old, new = (sorted(side, key=lambda finding: finding["id"]) for side in (old, new))
         for index, (a, b) in enumerate(zip(old, new)):
             differs(a, b, f"{path}[{index}]", key, found)
     elif isinstance(old, str) and isinstance(new, str) and key in PROSE:

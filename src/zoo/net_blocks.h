@@ -1,8 +1,8 @@
-/* blocks.h - what the transformers of the zoo share: heads, attention, positions, and a few
+/* net_blocks.h - what the transformers of the zoo share: heads, attention, positions, and a few
  * small layers. Shapes in the comments: b batch, s sequence, t keys, h heads, d numbers per
  * head. */
-#ifndef ASSAY_ZOO_BLOCKS_H
-#define ASSAY_ZOO_BLOCKS_H
+#ifndef ASSAY_ZOO_NET_BLOCKS_H
+#define ASSAY_ZOO_NET_BLOCKS_H
 
 #include "zoo/net.h"
 

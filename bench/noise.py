@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""noise.py - what a default `assay run` is worth on a machine as it is: repeats the same command and compares.
+
+    bench/noise.py ASSAY [--runs N] [--busy] [--bare LOOP LIBRARY] [--out FILE] MODEL…
+
+Models take turns, so that a slow minute of the machine meets all of them. For each model it prints
+  stable      runs that assay calls stable
+  covered     of these, the intervals (latency.between_low … _high) that hold the median of the other runs' headlines
+  half-width  of the intervals of stable runs, relative to the headline: median
+  layers      stable runs whose |unattributed| is at most 5 % of the latency
+  wall        seconds a run takes: median and longest
+--busy keeps one CPU busy half of the time (10 ms on, 10 ms off) with another process. --bare runs bench/bare_loop on the model's
+file for a second after each run and prints assay's headline over its median. --out keeps a JSON line for each run.
+"""
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+BURN = """
+import os, time, sys
+if hasattr(os, 'sched_setaffinity'): os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+while os.getppid() == int(sys.argv[1]):
+    until = time.monotonic() + 0.01
+    while time.monotonic() < until: pass
+    time.sleep(0.01)
+"""
+
+
+def one_run(assay, model):
+    begin = time.monotonic()
+    done = subprocess.run([assay, "run", *model.split(), "--json"], stdout=subprocess.PIPE, check=True)
+    wall = time.monotonic() - begin
+    trial = json.loads(done.stdout)["trials"][0]
+    value = {name: trial["metrics"].get("latency." + name, {}).get("value") for name in ("p50", "between_low", "between_high")}
+    unattributed = trial.get("unattributed_us")
+    return {"model": model, "wall_s": wall, "verdict": trial["stability"]["verdict"], "reasons": trial["stability"]["reasons"],
+            "p50": value["p50"], "low": value["between_low"], "high": value["between_high"],
+            "launches": [launch["p50_us"] for launch in trial["launches"]],
+            "unattributed": unattributed / 1e6 / value["p50"] if unattributed is not None else None}
+
+
+def percent(part, whole):
+    return f"{part} of {whole} ({100 * part / whole:.0f} %)" if whole else "0 of 0"
+
+
+def judge(rows):
+    stable = [row for row in rows if row["verdict"] == "stable"]
+    covered = sum(row["low"] is not None and row["low"] <= statistics.median(r["p50"] for r in rows if r is not row) <= row["high"]
+                  for row in stable)
+    widths = [(row["high"] - row["low"]) / 2 / row["p50"] for row in stable if row["low"] is not None]
+    adds_up = sum(row["unattributed"] is not None and abs(row["unattributed"]) <= 0.05 for row in stable)
+    walls = [row["wall_s"] for row in rows]
+    heads = [row["p50"] for row in rows]
+    print(f"{rows[0]['model']}: headlines {statistics.median(heads) * 1e6:.1f} µs [{min(heads) * 1e6:.1f} … {max(heads) * 1e6:.1f}]")
+    print(f"  stable     {percent(len(stable), len(rows))}")
+    print(f"  covered    {percent(covered, len(stable))}")
+    if widths:
+        print(f"  half-width {100 * statistics.median(widths):.2f} % [{100 * min(widths):.2f} … {100 * max(widths):.2f}]")
+    print(f"  layers     {percent(adds_up, len(stable))}")
+    print(f"  wall       {statistics.median(walls):.1f} s, longest {max(walls):.1f} s")
+    bare = [row["p50"] / row["bare"] for row in rows if row.get("bare")]
+    if bare:
+        print(f"  over bare  {statistics.median(bare):.3f} [{min(bare):.3f} … {max(bare):.3f}]")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("assay")
+    parser.add_argument("models", nargs="+")
+    parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--busy", action="store_true")
+    parser.add_argument("--bare", nargs=2, metavar=("LOOP", "LIBRARY"))
+    parser.add_argument("--out")
+    given = parser.parse_args()
+    burner = subprocess.Popen([sys.executable, "-c", BURN, str(os.getpid())]) if given.busy else None
+    out = open(given.out, "w") if given.out else None
+    rows = {model: [] for model in given.models}
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            files = {}
+            for i, model in enumerate(given.models if given.bare else []):
+                files[model] = pathlib.Path(folder) / f"{i}.onnx"
+                subprocess.run([given.assay, "make", *model.split(), "-o", str(files[model])], check=True, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+            for _ in range(given.runs):
+                for model in given.models:
+                    row = one_run(given.assay, model)
+                    if given.bare:
+                        done = subprocess.run([given.bare[0], given.bare[1], str(files[model]), "1", "0"], stdout=subprocess.PIPE)
+                        row["bare"] = json.loads(done.stdout)["median_ns"] / 1e9 if done.returncode == 0 else None
+                    rows[model].append(row)
+                    if out:
+                        out.write(json.dumps(row) + "\n")
+                        out.flush()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        if burner:
+            burner.terminate()
+            burner.wait()
+    for model in given.models:
+        if rows[model]:
+            judge(rows[model])
+
+
+main()

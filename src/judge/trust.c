@@ -1,0 +1,253 @@
+/* trust.c - how far the numbers of a trial can be trusted, with the reasons, and its key numbers.
+ *
+ * Timing the layers slows a run down, by a factor that is measured: layers that add up to that
+ * factor are as they should be, only proportions are read from them. What differs from it by more
+ * than a quarter explains nothing. */
+#include "judge/trust.h"
+
+#include "base/metric_value.h"
+#include "base/stats.h"
+#include "base/text.h"
+#include "cost/score.h"
+#include "profile/trial_values.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ADD_UP_LOW 0.75
+#define ADD_UP_HIGH 1.25
+#define LAUNCHES_MANY 5 /* as stability judges them (run/trial/trial_stability.c) */
+#define AGREE_FEW 0.03  /* (max - min) / median of fewer launches, … */
+#define AGREE_MANY 0.06 /* … and of more */
+#define SLOWDOWN_SAID 1.05
+#define SAID_OFF 0.05 /* the reasons say by how much layers miss the latency, from here on */
+
+/* --- numbers ---------------------------------------------------------------------------------- */
+
+double assay__launch_spread(const struct assay__trial *trial)
+{
+    size_t count;
+    double *medians = assay__trial_costs(trial, "latency.p50", &count), spread = NAN;
+    if (medians && count > 1) {
+        assay__stats_sort(medians, count);
+        spread = (medians[count - 1] - medians[0]) / assay__stats_median(medians, count);
+    }
+    free(medians);
+    return spread;
+}
+
+bool assay__layers_were_asked(const struct assay__trial *trial)
+{
+    const char *method = trial->layers.method;
+    return !trial->generation.tokens &&
+           ((method && *method) || trial->protocol.layers != ASSAY_LAYERS_OFF);
+}
+
+double assay__layers_add_up(const struct assay__trial *trial)
+{
+    const struct assay__layers *layers = &trial->layers;
+    double sum = 0, p50_ns = assay__trial_value(trial, "latency.p50") * 1e9;
+    size_t timed = 0;
+    for (size_t i = 0; i < layers->count; i++) {
+        if (!assay__layer_is_timed(&layers->items[i])) continue;
+        sum += layers->items[i].time_ns;
+        timed++;
+    }
+    if (isfinite(layers->engine_ns)) sum += layers->engine_ns;
+    return timed ? sum / p50_ns : (double)NAN;
+}
+
+/* The half width of the interval of the median, relative to it: between launches where there are
+ * enough of them. NaN unknown. */
+static double half_width(const struct assay__trial *trial)
+{
+    static const char *const pairs[][2] = {{"latency.between_low", "latency.between_high"},
+                                           {"latency.ci_low", "latency.ci_high"}};
+    double p50 = assay__trial_value(trial, "latency.p50");
+    for (size_t i = 0; i < 2; i++) {
+        double low = assay__trial_value(trial, pairs[i][0]),
+               high = assay__trial_value(trial, pairs[i][1]);
+        if (isfinite(low) && isfinite(high) && p50 > 0) return fmax(high - p50, p50 - low) / p50;
+    }
+    return NAN;
+}
+
+/* --- the level -------------------------------------------------------------------------------- */
+
+/* Markers time every layer of the very run: only then must the layers add up. */
+static bool layers_are_off(const struct assay__trial *trial)
+{
+    const struct assay__layers *layers = &trial->layers;
+    double ratio = assay__layers_add_up(trial);
+    bool markers = layers->method && strcmp(layers->method, "markers") == 0;
+    double explained = isfinite(layers->slowdown) ? fmax(1, layers->slowdown) : 1;
+    return markers && isfinite(ratio) && (ratio < ADD_UP_LOW || ratio / explained > ADD_UP_HIGH);
+}
+
+/* Another launch would give about the same median, whatever happened within them. */
+static bool launches_agree(const struct assay__trial *trial)
+{
+    double limit = assay__trial_good_launches(trial) < LAUNCHES_MANY ? AGREE_FEW : AGREE_MANY;
+    return assay__launch_spread(trial) <= limit; /* unknown: no */
+}
+
+static enum assay__trust find_level(const struct assay_profile *profile,
+                                    const struct assay__trial *trial)
+{
+    const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
+    const char *verdict = trial->stability.verdict ? trial->stability.verdict : "";
+    bool stopped = trial->state == ASSAY__TRIAL_INTERRUPTED ||
+                   trial->state == ASSAY__TRIAL_RUNNING || profile->interrupted ||
+                   !profile->complete;
+    if (stopped) return ASSAY__TRUST_INTERRUPTED;
+    if (!p50 || !(p50->value > 0)) return ASSAY__TRUST_FAILED;
+    if (p50->state == ASSAY_ESTIMATED) return ASSAY__TRUST_ESTIMATED;
+    bool unstable = strcmp(verdict, "unstable") == 0;
+    if (unstable && !launches_agree(trial)) return ASSAY__TRUST_NOISY;
+    if (layers_are_off(trial)) return ASSAY__TRUST_LAYERS;
+    if (unstable) return ASSAY__TRUST_UNSTEADY;
+    if (strcmp(verdict, "too-few") == 0) return ASSAY__TRUST_FEW;
+    return strcmp(verdict, "stable") == 0 ? ASSAY__TRUST_STABLE : ASSAY__TRUST_UNKNOWN;
+}
+
+static const char *chip_of(enum assay__trust level, const struct assay__trial *trial,
+                           struct assay__arena *arena)
+{
+    static const char *const words[] = {
+        [ASSAY__TRUST_STABLE] = "stable",       [ASSAY__TRUST_FEW] = "too few samples",
+        [ASSAY__TRUST_ESTIMATED] = "estimated", [ASSAY__TRUST_UNKNOWN] = "not judged",
+        [ASSAY__TRUST_UNSTEADY] = "unsteady",   [ASSAY__TRUST_LAYERS] = "layers do not add up",
+        [ASSAY__TRUST_NOISY] = "noisy",         [ASSAY__TRUST_INTERRUPTED] = "interrupted",
+        [ASSAY__TRUST_FAILED] = "failed"};
+    double width = half_width(trial), spread = assay__launch_spread(trial);
+    if (level != ASSAY__TRUST_STABLE && !(width > spread / 2)) width = spread / 2;
+    bool known = width > 0 && (level == ASSAY__TRUST_STABLE || level == ASSAY__TRUST_UNSTEADY ||
+                               level == ASSAY__TRUST_NOISY);
+    return known ? assay__arena_text(arena, "%s ±%s %%", words[level],
+                                     assay__digits(width * 100, width < 0.095 ? 1 : 2).text)
+                 : words[level];
+}
+
+/* --- why -------------------------------------------------------------------------------------- */
+
+static void add(struct assay__trial_verdict *out, struct assay__arena *arena, const char *reason)
+{
+    const char **grown = assay__arena_grow(arena, out->reasons, out->reason_count, sizeof *grown);
+    if (!grown || !reason || !*reason) return;
+    out->reasons = grown;
+    grown[out->reason_count++] = reason;
+}
+
+/* Why no layer has a time: what the layers themselves say comes before a remark on all of them. */
+static const char *why_untimed(const struct assay__trial *trial)
+{
+    const struct assay__layers *layers = &trial->layers;
+    const char *note = NULL, *said = layers->reason ? layers->reason : "";
+    bool enqueued = false, differ = false;
+    for (size_t i = 0; i < layers->count; i++) {
+        const struct assay__layer *l = &layers->items[i];
+        enqueued |= isfinite(l->host_enqueue_ns);
+        if (!l->note || !*l->note) continue;
+        differ |= note && strcmp(note, l->note) != 0;
+        if (!note) note = l->note;
+    }
+    if (enqueued) return "the engine reports only how long the host took to enqueue each layer";
+    if (note) return differ ? "no layer has a time; their notes say why" : note;
+    if (*said) return said;
+    if (!assay__layers_were_asked(trial)) return "";
+    return trial->state != ASSAY__TRIAL_OK ? "the run ended before the layers were timed"
+                                           : "the graph has no nodes left to time";
+}
+
+static void add_layers(const struct assay__trial *trial, struct assay__arena *arena,
+                       struct assay__trial_verdict *out)
+{
+    const struct assay__layers *layers = &trial->layers;
+    double ratio = assay__layers_add_up(trial);
+    if (isnan(ratio)) {
+        const char *why = why_untimed(trial);
+        if (*why) add(out, arena, assay__arena_text(arena, "layer times are unknown: %s", why));
+        return;
+    }
+    add(out, arena, layers->reason);
+    if (fabs(ratio - 1) > SAID_OFF)
+        add(out, arena,
+            assay__arena_text(arena, "the layers add up to %s %% of the latency",
+                              assay__digits(ratio * 100, 3).text));
+    if (layers->slowdown > SLOWDOWN_SAID)
+        add(out, arena,
+            assay__arena_text(arena, "timing the layers made the run %s× as long",
+                              assay__digits(layers->slowdown, 3).text));
+    if (layers->scale_factor > 0 && fabs(layers->scale_factor - 1) > SAID_OFF)
+        add(out, arena,
+            assay__arena_text(arena, "layer times were scaled by %s to match the whole run",
+                              assay__digits(layers->scale_factor, 3).text));
+}
+
+void assay__trust(const struct assay_profile *profile, const struct assay__trial *trial,
+                  struct assay__arena *arena, struct assay__trial_verdict *out)
+{
+    out->trust = find_level(profile, trial);
+    out->chip = chip_of(out->trust, trial, arena);
+    if (trial->state != ASSAY__TRIAL_OK) add(out, arena, trial->reason);
+    for (size_t i = 0; i < trial->stability.reason_count; i++)
+        add(out, arena, trial->stability.reasons[i]);
+    for (size_t i = 0; i < profile->environment.disturbance_count; i++)
+        add(out, arena, profile->environment.disturbances[i]);
+    add_layers(trial, arena, out);
+}
+
+/* --- the key numbers -------------------------------------------------------------------------- */
+
+static void add_kpi(struct assay__trial_verdict *out, const char *label,
+                    const struct assay_metric *metric, bool is_rate)
+{
+    if (metric && assay__metric_is_known(metric) && out->kpi_count < ASSAY__KPIS)
+        out->kpis[out->kpi_count++] = (struct assay__kpi){label, metric, is_rate};
+}
+
+/* What it is for: tokens, images, samples of a batch, else inferences. */
+static void add_rate(const struct assay__trial *trial, struct assay__trial_verdict *out)
+{
+    static const struct {
+        const char *metric, *label;
+    } rates[] = {{"llm.decode", "tokens/s"},
+                 {"throughput.images", "images/s"},
+                 {"throughput.tokens", "tokens/s"},
+                 {"throughput.samples", "samples/s"},
+                 {"throughput.inferences", "inferences/s"}};
+    for (size_t i = 0; i < sizeof rates / sizeof rates[0] && !out->kpi_count; i++) {
+        bool single = strcmp(rates[i].metric, "throughput.samples") == 0 && trial->batch <= 1;
+        if (!single)
+            add_kpi(out, rates[i].label, assay__trial_metric(trial, rates[i].metric), true);
+    }
+}
+
+static void add_rows(const struct assay__trial *trial, struct assay__trial_verdict *out,
+                     const char *const (*rows)[2], size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        add_kpi(out, rows[i][1], assay__trial_metric(trial, rows[i][0]), false);
+}
+
+void assay__kpis(const struct assay__trial *trial, struct assay__trial_verdict *out)
+{
+    static const char *const times[][2] = {{"llm.ttft", "first token"},
+                                           {"llm.itl", "between tokens"},
+                                           {"realtime.factor", "real-time factor"},
+                                           {"latency.p95", "p95"},
+                                           {"latency.p99", "p99"},
+                                           {"compute.rate", "compute"}};
+    const char *const costs[][2] = {{"energy.inference.gross", trial->batch > 1 ? "energy per batch"
+                                                               : strcmp(out->noun, "image") == 0
+                                                                   ? "energy per image"
+                                                                   : "energy per inference"},
+                                    {"power.average", "power"}};
+    add_rate(trial, out);
+    add_rows(trial, out, times, sizeof times / sizeof times[0]);
+    bool apart = trial->target.device_class == ASSAY__CLASS_GPU ||
+                 trial->target.device_class == ASSAY__CLASS_NPU; /* it has memory of its own */
+    add_kpi(out, "peak memory", assay__peak_memory(trial->metrics, !apart), false);
+    add_rows(trial, out, costs, sizeof costs / sizeof costs[0]);
+}
