@@ -25,7 +25,6 @@ struct walk {
     const struct assay__doc *doc;
     size_t top;
     int depth;
-    bool begun; /* a section: titles for navigation are needed from then on */
     bool in_facts;
 };
 
@@ -234,6 +233,19 @@ static void put_part(void *context, const struct assay__table *table,
     free(scratch);
 }
 
+/* Are there sections in the section that begins there? Their titles need its title above them. */
+static bool has_sections(const struct assay__doc *doc, size_t at)
+{
+    size_t depth = 1;
+    while (++at < doc->count && depth) {
+        enum assay__block_kind kind = doc->blocks[at].kind;
+        if (kind == ASSAY__BLOCK_SECTION) return true;
+        depth += kind == ASSAY__BLOCK_FOLD;
+        depth -= kind == ASSAY__BLOCK_END;
+    }
+    return false;
+}
+
 /* Block after block; an end closes the fold, or leaves the depth of the section, that it ends. */
 static void put_blocks(struct walk *w)
 {
@@ -243,14 +255,12 @@ static void put_blocks(struct walk *w)
     for (size_t i = 0; i < w->doc->count; i++) {
         const struct assay__block *block = &w->doc->blocks[i];
         bool begins = block->kind == ASSAY__BLOCK_SECTION || block->kind == ASSAY__BLOCK_FOLD,
-             strong = false, quiet;
+             strong = false;
         w->in_facts &= block->kind == ASSAY__BLOCK_FACT;
         switch (block->kind) {
         case ASSAY__BLOCK_SECTION:
             w->depth++;
-            quiet = !w->begun && block->heading.flags & ASSAY__SECTION_QUIET;
-            w->begun = true;
-            if (quiet) break;
+            if (block->heading.flags & ASSAY__SECTION_QUIET && !has_sections(w->doc, i)) break;
             assay__buf_putc(w->out, '\n');
             assay__buf_repeat(w->out, "#", (size_t)(w->depth < DEEPEST ? w->depth : DEEPEST) + 1);
             put(w, " ", block->heading.title, "\n");
