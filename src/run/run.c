@@ -8,9 +8,9 @@
 #define LAUNCHES_LEAST 5u /* the fewest that have an interval between launches */
 #define PATIENCE_S 4.0 /* then fewer than planned do, if the interval is narrow enough; else … */
 #define LAUNCHES_MOST 15u /* … there are more: so many, … */
-#define UNTIL_S 16.0      /* … until so long after the beginning */
+#define UNTIL_S 24.0      /* … until so long after the beginning */
 #define LAYERS_MOST 3u    /* launches for the layers, while none was as fast as the median launch */
-#define LAYERS_UNTIL_S 24.0
+#define LAYERS_UNTIL_S 40.0
 #define FAILED_MOST 2u /* from the first on: the next would fail too */
 
 /* Where nothing else was asked for, several short launches tell more than a long one: a process
@@ -37,7 +37,7 @@ static bool wants_launch(const struct assay__arm *arm)
     if (count >= FAILED_MOST && !isfinite(p50_ns)) return false;
     if (count < LAUNCHES_LEAST) return true;
     if (count < ASSAY__BRIEF_LAUNCHES && spent_s(arm) < PATIENCE_S) return true;
-    return !(half_width <= ASSAY__LAUNCHES_HALF_WIDTH) && count < LAUNCHES_MOST &&
+    return !(half_width <= ASSAY__LAUNCHES_AIM) && count < LAUNCHES_MOST &&
            spent_s(arm) < UNTIL_S;
 }
 

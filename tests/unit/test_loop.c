@@ -142,9 +142,9 @@ static void test_goal_default(void)
     struct assay__taken taken = {.pace_ns = 20000};
     CHECK_INT(assay__goal_next(&plain, &taken, &plan), ASSAY__GOAL_WINDOW);
     CHECK_NEAR(plan.seconds, 0.1, 1e-12);
-    taken = (struct assay__taken){9, 45000, 0.9e9, 20000, NULL};
+    taken = (struct assay__taken){9, 45000, 0.9e9, 20000, NULL, false};
     CHECK_INT(assay__goal_next(&plain, &taken, &plan), ASSAY__GOAL_WINDOW);
-    taken = (struct assay__taken){10, 50000, 1e9, 20000, NULL};
+    taken = (struct assay__taken){10, 50000, 1e9, 20000, NULL, false};
     CHECK_INT(assay__goal_next(&plain, &taken, &plan), ASSAY__GOAL_JUDGE);
     struct assay__summary summary = precise(50000, 20000, 0.009);
     taken.summary = &summary;
@@ -171,13 +171,13 @@ static void test_goal_slow(void)
     CHECK_NEAR(plan.seconds, 1, 1e-12); /* a tenth of the cap */
     CHECK_INT(plan.iterations, 250);
     /* The cap holds below 1,000 iterations, and no step is begun that would end beyond it. */
-    taken = (struct assay__taken){9, 247, 9.97e9, 40e6, NULL};
+    taken = (struct assay__taken){9, 247, 9.97e9, 40e6, NULL, false};
     CHECK_INT(assay__goal_next(&plain, &taken, &plan), ASSAY__GOAL_STOP);
     /* A step longer than the cap: one sample. */
     taken = (struct assay__taken){.pace_ns = 15e9};
     CHECK_INT(assay__goal_next(&plain, &taken, &plan), ASSAY__GOAL_WINDOW);
     CHECK_INT(plan.iterations, 1);
-    taken = (struct assay__taken){1, 1, 15e9, 15e9, NULL};
+    taken = (struct assay__taken){1, 1, 15e9, 15e9, NULL, false};
     CHECK_INT(assay__goal_next(&plain, &taken, &plan), ASSAY__GOAL_STOP);
 }
 
@@ -194,10 +194,23 @@ static void test_goal_brief(void)
     taken.pace_ns = 2e6;
     CHECK_INT(assay__goal_next(&brief, &taken, &plan), ASSAY__GOAL_WINDOW);
     CHECK_NEAR(plan.seconds, 0.04, 1e-12);
-    taken = (struct assay__taken){4, 16, 0.5e9, 40e6, NULL};
+    taken = (struct assay__taken){4, 16, 0.5e9, 40e6, NULL, false};
     CHECK_INT(assay__goal_next(&brief, &taken, &plan), ASSAY__GOAL_WINDOW);
     CHECK_NEAR(plan.seconds, 0.08, 1e-12);
     taken.windows = 5;
+    CHECK_INT(assay__goal_next(&brief, &taken, &plan), ASSAY__GOAL_STOP);
+    /* beside others' work: until the median is known well enough, or for 2 s */
+    struct assay__summary summary = {.samples = 20, .half_width = 0.03};
+    taken.disturbed = true;
+    CHECK_INT(assay__goal_next(&brief, &taken, &plan), ASSAY__GOAL_JUDGE);
+    taken.summary = &summary;
+    CHECK_INT(assay__goal_next(&brief, &taken, &plan), ASSAY__GOAL_WINDOW);
+    CHECK_NEAR(plan.seconds, 0.08, 1e-12);
+    summary.half_width = 0.02;
+    CHECK_INT(assay__goal_next(&brief, &taken, &plan), ASSAY__GOAL_STOP);
+    summary.half_width = NAN;
+    CHECK_INT(assay__goal_next(&brief, &taken, &plan), ASSAY__GOAL_WINDOW);
+    taken.wall_ns = 2.01e9;
     CHECK_INT(assay__goal_next(&brief, &taken, &plan), ASSAY__GOAL_STOP);
 }
 

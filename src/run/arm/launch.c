@@ -38,8 +38,9 @@
 #define BLOCK_WINDOWS 1.5  /* length of a block of layers, in windows … */
 #define BLOCK_LEAST_S 0.05 /* … but … */
 #define BLOCK_MOST_S 0.5
+#define BLOCK_MOST_BUSY_S 1.0 /* the same where others disturb the launch */
 #define DISTURBED 0.05       /* waiting for a CPU that others had, as a share of the time */
-#define DISTURBED_FIRST 5u   /* so many in a row from the start: that is how this machine is */
+#define DISTURBED_OFTEN 4u   /* windows, if they are more than the others: that is how it is here */
 #define LEFT_OUT_MOST 2.0    /* time of windows left out, over that of windows kept … */
 #define LEFT_OUT_LEAST_S 1.0 /* … and always allowed */
 #define LEFT_OUT_SHARE 0.25  /* of the time to measure, where that was chosen by the loading */
@@ -81,7 +82,7 @@ struct conversation {
     bool waited_known;
     double layers_ns;       /* what layers and engine add up to so far; 0 unknown */
     double window_s;        /* length of the last window that was planned */
-    size_t disturbed_first; /* windows left out before any was kept */
+    size_t disturbed;       /* windows, kept or not */
     size_t blocks, dropped; /* of layers: kept, left out */
     size_t more_windows;    /* beyond the goal, for the layers */
     struct assay_error error;
@@ -266,7 +267,9 @@ static void ask_block(struct conversation *talk)
     const struct assay__sample_window *last =
         &talk->outcome->windows[talk->outcome->window_count - 1];
     double seconds = last->wall_ns * 1e-9 * BLOCK_WINDOWS;
-    assay__json_put_number(out, "seconds", fmin(fmax(seconds, BLOCK_LEAST_S), BLOCK_MOST_S));
+    double most = talk->disturbed ? BLOCK_MOST_BUSY_S : BLOCK_MOST_S;
+    if (talk->disturbed) seconds *= 2; /* a window is as short as on a quiet machine */
+    assay__json_put_number(out, "seconds", fmin(fmax(seconds, BLOCK_LEAST_S), most));
     begin_stretch(talk);
     send_answer(talk, &message);
 }
@@ -286,7 +289,8 @@ static bool wants_more_layers(struct conversation *talk)
     const struct assay__outcome *outcome = talk->outcome;
     const struct assay__goal *goal = &talk->request->goal;
     bool fixed = goal->iterations > 0 || goal->time_s > 0; /* so long and no longer */
-    if (!talk->alternates || fixed || talk->more_windows == WINDOWS_MORE) return false;
+    size_t most = talk->disturbed ? 2 * WINDOWS_MORE : WINDOWS_MORE;
+    if (!talk->alternates || fixed || talk->more_windows >= most) return false;
     talk->more_windows++;
     return talk->blocks < BLOCKS_LEAST ||
            !(fabs(talk->layers_ns / outcome->summary.p50 - 1) <= LAYERS_AGREE);
@@ -306,8 +310,11 @@ static void decide(struct conversation *talk)
     struct assay__outcome *outcome = talk->outcome;
     const struct assay__goal *goal = &talk->goal;
     struct assay__window_plan plan;
-    struct assay__taken taken = {outcome->window_count, outcome->total, outcome->wall_ns,
-                                 talk->pace_ns, NULL};
+    struct assay__taken taken = {.windows = outcome->window_count,
+                                 .samples = outcome->total,
+                                 .wall_ns = outcome->wall_ns,
+                                 .pace_ns = talk->pace_ns,
+                                 .disturbed = talk->disturbed > 0};
     enum assay__decision decision = assay__goal_next(goal, &taken, &plan);
     if (decision != ASSAY__GOAL_WINDOW) {
         if (summarise(talk)) {
@@ -340,7 +347,10 @@ static bool leave_out(struct conversation *talk)
 {
     struct assay__outcome *outcome = talk->outcome;
     if (talk->request->watch || talk->request->job.script || !was_disturbed(talk)) return false;
-    if (outcome->total == 0 && ++talk->disturbed_first > DISTURBED_FIRST) return false;
+    talk->disturbed++;
+    if (talk->disturbed >= DISTURBED_OFTEN &&
+        talk->disturbed > (outcome->window_count + outcome->left_out) / 2)
+        return false;
     double spent_ns = (double)(assay__now_ns() - talk->window_ns);
     double most_ns = talk->goal.amortise /* one of many launches, with a time of its own */
                          ? LEFT_OUT_SHARE * talk->goal.time_s * 1e9

@@ -52,6 +52,13 @@ static double seconds_missing(const struct assay__goal *goal, const struct assay
     return fmax(fmax(by_time, by_count), fmax(by_precision, 0));
 }
 
+/* Whether a brief launch that others disturb has more to learn about its median. */
+static bool is_too_vague(const struct assay__taken *taken)
+{
+    return taken->disturbed && taken->wall_ns < ASSAY__GOAL_BUSY_CAP_S * 1e9 &&
+           !(taken->summary && taken->summary->half_width <= ASSAY__GOAL_BUSY_PRECISION);
+}
+
 /* The windows of a brief launch have a fixed length, known from the first on. */
 static enum assay__decision next_brief(const struct assay__goal *goal,
                                        const struct assay__taken *taken,
@@ -60,8 +67,10 @@ static enum assay__decision next_brief(const struct assay__goal *goal,
     double wanted_s = fmax(ASSAY__GOAL_BRIEF_SECONDS,
                            ASSAY__GOAL_BRIEF_ITERATIONS * taken->pace_ns / 1e9);
     double window_s = fmin(wanted_s, ASSAY__GOAL_BRIEF_CAP_S) / ASSAY__GOAL_BRIEF_WINDOWS;
-    if (taken->windows >= ASSAY__GOAL_BRIEF_WINDOWS && taken->samples >= goal->least)
-        return ASSAY__GOAL_STOP;
+    if (taken->windows >= ASSAY__GOAL_BRIEF_WINDOWS && taken->samples >= goal->least) {
+        if (taken->disturbed && !taken->summary) return ASSAY__GOAL_JUDGE;
+        if (!is_too_vague(taken)) return ASSAY__GOAL_STOP;
+    }
     *plan = (struct assay__window_plan){goal->capacity * (size_t)goal->streams, window_s};
     return ASSAY__GOAL_WINDOW;
 }

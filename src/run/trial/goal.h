@@ -2,7 +2,8 @@
  * was measured so far.
  *
  * `brief`, of several launches that are judged together: 0.1 s and 100 warm iterations in at least
- * 5 windows; at most 0.4 s of measured time. Default: at least 1 s and 1,000 warm iterations in at
+ * 5 windows; at most 0.4 s of measured time, and where others disturb it until the interval of the
+ * median is within 2 %, at most 2 s. Default: at least 1 s and 1,000 warm iterations in at
  * least 10 windows, then until the half-width of the autocorrelation-corrected 95 % interval of the
  * median is within 1 %; at most 10 s of measured time, which also holds below 1,000 iterations (but
  * at least one sample). `iterations`: exactly so many. `time_s`: so long. Both: whichever is first.
@@ -23,6 +24,8 @@
 #define ASSAY__GOAL_BRIEF_WINDOWS 5u
 #define ASSAY__GOAL_BRIEF_SECONDS 0.1
 #define ASSAY__GOAL_BRIEF_CAP_S 0.4
+#define ASSAY__GOAL_BUSY_PRECISION 0.02 /* of a brief launch beside others' work … */
+#define ASSAY__GOAL_BUSY_CAP_S 2.0      /* … or so long */
 #define ASSAY__GOAL_AMORTISE 1.25 /* measuring, over loading and warming up … */
 #define ASSAY__GOAL_AMORTISE_CAP_S 3.0
 
@@ -42,6 +45,7 @@ struct assay__taken {
     double wall_ns;                       /* of the windows together */
     double pace_ns;                       /* of one iteration of one stream; a guess at first */
     const struct assay__summary *summary; /* of exactly these samples, or NULL: not computed */
+    bool disturbed;                       /* others kept the worker from running in some window */
 };
 
 struct assay__window_plan {

@@ -44,8 +44,10 @@ double assay__trial_half_width(const struct assay__outcome *const *used, size_t 
 /** Both of all outcomes that the statistics rest on. */
 void assay__outcomes_so_far(const struct assay__outcome *outcomes, size_t count, double *p50_ns,
                             double *half_width);
-/* A default run is called stable when the interval between its launches is at most so wide. */
-#define ASSAY__LAUNCHES_HALF_WIDTH 0.03
+/* A default run aims at an interval between its launches of at most so much on either side … */
+#define ASSAY__LAUNCHES_AIM 0.03
+/* … and is called stable up to this, as its layers may differ by as much from the latency. */
+#define ASSAY__LAUNCHES_HALF_WIDTH 0.05
 /** Whether the layers of a launch were timed at the speed of the median launch and add up to it. */
 bool assay__layers_fit(const struct assay__outcome *outcome, double p50_ns);
 int assay__trial_layers(const struct assay__trial_input *input, double p50_ns);
