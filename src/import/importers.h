@@ -7,8 +7,7 @@
 
 /* X(name) */
 #define ASSAY__IMPORTERS(X) \
-    X(kineto)               \
-    X(ort)
+    X(kineto)
 
 #define ASSAY__IMPORTER_DECLARE(name) extern const struct assay__importer assay__importer_##name;
 ASSAY__IMPORTERS(ASSAY__IMPORTER_DECLARE)
