@@ -15,9 +15,9 @@ enum { FIRST_WINDOW = 256 << 10, MOST_WINDOW = 8 << 20 };
 struct window {
     struct assay__import_stream *stream;
     char *data;
-    size_t capacity;     /* without the padding */
+    size_t capacity;      /* without the padding */
     const char *at, *end; /* what is not yet used */
-    uint64_t offset;     /* of `end` in the text */
+    uint64_t offset;      /* of `end` in the text */
     bool ended;
 };
 
@@ -358,8 +358,10 @@ static bool skip_step(struct skipper *state, char c)
     if (state->escape) {
         state->escape = false;
     } else if (state->in_string) {
-        if (c == '\\') state->escape = true;
-        else if (c == '"') state->in_string = false;
+        if (c == '\\')
+            state->escape = true;
+        else if (c == '"')
+            state->in_string = false;
     } else if (c == '"') {
         state->in_string = true;
     } else if (c == '{' || c == '[') {

@@ -13,38 +13,38 @@
 #include "import/json_scan.h"
 
 /* X(slot, where, key): members that importers want; where is EVENT or ARGS */
-#define ASSAY__CHROME_SLOTS(X)                        \
-    X(PHASE, EVENT, "ph")                             \
-    X(NAME, EVENT, "name")                            \
-    X(CATEGORY, EVENT, "cat")                         \
-    X(PID, EVENT, "pid")                              \
-    X(TID, EVENT, "tid")                              \
-    X(START, EVENT, "ts")                             \
-    X(DURATION, EVENT, "dur")                         \
-    X(ARGS, EVENT, "args")                            \
-    X(CORRELATION, ARGS, "correlation")               \
-    X(STREAM, ARGS, "stream")                         \
-    X(DEVICE, ARGS, "device")                         \
-    X(BYTES, ARGS, "bytes")                           \
-    X(SIZE, ARGS, "size")                             \
-    X(GRID, ARGS, "grid")                             \
-    X(BLOCK, ARGS, "block")                           \
-    X(FLOPS, ARGS, "flops")                           \
-    X(DIMS, ARGS, "Input Dims")                       \
-    X(TYPES, ARGS, "Input type")                      \
-    X(COLLECTIVE, ARGS, "Collective name")            \
-    X(DTYPE, ARGS, "dtype")                           \
-    X(GROUP_SIZE, ARGS, "Group size")                 \
-    X(IN_ELEMENTS, ARGS, "In msg nelems")             \
-    X(MEMORY_BYTES, ARGS, "Bytes")                    \
-    X(MEMORY_DEVICE, ARGS, "Device Id")               \
-    X(MEMORY_TOTAL, ARGS, "Total Allocated")          \
-    X(LABEL, ARGS, "name")                            \
-    X(LABELS, ARGS, "labels")                         \
-    X(OP_NAME, ARGS, "op_name")                       \
-    X(PROVIDER, ARGS, "provider")                     \
-    X(TYPE_SHAPES, ARGS, "input_type_shape")          \
-    X(KERNEL_DETAILS, ARGS, "kernel_details")         \
+#define ASSAY__CHROME_SLOTS(X)                \
+    X(PHASE, EVENT, "ph")                     \
+    X(NAME, EVENT, "name")                    \
+    X(CATEGORY, EVENT, "cat")                 \
+    X(PID, EVENT, "pid")                      \
+    X(TID, EVENT, "tid")                      \
+    X(START, EVENT, "ts")                     \
+    X(DURATION, EVENT, "dur")                 \
+    X(ARGS, EVENT, "args")                    \
+    X(CORRELATION, ARGS, "correlation")       \
+    X(STREAM, ARGS, "stream")                 \
+    X(DEVICE, ARGS, "device")                 \
+    X(BYTES, ARGS, "bytes")                   \
+    X(SIZE, ARGS, "size")                     \
+    X(GRID, ARGS, "grid")                     \
+    X(BLOCK, ARGS, "block")                   \
+    X(FLOPS, ARGS, "flops")                   \
+    X(DIMS, ARGS, "Input Dims")               \
+    X(TYPES, ARGS, "Input type")              \
+    X(COLLECTIVE, ARGS, "Collective name")    \
+    X(DTYPE, ARGS, "dtype")                   \
+    X(GROUP_SIZE, ARGS, "Group size")         \
+    X(IN_ELEMENTS, ARGS, "In msg nelems")     \
+    X(MEMORY_BYTES, ARGS, "Bytes")            \
+    X(MEMORY_DEVICE, ARGS, "Device Id")       \
+    X(MEMORY_TOTAL, ARGS, "Total Allocated")  \
+    X(LABEL, ARGS, "name")                    \
+    X(LABELS, ARGS, "labels")                 \
+    X(OP_NAME, ARGS, "op_name")               \
+    X(PROVIDER, ARGS, "provider")             \
+    X(TYPE_SHAPES, ARGS, "input_type_shape")  \
+    X(KERNEL_DETAILS, ARGS, "kernel_details") \
     X(MEMCPY_DETAILS, ARGS, "memcpy_details")
 
 enum assay__chrome_slot {
@@ -66,9 +66,9 @@ struct assay__chrome_reader {
     /** A member of the outermost object other than traceEvents; NULL: not wanted. */
     void (*member)(void *data, const struct assay__scan_value *key,
                    const struct assay__scan_value *value);
-    uint64_t seen;        /* events that were given to the callback */
-    uint64_t skipped;     /* pieces that are no event */
-    char complaint[160];  /* the first reason; "": none */
+    uint64_t seen;       /* events that were given to the callback */
+    uint64_t skipped;    /* pieces that are no event */
+    char complaint[160]; /* the first reason; "": none */
     bool truncated;
     bool is_array; /* the bare form */
 };
@@ -80,8 +80,8 @@ int assay__chrome_read(struct assay__import_stream *stream, struct assay__chrome
 void assay__chrome_complain(struct assay__chrome_reader *reader, const char *format, ...)
     ASSAY_PRINTF(2, 3);
 
-static inline const struct assay__scan_value *
-assay__chrome_get(const struct assay__chrome_event *event, enum assay__chrome_slot slot)
+static inline const struct assay__scan_value *assay__chrome_get(
+    const struct assay__chrome_event *event, enum assay__chrome_slot slot)
 {
     return event->present >> slot & 1 ? &event->slots[slot] : NULL;
 }

@@ -1,5 +1,6 @@
 /* import.c - files and folders into one sealed store: which importer reads a file is decided by its
- * first bytes; each file is a source; the clocks of several sources are aligned as import.h says. */
+ * first bytes; each file is a source; the clocks of several sources are aligned as import.h says.
+ */
 #include "import/import.h"
 
 #include "base/checked.h"
@@ -178,7 +179,8 @@ static bool shift_times(int64_t *times_ns, size_t from, size_t to, int64_t shift
         if (assay__add_i64_overflows(times_ns[i], shift_ns, &end_ns) ||
             (durations_ns && assay__add_i64_overflows(end_ns, durations_ns[i], &end_ns)))
             return false;
-    for (size_t i = from; i < to; i++) times_ns[i] += shift_ns;
+    for (size_t i = from; i < to; i++)
+        times_ns[i] += shift_ns;
     return true;
 }
 
@@ -243,8 +245,8 @@ static void note_stream(struct assay__events *events, struct assay__trace_source
     source->complaint = assay__events_keep(events, complaint);
 }
 
-static int read_stream(struct import *import, struct assay__import_stream *stream,
-                       const char *path, struct assay_error *error)
+static int read_stream(struct import *import, struct assay__import_stream *stream, const char *path,
+                       struct assay_error *error)
 {
     struct assay__events *events = import->events;
     const struct assay__importer *importer;
@@ -258,7 +260,8 @@ static int read_stream(struct import *import, struct assay__import_stream *strea
     size_t first_event = events->count, old_counters = events->counter_count;
     code = importer->read(stream, events, source, error);
     note_stream(events, source, stream);
-    if (!code) align(import, source, first_event, old_counters);
+    if (!code)
+        align(import, source, first_event, old_counters);
     else if (error && !source->complaint[0])
         source->complaint = assay__events_keep(events, error->message);
     return code;
@@ -298,10 +301,13 @@ int assay__import(const char *const *paths, size_t count,
     if (!code && !import.read)
         code = assay_error_set(error, import.failure.code, "%s", import.failure.message);
     if (!code) code = assay__events_seal(import.events, error);
-    for (size_t i = 0; i < import.file_count; i++) free(import.files[i].path);
+    for (size_t i = 0; i < import.file_count; i++)
+        free(import.files[i].path);
     free(import.files);
     free(import.samples);
-    if (code) assay__events_free(import.events);
-    else *events = import.events;
+    if (code)
+        assay__events_free(import.events);
+    else
+        *events = import.events;
     return code;
 }

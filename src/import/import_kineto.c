@@ -131,8 +131,8 @@ static uint32_t track_of(struct assay__kineto *kineto, const struct assay__chrom
 {
     int64_t pid = assay__kineto_identity(kineto, assay__chrome_get(event, ASSAY__CHROME_PID));
     int64_t tid = assay__kineto_identity(kineto, assay__chrome_get(event, ASSAY__CHROME_TID));
-    struct assay__track track = {.rank = kineto->rank, .pid = -1, .tid = -1, .device = -1,
-                                 .stream = -1};
+    struct assay__track track = {
+        .rank = kineto->rank, .pid = -1, .tid = -1, .device = -1, .stream = -1};
     if (place == ON_STREAM) {
         int64_t device = number_or(assay__chrome_get(event, ASSAY__CHROME_DEVICE), pid);
         track.kind = ASSAY__TRACK_STREAM;
@@ -163,12 +163,10 @@ static uint32_t kernel_args(struct assay__kineto *kineto, const struct assay__ch
     struct assay__event_args args = {0};
     read_dim3(assay__chrome_get(event, ASSAY__CHROME_GRID), args.grid);
     read_dim3(assay__chrome_get(event, ASSAY__CHROME_BLOCK), args.block);
-    const struct assay__scan_value *collective =
-        assay__chrome_get(event, ASSAY__CHROME_COLLECTIVE);
+    const struct assay__scan_value *collective = assay__chrome_get(event, ASSAY__CHROME_COLLECTIVE);
     if (collective) {
         args.collective = assay__kineto_keep(kineto, collective);
-        args.types =
-            assay__kineto_keep(kineto, assay__chrome_get(event, ASSAY__CHROME_DTYPE));
+        args.types = assay__kineto_keep(kineto, assay__chrome_get(event, ASSAY__CHROME_DTYPE));
         args.group_size = number_or(assay__chrome_get(event, ASSAY__CHROME_GROUP_SIZE), 0);
     }
     return assay__events_args(kineto->events, &args);
@@ -179,8 +177,7 @@ static uint32_t host_args(struct assay__kineto *kineto, const struct assay__chro
 {
     const struct assay__scan_value *dims = assay__chrome_get(event, ASSAY__CHROME_DIMS);
     const struct assay__scan_value *flops = assay__chrome_get(event, ASSAY__CHROME_FLOPS);
-    const struct assay__scan_value *collective =
-        assay__chrome_get(event, ASSAY__CHROME_COLLECTIVE);
+    const struct assay__scan_value *collective = assay__chrome_get(event, ASSAY__CHROME_COLLECTIVE);
     if (!dims && !flops && !collective) return ASSAY__EVENT_UNKNOWN;
     struct assay__event_args args = {0};
     if (!assay__scan_double(flops, &args.flops) || args.flops < 0) args.flops = 0;
@@ -199,9 +196,9 @@ static int64_t element_bytes(const struct assay__scan_value *type)
     static const struct {
         const char *name;
         int bytes;
-    } types[] = {{"Float", 4}, {"BFloat16", 2}, {"Half", 2},  {"Double", 8}, {"Int", 4},
-                 {"Long", 8},  {"Byte", 1},     {"Char", 1},  {"Short", 2},  {"Bool", 1},
-                 {"Float8_e4m3fn", 1},          {"Float8_e5m2", 1}};
+    } types[] = {{"Float", 4}, {"BFloat16", 2}, {"Half", 2},          {"Double", 8},
+                 {"Int", 4},   {"Long", 8},     {"Byte", 1},          {"Char", 1},
+                 {"Short", 2}, {"Bool", 1},     {"Float8_e4m3fn", 1}, {"Float8_e5m2", 1}};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (assay__scan_is(type, types[i].name)) return types[i].bytes;
     return 0;
@@ -211,11 +208,10 @@ static int64_t bytes_of(const struct assay__chrome_event *event)
 {
     int64_t bytes = number_or(assay__chrome_get(event, ASSAY__CHROME_BYTES), 0), elements;
     if (!bytes) bytes = number_or(assay__chrome_get(event, ASSAY__CHROME_SIZE), 0);
-    if (!bytes && assay__scan_decimal(assay__chrome_get(event, ASSAY__CHROME_IN_ELEMENTS), 0,
-                                      &elements) &&
-        __builtin_mul_overflow(elements,
-                               element_bytes(assay__chrome_get(event, ASSAY__CHROME_DTYPE)),
-                               &bytes))
+    if (!bytes &&
+        assay__scan_decimal(assay__chrome_get(event, ASSAY__CHROME_IN_ELEMENTS), 0, &elements) &&
+        __builtin_mul_overflow(
+            elements, element_bytes(assay__chrome_get(event, ASSAY__CHROME_DTYPE)), &bytes))
         bytes = 0;
     return bytes < 0 ? 0 : bytes;
 }
@@ -238,7 +234,8 @@ static void fill_device(struct assay__kineto *kineto, const struct assay__chrome
 
 static bool is_elsewhere(const struct assay__kineto *kineto, uint32_t track)
 {
-    return track != ASSAY__EVENT_UNKNOWN && kineto->events->tracks[track].kind == ASSAY__TRACK_OTHER;
+    return track != ASSAY__EVENT_UNKNOWN &&
+           kineto->events->tracks[track].kind == ASSAY__TRACK_OTHER;
 }
 
 /* What the category and the name say; the times are the caller's. */
@@ -251,8 +248,7 @@ static uint32_t describe(struct assay__kineto *kineto, const struct assay__chrom
     row->args = ASSAY__EVENT_UNKNOWN;
     row->track = track_of(kineto, event, category->place);
     if (is_elsewhere(kineto, row->track)) row->kind = ASSAY__EVENT_OTHER;
-    row->correlation =
-        (uint64_t)number_or(assay__chrome_get(event, ASSAY__CHROME_CORRELATION), 0);
+    row->correlation = (uint64_t)number_or(assay__chrome_get(event, ASSAY__CHROME_CORRELATION), 0);
     if (category->place == ON_STREAM) {
         fill_device(kineto, event, name, row);
     } else if (category->kind == ASSAY__EVENT_RUNTIME) {
@@ -304,7 +300,8 @@ static bool on_memory(struct assay__kineto *kineto, const struct assay__chrome_e
                                   .rank = kineto->rank,
                                   .pid = -1,
                                   .tid = -1,
-                                  .device = device >= 0 && device < INT32_MAX ? (int32_t)device : -1,
+                                  .device = device >= 0 && device < INT32_MAX ? (int32_t)device
+                                                                              : -1,
                                   .stream = -1,
                                   .name = "memory"};
     size_t counter = assay__events_counter(kineto->events, "memory allocated", "B",
@@ -336,9 +333,8 @@ static void on_counter(struct assay__kineto *kineto, const struct assay__chrome_
             text[used++] = '.';
             assay__scan_text(&key, text + used, sizeof text / 2 - 1);
         }
-        assay__events_sample(kineto->events,
-                             assay__events_counter(kineto->events, text, "", track), time_ns,
-                             number);
+        assay__events_sample(kineto->events, assay__events_counter(kineto->events, text, "", track),
+                             time_ns, number);
     }
 }
 
@@ -387,7 +383,8 @@ static bool contains(const char *head, size_t size, const char *text)
 static enum assay__import_match match_kineto(const char *head, size_t size)
 {
     size_t at = size >= 3 && !memcmp(head, "\xef\xbb\xbf", 3) ? 3 : 0;
-    while (at < size && (unsigned char)head[at] <= ' ') at++;
+    while (at < size && (unsigned char)head[at] <= ' ')
+        at++;
     if (at == size || (head[at] != '{' && head[at] != '[')) return ASSAY__IMPORT_NO;
     if (head[at] == '{' && contains(head, size, "\"traceEvents\"")) return ASSAY__IMPORT_YES;
     if (contains(head, size, "\"deviceProperties\"")) return ASSAY__IMPORT_YES;

@@ -45,7 +45,8 @@ static int read_disk(struct assay__import_stream *stream, char *to, size_t room,
     struct assay__import_watch *watch = stream->watch;
     const struct assay__import_options *options = watch ? watch->options : NULL;
     ssize_t got;
-    do got = read(stream->fd, to, room);
+    do
+        got = read(stream->fd, to, room);
     while (got < 0 && errno == EINTR);
     if (got < 0)
         return assay_error_set(error, ASSAY_EIO, "%s: cannot be read: %s", stream->path,
@@ -175,9 +176,10 @@ static int open_file(struct assay__import_stream *stream, struct assay_error *er
     struct stat about;
     stream->fd = open(stream->path, O_RDONLY | O_CLOEXEC);
     if (stream->fd < 0)
-        return assay_error_set(error, errno == ENOENT   ? ASSAY_ENOTFOUND
-                                      : errno == EACCES ? ASSAY_EDENIED
-                                                        : ASSAY_EIO,
+        return assay_error_set(error,
+                               errno == ENOENT   ? ASSAY_ENOTFOUND
+                               : errno == EACCES ? ASSAY_EDENIED
+                                                 : ASSAY_EIO,
                                "%s: cannot be opened: %s", stream->path, strerror(errno));
     if (fstat(stream->fd, &about) || S_ISDIR(about.st_mode))
         return assay_error_set(error, ASSAY_EIO, "%s: not a file", stream->path);
@@ -200,8 +202,10 @@ int assay__import_open(const char *path, struct assay__import_watch *watch,
         stream->packing = packing_of(stream->disk, stream->disk_size);
         code = begin_packing(stream, error);
     }
-    if (code) assay__import_close(stream);
-    else *out = stream;
+    if (code)
+        assay__import_close(stream);
+    else
+        *out = stream;
     return code;
 }
 

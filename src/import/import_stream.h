@@ -8,10 +8,10 @@
 /* A decompression bomb is a small file that becomes an enormous one: JSON of a trace compresses
  * 10 to 40 times, the most that gzip can do is 1,032 times. Both must be exceeded: a small file may
  * expand as it likes. */
-#define ASSAY__IMPORT_EXPANSION_RATIO 400u            /* bytes out for each byte in */
+#define ASSAY__IMPORT_EXPANSION_RATIO 400u                /* bytes out for each byte in */
 #define ASSAY__IMPORT_EXPANSION_FREE ((uint64_t)64 << 20) /* bytes out that are never refused */
 #define ASSAY__IMPORT_EXPANSION_MOST ((uint64_t)64 << 30) /* bytes out, in any case */
-#define ASSAY__IMPORT_HEAD_BYTES ((size_t)64 << 10)   /* what match() may look at */
+#define ASSAY__IMPORT_HEAD_BYTES ((size_t)64 << 10)       /* what match() may look at */
 
 struct assay__import_watch { /* told about every read */
     const struct assay__import_options *options;

@@ -84,8 +84,7 @@ static inline assay__scan_mask assay__scan_nesting(const char *at)
 {
     uint8x16_t bytes = vld1q_u8((const uint8_t *)at);
     uint8x16_t lower = vorrq_u8(bytes, vdupq_n_u8(0x20));
-    uint8x16_t nest =
-        vorrq_u8(vceqq_u8(lower, vdupq_n_u8('{')), vceqq_u8(lower, vdupq_n_u8('}')));
+    uint8x16_t nest = vorrq_u8(vceqq_u8(lower, vdupq_n_u8('{')), vceqq_u8(lower, vdupq_n_u8('}')));
     return assay__scan_narrow(vorrq_u8(nest, vceqq_u8(bytes, vdupq_n_u8('"'))));
 }
 

@@ -145,8 +145,10 @@ static const char *label_of(const struct assay__kineto *kineto, bool is_process,
     size_t low = 0, high = kineto->label_count;
     while (low < high) { /* the first that is above it */
         size_t middle = low + (high - low) / 2;
-        if (compare_labels(&kineto->labels[middle], &wanted) <= 0) low = middle + 1;
-        else high = middle;
+        if (compare_labels(&kineto->labels[middle], &wanted) <= 0)
+            low = middle + 1;
+        else
+            high = middle;
     }
     if (!low || compare_labels(&kineto->labels[low - 1], &wanted)) return NULL;
     return kineto->labels[low - 1].name;
@@ -164,8 +166,10 @@ static void name_stream(struct assay__kineto *kineto, struct assay__track *track
     if (track->device >= 0 && (size_t)track->device < kineto->device_capacity)
         device = kineto->devices[track->device];
     if (!track->name) {
-        if (track->stream < 0) snprintf(text, sizeof text, "all streams");
-        else snprintf(text, sizeof text, "stream %lld", (long long)track->stream);
+        if (track->stream < 0)
+            snprintf(text, sizeof text, "all streams");
+        else
+            snprintf(text, sizeof text, "stream %lld", (long long)track->stream);
         track->name = assay__events_keep(kineto->events, text);
     }
     snprintf(text, sizeof text, "device %d", (int)track->device);
@@ -236,8 +240,8 @@ static void settle_events(struct assay__kineto *kineto, const enum lane *lanes)
                              : LANE_NONE;
         if (lane == LANE_NONE) continue;
         const char *name = assay__event_name(events, i);
-        events->kind[i] =
-            (uint8_t)(lane == LANE_WORK ? work_kind(name) : ASSAY__EVENT_DEVICE_RANGE);
+        events->kind[i] = (uint8_t)(lane == LANE_WORK ? work_kind(name)
+                                                      : ASSAY__EVENT_DEVICE_RANGE);
         if (events->kind[i] != ASSAY__EVENT_COPY) continue;
         struct assay__event_args args = *assay__event_args(events, i);
         assay__copy_of_name(name, &args);
@@ -319,8 +323,8 @@ static int fill_bytes(struct assay__kineto *kineto)
     for (size_t i = kineto->first_event; i < events->count; i++) {
         if (!lacks_bytes(events, i)) continue;
         struct copied wanted = {.correlation = events->correlation[i]};
-        const struct copied *found =
-            bsearch(&wanted, copied, count, sizeof *copied, by_correlation);
+        const struct copied *found = bsearch(&wanted, copied, count, sizeof *copied,
+                                             by_correlation);
         if (found) events->bytes[i] = found->bytes;
     }
     free(copied);
@@ -373,8 +377,10 @@ int assay__kineto_finish(struct assay__kineto *kineto, struct assay_error *error
     if (code) return assay_error_set(error, code, "out of memory");
     for (size_t i = kineto->first_track; i < events->track_count; i++) {
         struct assay__track *track = &events->tracks[i];
-        if (track->kind == ASSAY__TRACK_STREAM) name_stream(kineto, track);
-        else name_thread(kineto, track);
+        if (track->kind == ASSAY__TRACK_STREAM)
+            name_stream(kineto, track);
+        else
+            name_thread(kineto, track);
     }
     fill_source(kineto);
     if (events->count == kineto->first_event && !kineto->reader.seen)

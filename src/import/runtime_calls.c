@@ -19,8 +19,8 @@ static const struct call calls[] = {
     {"Attribute", NULL, ASSAY__EVENT_RUNTIME}, /* cudaStreamSetAttribute … */
     {"Occupancy", NULL, ASSAY__EVENT_RUNTIME},
     {"LaunchConfig", NULL, ASSAY__EVENT_RUNTIME}, /* cudaGetLaunchConfig, __cudaPushCall… */
-    {"Synchronize", NULL, ASSAY__EVENT_SYNC},     /* cudaStream…, cudaDevice…, cudaEvent…, cuCtx… */
-    {"Launch", "Kernel", ASSAY__EVENT_LAUNCH},    /* cudaLaunchKernelExC, hipExtModuleLaunch… */
+    {"Synchronize", NULL, ASSAY__EVENT_SYNC}, /* cudaStream…, cudaDevice…, cudaEvent…, cuCtx… */
+    {"Launch", "Kernel", ASSAY__EVENT_LAUNCH}, /* cudaLaunchKernelExC, hipExtModuleLaunch… */
     {"GraphLaunch", NULL, ASSAY__EVENT_LAUNCH},
     {"LaunchHostFunc", NULL, ASSAY__EVENT_LAUNCH},
     {"LaunchGrid", NULL, ASSAY__EVENT_LAUNCH},
@@ -49,17 +49,28 @@ struct direction {
 };
 
 static const struct direction directions[] = {
-    {"HtoD", ASSAY__COPY_TO_DEVICE},           {"DtoH", ASSAY__COPY_TO_HOST},
-    {"DtoD", ASSAY__COPY_ON_DEVICE},           {"PtoP", ASSAY__COPY_PEER},
-    {"HtoH", ASSAY__COPY_ON_HOST},             {"HtoA", ASSAY__COPY_TO_DEVICE},
-    {"AtoH", ASSAY__COPY_TO_HOST},             {"AtoD", ASSAY__COPY_ON_DEVICE},
-    {"DtoA", ASSAY__COPY_ON_DEVICE},           {"AtoA", ASSAY__COPY_ON_DEVICE},
-    {"HostToDevice", ASSAY__COPY_TO_DEVICE},   {"DeviceToHost", ASSAY__COPY_TO_HOST},
-    {"DeviceToDevice", ASSAY__COPY_ON_DEVICE}, {"HostToHost", ASSAY__COPY_ON_HOST},
-    {"Host-to-Device", ASSAY__COPY_TO_DEVICE}, {"Device-to-Host", ASSAY__COPY_TO_HOST},
-    {"Device-to-Device", ASSAY__COPY_ON_DEVICE}, {"Peer-to-Peer", ASSAY__COPY_PEER},
-    {"Host-to-Host", ASSAY__COPY_ON_HOST},     {"H2D", ASSAY__COPY_TO_DEVICE},
-    {"D2H", ASSAY__COPY_TO_HOST},              {"D2D", ASSAY__COPY_ON_DEVICE},
+    {"HtoD", ASSAY__COPY_TO_DEVICE},
+    {"DtoH", ASSAY__COPY_TO_HOST},
+    {"DtoD", ASSAY__COPY_ON_DEVICE},
+    {"PtoP", ASSAY__COPY_PEER},
+    {"HtoH", ASSAY__COPY_ON_HOST},
+    {"HtoA", ASSAY__COPY_TO_DEVICE},
+    {"AtoH", ASSAY__COPY_TO_HOST},
+    {"AtoD", ASSAY__COPY_ON_DEVICE},
+    {"DtoA", ASSAY__COPY_ON_DEVICE},
+    {"AtoA", ASSAY__COPY_ON_DEVICE},
+    {"HostToDevice", ASSAY__COPY_TO_DEVICE},
+    {"DeviceToHost", ASSAY__COPY_TO_HOST},
+    {"DeviceToDevice", ASSAY__COPY_ON_DEVICE},
+    {"HostToHost", ASSAY__COPY_ON_HOST},
+    {"Host-to-Device", ASSAY__COPY_TO_DEVICE},
+    {"Device-to-Host", ASSAY__COPY_TO_HOST},
+    {"Device-to-Device", ASSAY__COPY_ON_DEVICE},
+    {"Peer-to-Peer", ASSAY__COPY_PEER},
+    {"Host-to-Host", ASSAY__COPY_ON_HOST},
+    {"H2D", ASSAY__COPY_TO_DEVICE},
+    {"D2H", ASSAY__COPY_TO_HOST},
+    {"D2D", ASSAY__COPY_ON_DEVICE},
     {"P2P", ASSAY__COPY_PEER},
 };
 

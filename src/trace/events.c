@@ -46,7 +46,8 @@ void assay__events_free(struct assay__events *events)
     if (!events) return;
     void *columns[] = {events->start_ns, events->duration_ns, events->name,  events->track,
                        events->args,     events->correlation, events->bytes, events->kind};
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) free(columns[i]);
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        free(columns[i]);
     for (size_t i = 0; i < events->counter_count; i++) {
         free(events->counters[i].times_ns);
         free(events->counters[i].values);
@@ -70,8 +71,10 @@ uint32_t assay__events_intern(struct assay__events *events, const char *text, si
 {
     bool limit = false;
     uint32_t number = assay__texts_add(events->own->texts, text, length, &limit);
-    if (limit) assay__events_fail(events, ASSAY_ELIMIT, "the trace has too much distinct text");
-    else if (number == ASSAY__TEXTS_NONE) out_of_memory(events);
+    if (limit)
+        assay__events_fail(events, ASSAY_ELIMIT, "the trace has too much distinct text");
+    else if (number == ASSAY__TEXTS_NONE)
+        out_of_memory(events);
     return number;
 }
 
@@ -128,7 +131,8 @@ static bool index_reserve(const struct assay__events *events, struct assay__even
     if (!slots) return false;
     for (uint32_t i = 0; i < index->used; i++) {
         size_t at = hash(events, i) & (count - 1);
-        while (slots[at]) at = (at + 1) & (count - 1);
+        while (slots[at])
+            at = (at + 1) & (count - 1);
         slots[at] = i + 1;
     }
     free(index->slots);
@@ -141,7 +145,7 @@ static bool index_reserve(const struct assay__events *events, struct assay__even
 static uint64_t track_hash(const struct assay__events *events, uint32_t number)
 {
     const struct assay__track *track = &events->tracks[number];
-    uint64_t key[] = {track->kind,         (uint64_t)track->rank,   (uint64_t)track->pid,
+    uint64_t key[] = {track->kind,          (uint64_t)track->rank,   (uint64_t)track->pid,
                       (uint64_t)track->tid, (uint64_t)track->device, (uint64_t)track->stream};
     return assay__texts_hash(key, sizeof key, events->own->seed);
 }
@@ -311,8 +315,9 @@ void assay__events_add(struct assay__events *events, const struct assay__event *
 void assay__events_add_named(struct assay__events *events, const struct assay__event *event,
                              uint32_t name)
 {
-    struct assay__trace_source *source =
-        events->source_count ? &events->sources[events->source_count - 1] : NULL;
+    struct assay__trace_source *source = events->source_count
+                                             ? &events->sources[events->source_count - 1]
+                                             : NULL;
     int64_t end_ns;
     if (event->duration_ns < 0 ||
         assay__add_i64_overflows(event->start_ns, event->duration_ns, &end_ns)) {
@@ -351,8 +356,8 @@ size_t assay__events_counter(struct assay__events *events, const char *name, con
         out_of_memory(events);
         return SIZE_MAX;
     }
-    events->counters[events->counter_count] =
-        (struct assay__trace_counter){.name = name, .unit = unit, .track = track};
+    events->counters[events->counter_count] = (struct assay__trace_counter){
+        .name = name, .unit = unit, .track = track};
     return events->counter_count++;
 }
 

@@ -122,8 +122,8 @@ struct assay__trace_source {
     /* events: counted by the store while they are added; skipped: events that could not be read or
      * placed */
     uint64_t bytes, events, skipped;
-    const char *complaint;           /* the first reason why something was not read; "": none */
-    bool truncated;                  /* the input ended early */
+    const char *complaint; /* the first reason why something was not read; "": none */
+    bool truncated;        /* the input ended early */
 };
 
 struct assay__events {

@@ -47,7 +47,8 @@ static void sort_blocks(const struct keys *keys, uint32_t *order, size_t count)
 static size_t run_end(const struct keys *keys, const uint32_t *order, size_t begin, size_t count)
 {
     size_t at = begin + 1;
-    while (at < count && precedes_or_equal(keys, order[at - 1], order[at])) at++;
+    while (at < count && precedes_or_equal(keys, order[at - 1], order[at]))
+        at++;
     return at < count ? at : count;
 }
 
@@ -78,7 +79,8 @@ static size_t merge_pass(const struct keys *keys, const uint32_t *from, uint32_t
 static uint32_t *sort_order(const struct keys *keys, uint32_t *order, uint32_t *scratch,
                             size_t count)
 {
-    for (size_t i = 0; i < count; i++) order[i] = (uint32_t)i;
+    for (size_t i = 0; i < count; i++)
+        order[i] = (uint32_t)i;
     sort_blocks(keys, order, count);
     for (size_t runs = 2; runs > 1;) {
         runs = merge_pass(keys, order, scratch, count);
@@ -101,14 +103,16 @@ static void gather8(void *column, const uint32_t *order, size_t count, uint64_t 
 static void gather4(uint32_t *values, const uint32_t *order, size_t count, uint64_t *scratch)
 {
     uint32_t *to = (uint32_t *)scratch;
-    for (size_t i = 0; i < count; i++) to[i] = values[order[i]];
+    for (size_t i = 0; i < count; i++)
+        to[i] = values[order[i]];
     memcpy(values, to, count * sizeof *values);
 }
 
 static void gather1(uint8_t *values, const uint32_t *order, size_t count, uint64_t *scratch)
 {
     uint8_t *to = (uint8_t *)scratch;
-    for (size_t i = 0; i < count; i++) to[i] = values[order[i]];
+    for (size_t i = 0; i < count; i++)
+        to[i] = values[order[i]];
     memcpy(values, to, count);
 }
 

@@ -135,7 +135,8 @@ static bool grow_slots(struct assay__texts *texts)
     if (!slots) return false;
     for (size_t i = 0; i < texts->count; i++) {
         size_t at = texts->entries[i].hash & mask;
-        while (slots[at]) at = (at + 1) & mask;
+        while (slots[at])
+            at = (at + 1) & mask;
         slots[at] = (uint32_t)i + 1;
     }
     free(texts->slots);
