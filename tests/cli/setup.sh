@@ -44,7 +44,7 @@ expect_exit 1 setup ASSAY_ORT_LIBRARY=
 # Packages for another processor: dpkg is told of it first, and not left so when apt knows none.
 sed -i.plain 's|/usr/lib/aarch64-linux-gnu|/nowhere|' tree/scripts/setup
 arm() { env -i PATH="$PWD/bin" LOG="$PWD/log" "$PWD/tree/scripts/setup" arm; }
-packages="gcc-aarch64-linux-gnu qemu-user libc6-dev:arm64 libsqlite3-dev:arm64 libhwloc-dev:arm64 libstdc++6:arm64"
+packages="gcc-aarch64-linux-gnu qemu-user libc6-dev:arm64 libsqlite3-dev:arm64 libhwloc-dev:arm64 zlib1g-dev:arm64 libzstd-dev:arm64 libstdc++6:arm64"
 install="apt-get install -y --no-install-recommends $packages"
 ln -s "$(command -v grep)" bin/
 command_file dpkg '[ "$1" = --print-foreign-architectures ] || echo "dpkg $*" >>"$LOG"'

@@ -164,8 +164,8 @@ static void test_too_noisy(void)
     }
 }
 
-/* Of short launches, those beside which others used 15 % more of the CPU time than beside the quieter
- * quarter are in no statistics, while five are left; what they took has no part in it. */
+/* Of short launches, those beside which others used 15 % more of the CPU time than beside the
+ * quieter quarter are in no statistics, while five are left; what they took has no part in it. */
 static void test_loaded_launches(void)
 {
     static const double loads[] = {0.25, 0.45, 0.25, 0.26, 0.9, 0.24, 0.25};

@@ -13,7 +13,8 @@
 #define LOAD_MORE 0.15 /* of the CPU time, than beside the quieter launches */
 
 /* Leaves out the launches beside which others used much more of the CPU time than beside the
- * quieter half, while enough are left for an interval. What decides is the load, never the latency. */
+ * quieter ones, while enough are left for an interval. What decides is the load, never the latency.
+ */
 static size_t without_loaded(const struct assay__outcome **used, size_t count)
 {
     double *loads = malloc((count + 1) * sizeof *loads);
