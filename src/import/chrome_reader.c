@@ -245,8 +245,8 @@ struct reading {
     struct tables tables;
 };
 
-/* Behind a piece that is no event, to where one may begin: a comma, "{" and a quote with nothing but
- * white space between; in a string the quote would be escaped. False: there is none in the
+/* Behind a piece that is no event, to where one may begin: a comma, "{" and a quote with nothing
+ * but white space between; in a string the quote would be escaped. False: there is none in the
  * window. */
 static bool find_next(struct window *window)
 {

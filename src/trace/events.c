@@ -309,7 +309,8 @@ static void skip_impossible(struct assay__trace_source *source)
 {
     source->skipped++;
     if (!source->complaint[0])
-        source->complaint = "an event that ends before it starts, or after the clock's last instant";
+        source->complaint =
+            "an event that ends before it starts, or after the clock's last instant";
 }
 
 void assay__events_add(struct assay__events *events, const struct assay__event *event)
