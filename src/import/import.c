@@ -9,6 +9,7 @@
 #include "base/vec.h"
 #include "import/import_stream.h"
 #include "import/importers.h"
+#include "trace/events_profile.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -288,10 +289,23 @@ static int read_file(struct import *import, const struct file *file, struct assa
     return assay_error_set(error, code, "%s", failure.message);
 }
 
+/* A profile of ours: SQLite's magic, and our mark in its header. */
+static bool is_profile(const char *path)
+{
+    char head[72] = "";
+    FILE *file = fopen(path, "rb");
+    if (!file) return false;
+    size_t size = fread(head, 1, sizeof head, file);
+    fclose(file);
+    return size == sizeof head && !memcmp(head, "SQLite format 3", 16) &&
+           !memcmp(head + 68, "ASSY", 4);
+}
+
 int assay__import(const char *const *paths, size_t count,
                   const struct assay__import_options *options, struct assay__events **events,
                   struct assay_error *error)
 {
+    if (count == 1 && is_profile(paths[0])) return assay__events_load(paths[0], events, error);
     struct import import = {.options = options, .watch = {.options = options}};
     *events = NULL;
     import.events = assay__events_new();

@@ -57,7 +57,8 @@ struct assay__importer {
 };
 
 /** Reads files or folders of files into a new store, aligned and sealed. Files of one trace (the
- *  tables of one xctrace export, the ranks of one job) become one store. progress may be NULL; it
+ *  tables of one xctrace export, the ranks of one job) become one store. A profile that holds a
+ *  timeline is read back, alone. progress may be NULL; it
  *  gets the bytes read of those on disk, and stops the import by returning true. */
 struct assay__import_options {
     const char *format; /* the importer's name; NULL: by content */

@@ -44,5 +44,7 @@ int assay__sql_chunk(sqlite3_stmt *row, int encoding, size_t count, double *out)
 /** Makes the table-valued views `samples`, `layer_times` and `series` known to the connection.
  *  SQLite's code. */
 int assay__chunk_tables(sqlite3 *db);
+/** The same of `events`. */
+int assay__event_table(sqlite3 *db);
 
 #endif
