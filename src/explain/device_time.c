@@ -65,7 +65,7 @@ static void walk_work(struct assay__explain *x, struct assay__explain_device *d,
         if (busy.any && start_ns > busy.end_ns) {
             d->gaps[d->gap.count++] = (struct assay__gap){
                 .start_ns = busy.end_ns, .end_ns = start_ns, .before = last, .after = event,
-                .call = of->launch[i]};
+                .call = of->launch[i], .wait = ASSAY__NO_EVENT};
             add_bin(d, start_ns - busy.end_ns);
         }
         if (!busy.any || end_ns > busy.end_ns) last = event;

@@ -34,6 +34,7 @@ struct assay__gap {
     int64_t start_ns, end_ns;
     uint32_t before, after; /* the work that ended last, and that which ends the gap */
     uint32_t call;          /* place of the call that launched the latter, or ASSAY__NO_EVENT */
+    uint32_t wait;          /* place of the call that had emptied the device, or ASSAY__NO_EVENT */
     uint8_t cause;          /* enum assay__device_cause */
     uint8_t host;           /* enum assay__host_cause: what most of it went to */
 };

@@ -15,7 +15,7 @@
 struct launch {
     const struct assay__events *events;
     const struct assay__timeline *timeline;
-    const struct assay__gap *gap;
+    struct assay__gap *gap;
     int64_t start_ns, end_ns; /* of the call */
 };
 
@@ -38,11 +38,10 @@ static enum assay__device_cause waited_for(const struct launch *l)
     for (int seen = 0; place != ASSAY__NO_EVENT && seen < LOOK_BACK; seen++) {
         const struct assay__call *call = &calls[place];
         place = call->previous;
-        if (!emptied(l, call)) continue;
-        if (call->flags & ASSAY__CALL_COPIES && call->work == before && copied)
-            return ASSAY__DEVICE_COPY;
-        if (call->flags & ASSAY__CALL_SYNC)
-            return copied ? ASSAY__DEVICE_COPY : ASSAY__DEVICE_SYNCHRONISATION;
+        bool copies = call->flags & ASSAY__CALL_COPIES && call->work == before && copied;
+        if (!emptied(l, call) || !(copies || call->flags & ASSAY__CALL_SYNC)) continue;
+        l->gap->wait = (uint32_t)(call - calls);
+        return copied ? ASSAY__DEVICE_COPY : ASSAY__DEVICE_SYNCHRONISATION;
     }
     return ASSAY__DEVICE_STARVED;
 }
@@ -71,7 +70,7 @@ static enum assay__device_cause cause_of_queued(const struct launch *l, uint32_t
 }
 
 static enum assay__device_cause cause_of(const struct assay__explain *x,
-                                         const struct assay__gap *gap, uint32_t call_before)
+                                         struct assay__gap *gap, uint32_t call_before)
 {
     struct launch l = {x->events, x->timeline, gap, 0, 0};
     if (gap->call == ASSAY__NO_EVENT)
