@@ -7,6 +7,9 @@ const struct assay__cause_word assay__host_causes[] = {ASSAY__HOST_CAUSE_ROWS(WO
 const struct assay__cause_word assay__losses[] = {ASSAY__LOSS_ROWS(WORD)};
 const struct assay__cause_word assay__diagnoses[] = {ASSAY__DIAGNOSIS_ROWS(WORD)};
 #undef WORD
+const char *const assay__copy_directions[] = {"unknown",   "to-device", "to-host",
+                                              "on-device", "peer",      "on-host"};
+const char *const assay__memory_kinds[] = {"unknown", "pageable", "pinned", "device", "managed"};
 
 /* A host that sleeps or computes starves the device, whatever emptied its queue before. What it
  * spends on launching again is the price of that which emptied it: a synchronisation, a copy. */

@@ -79,6 +79,9 @@ extern const struct assay__cause_word assay__host_causes[ASSAY__HOST_CAUSES];
 extern const struct assay__cause_word assay__losses[ASSAY__LOSSES];
 extern const struct assay__cause_word assay__diagnoses[ASSAY__DIAGNOSES];
 
+/** By enum assay__copy_direction and enum assay__memory_kind of the event store. */
+extern const char *const assay__copy_directions[6], *const assay__memory_kinds[5];
+
 /** What idle time of these two causes is lost to. */
 enum assay__loss assay__loss_of(enum assay__device_cause device, enum assay__host_cause host);
 

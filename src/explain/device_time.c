@@ -63,7 +63,7 @@ static void walk_work(struct assay__explain *x, struct assay__explain_device *d,
         uint32_t event = of->work[i];
         int64_t start_ns = events->start_ns[event], end_ns = assay__event_end_ns(events, event);
         if (busy.any && start_ns > busy.end_ns) {
-            d->gaps[d->gap.count++] = (struct assay__gap){
+            d->gaps[d->gap.count++] = (struct assay__idle_gap){
                 .start_ns = busy.end_ns, .end_ns = start_ns, .before = last, .after = event,
                 .call = of->launch[i], .wait = ASSAY__NO_EVENT};
             add_bin(d, start_ns - busy.end_ns);

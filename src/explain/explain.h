@@ -30,7 +30,7 @@ struct assay__durations {
 };
 
 /** An interval in which a device had no work. */
-struct assay__gap {
+struct assay__idle_gap {
     int64_t start_ns, end_ns;
     uint32_t before, after; /* the work that ended last, and that which ends the gap */
     uint32_t call;          /* place of the call that launched the latter, or ASSAY__NO_EVENT */
@@ -75,7 +75,7 @@ struct assay__explain_device {
     struct assay__durations kernel, gap;
     size_t gap_bin_count[ASSAY__GAP_BINS];
     int64_t gap_bin_ns[ASSAY__GAP_BINS];
-    struct assay__gap *gaps;
+    struct assay__idle_gap *gaps;
     int64_t idle[ASSAY__DEVICE_CAUSES][ASSAY__HOST_CAUSES];
     size_t idle_gaps[ASSAY__DEVICE_CAUSES];
     struct assay__explain_stream *streams;

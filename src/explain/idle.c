@@ -15,7 +15,7 @@
 struct launch {
     const struct assay__events *events;
     const struct assay__timeline *timeline;
-    struct assay__gap *gap;
+    struct assay__idle_gap *gap;
     int64_t start_ns, end_ns; /* of the call */
 };
 
@@ -59,7 +59,7 @@ static enum assay__device_cause cause_of_late(const struct launch *l)
 
 static enum assay__device_cause cause_of_queued(const struct launch *l, uint32_t call_before)
 {
-    const struct assay__gap *gap = l->gap;
+    const struct assay__idle_gap *gap = l->gap;
     bool same = l->events->track[gap->before] == l->events->track[gap->after];
     int64_t gap_ns = gap->end_ns - gap->start_ns;
     if (l->end_ns > gap->start_ns && call_before != gap->call)
@@ -70,7 +70,7 @@ static enum assay__device_cause cause_of_queued(const struct launch *l, uint32_t
 }
 
 static enum assay__device_cause cause_of(const struct assay__explain *x,
-                                         struct assay__gap *gap, uint32_t call_before)
+                                         struct assay__idle_gap *gap, uint32_t call_before)
 {
     struct launch l = {x->events, x->timeline, gap, 0, 0};
     if (gap->call == ASSAY__NO_EVENT)

@@ -236,7 +236,7 @@ static struct part part_of(const struct assay__explain *x, const struct assay__e
                            size_t gap, uint32_t otherwise)
 {
     const struct assay__timeline *t = x->timeline;
-    const struct assay__gap *of = &d->gaps[gap];
+    const struct assay__idle_gap *of = &d->gaps[gap];
     struct part part = {of->start_ns, of->end_ns, (uint32_t)gap, otherwise, ASSAY__NO_EVENT, false};
     if (of->call == ASSAY__NO_EVENT) return part;
     const struct assay__call *call = &t->calls[of->call];
@@ -255,7 +255,7 @@ static size_t make_parts(struct assay__explain *x, struct assay__explain_device 
     uint32_t otherwise = main_thread(x, d->rank);
     size_t count = 0;
     for (size_t i = 0; i < d->gap.count; i++) {
-        struct assay__gap *gap = &d->gaps[i];
+        struct assay__idle_gap *gap = &d->gaps[i];
         if (gap->cause == ASSAY__DEVICE_LAUNCH_GAP || gap->cause == ASSAY__DEVICE_DEPENDENCY) {
             gap->host = ASSAY__HOST_QUEUED;
             d->idle[gap->cause][ASSAY__HOST_QUEUED] += gap->end_ns - gap->start_ns;

@@ -41,7 +41,7 @@ void assay__explain_syncs(struct assay__explain *x)
     }
     for (size_t d = 0; d < x->device_count; d++)
         for (size_t i = 0; i < x->devices[d].gap.count; i++) {
-            const struct assay__gap *gap = &x->devices[d].gaps[i];
+            const struct assay__idle_gap *gap = &x->devices[d].gaps[i];
             const struct assay__call *call = gap->wait == ASSAY__NO_EVENT ? NULL
                                                                           : &t->calls[gap->wait];
             if (!call || !(call->flags & ASSAY__CALL_SYNC)) continue;

@@ -292,7 +292,7 @@ static bool find_usual(struct replay *r)
     int64_t *latency = malloc((most + 1) * sizeof *latency), *pause = malloc((most + 1) * 8);
     for (size_t d = 0; latency && pause && d < x->device_count; d++)
         for (size_t i = 0; i < x->devices[d].gap.count; i++) {
-            const struct assay__gap *gap = &x->devices[d].gaps[i];
+            const struct assay__idle_gap *gap = &x->devices[d].gaps[i];
             if (gap->cause == ASSAY__DEVICE_LAUNCH_GAP) {
                 pause[queued++] = gap->end_ns - gap->start_ns;
             } else if (gap->call != ASSAY__NO_EVENT) {
