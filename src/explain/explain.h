@@ -57,9 +57,10 @@ struct assay__explain_stream {
     int64_t busy_ns, span_ns;
     int64_t hta_idle_ns[ASSAY__HTA_IDLES];
     size_t hta_gaps[ASSAY__HTA_IDLES];
-    size_t queue_max;      /* launched and not yet begun */
-    double queue_mean;     /* over the time in which something was queued or running; NaN unknown */
-    int64_t queue_empty_ns; /* of that: nothing was queued */
+    int64_t hta_kernel_wait_30ns_ns; /* the kernel wait with the manual's threshold */
+    size_t queue_max;                /* launched and not yet begun */
+    double queue_mean;               /* over its changes, as HTA has it; NaN: no launches known */
+    int64_t queue_empty_ns;          /* from the first launch to the last start: nothing was queued */
 };
 
 struct assay__explain_device {
@@ -128,7 +129,8 @@ struct assay__operator_time {
 
 /** Intervals that repeat. */
 struct assay__step {
-    int64_t start_ns, end_ns; /* on the host, or of its first to its last work */
+    int64_t start_ns, end_ns; /* on the host; found by launches: from its first work to the next's */
+    int64_t from_ns, to_ns;   /* what was launched then belongs to it */
     const char *name;         /* "ProfilerStep#3", "step 3" */
     size_t kernels;
     int64_t busy_ns, idle_ns; /* of the devices of its rank, between its first and last work */

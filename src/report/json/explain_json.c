@@ -102,6 +102,7 @@ static void put_streams(struct assay__json_writer *w, const struct assay__explai
             assay__json_record(w, NULL, json_string("class", assay__hta_idle_names[k]),
                                json_integer("gaps", (int64_t)s->hta_gaps[k]),
                                json_number("us", us(s->hta_idle_ns[k])));
+        assay__json_put_number(w, "hta_kernel_wait_30ns_us", us(s->hta_kernel_wait_30ns_ns));
         assay__json_object_end(w);
     }
 }
