@@ -9,6 +9,7 @@
 #ifndef ASSAY_IMPORT_CHROME_READER_H
 #define ASSAY_IMPORT_CHROME_READER_H
 
+#include "base/buf.h"
 #include "import/import.h"
 #include "import/json_scan.h"
 
@@ -45,7 +46,14 @@
     X(PROVIDER, ARGS, "provider")             \
     X(TYPE_SHAPES, ARGS, "input_type_shape")  \
     X(KERNEL_DETAILS, ARGS, "kernel_details") \
-    X(MEMCPY_DETAILS, ARGS, "memcpy_details")
+    X(MEMCPY_DETAILS, ARGS, "memcpy_details") \
+    X(GRID_X, ARGS, "grid_x")                 \
+    X(GRID_Y, ARGS, "grid_y")                 \
+    X(GRID_Z, ARGS, "grid_z")                 \
+    X(BLOCK_X, ARGS, "block_x")               \
+    X(BLOCK_Y, ARGS, "block_y")               \
+    X(BLOCK_Z, ARGS, "block_z")               \
+    X(CORRELATION_ID, ARGS, "correlation_id")
 
 enum assay__chrome_slot {
 #define ASSAY__CHROME_SLOT(slot, where, key) ASSAY__CHROME_##slot,
@@ -101,5 +109,18 @@ size_t assay__scan_numbers(const struct assay__scan_value *value, int64_t *out, 
  *  text of any other value is copied as it is. */
 size_t assay__scan_text(const struct assay__scan_value *value, char *out, size_t room);
 bool assay__scan_is(const struct assay__scan_value *value, const char *text);
+/** As an integer; `otherwise` if it is none. */
+static inline int64_t assay__scan_integer(const struct assay__scan_value *value, int64_t otherwise)
+{
+    int64_t number;
+    return assay__scan_decimal(value, 0, &number) ? number : otherwise;
+}
+/** The number of the text in the store, without its escapes; `scratch` is used for those.
+ *  ASSAY__EVENT_UNKNOWN if value is NULL, or on an error, which stays in the store. */
+uint32_t assay__chrome_intern(struct assay__events *events, struct assay__buf *scratch,
+                              const struct assay__scan_value *value);
+/** The same as a text; NULL: unknown. */
+const char *assay__chrome_keep(struct assay__events *events, struct assay__buf *scratch,
+                               const struct assay__scan_value *value);
 
 #endif

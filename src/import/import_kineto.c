@@ -75,18 +75,12 @@ static const struct category *category_of(const struct assay__chrome_event *even
 
 static uint32_t intern(struct assay__kineto *kineto, const struct assay__scan_value *value)
 {
-    if (!value) return ASSAY__EVENT_UNKNOWN;
-    if (!value->escaped) return assay__events_intern(kineto->events, value->text, value->length);
-    assay__buf_clear(&kineto->text);
-    assay__buf_repeat(&kineto->text, " ", value->length + 8);
-    if (kineto->text.failed) return ASSAY__EVENT_UNKNOWN;
-    size_t length = assay__scan_text(value, kineto->text.data, value->length + 8);
-    return assay__events_intern(kineto->events, kineto->text.data, length);
+    return assay__chrome_intern(kineto->events, &kineto->text, value);
 }
 
 const char *assay__kineto_keep(struct assay__kineto *kineto, const struct assay__scan_value *value)
 {
-    return value ? assay__events_text(kineto->events, intern(kineto, value)) : NULL;
+    return assay__chrome_keep(kineto->events, &kineto->text, value);
 }
 
 /* The kind of a runtime call and the arguments of a copy, worked out once for each name. */
@@ -120,12 +114,6 @@ int64_t assay__kineto_identity(struct assay__kineto *kineto, const struct assay_
     return name == ASSAY__EVENT_UNKNOWN ? -1 : -2 - (int64_t)name;
 }
 
-static int64_t number_or(const struct assay__scan_value *value, int64_t otherwise)
-{
-    int64_t number;
-    return assay__scan_decimal(value, 0, &number) ? number : otherwise;
-}
-
 static uint32_t track_of(struct assay__kineto *kineto, const struct assay__chrome_event *event,
                          enum place place)
 {
@@ -134,10 +122,10 @@ static uint32_t track_of(struct assay__kineto *kineto, const struct assay__chrom
     struct assay__track track = {
         .rank = kineto->rank, .pid = -1, .tid = -1, .device = -1, .stream = -1};
     if (place == ON_STREAM) {
-        int64_t device = number_or(assay__chrome_get(event, ASSAY__CHROME_DEVICE), pid);
+        int64_t device = assay__scan_integer(assay__chrome_get(event, ASSAY__CHROME_DEVICE), pid);
         track.kind = ASSAY__TRACK_STREAM;
         track.device = device >= 0 && device <= INT32_MAX ? (int32_t)device : -1;
-        track.stream = number_or(assay__chrome_get(event, ASSAY__CHROME_STREAM), tid);
+        track.stream = assay__scan_integer(assay__chrome_get(event, ASSAY__CHROME_STREAM), tid);
         if (track.stream < 0 || track.stream >= UINT32_MAX) track.stream = -1;
     } else {
         /* A process that is called by a text ("Spans") is no process. */
@@ -167,7 +155,8 @@ static uint32_t kernel_args(struct assay__kineto *kineto, const struct assay__ch
     if (collective) {
         args.collective = assay__kineto_keep(kineto, collective);
         args.types = assay__kineto_keep(kineto, assay__chrome_get(event, ASSAY__CHROME_DTYPE));
-        args.group_size = number_or(assay__chrome_get(event, ASSAY__CHROME_GROUP_SIZE), 0);
+        args.group_size = assay__scan_integer(assay__chrome_get(event, ASSAY__CHROME_GROUP_SIZE),
+                                              0);
     }
     return assay__events_args(kineto->events, &args);
 }
@@ -186,7 +175,8 @@ static uint32_t host_args(struct assay__kineto *kineto, const struct assay__chro
     if (collective) {
         args.collective = assay__kineto_keep(kineto, collective);
         args.types = assay__kineto_keep(kineto, assay__chrome_get(event, ASSAY__CHROME_DTYPE));
-        args.group_size = number_or(assay__chrome_get(event, ASSAY__CHROME_GROUP_SIZE), 0);
+        args.group_size = assay__scan_integer(assay__chrome_get(event, ASSAY__CHROME_GROUP_SIZE),
+                                              0);
     }
     return assay__events_args(kineto->events, &args);
 }
@@ -206,8 +196,8 @@ static int64_t element_bytes(const struct assay__scan_value *type)
 
 static int64_t bytes_of(const struct assay__chrome_event *event)
 {
-    int64_t bytes = number_or(assay__chrome_get(event, ASSAY__CHROME_BYTES), 0), elements;
-    if (!bytes) bytes = number_or(assay__chrome_get(event, ASSAY__CHROME_SIZE), 0);
+    int64_t bytes = assay__scan_integer(assay__chrome_get(event, ASSAY__CHROME_BYTES), 0), elements;
+    if (!bytes) bytes = assay__scan_integer(assay__chrome_get(event, ASSAY__CHROME_SIZE), 0);
     if (!bytes &&
         assay__scan_decimal(assay__chrome_get(event, ASSAY__CHROME_IN_ELEMENTS), 0, &elements) &&
         __builtin_mul_overflow(
@@ -248,7 +238,8 @@ static uint32_t describe(struct assay__kineto *kineto, const struct assay__chrom
     row->args = ASSAY__EVENT_UNKNOWN;
     row->track = track_of(kineto, event, category->place);
     if (is_elsewhere(kineto, row->track)) row->kind = ASSAY__EVENT_OTHER;
-    row->correlation = (uint64_t)number_or(assay__chrome_get(event, ASSAY__CHROME_CORRELATION), 0);
+    row->correlation = (uint64_t)assay__scan_integer(
+        assay__chrome_get(event, ASSAY__CHROME_CORRELATION), 0);
     if (category->place == ON_STREAM) {
         fill_device(kineto, event, name, row);
     } else if (category->kind == ASSAY__EVENT_RUNTIME) {
@@ -290,7 +281,7 @@ static bool on_memory(struct assay__kineto *kineto, const struct assay__chrome_e
     if (!assay__scan_decimal(assay__chrome_get(event, ASSAY__CHROME_MEMORY_BYTES), 0, &row.bytes) ||
         !assay__scan_decimal(assay__chrome_get(event, ASSAY__CHROME_START), 3, &row.start_ns))
         return false;
-    device = number_or(assay__chrome_get(event, ASSAY__CHROME_MEMORY_DEVICE), -1);
+    device = assay__scan_integer(assay__chrome_get(event, ASSAY__CHROME_MEMORY_DEVICE), -1);
     row.track = track_of(kineto, event, ON_THREAD);
     uint32_t name = intern(kineto, assay__chrome_get(event, ASSAY__CHROME_NAME));
     assay__events_add_named(kineto->events, &row, name);

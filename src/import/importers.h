@@ -6,7 +6,9 @@
 #include "import/import.h"
 
 /* X(name) */
-#define ASSAY__IMPORTERS(X) X(kineto)
+#define ASSAY__IMPORTERS(X) \
+    X(kineto)               \
+    X(ort)
 
 #define ASSAY__IMPORTER_DECLARE(name) extern const struct assay__importer assay__importer_##name;
 ASSAY__IMPORTERS(ASSAY__IMPORTER_DECLARE)

@@ -208,3 +208,23 @@ bool assay__scan_is(const struct assay__scan_value *value, const char *text)
 {
     return value && value->length == strlen(text) && !memcmp(value->text, text, value->length);
 }
+
+uint32_t assay__chrome_intern(struct assay__events *events, struct assay__buf *scratch,
+                              const struct assay__scan_value *value)
+{
+    if (!value) return ASSAY__EVENT_UNKNOWN;
+    if (!value->escaped) return assay__events_intern(events, value->text, value->length);
+    size_t room = value->length + 8; /* an escape is never shorter than what it stands for */
+    assay__buf_clear(scratch);
+    assay__buf_repeat(scratch, " ", room);
+    if (scratch->failed) return ASSAY__EVENT_UNKNOWN;
+    size_t length = assay__scan_text(value, scratch->data, room);
+    return assay__events_intern(events, scratch->data, length);
+}
+
+const char *assay__chrome_keep(struct assay__events *events, struct assay__buf *scratch,
+                               const struct assay__scan_value *value)
+{
+    if (!value) return NULL;
+    return assay__events_text(events, assay__chrome_intern(events, scratch, value));
+}
