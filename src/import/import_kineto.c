@@ -242,6 +242,8 @@ static uint32_t describe(struct assay__kineto *kineto, const struct assay__chrom
         assay__chrome_get(event, ASSAY__CHROME_CORRELATION), 0);
     if (category->place == ON_STREAM) {
         fill_device(kineto, event, name, row);
+    } else if (category == &uncategorised) {
+        if (row->kind == ASSAY__EVENT_CPU) assay__kineto_describe_xla(kineto, event, name, row);
     } else if (category->kind == ASSAY__EVENT_RUNTIME) {
         row->kind = facts_of(kineto, name)->call;
         if (row->kind == ASSAY__EVENT_LAUNCH) row->bytes = bytes_of(event);

@@ -60,6 +60,10 @@ void assay__kineto_begin(struct assay__kineto *kineto, const struct assay__chrom
                          const struct assay__event *row, uint32_t name, uint32_t thread);
 void assay__kineto_end(struct assay__kineto *kineto, const struct assay__chrome_event *event,
                        uint32_t thread);
+/** An event without a category: what its name and arguments say. */
+void assay__kineto_describe_xla(struct assay__kineto *kineto,
+                                const struct assay__chrome_event *event, uint32_t name,
+                                struct assay__event *row);
 /** A member of the outermost object: devices, rank, versions, clock. */
 void assay__kineto_member(void *data, const struct assay__scan_value *key,
                           const struct assay__scan_value *value);
