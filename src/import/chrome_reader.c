@@ -102,7 +102,7 @@ struct slot_key {
     unsigned char length, slot;
 };
 
-enum { EVENT, ARGS, KEY_TABLE = 64 };
+enum { EVENT, ARGS, KEY_TABLE = 128 };
 #define ROW(slot, where, key) {key, sizeof key - 1, ASSAY__CHROME_##slot},
 #define ONLY_EVENT(slot, where, key) ONLY_EVENT_##where(slot, where, key)
 #define ONLY_EVENT_EVENT(slot, where, key) ROW(slot, where, key)
@@ -115,7 +115,7 @@ static const struct slot_key args_keys[] = {ASSAY__CHROME_SLOTS(ONLY_ARGS)};
 
 /* Members wanted, by a hash of length and two characters: most keys are refused by one look. */
 struct key_table {
-    const struct slot_key *rows[KEY_TABLE][2];
+    const struct slot_key *rows[KEY_TABLE]; /* open addressing */
 };
 
 static size_t key_hash(const char *key, size_t length)
@@ -125,8 +125,10 @@ static size_t key_hash(const char *key, size_t length)
 
 static void key_table_add(struct key_table *table, const struct slot_key *row)
 {
-    const struct slot_key **place = table->rows[key_hash(row->key, row->length)];
-    place[place[0] != NULL] = row;
+    size_t at = key_hash(row->key, row->length);
+    while (table->rows[at])
+        at = (at + 1) % KEY_TABLE;
+    table->rows[at] = row;
 }
 
 struct tables {
@@ -146,10 +148,10 @@ static void fill_tables(struct tables *tables)
 static inline int slot_of(const struct key_table *table, const char *key, size_t length)
 {
     if (!length) return -1;
-    const struct slot_key *const *place = table->rows[key_hash(key, length)];
-    for (int i = 0; i < 2 && place[i]; i++)
-        if (place[i]->length == length && !memcmp(place[i]->key, key, length))
-            return place[i]->slot;
+    for (size_t at = key_hash(key, length); table->rows[at]; at = (at + 1) % KEY_TABLE) {
+        const struct slot_key *row = table->rows[at];
+        if (row->length == length && !memcmp(row->key, key, length)) return row->slot;
+    }
     return -1;
 }
 
@@ -243,20 +245,20 @@ struct reading {
     struct tables tables;
 };
 
-/* Behind a piece that is no event, to where one may begin: "}", "," and "{" with nothing but white
- * space between. False: there is none in the window. */
+/* Behind a piece that is no event, to where one may begin: a comma, "{" and a quote with nothing but
+ * white space between; in a string the quote would be escaped. False: there is none in the
+ * window. */
 static bool find_next(struct window *window)
 {
-    const char *at = window->at + 1;
-    while (at < window->end) {
-        const char *close = memchr(at, '}', (size_t)(window->end - at));
-        if (!close) break;
-        at = close + 1;
-        const char *next = assay__scan_space(at);
-        if (*next != ',') continue;
-        next = assay__scan_space(next + 1);
-        if (*next != '{') continue;
-        window->at = next;
+    const char *at = window->at + 1, *open;
+    for (; at < window->end; at = open + 1) {
+        open = memchr(at, '{', (size_t)(window->end - at));
+        if (!open) return false;
+        const char *before = open - 1;
+        while (before > window->at && (unsigned char)*before <= ' ')
+            before--;
+        if (*before != ',' || *assay__scan_space(open + 1) != '"') continue;
+        window->at = open;
         return true;
     }
     return false;

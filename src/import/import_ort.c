@@ -170,7 +170,8 @@ static int read_ort(struct assay__import_stream *stream, struct assay__events *e
     source->clock = ASSAY__IMPORT_CLOCK_OWN;
     source->skipped += ort.reader.skipped;
     source->truncated |= ort.reader.truncated;
-    source->complaint = assay__events_keep(events, ort.reader.complaint);
+    if (ort.reader.complaint[0])
+        source->complaint = assay__events_keep(events, ort.reader.complaint);
     if (!code && !ort.reader.seen)
         code = assay_error_set(error, ASSAY_EFORMAT, "%s: no event could be read", source->path);
     return code;

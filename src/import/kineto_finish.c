@@ -364,7 +364,8 @@ static void fill_source(struct assay__kineto *kineto)
     source->offset_ns = kineto->has_base ? kineto->base_ns : 0;
     source->skipped += kineto->reader.skipped;
     source->truncated |= kineto->reader.truncated;
-    source->complaint = assay__events_keep(kineto->events, kineto->reader.complaint);
+    if (kineto->reader.complaint[0])
+        source->complaint = assay__events_keep(kineto->events, kineto->reader.complaint);
 }
 
 int assay__kineto_finish(struct assay__kineto *kineto, struct assay_error *error)

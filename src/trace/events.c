@@ -305,6 +305,13 @@ static bool has_room(struct assay__events *events)
     return false;
 }
 
+static void skip_impossible(struct assay__trace_source *source)
+{
+    source->skipped++;
+    if (!source->complaint[0])
+        source->complaint = "an event that ends before it starts, or after the clock's last instant";
+}
+
 void assay__events_add(struct assay__events *events, const struct assay__event *event)
 {
     uint32_t name = ASSAY__EVENT_UNKNOWN;
@@ -321,7 +328,7 @@ void assay__events_add_named(struct assay__events *events, const struct assay__e
     int64_t end_ns;
     if (event->duration_ns < 0 ||
         assay__add_i64_overflows(event->start_ns, event->duration_ns, &end_ns)) {
-        if (source) source->skipped++;
+        if (source) skip_impossible(source);
         return;
     }
     if (!has_room(events)) return;
