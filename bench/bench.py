@@ -3,7 +3,7 @@
 
 Standard library only. Each section alternates both sides over several rounds and prints median and spread:
 these machines are shared, so a single number means little. Sections: loop start memory big repeat layers budget
-inspect build_model claims figures page.
+inspect build_model claims figures page export.
 
     bench/bench.py [--build DIR] [--rounds N] [--model NAME]... [section ...]
 
@@ -272,6 +272,19 @@ class Bench:
             judge(done.returncode == 0, f"{layers:,} layers, {samples:,} samples: can be used in Chromium after {took['least_ms']} ms "
                                         f"(least of 3), floor: {limit_ms:,} ms")
 
+    # --- timelines ---------------------------------------------------------------------------------------
+    def export(self):
+        say("export: a made-up timeline of a million events in the formats of other viewers, counted and not kept, least of 5")
+        for name in ("perfetto", "chrome", "speedscope", "folded"):
+            done = subprocess.run([str(self.build / "bench/timeline"), "export", name, "1000000", "5"], stdout=subprocess.PIPE, check=True)
+            result = json.loads(done.stdout)
+            rate = result["events"] / result["least_s"] / 1e6
+            text = f"{name}: {rate:.2f} M events/s, {result['bytes'] / 1e6:.0f} MB"
+            if name == "perfetto":
+                judge(rate >= 1, f"{text}, floor: 1 M events/s")
+            else:
+                say(f"        {text}")
+
     def figures(self):
         say("figures: SVG of large data, least of 5")
         done = subprocess.run([str(self.build / "bench/figures")], capture_output=True, text=True)
@@ -280,7 +293,7 @@ class Bench:
 
 
 def main():
-    sections = ["loop", "start", "memory", "big", "repeat", "layers", "budget", "inspect", "build_model", "claims", "figures", "page"]
+    sections = ["loop", "start", "memory", "big", "repeat", "layers", "budget", "inspect", "build_model", "claims", "figures", "page", "export"]
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", default=str(ROOT / "build"))
     parser.add_argument("--rounds", type=int, default=7)

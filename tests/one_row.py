@@ -23,6 +23,7 @@ KINDS = {
     "model format": ("model/model_format.h", "ASSAY__MODEL_FORMATS", "assay__model_format_%s", r"model/\w+/\w+\.c"),
     "rewrite": ("model/rewrite/rewrites.h", "ASSAY__REWRITES", "assay__rewriter_%s", r"model/rewrite/rewrite_\w+\.c"),
     "subject": ("report/subject/subjects.h", "ASSAY__SUBJECTS", "assay__subject_%s", r"report/subject/subject_\w+\.c"),
+    "exporter": ("trace/exporters.h", "ASSAY__EXPORTERS", "assay__exporter_%s", r"trace/export_\w+\.c"),
     "zoo model": ("zoo/zoo_models.h", "ASSAY__ZOO_MODELS", "assay__zoo_%s", r"zoo/\w+\.c"),
     "family of rules": ("advise/rules.h", "ASSAY__RULE_FAMILIES", "assay__rules_%s", r"advise/rules_\w+\.c"),
     "family of costs": ("cost/cost_table.h", "ASSAY__COST_FAMILIES", "assay__cost_rows_%s", r"cost/cost_\w+\.c"),
@@ -189,6 +190,11 @@ int assay__walk_example(const struct assay__doc *doc, const struct assay_report_
                         struct assay__buf *out, struct assay_error *error)
 { (void)options, (void)error; assay__buf_puts(out, doc->title); return 0; }
 """
+EXPORTER = """
+#include "trace/exporters.h"
+static void run(struct assay__export *to) { assay__buf_puts(&to->out, "an example"); }
+const struct assay__exporter assay__exporter_example = {"example", "an example", "example", run};
+"""
 MAIN = """
 #include <stddef.h>
 %s
@@ -197,6 +203,7 @@ int main(void) { %s }
 HERE = {  # the program that asks
     "probe": ('#include "probe/probe.h"', 'return assay__probe_find("example") ? 0 : 1;'),
     "engine": ('#include "engine/engine.h"', 'return assay__engine_find("example") ? 0 : 1;'),
+    "exporter": ('#include "trace/export.h"', 'size_t n; assay__exporters(&n); return n == 5 ? 0 : 1;'),
     "zoo model": ('#include "zoo/zoo.h"', 'struct assay__model *m = NULL; return '
                   'assay__zoo_build("example:width=4", &m, NULL) || assay__zoo_build("example:width=65", &m, NULL) == 0;'),
     "family of rules": ('#include "advise/advise.h"', 'return assay__rule_find("example") ? 0 : 1;'),
@@ -226,6 +233,7 @@ PROOFS = {
     "probe": ("probe/example.c", PROBE, "X(example)", ["probe/probes.c"]),
     "engine": ("engine/example.c", ENGINE, "X(example)", ["engine/engines.c"]),
     "command": ("cli/cmd_example.c", COMMAND, "X(example)", ["cli/main.c"]),
+    "exporter": ("trace/export_example.c", EXPORTER, "X(example)", ["trace/export.c"]),
     "zoo model": ("zoo/example.c", ZOO, "X(example)", ["zoo/zoo.c"]),
     "family of rules": ("advise/rules_example.c", RULES, "X(example)", ["advise/advise.c"]),
     "rewrite": ("model/rewrite/rewrite_example.c", REWRITE, 'X(example, FLAG, "example", NULL, NULL, NULL, "An example.")',

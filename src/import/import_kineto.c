@@ -59,6 +59,16 @@ static const struct category categories[] = {
     {"Python", ASSAY__EVENT_PYTHON, ON_THREAD},
     {"PythonFunction", ASSAY__EVENT_PYTHON, ON_THREAD},
 };
+/* Of our own export (trace/export_chrome.c) where Kineto has none: they say it all, whatever the
+ * name. */
+static const struct category own_categories[] = {
+    {"launch", ASSAY__EVENT_LAUNCH, ON_THREAD},
+    {"sync", ASSAY__EVENT_SYNC, ON_THREAD},
+    {"runtime", ASSAY__EVENT_RUNTIME, ON_THREAD},
+    {"cpu", ASSAY__EVENT_CPU, ON_THREAD},
+    {"sample", ASSAY__EVENT_SAMPLE, ON_THREAD},
+    {"device-state", ASSAY__EVENT_DEVICE_STATE, ON_STREAM},
+};
 static const struct category uncategorised = {"", ASSAY__EVENT_CPU, ON_THREAD};
 static const struct category unknown_category = {"", ASSAY__EVENT_OTHER, ON_THREAD};
 
@@ -68,7 +78,15 @@ static const struct category *category_of(const struct assay__chrome_event *even
     if (!name || !name->length) return &uncategorised;
     for (size_t i = 0; i < sizeof categories / sizeof *categories; i++)
         if (assay__scan_is(name, categories[i].name)) return &categories[i];
+    for (size_t i = 0; i < sizeof own_categories / sizeof *own_categories; i++)
+        if (assay__scan_is(name, own_categories[i].name)) return &own_categories[i];
     return &unknown_category;
+}
+
+static bool is_own(const struct category *category)
+{
+    return category >= own_categories &&
+           category < own_categories + sizeof own_categories / sizeof *own_categories;
 }
 
 /* --- names and what follows from them --------------------------------------------------------- */
@@ -244,12 +262,12 @@ static uint32_t describe(struct assay__kineto *kineto, const struct assay__chrom
         fill_device(kineto, event, name, row);
     } else if (category == &uncategorised) {
         if (row->kind == ASSAY__EVENT_CPU) assay__kineto_describe_xla(kineto, event, name, row);
-    } else if (category->kind == ASSAY__EVENT_RUNTIME) {
+    } else if (category->kind == ASSAY__EVENT_RUNTIME && !is_own(category)) {
         row->kind = facts_of(kineto, name)->call;
         if (row->kind == ASSAY__EVENT_LAUNCH) row->bytes = bytes_of(event);
     } else {
         row->args = host_args(kineto, event);
-        if (row->args != ASSAY__EVENT_UNKNOWN) row->bytes = bytes_of(event);
+        if (row->args != ASSAY__EVENT_UNKNOWN || is_own(category)) row->bytes = bytes_of(event);
     }
     return name;
 }

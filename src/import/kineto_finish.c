@@ -93,6 +93,8 @@ void assay__kineto_member(void *data, const struct assay__scan_value *key,
         kineto->is_pytorch = true;
     } else if (assay__scan_is(key, "distributedInfo")) {
         read_rank(kineto, value);
+    } else if (assay__scan_is(key, "producer")) { /* our own export says it */
+        kineto->producer = assay__kineto_keep(kineto, value);
     } else if (assay__scan_is(key, "baseTimeNanoseconds")) {
         kineto->has_base = assay__scan_decimal(value, 0, &kineto->base_ns);
     } else if (assay__scan_is(key, "cuda_runtime_version") &&
@@ -336,6 +338,7 @@ static int fill_bytes(struct assay__kineto *kineto)
 static const char *producer_of(struct assay__kineto *kineto)
 {
     char text[96];
+    if (kineto->producer) return kineto->producer;
     if (!kineto->is_pytorch) return kineto->has_streams ? "TensorFlow or JAX profiler" : "";
     if (!kineto->cuda_version) return "PyTorch profiler";
     snprintf(text, sizeof text, "PyTorch profiler (CUDA %d.%d)", kineto->cuda_version / 1000,

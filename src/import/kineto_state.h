@@ -45,7 +45,8 @@ struct assay__kineto {
     size_t device_capacity;
     int64_t base_ns;
     bool has_base, is_pytorch, has_streams;
-    int cuda_version; /* 13000; 0: unknown */
+    int cuda_version;     /* 13000; 0: unknown */
+    const char *producer; /* as the file says it; NULL: it does not */
 };
 
 void assay__kineto_free(struct assay__kineto *kineto);

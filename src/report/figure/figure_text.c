@@ -401,6 +401,7 @@ static void put_picture(struct assay__page *page, const struct assay__figure *fi
     case ASSAY__FIGURE_SPREAD: assay__text_spread(page, figure); return;
     case ASSAY__FIGURE_ALIGNED: assay__text_aligned(page, figure); return;
     case ASSAY__FIGURE_ROOFLINE: assay__text_roofline(page, figure); break;
+    case ASSAY__FIGURE_TIMELINE: assay__text_timeline(page, figure); return;
     case ASSAY__FIGURE_STRIP:
     case ASSAY__FIGURE_CARD: return; /* drawn whole */
     case ASSAY__FIGURE_SCATTER: assay__text_plot(page, figure); break;
@@ -431,6 +432,8 @@ static const char *caption_of(const struct assay__figure *figure)
                ? "Each letter is a layer: the further below the roof, the more of its time could "
                  "be "
                  "saved. Under a slope memory is the limit, under the flat part arithmetic."
+           : figure->kind == ASSAY__FIGURE_TIMELINE
+               ? "Each character is a stretch of time: the higher, the more of it the track is busy."
            : figure->kind == ASSAY__FIGURE_HEAT ? "* the best, + tied with it."
            : figure->kind == ASSAY__FIGURE_BLOCKS
                ? "The run of the prompt (prefill), then the tokens; width is time."

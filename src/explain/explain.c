@@ -1,0 +1,56 @@
+/* explain.c - the parts of the analysis, in the order in which they build on each other. */
+#include "explain/explain.h"
+
+#include "base/no_memory.h"
+#include "explain/parts.h"
+
+#include <math.h>
+
+double assay__explain_share(const struct assay__explain *x, int64_t ns)
+{
+    return x->span_ns > 0 ? (double)ns / (double)x->span_ns : NAN;
+}
+
+static void sum_losses(struct assay__explain *x)
+{
+    for (size_t i = 0; i < x->device_count; i++) {
+        const struct assay__explain_device *d = &x->devices[i];
+        for (int c = 0; c < ASSAY__DEVICE_CAUSES; c++)
+            for (int h = 0; h < ASSAY__HOST_CAUSES; h++)
+                x->loss_ns[assay__loss_of((enum assay__device_cause)c,
+                                          (enum assay__host_cause)h)] += d->idle[c][h];
+        x->loss_ns[ASSAY__LOSS_TRANSFERS] += d->copy_only_ns;
+    }
+}
+
+int assay__explain_new(const struct assay__events *events, struct assay__explain **explain,
+                       struct assay_error *error)
+{
+    static void (*const parts[])(struct assay__explain *) = {
+        assay__explain_devices, assay__explain_idle, sum_losses, assay__explain_hta,
+        assay__explain_tops, assay__explain_transfers, assay__explain_syncs, assay__explain_what_if,
+        assay__explain_steps,
+        assay__explain_diagnose,
+    };
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__explain *x = arena ? assay__arena_alloc(arena, sizeof *x) : NULL;
+    *explain = NULL;
+    if (x) {
+        x->arena = arena;
+        x->events = events;
+        x->timeline = assay__timeline_new(events, arena);
+    }
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0] && !assay__arena_failed(arena); i++)
+        parts[i](x);
+    if (assay__arena_failed(arena)) {
+        assay__arena_free(arena);
+        return assay__no_memory(error);
+    }
+    *explain = x;
+    return 0;
+}
+
+void assay__explain_free(struct assay__explain *x)
+{
+    if (x) assay__arena_free(x->arena);
+}
