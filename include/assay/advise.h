@@ -24,8 +24,8 @@ struct assay_advise_options {
 ASSAY_API int assay_advise(const struct assay_run_options *run,
                            const struct assay_advise_options *options,
                            struct assay_profile **profile, struct assay_error *error);
-/** Evaluates the rules on a profile and replaces its findings. Of the run options (NULL: defaults)
- *  those about verification are used. The profile must not be read during the call. */
+/** Evaluates the rules on a profile and replaces its findings. Only the run options about
+ * verification are used (NULL: defaults). The profile must not be read during the call. */
 ASSAY_API int assay_advise_profile(const struct assay_run_options *run,
                                    const struct assay_advise_options *options,
                                    struct assay_profile *profile, struct assay_error *error);

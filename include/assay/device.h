@@ -32,7 +32,7 @@ struct assay_device {
 struct assay_devices;
 
 /** Finds the devices. *devices is owned by the caller. options NULL: defaults. ASSAY_EINTERRUPTED
- *  with what was found until then. May be called from several threads at once. */
+ * with what was found so far. May be called from several threads at once. */
 ASSAY_API int assay_devices(const struct assay_devices_options *options,
                             struct assay_devices **devices, struct assay_error *error);
 /** Fills *device, whose strings are borrowed until assay_devices_free; false past the end, when

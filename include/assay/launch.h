@@ -18,7 +18,7 @@ struct assay_launch_info {
     int streams;         /* requests in flight; each has its own samples */
     size_t sample_count; /* of all streams */
     size_t warmup;       /* leading samples of the first stream that statistics leave out */
-    double wall_ns;      /* all measured windows together; NaN unknown */
+    double wall_ns;      /* of all measured windows; NaN unknown */
     double p50_ns;       /* NaN without samples */
 };
 

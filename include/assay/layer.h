@@ -23,7 +23,7 @@ enum assay_layer_method {
 struct assay_layers {
     size_t size;        /* sizeof, set by the caller */
     size_t count;       /* layers, in execution order */
-    const char *method; /* that was used: "markers", …; "" none */
+    const char *method; /* how layers were timed: "markers", …; "" not at all */
     const char *reason; /* why there are none, or a caveat; "" */
     double engine_ns;
     double unattributed_ns;

@@ -57,8 +57,8 @@ ASSAY_API const struct assay_metric *assay_metrics_get(const struct assay_metric
 /** Copies the metric. A non-finite value, or state unavailable, is stored as unavailable (value
  *  NaN). Returns 0, ASSAY_ENOMEM, or ASSAY_EINVAL for an unavailable metric without a note. */
 ASSAY_API int assay_metrics_put(struct assay_metrics *set, const struct assay_metric *metric);
-/** 0, or the first error that putting a metric into this set had: whoever fills a set can check
- * once at the end. Later puts still work. A set of NULL has failed: ASSAY_ENOMEM. */
+/** 0, or the first error of a put into this set, so that whoever fills it can check once at the
+ * end. Later puts still work. A NULL set counts as failed: ASSAY_ENOMEM. */
 ASSAY_API int assay_metrics_failed(const struct assay_metrics *set);
 /** Shorthands; the unit comes from the metric table. */
 ASSAY_API int assay_metrics_measured(struct assay_metrics *set, const char *name, double value,

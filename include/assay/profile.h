@@ -75,7 +75,7 @@ ASSAY_API int assay_profile_open(const char *path, struct assay_profile **profil
 /** Frees it, and what was borrowed from it. NULL is allowed. */
 ASSAY_API void assay_profile_close(struct assay_profile *profile);
 
-/** Fill the struct; false when profile is NULL, past the end, or size is not set. */
+/** Fill the struct; false past the end, when profile is NULL or size is not set. */
 ASSAY_API bool assay_profile_read(const struct assay_profile *profile,
                                   struct assay_profile_info *info);
 ASSAY_API bool assay_profile_environment(const struct assay_profile *profile,

@@ -20,14 +20,14 @@ struct assay_workload_options {
     int64_t prompt;   /* tokens in its prompt; 0: `sequence`, else 32 */
 };
 
-/** What one inference hands to the next, and how much real time it is about. */
+/** What one inference passes on to the next, and how much real time its input covers. */
 struct assay_feedback_options {
-    /* "output=input": that output is that input of the next inference, from the input's own values
-     * on. NULL: found where names, types and shapes leave no doubt; {"none"}: nothing is fed back.
-     */
+    /* "output=input": the output becomes the input of the next inference, starting from the input's
+     * own values. NULL: found where names, types and shapes leave no doubt; {"none"}: nothing is
+     * fed back. */
     const char *const *states;
     size_t state_count;
-    double seconds_per_inference; /* of sound or video; gives realtime.*; 0: not known */
+    double seconds_per_inference; /* of audio or video; enables realtime.*; 0: unknown */
 };
 
 /** What it runs on, and how. */
@@ -84,8 +84,8 @@ struct assay_progress {
     int point, points;
     const char *best;
     double left_s;
-    /* of a run of several launches: the median of those that are over (0: none), and the relative
-     * half-width of its 95 % interval (0: not known) */
+    /* for a run with several launches: the median of those that have ended (0: none), and the
+     * relative half-width of its 95 % interval (0: not known) */
     double latency_s, half_width;
 };
 typedef void assay_progress_fn(void *context, const struct assay_progress *progress);

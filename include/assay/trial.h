@@ -35,16 +35,15 @@ struct assay_trial_info {
     int id;
     enum assay_trial_state state;
     const char *reason; /* why it failed; "" */
-    const char
-        *label; /* distinguishes it from the others of a comparison or sweep; "": its device does */
-    const char *role; /* "reference", "control", …; "" none */
-    int64_t batch;    /* -1 unknown */
+    const char *label;  /* distinguishes it within a comparison or sweep; "": the device does */
+    const char *role;   /* "reference", "control", …; "" none */
+    int64_t batch;      /* -1 unknown */
     const char *const *notes;
     size_t note_count;
     const char *stability; /* "stable" | "unstable" | "too-few" | "" */
     const char *const *stability_reasons;
     size_t stability_reason_count;
-    int64_t more_iterations; /* that would have met the goal; 0 met, -1 unknown */
+    int64_t more_iterations; /* iterations missing to the goal; 0 it is met, -1 unknown */
 };
 
 /** What it ran on. */
@@ -72,7 +71,7 @@ struct assay_input {
     int rank; /* -1 unknown */
     const int64_t *dims;
     const char *fill;  /* how its values were made */
-    const char *state; /* the output that is its value in the next inference; "" none */
+    const char *state; /* the output that becomes its value in the next inference; "" none */
 };
 
 /** NULL past the end, or when profile is NULL. */

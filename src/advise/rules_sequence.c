@@ -13,8 +13,8 @@
 #define ENGINE_SHARE \
     0.05 /* share of the latency in the engine's cost per run, which grows with the nodes */
 #define SCAN_SHARE 0.5
-#define NEEDED_SHARE \
-    0.75 /* share of the FLOPs that the wiring needs: above it sparsity gains nothing \ */
+/* share of the FLOPs that the wiring needs: above it sparsity gains nothing */
+#define NEEDED_SHARE 0.75
 #define CACHE_GROWTH 1.2 /* last quarter of a generation over its first */
 #define DECODE_NEAR 0.4  /* share of the memory bandwidth used for reading weights */
 #define PRODUCTS "Gemm|MatMul|FusedGemm|FusedMatMul"

@@ -94,8 +94,8 @@ __attribute__((noinline)) static void *alloc_in_new_chunk(struct assay__arena *a
     bool own = arena->current && padded > arena->next_size;
     size_t chunk_size = padded > arena->next_size ? padded : arena->next_size;
     /* calloc gives zeroed pages from the kernel without touching them, so zeroing costs nothing for
-     * large chunks. A small one it would have to fill with zeros, including the part that is never
-     * used. */
+     * large chunks. For a small chunk it would have to write the zeros, including to the part that
+     * is never used. */
     bool clean = chunk_size >= ARENA_CLEAN_CHUNK;
     size_t bytes = sizeof(struct chunk) + chunk_size;
     struct chunk *chunk = clean ? calloc(1, bytes) : malloc(bytes);

@@ -15,7 +15,7 @@ static inline uint64_t assay__now_ns(void)
 
 /** Cost of one read and the smallest step seen, in ns, measured now (a few ms). */
 void assay__clock_measure(double *read_ns, double *step_ns);
-/** The time of day, UTC, as ISO 8601 has it: "2026-01-31T12:00:00Z". "" if unknown. */
+/** The time of day, UTC, in ISO 8601: "2026-01-31T12:00:00Z". "" if unknown. */
 struct assay__utc {
     char text[32];
 };

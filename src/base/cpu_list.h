@@ -13,7 +13,7 @@ struct assay__cpu_walk {
     bool begun, malformed; /* malformed (or empty); what came before it was walked */
 };
 
-/** The next CPU of the list; false: there is none. */
+/** The next CPU of the list; false at its end. */
 bool assay__cpu_next(struct assay__cpu_walk *walk);
 /** How many CPUs are on the list; 0: it is malformed or empty. */
 int assay__cpu_list_count(const char *list);

@@ -232,14 +232,14 @@ void assay__folder_remove(const char *path)
 static void name_of_process(char *out, size_t out_size, long pid)
 {
     char host[256] = "";
-    gethostname(host, sizeof host - 1); /* no name: one hash for all machines without one */
+    gethostname(host, sizeof host - 1); /* machines without a name share one hash */
     uint32_t hash = 2166136261u;        /* FNV-1a */
     for (const char *at = host; *at; at++)
         hash = (hash ^ (unsigned char)*at) * 16777619u;
     snprintf(out, out_size, "assay-%ld-%08lx-", pid, (unsigned long)hash);
 }
 
-/* The process that one of our folders is named after, if it ran on this machine and has ended. */
+/* The process that created one of our folders, if it ran on this machine and has ended. */
 static bool left_by_dead(const char *name)
 {
     char ours[64], *end;

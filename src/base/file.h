@@ -35,7 +35,7 @@ int assay__path_folder(const char *path, char *out, size_t out_size);
 /** folder + "/" + name. 0 or ASSAY_ELIMIT. */
 int assay__path_join(const char *folder, const char *name, char *out, size_t out_size);
 /** Writes a text to a cache file and creates its folder and the parent ("~/.cache" may not exist
- *  yet); a text that failed is out of memory. */
+ * yet); a buffer that failed is reported as out of memory. */
 int assay__file_keep(const char *path, const struct assay__buf *text, struct assay_error *error);
 /** A new private folder under $TMPDIR (else /tmp); the caller removes it with assay__folder_remove.
  *  Its name contains our process id: folders left behind by killed processes are removed at the

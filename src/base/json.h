@@ -51,7 +51,7 @@ void assay__json_put_strings(struct assay__json_writer *writer, const char *key,
                              const char *const *items, size_t count);
 void assay__json_put_number(struct assay__json_writer *writer, const char *key, double value);
 void assay__json_put_integer(struct assay__json_writer *writer, const char *key, int64_t value);
-/** A value below `least` is unknown and written as null. */
+/** A value below `least` means unknown and is written as null. */
 void assay__json_put_count(struct assay__json_writer *writer, const char *key, int64_t value,
                            int64_t least);
 void assay__json_put_bool(struct assay__json_writer *writer, const char *key, bool value);

@@ -56,7 +56,7 @@ const struct assay_metric_info assay__metric_table[] = {
      "Completed inferences times batch times sequence length over wall time."},
     {"throughput.images", "1/s",
      "Completed inferences times batch over wall time, for image models."},
-    /* streams: what one inference hands to the next, and the real time it is about */
+    /* streams: what one inference passes on to the next, and the real time its input covers */
     {"realtime.factor", "ratio",
      "latency.p50 over the sound or video that one inference is about: below 1 it keeps up."},
     {"realtime.speed", "ratio",

@@ -61,12 +61,13 @@ size_t assay__binomial_half_rank(size_t n, double alpha);
 
 /* --- between launches: the process is the unit of replication --------------------------------- */
 
-/** What a ratio refers to: launch medians, or the time of inferences when nothing disturbs them
- *  (stats_compare.c). */
+/** What a ratio refers to: launch medians, or the time of undisturbed inferences
+ * (stats_compare.c). */
 enum assay__ratio_by {
     ASSAY__BY_TYPICAL,
     ASSAY__BY_UNDISTURBED,
-    ASSAY__BY_NEITHER /* one is usually faster, the other when undisturbed: nothing is claimed */
+    ASSAY__BY_NEITHER /* one has the lower medians, the other the lower 5th percentiles: nothing is
+                       * claimed */
 };
 
 struct assay__ratio {

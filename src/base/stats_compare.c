@@ -106,13 +106,13 @@ static void set_interval(struct assay__ratio *out, const double *ratios, size_t 
  *
  * Other work on a machine only adds time, and on a shared machine it adds it to whole launches: a
  * busy neighbour on the same core makes some of them 15 to 20 % slower, which hides a true
- * difference of 5 % from a test on all launches. This test looks at the fast end only. Its inputs
- * are low percentiles of the launches, and its scores are k, k - 1, …, 1 for the k = 40 % fastest
- * launches of both arms together and 0 for the others (a percentile modified rank test: Gastwirth
- * 1965, J. Am. Stat. Assoc. 60). The sum of an arm's scores has an exact distribution over all
- * arrangements of the launches, whatever the noise looks like, so that it claims no more than a
- * test on all ranks. The interval is the test's inversion: a factor t belongs to it when b / t and
- * a are not distinguishable. Ties count against a difference. */
+ * difference of 5 % from a test on all launches. This test uses only the fastest launches. Its
+ * inputs are low percentiles of the launches, and its scores are k, k - 1, …, 1 for the k = 40 %
+ * fastest launches of both arms together and 0 for the others (a percentile modified rank test:
+ * Gastwirth 1965, J. Am. Stat. Assoc. 60). The sum of an arm's scores has an exact distribution
+ * over all arrangements of the launches, whatever the noise looks like, so that it claims no more
+ * than a test on all ranks. The interval is the test's inversion: a factor t belongs to it when b /
+ * t and a are not distinguishable. Ties count against a difference. */
 #define EXACT_LAUNCHES 50 /* of both arms: C(50, 25) < 2^53, every count is an exact integer */
 #define SCORED_MOST 20    /* 40 % of them */
 #define SUM_MOST (SCORED_MOST * (SCORED_MOST + 1) / 2)
@@ -206,7 +206,7 @@ static size_t scores_of(const struct arms *arms, double factor, bool a_first)
     return sum;
 }
 
-/* One-sided, doubled: b is slower than factor × a; b is faster than that. */
+/* One-sided p-values, doubled: that b is slower than factor × a, and that it is faster. */
 static double p_slower(const struct arms *arms, double factor)
 {
     size_t t = scores_of(arms, factor, false);
@@ -341,7 +341,8 @@ static struct assay__ratio decide(const struct assay__ratio *typical,
     struct assay__ratio made = side != 0 || (fast_side == 0 && !narrower) ? *typical : *fastest;
     made.p_value = fmin(1, 2 * fmin(typical->p_value, fastest->p_value));
     made.smallest = fmin(typical->smallest, fastest->smallest); /* fmin ignores NaN */
-    if (side * fast_side < 0) { /* usually one is faster, at best the other: neither */
+    if (side * fast_side < 0) { /* one has the lower medians, the other the lower 5th percentiles:
+                                 * neither is claimed */
         made.ci.low = fmin(typical->ci.low, fastest->ci.low);
         made.ci.high = fmax(typical->ci.high, fastest->ci.high);
         made.p_value = 1;
@@ -361,7 +362,7 @@ int assay__stats_compare_launches(const struct assay__launch_times *a,
     int code = compare(a->undisturbed, a->count, b->undisturbed, b->count, 0.025,
                        ASSAY__BY_UNDISTURBED, &fastest);
     if (code) return code;
-    /* With five launches the fast ends can show nothing: only one question is left. */
+    /* With five launches the 5th percentiles cannot show anything: only the medians are tested. */
     if (!fastest.ci.known)
         return assay__stats_compare(a->typical, a->count, b->typical, b->count, out);
     code = compare(a->typical, a->count, b->typical, b->count, 0.025, ASSAY__BY_TYPICAL, &typical);

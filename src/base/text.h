@@ -44,8 +44,8 @@ size_t assay__text_width(const char *text);
 void assay__text_fit(struct assay__buf *out, const char *text, size_t columns, int keep_end);
 /** Damerau-Levenshtein distance, for "did you mean". */
 size_t assay__text_distance(const char *a, const char *b);
-/** Whether a word at that distance is close enough to be what was meant: one letter, or a third of
- *  it, is wrong. */
+/** Whether a word at that distance is close enough to be a typing error: one letter, or a third of
+ * it, is wrong. */
 bool assay__text_near(const char *written, size_t distance);
 /** The candidate closest to what was written, for "the nearest is"; start with
  *  ASSAY__TEXT_NEAREST. */

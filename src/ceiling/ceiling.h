@@ -59,7 +59,7 @@ struct assay__ceilings {
     bool pinned;   /* every thread stayed on its core */
     bool complete; /* there was enough time for every kernel */
     bool from_cache;
-    const char *device;   /* "cuda:0": of an accelerator, through an engine; "" the CPU's own */
+    const char *device;   /* "cuda:0": an accelerator, through an engine; "" the CPU */
     const char *hardware; /* the accelerator, as named by its driver: "NVIDIA H200"; "" unknown */
     struct assay__ceiling *rows;
     size_t count;
@@ -79,8 +79,8 @@ struct assay__ceiling_options {
 };
 
 /** Measures now. Everything is in the arena. ASSAY_EUNSUPPORTED if $ASSAY_FSROOT replaces the
- *  machine. ASSAY_EINTERRUPTED: *out has the rows that were measured until then, incomplete and
- *  never saved. */
+ * machine. ASSAY_EINTERRUPTED: *out has the rows that were measured so far, incomplete and never
+ * saved. */
 int assay__ceilings_measure(struct assay__arena *arena, const struct assay__machine *machine,
                             const struct assay__ceiling_options *options,
                             struct assay__ceilings **out, struct assay_error *error);

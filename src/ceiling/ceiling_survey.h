@@ -68,7 +68,7 @@ bool assay__survey_late(struct assay__survey *survey, struct assay__ceiling *row
 void assay__survey_measured(struct assay__ceiling *row, const struct assay__rate *rate,
                             double per_step);
 
-/** How many slots each part would use. */
+/** How many time slots each part would use. */
 size_t assay__survey_compute_slots(const struct assay__survey *survey);
 size_t assay__survey_memory_slots(const struct assay__survey *survey);
 /** The parts. 0, ASSAY_ENOMEM or ASSAY_EINTERRUPTED. */

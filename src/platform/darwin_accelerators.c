@@ -1,10 +1,10 @@
 /* darwin_accelerators.c - GPUs and the Neural Engine of a Mac from IOKit's registry. The frameworks
- * are opened at run time and the few calls are declared here, so that nothing of them is needed to
- * build. GPUs are services of class IOAccelerator, with "model" and "gpu-core-count" on Apple
- * silicon; the Neural Engine is a service of class H11ANEIn (M1 and later).
+ * are opened at run time and the few calls are declared here, so that building does not need them.
+ * GPUs are services of class IOAccelerator, with "model" and "gpu-core-count" on Apple silicon; the
+ * Neural Engine is a service of class H11ANEIn (M1 and later).
  *
- * Limits: an Intel Mac's card keeps its model at its parent, in another form: it is listed without
- * a name. */
+ * Limits: on an Intel Mac the model of a card is stored at its parent, in another form: the card is
+ * listed without a name. */
 #include "platform/accelerators.h"
 
 #include "platform/platform.h"
@@ -65,7 +65,7 @@ static bool load(struct calls *calls, void *iokit, void *foundation)
     return true;
 }
 
-/* A property of an entry; NULL: it has none. The caller drops it. */
+/* A property of an entry; NULL: it has none. The caller releases it. */
 static void *property_of(const struct calls *calls, uint32_t entry, const char *name)
 {
     const void *key = calls->string(NULL, name, UTF8);

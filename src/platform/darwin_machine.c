@@ -50,7 +50,7 @@ static uint64_t sysctl_or_zero(const char *name)
     return sysctl_u64(name, &value) ? value : 0;
 }
 
-/* Performance cores are "level 0" on Apple silicon; Intel Macs know only the plain names. */
+/* Performance cores are "level 0" on Apple silicon; Intel Macs have only the plain names. */
 static void read_caches(struct assay__machine *machine)
 {
     machine->l1d_bytes = sysctl_or_zero("hw.perflevel0.l1dcachesize");

@@ -1,4 +1,4 @@
-/* darwin_perf.c - macOS has no perf_event_open: every open says so with ENOSYS, and nothing is ever
+/* darwin_perf.c - macOS has no perf_event_open: every open fails with ENOSYS, and nothing is ever
  * read. */
 #include "platform/perf.h"
 

@@ -1,7 +1,7 @@
 /* darwin_process.c - macOS's part of processes: watching a child (kqueue), closing descriptors,
  * shared memory as an unlinked file, this process's memory (mach), the executable's path. macOS has
- * no parent-death signal and no CPU affinity; the worker notices the parent's end by its control
- * socket, and pinning is refused with that reason. */
+ * no parent-death signal and no CPU affinity; the worker learns of the parent's end from its
+ * control socket, and pinning is refused with that reason. */
 #include "base/clock.h"
 #include "platform/platform.h"
 #include "platform/posix.h"
@@ -28,7 +28,7 @@ int assay__child_bind(pid_t parent)
 void assay__child_close_from(int first)
 {
     struct rlimit limit;
-    int most = 10240; /* OPEN_MAX: what a process gets at most unless it asks for more */
+    int most = 10240; /* OPEN_MAX: the default limit of a process */
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 65536) most = (int)limit.rlim_cur;
     for (int fd = first; fd < most; fd++)
         close(fd);
@@ -45,7 +45,7 @@ void assay__child_watch(pid_t pid, uint64_t timeout_ns)
         return;
     }
     EV_SET(&change, (uintptr_t)pid, EVFILT_PROC, EV_ADD | EV_ONESHOT, NOTE_EXIT, 0, NULL);
-    /* An error here means that it has ended already: the caller looks. */
+    /* An error here means that it has already ended: the caller checks. */
     if (kevent(queue, &change, 1, &event, 1, &limit) < 0 && errno != EINTR)
         assay__sleep_ns(wait_ns < 2000000 ? wait_ns : 2000000);
     close(queue);

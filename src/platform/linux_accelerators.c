@@ -1,4 +1,4 @@
-/* linux_accelerators.c - nothing: on Linux GPUs and NPUs are found in /sys. */
+/* linux_accelerators.c - returns nothing: on Linux, GPUs and NPUs are found in /sys. */
 #include "platform/accelerators.h"
 
 size_t assay__accelerators(struct assay__arena *arena, struct assay__os_accelerator *items,

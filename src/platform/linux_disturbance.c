@@ -1,7 +1,6 @@
 /* linux_disturbance.c - counters that show what disturbed a run, from /proc and /sys. A file that
- * is not there, or that shows what cannot be (all zero CPU times), makes its field unknown, never
- * zero. One reading takes well under a millisecond on a small machine: at most 64 CPUs are asked
- * for their clock. */
+ * is missing or implausible (all CPU times zero) makes its field unknown, never zero. One reading
+ * takes well under a millisecond on a small machine: the clocks of at most 64 CPUs are read. */
 #include "base/cpu_list.h"
 #include "base/clock.h"
 #include "platform/platform.h"
@@ -18,7 +17,7 @@
 #define CPU "/sys/devices/system/cpu/"
 
 /* proc(5): cpu user nice system idle iowait irq softirq steal guest guest_nice, in ticks; guest is
- * within user. */
+ * part of user. */
 static void read_cpu_times(struct assay__disturbance *reading)
 {
     char text[512];
@@ -37,7 +36,7 @@ static void read_cpu_times(struct assay__disturbance *reading)
     if (reading->steal_known) reading->cpu_steal_s = (double)t[7] / (double)ticks;
 }
 
-/* Their clocks, and how often heat made the hardware slow them down. */
+/* The clocks of the CPUs, and how often the hardware slowed them down because of heat. */
 static void read_cpus(struct assay__disturbance *reading)
 {
     static const char *const counts[] = {"core_throttle_count", "package_throttle_count"};
@@ -52,7 +51,7 @@ static void read_cpus(struct assay__disturbance *reading)
             hz += (double)value * 1000; /* kHz */
             answered++;
         }
-        /* Every CPU of a package shows the package's count: what matters is whether the sum
+        /* Every CPU of a package reports the package's count: what matters is whether the sum
          * grows. */
         for (int i = 0; i < 2; i++) {
             if (!assay__fs_u64(&value, CPU "cpu%u/thermal_throttle/%s", walk.cpu, counts[i]))
@@ -61,8 +60,8 @@ static void read_cpus(struct assay__disturbance *reading)
             reading->throttle_known = true;
         }
     }
-    /* Bare x86 shows the real clock in cpuinfo too; a guest shows the nominal one there, which is
-     * no measurement. */
+    /* Without a hypervisor, x86 also shows the real clock in cpuinfo; a guest shows the nominal one
+     * there, which is not a measurement. */
     char *text = answered ? NULL : assay__fs_slurp("/proc/cpuinfo");
     if (text && !strstr(text, " hypervisor"))
         for (const char *line = text; (line = strstr(line, "cpu MHz")); line++) {
@@ -92,7 +91,8 @@ static bool throttled_in(const char *point, const char *group, uint64_t *ns)
 
 /* A group is held back by its own limit and by those above it, and the kernel counts it where the
  * limit is. So it is read in the group with the tightest cpu.max ("150000 100000": 1.5 CPUs), as
- * the cgroup probe does; without any in the process's own, which then counts 0. */
+ * the cgroup probe does; without any limit it is read in the process's own group, which then counts
+ * 0. */
 static void read_cgroup(struct assay__disturbance *reading)
 {
     char text[2048], point[ASSAY__CGROUP_PATH], group[ASSAY__CGROUP_PATH];
@@ -116,16 +116,16 @@ static void read_cgroup(struct assay__disturbance *reading)
         if (more) *strrchr(group, '/') = '\0'; /* begins with '/': there is one */
     }
     if (reading->cgroup_known) return;
-    /* A container with its own view of groups sees its own as the top one; version 1 counts
-     * nanoseconds. */
+    /* A container with a cgroup namespace of its own sees its group as the top one; version 1
+     * counts nanoseconds. */
     reading->cgroup_known = throttled_in("/sys/fs/cgroup", "", &reading->cgroup_throttled_ns) ||
                             (assay__fs_read(text, sizeof text, "/sys/fs/cgroup/cpu/cpu.stat") > 0 &&
                              assay__fs_field_u64(text, "throttled_time",
                                                  &reading->cgroup_throttled_ns));
 }
 
-/* The processor's own zone; acpitz is often a constant and is not used. The hottest of several
- * counts, of those that can be (below 150 °C). */
+/* The processor's own zone; acpitz is often a constant and is not used. Of several, the hottest
+ * plausible one (below 150 °C) counts. */
 static void read_temperature(struct assay__disturbance *reading)
 {
     static const char *const zones[] = {"x86_pkg_temp", "cpu", "soc", "CPU"};

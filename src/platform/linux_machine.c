@@ -1,6 +1,5 @@
 /* linux_machine.c - what this machine is, from /proc, /sys and /etc (below $ASSAY_FSROOT), with
- * uname and CPUID only where the machine is the real one. What cannot be found stays unknown: "" or
- * 0. */
+ * uname and CPUID only if it is the real machine. What cannot be found stays unknown: "" or 0. */
 #include "base/cpu_list.h"
 #include "base/stats.h"
 #include "base/text.h"
@@ -82,8 +81,8 @@ static const struct {
     {0xc0, 0xac4, "Ampere-1A"},
 };
 
-/* The model's name; on Arm "Arm Cortex-A55 + Arm Cortex-A76": what each kind of core is called, or
- * its numbers, in the order of their first CPUs, at most four. */
+/* The model's name; on Arm "Arm Cortex-A55 + Arm Cortex-A76": the name of each kind of core, or its
+ * numbers, in the order of their first CPUs, at most four. */
 static void read_cpu_model(struct assay__arena *arena, struct assay__machine *machine,
                            const char *cpuinfo)
 {
@@ -170,8 +169,8 @@ static void read_topology(struct assay__machine *machine, const char *cpuinfo)
         if (known >= TOPOLOGY_MOST ||
             !assay__fs_u64(&package, CPU "cpu%u/topology/physical_package_id", cpu) ||
             !assay__fs_u64(&core, CPU "cpu%u/topology/core_id", cpu))
-            continue; /* a negative id (some virtual Arm machines) is not known either */
-        /* Where a device tree lists clusters, each counts its cores from 0. */
+            continue; /* a negative id (some virtual Arm machines) is unknown too */
+        /* If a device tree lists clusters, the cores of each are numbered from 0. */
         assay__fs_u64(&cluster, CPU "cpu%u/topology/cluster_id", cpu);
         cores[known] = package << 48 | (cluster & 0xffffu) << 32 | (core & 0xffffffffu);
         packages[known++] = package;
@@ -212,7 +211,7 @@ struct mark {
     const char *text, *name;
 };
 
-/* What firmware of virtual machines calls itself in DMI. */
+/* What the firmware of virtual machines calls itself in DMI. */
 static const struct mark vendors[] = {
     {"VMware", "vmware"},
     {"VirtualBox", "virtualbox"},
@@ -281,7 +280,7 @@ static void read_virtualized(struct assay__arena *arena, struct assay__machine *
     bool has_flags = assay__fs_field_text(cpuinfo, "flags", flags, sizeof flags);
     if (!name && has_flags && strstr(flags, "hypervisor")) name = "unnamed hypervisor";
     if (!name && (has_flags || dmi))
-        name = "none"; /* x86 guests carry the flag; Arm servers have DMI */
+        name = "none"; /* x86 guests have the flag; Arm servers have DMI */
     if (!name && (text = file_text(arena, "/proc/device-tree/compatible")))
         name = strstr(text, "dummy-virt") ? "kvm" : "none"; /* a board, unless QEMU's */
     machine->virtualized = name ? name : "";

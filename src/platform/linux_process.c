@@ -53,7 +53,7 @@ void assay__child_close_from(int first)
 void assay__child_watch(pid_t pid, uint64_t timeout_ns)
 {
     int fd = (int)syscall(SYS_pidfd_open, pid, 0u);
-    if (fd < 0) { /* before Linux 5.3, or forbidden: look again soon */
+    if (fd < 0) { /* before Linux 5.3, or not permitted: poll again soon */
         assay__sleep_ns(timeout_ns < 2000000 ? timeout_ns : 2000000);
         return;
     }
@@ -106,7 +106,7 @@ int assay__shared_descriptor(size_t size)
         errno = saved;
         return -1;
     }
-    /* A worker that shrank it would make the parent's reads fault. */
+    /* If a worker shrank it, the parent's reads would fault. */
     fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
     return fd;
 }

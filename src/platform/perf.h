@@ -1,6 +1,6 @@
-/* perf.h - counters of the processor and of the kernel for one thread and what it starts: Linux's
- * perf_event_open behind names of our own. Implementations: linux_perf.c; darwin_perf.c (there is
- * no such call: every open fails with ENOSYS). */
+/* perf.h - counters of the processor and of the kernel for one thread and everything it starts:
+ * Linux's perf_event_open behind names of our own. Implementations: linux_perf.c; darwin_perf.c
+ * (there is no such call: every open fails with ENOSYS). */
 #ifndef ASSAY_PLATFORM_PERF_H
 #define ASSAY_PLATFORM_PERF_H
 
@@ -19,7 +19,7 @@ enum assay__perf_event {
     ASSAY__PERF_BRANCH_MISSES,
     ASSAY__PERF_STALLED_FRONTEND,
     ASSAY__PERF_STALLED_BACKEND,
-    /* nanoseconds; from here on the kernel's own, which need no counters in the processor */
+    /* nanoseconds; this and the following are the kernel's own, which need no hardware counter */
     ASSAY__PERF_TASK_CLOCK,
     ASSAY__PERF_PAGE_FAULTS,
     ASSAY__PERF_CONTEXT_SWITCHES,
@@ -29,26 +29,25 @@ enum assay__perf_event {
 
 struct assay__perf_count {
     uint64_t value;
-    uint64_t enabled_ns; /* the thread ran and the event was wanted */
-    uint64_t running_ns; /* of that: a counter was really free for it */
+    uint64_t enabled_ns; /* time that the event was enabled and the thread ran */
+    uint64_t running_ns; /* part of it during which a counter was free for the event */
 };
 
-/** The system calls, so that a test can put its own in their place. */
+/** The system calls, so that a test can replace them. */
 struct assay__perf_calls {
     /** Counts the event in `thread` (0: the calling one) and in every thread and process it starts
-     *  from now on. group: the descriptor of an event with which it is to be counted at the same
-     *  times; -1: alone. user_only: not what the kernel does for it. A descriptor, or -1 with
-     *  errno. */
+     * from now on. group: the descriptor of an event that is counted at the same times; -1: none.
+     * user_only: without what the kernel does on its behalf. A descriptor, or -1 with errno. */
     int (*open)(enum assay__perf_event event, pid_t thread, int group, bool user_only);
     /** False with errno. */
     bool (*read)(int fd, struct assay__perf_count *count);
     void (*close)(int fd);
-    /** Counts from now on, or not, in every thread that the descriptor stands for. False with
-     *  errno. NULL: always counts. */
+    /** Starts or stops counting in every thread that the descriptor covers. False with errno. NULL:
+     * always counts. */
     bool (*enable)(int fd, bool on);
-    /** Counts an event of a separate driver (its number and word below
-     *  /sys/bus/event_source/devices) for the whole machine, as `cpu` sees it. A descriptor, or -1
-     *  with errno. NULL: cannot. */
+    /** Counts an event of a separate driver (its type and config from
+     * /sys/bus/event_source/devices) for the whole machine, as `cpu` sees it. A descriptor, or -1
+     * with errno. NULL: not supported. */
     int (*open_system)(uint32_t type, uint64_t config, int cpu);
 };
 extern const struct assay__perf_calls assay__perf_system;

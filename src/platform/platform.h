@@ -32,7 +32,7 @@ struct assay__exit {
      * events) */
     bool oom;
     uint64_t user_ns, system_ns;
-    /* ru_maxrss; on Linux never less than the parent had when it started the child */
+    /* ru_maxrss; on Linux at least what the parent had when it started the child */
     uint64_t peak_rss_bytes;
     uint64_t minor_faults, major_faults, voluntary_switches, involuntary_switches;
 };
@@ -45,13 +45,13 @@ struct assay__exit {
 int assay__process_start(const char *const *argv, int shared_fd, int log_fd,
                          const char *const *environment, struct assay__child *child,
                          struct assay_error *error);
-/** Waits; timeout_ns 0 polls, UINT64_MAX waits for ever. 0, ASSAY_ETIMEOUT or ASSAY_EIO. Once it
- *  has ended, child->pid is 0. */
+/** Waits; timeout_ns 0 polls, UINT64_MAX waits forever. 0, ASSAY_ETIMEOUT or ASSAY_EIO. Once it has
+ * ended, child->pid is 0. */
 int assay__process_wait(struct assay__child *child, uint64_t timeout_ns,
                         struct assay__exit *result);
 void assay__process_kill(struct assay__child *child, int signal_number);
-/** pipe() and socketpair() (a stream) whose ends no program gets that another thread starts
- *  meanwhile: close-on-exec from the first, where the system can do that. 0, or -1 with errno. */
+/** pipe() and socketpair() (a stream) whose ends no program inherits that another thread starts
+ * meanwhile: close-on-exec from the start, where the system can do that. 0, or -1 with errno. */
 int assay__pipe(int ends[2]);
 int assay__socket_pair(int ends[2]);
 /** "SIGSEGV (segmentation fault)"; static or thread-local storage. */
@@ -64,8 +64,8 @@ void assay__shared_close(void *address, size_t size);
 
 /** Absolute path of the running executable. */
 int assay__executable_path(char *out, size_t out_size);
-/** dlopen and friends live behind these so that a fake can stand in. Handle NULL + reason on
- *  failure. */
+/** dlopen and friends live behind these so that a fake can replace them. Handle NULL + reason on
+ * failure. */
 void *assay__library_open(const char *path, struct assay_error *error);
 void *assay__library_symbol(void *library, const char *name);
 void assay__library_close(void *library);
@@ -75,13 +75,13 @@ void assay__library_path(const void *address, char *out, size_t out_size);
 /** The symbol of that name in any library of this process; NULL: none. */
 void *assay__symbol_anywhere(const char *name);
 /** The variable that names libraries to load before all others ("LD_PRELOAD"), whose functions then
- *  stand in front of the C library's; NULL: this system has none that does that. */
+ * replace the C library's; NULL: this system has none. */
 const char *assay__preload_variable(void);
 
 /** Pins the calling process (and threads it starts later) to a list such as "0-3,8".
  *  ASSAY_EUNSUPPORTED on macOS. */
 int assay__cpus_pin(const char *list, struct assay_error *error);
-/** Whether assay__cpus_pin would take the list: the same codes, and nothing is pinned. */
+/** Whether assay__cpus_pin would accept the list: the same codes, and nothing is pinned. */
 int assay__cpus_check(const char *list, struct assay_error *error);
 /** CPUs this process may use, as a list; "" when unknown. */
 void assay__cpus_allowed(char *out, size_t out_size);
@@ -93,7 +93,7 @@ struct assay__memory {
     bool rss_known, peak_known, pss_known;
 };
 void assay__memory_read(struct assay__memory *memory);
-/** What the machine could still give to programs without swapping. False: unknown. */
+/** Memory that programs could still get without swapping. False: unknown. */
 bool assay__memory_free(uint64_t *bytes);
 
 /* --- the machine ------------------------------------------------------------------------------ */
@@ -134,14 +134,14 @@ struct assay__disturbance {
     bool pressure_known;
 };
 void assay__disturbance_read(struct assay__disturbance *reading);
-/** How long the threads of a process have waited for a CPU that others had, in ns, summed. False:
- *  this system does not say. */
+/** How long the threads of a process have waited for a CPU that others were using, in ns, summed.
+ * False: this system does not report it. */
 bool assay__process_waited_ns(int64_t pid, uint64_t *waited_ns);
 
 #define ASSAY__CGROUP_PATH 1024
-/** Where the control group (version 2) of a process is, from the texts of its /proc/PID/cgroup and
- *  mountinfo (NULL: not known): the mount point, and the group below it ("/user.slice/x.scope", ""
- *  for the top). NULL, or why it cannot be found (static). */
+/** Finds the control group (version 2) of a process, from the texts of its /proc/PID/cgroup and
+ * mountinfo (NULL: not known): the mount point, and the group below it ("/user.slice/x.scope", ""
+ * for the top). NULL, or why it cannot be found (static). */
 const char *assay__cgroup_locate(const char *cgroup, const char *mountinfo,
                                  char point[ASSAY__CGROUP_PATH], char own[ASSAY__CGROUP_PATH]);
 

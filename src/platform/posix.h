@@ -1,5 +1,5 @@
-/* posix.h - what the shared POSIX files need from the operating system's own files. Inside
- * platform/ only. */
+/* posix.h - what the shared POSIX files need from those of the operating system. Only for use
+ * inside platform/. */
 #ifndef ASSAY_PLATFORM_POSIX_H
 #define ASSAY_PLATFORM_POSIX_H
 
@@ -7,15 +7,15 @@
 #include <sys/types.h>
 
 /** Between fork and exec, so async-signal-safe only: make this process die with `parent`; non-zero
- *  when it is already gone. */
+ * if that has already ended. */
 int assay__child_bind(pid_t parent);
 /** Async-signal-safe: closes every descriptor from `first` on. */
 void assay__child_close_from(int first);
 /** Sleeps until the child may have ended or timeout_ns has passed (UINT64_MAX: no limit). May
  *  return early. */
 void assay__child_watch(pid_t pid, uint64_t timeout_ns);
-/** How many processes the kernel's out-of-memory killer has killed where we can see; UINT64_MAX
- *  unknown. */
+/** How many processes the kernel's out-of-memory killer has killed, as far as we can see;
+ * UINT64_MAX unknown. */
 uint64_t assay__oom_kills(void);
 /** ru_maxrss in bytes (its unit differs). */
 uint64_t assay__maxrss_bytes(long maxrss);

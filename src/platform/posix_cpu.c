@@ -1,5 +1,5 @@
 /* posix_cpu.c - the real processor's instruction sets (CPUID with XCR0 on x86, hwcap or sysctl on
- * Arm), one place per core for threads that measure, the size of a cache line, and the microcode's
+ * Arm), one place per core for measuring threads, the size of a cache line, and the microcode's
  * version. */
 #include "platform/posix_cpu.h"
 
@@ -33,7 +33,7 @@ static uint64_t enabled_registers(void)
     return (uint64_t)high << 32 | low;
 }
 
-/* Linux hands out the 8 KiB of AMX tiles only to processes that asked (arch_prctl
+/* Linux gives the 8 KiB of AMX tiles only to processes that requested them (arch_prctl
  * ARCH_REQ_XCOMP_PERM, feature 18). */
 static bool tiles_permitted(void)
 {

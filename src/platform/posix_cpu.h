@@ -1,6 +1,6 @@
 /* posix_cpu.h - what this very processor can execute and how its threads are laid out. Unlike
- * struct assay__machine, which may describe a captured machine, this asks the real one: code is run
- * according to the answers. */
+ * struct assay__machine, which may describe a captured machine, this queries the real one: the
+ * answers decide which code runs. */
 #ifndef ASSAY_PLATFORM_POSIX_CPU_H
 #define ASSAY_PLATFORM_POSIX_CPU_H
 
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Set only when the processor has the instructions and the operating system keeps their
+/* Set only when the processor has the instructions and the operating system saves their
  * registers. */
 enum assay__cpu_feature {
     ASSAY__CPU_SSE2 = 1u << 0,
@@ -29,8 +29,8 @@ enum assay__cpu_feature {
     ASSAY__CPU_NEON_BF16 = 1u << 20,
 };
 
-/** The set of the above. Asks the kernel for the AMX registers on the way (threads started later
- *  may use them too). */
+/** The set of the above. Also requests the AMX registers from the kernel (threads started later may
+ * use them too). */
 unsigned assay__cpu_features(void);
 /** The name of one feature as /proc/cpuinfo spells it ("avx512_vnni"); "" for none. */
 const char *assay__cpu_feature_name(unsigned feature);
@@ -46,7 +46,7 @@ struct assay__cpu_place {
 size_t assay__cpu_places(struct assay__cpu_place *places, size_t most, size_t *l3_count);
 /** Moves the calling thread there. False: it stays where the system puts it. */
 bool assay__thread_place(const struct assay__cpu_place *place);
-/** Bytes of a cache line; 64 when the system does not say. */
+/** Bytes of a cache line; 64 when the system does not report it. */
 size_t assay__cache_line_bytes(void);
 /** The microcode's version; "" unknown. */
 void assay__cpu_microcode(char *out, size_t out_size);

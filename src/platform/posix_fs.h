@@ -1,6 +1,6 @@
-/* posix_fs.h - reading /proc, /sys and /etc below $ASSAY_FSROOT, so that a machine that is not here
- * can be tested from a folder of its files. Paths start with '/'. Plain POSIX: on a system without
- * these files nothing can be read. */
+/* posix_fs.h - reading /proc, /sys and /etc below $ASSAY_FSROOT, so that another machine can be
+ * tested from a folder with its files. Paths start with '/'. Plain POSIX: on a system without these
+ * files nothing can be read. */
 #ifndef ASSAY_PLATFORM_POSIX_FS_H
 #define ASSAY_PLATFORM_POSIX_FS_H
 
@@ -14,7 +14,7 @@
 
 /** $ASSAY_FSROOT, or "". */
 const char *assay__fs_root(void);
-/** True when $ASSAY_FSROOT replaces the machine: nothing may then be asked from the real one. */
+/** True when $ASSAY_FSROOT replaces the machine: the real one must not be queried then. */
 bool assay__fs_replaced(void);
 /** The path below the root; false when it is too long. */
 bool assay__fs_path(char out[PATH_MAX], const char *path);
@@ -29,7 +29,7 @@ bool assay__fs_u64(uint64_t *value, const char *format, ...) ASSAY_PRINTF(2, 3);
 bool assay__fs_exists(const char *format, ...) ASSAY_PRINTF(1, 2);
 
 /** Lines "key value", "key: value" and "key=value": the text after the key and the separators, up
- *  to the end of the whole text; NULL when no line starts with that key. */
+ * to the end of the text; NULL when no line starts with that key. */
 const char *assay__fs_field(const char *text, const char *key);
 /** The rest of that line into `out`; false when there is none, or an empty one. */
 bool assay__fs_field_text(const char *text, const char *key, char *out, size_t out_size);

@@ -1,6 +1,6 @@
-/* posix_guard.c - a thread that may be left behind. Who comes second, the waiting one or the
- * thread, frees what they share. The limit is taken from the monotonic clock; the condition is
- * waited for in slices, because its own clock may be set. */
+/* posix_guard.c - a thread that may be abandoned. Whichever finishes second, the waiting thread or
+ * the working one, frees what they share. The limit is measured by the monotonic clock; the wait on
+ * the condition is cut into slices, because the condition's own clock may be set by the user. */
 #include "platform/guard.h"
 
 #include "base/clock.h"
@@ -75,7 +75,7 @@ int assay__guard_run(void (*work)(void *context), void (*drop)(void *context), v
                                 .work = work,
                                 .drop = drop,
                                 .context = context};
-    /* Signals (Ctrl-C) stay with the threads that know what to do with them. */
+    /* Signals (Ctrl-C) are left to the threads that handle them. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     bool started = guard && pthread_create(&thread, NULL, guard_main, guard) == 0;

@@ -53,7 +53,7 @@ int assay__shared_open(int fd, size_t size, void **address, struct assay_error *
     if (fstat(fd, &status) != 0)
         return assay_error_set(error, ASSAY_EIO, "no shared memory: %s", strerror(errno));
     if (size == 0 ||
-        (uint64_t)status.st_size < size) /* beyond the end every access would be SIGBUS */
+        (uint64_t)status.st_size < size) /* every access beyond the end would raise SIGBUS */
         return assay_error_set(error, ASSAY_EINVAL,
                                "shared memory has %lld bytes, %zu were requested",
                                (long long)status.st_size, size);

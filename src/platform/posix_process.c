@@ -2,9 +2,9 @@
  *
  * fork and exec: everything that may allocate or lock (environment, descriptors moved out of the
  * way, signals) is prepared before the fork; between fork and exec only async-signal-safe calls are
- * made, so a parent with threads is safe. A failed exec comes back through a close-on-exec pipe as
- * its errno. In the child: 0 is /dev/null, 1 and 2 the log, 3 the control socket, 4 the shared
- * memory; nothing else is open. */
+ * made, so a parent with threads is safe. If exec fails, its errno is sent through a close-on-exec
+ * pipe. In the child: 0 is /dev/null, 1 and 2 the log, 3 the control socket, 4 the shared memory;
+ * nothing else is open. */
 #include "base/clock.h"
 #include "platform/platform.h"
 #include "platform/posix.h"

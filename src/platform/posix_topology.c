@@ -1,12 +1,12 @@
-/* posix_topology.c - the layout of the processors through hwloc, 2.4 or newer. Objects that are
- * not processors (devices, misc, groups) are filtered out, plug-ins are not looked for and the
- * processor itself is not asked (hwloc's x86 component would move this thread over every CPU), so
+/* posix_topology.c - the layout of the processors through hwloc, 2.4 or newer. Objects that are not
+ * processors (devices, misc, groups) are filtered out, plug-ins are not loaded and the processor
+ * itself is not queried (hwloc's x86 component would move this thread to every CPU in turn), so
  * that a read takes about 1 ms and disturbs nothing.
  *
- * hwloc takes its settings from the environment, which belongs to the caller and is not touched:
- * one that describes another machine becomes a reason. Below $ASSAY_FSROOT, hwloc's own root must
- * be that folder (the command line sets it for its own process); its components that know no other
- * machine than this one are switched off, so that a tree that says too little becomes a reason.
+ * hwloc takes its settings from the environment, which belongs to the caller and is not changed: a
+ * setting that describes another machine becomes a reason. Below $ASSAY_FSROOT, hwloc's own root
+ * must be that folder (the command line sets it for its own process); components that only know
+ * this machine are switched off, so that a tree with too little information becomes a reason.
  *
  * Limits: kinds of cores get the names "performance" and "efficiency" where the processor or the
  * kernel says which is which, not from clocks alone. */
@@ -25,7 +25,7 @@
 
 /* --- hwloc's environment ---------------------------------------------------------------------- */
 
-/* Why hwloc would not describe the machine that the rest of us looks at; NULL: it would. */
+/* Why hwloc would describe another machine than the rest of the program; NULL: it would not. */
 static const char *misled(const char *root)
 {
     static const char *const others[][2] = {
@@ -45,7 +45,7 @@ static const char *misled(const char *root)
 
 /* --- small things ----------------------------------------------------------------------------- */
 
-/* A set as "0-3,8"; "" when empty or endless. */
+/* A set as "0-3,8"; "" when empty or infinite. */
 static const char *list_of(struct assay__arena *arena, hwloc_const_bitmap_t set)
 {
     char *text = NULL;
@@ -82,8 +82,8 @@ static void read_counts(struct assay__topology *topology, hwloc_topology_t found
 
 /* --- kinds of cores --------------------------------------------------------------------------- */
 
-/* Which cores of a hybrid Intel processor are which: Linux lists them as two counting units. hwloc
- * itself would ask the processor, one CPU after the other. */
+/* Which cores of a hybrid Intel processor are which: Linux lists them as two PMUs. hwloc itself
+ * would query the processor, one CPU after the other. */
 static void register_intel(hwloc_topology_t found)
 {
     static char type[] = "CoreType", atom[] = "IntelAtom", core[] = "IntelCore";
@@ -109,9 +109,9 @@ static const char *info_of(const struct hwloc_info_s *infos, unsigned count, con
     return NULL;
 }
 
-/* Kinds differ by what they were built for when the processor says so (Intel), the kernel gives
- * capacities (Arm) or the system levels (macOS). Different highest clocks alone are also found
- * among equal cores. */
+/* The kinds are known if the processor reports them (Intel), the kernel reports capacities (Arm) or
+ * the system reports levels (macOS). Different maximum clocks alone also occur among equal
+ * cores. */
 static const char *kind_name(const struct hwloc_info_s *infos, unsigned count, int rank, int kinds)
 {
     const char *type = info_of(infos, count, "CoreType");
@@ -198,8 +198,7 @@ static void read_caches(struct assay__arena *arena, struct assay__topology *topo
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
-/* hwloc makes up one node where the system reports none: that one is kept only when it has memory.
- */
+/* If the system reports no node, hwloc makes one up: that one is kept only if it has memory. */
 static void read_nodes(struct assay__arena *arena, struct assay__topology *topology,
                        hwloc_topology_t found)
 {
@@ -221,7 +220,7 @@ static void read_nodes(struct assay__arena *arena, struct assay__topology *topol
 
 static int load(hwloc_topology_t found, const char *root)
 {
-    /* unknown names are refused, which is as good as switched off */
+    /* unknown names are rejected, which is as good as switching them off */
     static const char *const elsewhere[] = {"no_os", "darwin", "freebsd", "netbsd"};
     const unsigned long off = HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST;
     hwloc_topology_set_components(found, off, "x86");

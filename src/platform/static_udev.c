@@ -1,7 +1,8 @@
-/* static_udev.c - the five calls of libudev that an archive of hwloc may need, all answering "not
- * there". Compiled only into the relocatable folder (ASSAY_STATIC_DEPS), for there is no archive of
- * libudev: systemd builds none. hwloc asks it for vendor and model of disks and network cards
- * alone, which the topology filters out, and goes on without when udev_new gives NULL. */
+/* static_udev.c - the five calls of libudev that an archive of hwloc may need, all returning "not
+ * available". Compiled only into the relocatable folder (ASSAY_STATIC_DEPS), because there is no
+ * archive of libudev: systemd builds none. hwloc uses it only for the vendor and model of disks and
+ * network cards, which the topology filters out, and continues without it if udev_new returns
+ * NULL. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
 struct udev;

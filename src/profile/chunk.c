@@ -13,7 +13,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define EXACT_LIMIT 9007199254740992.0 /* 2^53: every whole number up to here is a double */
+/* 2^53: every whole number up to here is exact in a double */
+#define EXACT_LIMIT 9007199254740992.0
 #define VARINT_BYTES 10
 
 static bool is_whole(double value)
@@ -33,7 +34,7 @@ static size_t varint_write(uint64_t value, uint8_t *out)
     return n;
 }
 
-/* Bytes used, or 0 when the number is cut off or over 64 bits. */
+/* Bytes used, or 0 when the number is truncated or exceeds 64 bits. */
 static size_t varint_read(const uint8_t *data, size_t size, uint64_t *value)
 {
     uint64_t sum = 0;

@@ -12,12 +12,12 @@
 #define ASSAY__CHUNK_F64 "f64"
 
 /** Appends the values to `out` in the smaller encoding that keeps every bit, and returns its name
- * (static storage). At most ASSAY__CHUNK_VALUES values. Out of memory shows as out->failed. */
+ * (static storage). At most ASSAY__CHUNK_VALUES values. When out of memory, out->failed is set. */
 const char *assay__chunk_encode(const double *values, size_t count, struct assay__buf *out);
 
 /** Decodes exactly `count` values that must use up all of `data`. ASSAY_EFORMAT when they do not,
- * when the encoding is unknown or when count is over the limit; `out` (room for count) then holds
- * an unspecified part. */
+ * when the encoding is unknown or when count is over the limit; `out` (room for count) then has an
+ * unspecified part of them. */
 int assay__chunk_decode(const char *encoding, const void *data, size_t size, size_t count,
                         double *out);
 

@@ -6,9 +6,9 @@
  * (series: one) to scan. Equality on the columns before `seq` and `layer` is passed down to the
  * chunks' index. `seq` counts from 0 within a stream or a series, in time order; the first
  * launches.warmup samples are warm-up. `ns` is always a floating-point number. `layer` is
- * layers.position; a layer that a launch has no time of is NULL, as is a reading without a value.
- * `time_ns` of a series is since the run began. In a profile from before there were layer times or
- * series those tables are empty. */
+ * layers.position; a layer without a time in a launch is NULL, as is a reading without a value.
+ * `time_ns` of a series is since the run began. In a profile older than layer times or series,
+ * those tables are empty. */
 #include "profile/chunk.h"
 #include "profile/sql.h"
 
@@ -16,19 +16,19 @@
 
 #define KEYS_MOST 3
 #define VALUES_MOST 2
-#define FIRST_COLUMN \
-    3 /* of a row of chunks: its key, then first, count, and encoding and data of each value */
+/* Columns of a row of chunks: its key, then first, count, and encoding and data of each value. */
+#define FIRST_COLUMN 3
 
-/* What is shown of which chunks: the key's columns, then the position, then the values. */
+/* What a table shows of which chunks: the key's columns, then the position, then the values. */
 struct kind {
     const char *name, *declaration;
-    const char *chunks;         /* the statement's beginning, up to its conditions */
-    const char *key[KEYS_MOST]; /* the columns that conditions are put on */
+    const char *chunks;         /* the start of the statement, up to its conditions */
+    const char *key[KEYS_MOST]; /* the columns that conditions refer to */
     const char *order;
     const char *what;         /* in words */
     const char *needed[2][2]; /* tables and a column of each that an older profile lacks */
     int keys, values;         /* columns of the key that are shown; value columns */
-    bool numbers;             /* the key is of integers; else it is shown as it is stored */
+    bool numbers;             /* the key consists of integers; otherwise it is shown as stored */
     bool sorted;              /* in the order of the columns shown, for ORDER BY */
 };
 
@@ -78,8 +78,8 @@ struct table {
 
 struct cursor {
     sqlite3_vtab_cursor base;
-    sqlite3_stmt *chunks;   /* its row holds the key while the chunk is shown */
-    int64_t key[KEYS_MOST]; /* as numbers: read once for the chunk */
+    sqlite3_stmt *chunks;   /* its row provides the key while the chunk is shown */
+    int64_t key[KEYS_MOST]; /* the key as numbers, read once per chunk */
     int64_t first, rowid;
     size_t count, position;
     double *values[VALUES_MOST]; /* ASSAY__CHUNK_VALUES each */
@@ -112,7 +112,7 @@ static int disconnect_table(sqlite3_vtab *base)
     return SQLITE_OK;
 }
 
-/* idxNum has bit c set when argument values hold `column c = value`, in column order. */
+/* idxNum has bit c set when the arguments contain `column c = value`, in column order. */
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
     int use[KEYS_MOST] = {-1, -1, -1}, argument = 0;
@@ -219,7 +219,7 @@ static int filter(sqlite3_vtab_cursor *base, int index, const char *name, int ar
     sqlite3_finalize(cursor->chunks);
     cursor->chunks = NULL;
     cursor->rowid = 0;
-    /* Samples have always been there; of a profile without them the statement fails. */
+    /* Every version has samples: in a profile without them, the statement fails. */
     cursor->end = false;
     for (int i = 0; i < 2 && kind->needed[i][0]; i++)
         cursor->end |= sqlite3_table_column_metadata(table->db, "main", kind->needed[i][0],

@@ -1,7 +1,7 @@
 /* facts.h - the typed facts of a profile: its kind, each trial's target and role, the settings that
  * vary, the plan of all trials together, the provider of each node. They are set where they are
  * known and read everywhere; texts for people and JSON are written from them and never parsed.
- * Profiles of schema 1 hold them as text only: schema1.c reads those. */
+ * Profiles of schema 1 have them only as text: schema1.c reads those. */
 #ifndef ASSAY_PROFILE_FACTS_H
 #define ASSAY_PROFILE_FACTS_H
 
@@ -39,7 +39,7 @@ enum assay__trial_role {
     ASSAY__ROLE_REFERENCE, /* what the others are compared with */
     ASSAY__ROLE_CONTROL,   /* the CPU of a further build: measured, never recommended */
     ASSAY__ROLE_SOFTWARE,  /* on a device emulated in software: never recommended either */
-    ASSAY__ROLE_CONFIRM,   /* a point of a sweep again, with enough launches for a test */
+    ASSAY__ROLE_CONFIRM,   /* a point of a sweep repeated with enough launches for a test */
     ASSAY__ROLE_START,     /* of a tuning: the default settings */
     ASSAY__ROLE_SEARCH,    /* short launches that choose */
     ASSAY__ROLE_REFUSED,   /* known not to run */
@@ -80,7 +80,8 @@ enum assay__optimization assay__optimization_parse(const char *name);
 struct assay__target {
     const char *engine, *engine_version, *engine_library;
     const char *device; /* as the user names it: "cpu", "ovn/openvino:cpu" */
-    const char *build;  /* of the engine, the device's prefix: "ovn"; "" the default one */
+    /* build of the engine, the prefix of the device: "ovn"; "" the default one */
+    const char *build;
     /* by the engine's table of devices: the one answer to "is it the CPU?" */
     enum assay__device_class device_class;
     bool software;        /* emulated on the CPU */
@@ -88,22 +89,23 @@ struct assay__target {
     bool threads_default; /* the engine's default, not requested */
     enum assay__optimization optimization;
     int streams;           /* requests in flight; 0 unknown */
-    const char *precision; /* a copy of the model: "float16"; "" the model as it is */
+    const char *precision; /* of a rewritten copy: "float16"; "" the original model */
     bool spinning_off;     /* of the engine's threads while they wait */
     const char *cpus;      /* pinned to: "0-3"; "" any */
     const char *chip;      /* of a prediction: "m1-max", "this"; "" measured */
     bool published;        /* of a prediction: from published peaks, not measured ceilings */
     const char *uncovered; /* of a prediction: why its error does not cover the model; "" it does */
 };
-/** What follows the build's prefix: "openvino:cpu" of "ovn/openvino:cpu". Borrowed; NULL legal. */
+/** What follows the build's prefix: "openvino:cpu" in "ovn/openvino:cpu". Borrowed; NULL is
+ * allowed. */
 const char *assay__device_bare(const char *device);
-/** The CPU provider that every engine has, of whichever build: other devices fall back to it, and
- *  its outputs are taken for the model's own. */
+/** The CPU provider that every engine has, in any build: other devices fall back to it, and its
+ * outputs count as the model's own. */
 bool assay__target_is_fallback(const struct assay__target *target);
 
 /* --- how it was measured ---------------------------------------------------------------------- */
 
-/* What is read beside the latency; bits. */
+/* What is measured besides the latency; bits. */
 enum assay__watched {
     ASSAY__WATCHED_POWER = 1u << 0,
     ASSAY__WATCHED_MEMORY = 1u << 1,
@@ -114,27 +116,28 @@ extern const struct assay__enum_names assay__layer_method_names; /* enum assay_l
 
 struct assay__protocol {
     int launches;   /* asked for; 0 unknown */
-    int64_t warmup; /* iterations that were asked for; -1: found in the data */
+    int64_t warmup; /* iterations requested; -1: detected from the data */
     uint64_t seed;
     enum assay_layer_method layers; /* asked for */
     unsigned watched;               /* enum assay__watched */
 };
 
-/** When a token of a generation was there: medians over all generations measured. */
+/** When a token of a generation was ready: medians over all measured generations. */
 struct assay__token_time {
-    int64_t token;          /* 1, 2, … */
-    double at_ns;           /* since the generation began; NaN unknown */
-    double step_ns;         /* since the token before; of the first: since the generation began */
+    int64_t token;  /* 1, 2, … */
+    double at_ns;   /* since the generation began; NaN unknown */
+    double step_ns; /* since the previous token; for the first, since the generation began */
     double low_ns, high_ns; /* of step_ns: 5th and 95th percentile */
 };
 
-#define ASSAY__TOKEN_TIMES 1024 /* kept at most; of longer generations as many, evenly spread */
+/* stored at most; for longer generations, as many evenly spread ones */
+#define ASSAY__TOKEN_TIMES 1024
 
 /** Text generation with the model's cache. */
 struct assay__generation_info {
     int64_t tokens; /* of one inference; 0: it does not generate */
     int64_t prompt;
-    const int64_t *ids; /* what the last generation said, of all samples of the batch */
+    const int64_t *ids; /* tokens of the last generation, for all samples of the batch */
     size_t id_count;
     struct assay__token_time *times; /* in their order */
     size_t time_count;               /* 0: not known */
@@ -149,22 +152,22 @@ enum assay__feedback_source {
 };
 extern const struct assay__enum_names assay__feedback_names; /* "name", "given"; "" unknown */
 
-/** An output that is an input of the next inference: a state. */
+/** An output that becomes an input of the next inference: a state. */
 struct assay__feedback {
     const char *output, *input;
     enum assay__feedback_source found;
 };
 
-/** The stretch of real time that one inference is about. */
+/** The period of real time that the input of one inference covers. */
 struct assay__real_time {
     double seconds;        /* as it was given; NaN */
-    int64_t sound_samples; /* what the inputs say: samples of a wave … */
-    double sound_rate;     /* … and the sampling rate, in Hz; -1 and NaN: they do not */
+    int64_t sound_samples; /* taken from the inputs: samples of a waveform … */
+    double sound_rate;     /* … and the sampling rate, in Hz; -1 and NaN: unknown */
 };
 
 /* --- the settings that vary ------------------------------------------------------------------- */
 
-/* In the order of labels and of points: the last axis moves fastest. */
+/* In the order of labels and of points: the last axis varies fastest. */
 enum assay__axis {
     ASSAY__AXIS_DEVICE,
     ASSAY__AXIS_PRECISION,
@@ -190,7 +193,7 @@ struct assay__axis_value {
 /** What the value means for a target: its precision, optimisation, threads or spinning. The value
  * is borrowed. */
 void assay__target_set_axis(struct assay__target *target, const struct assay__axis_value *value);
-/** The number that a value stands for; NaN: it is a word. */
+/** The value as a number; NaN: it is a word. */
 double assay__axis_number(const char *value);
 
 /* --- what was asked of all trials together ---------------------------------------------------- */
@@ -210,17 +213,17 @@ enum assay__plan_goal assay__plan_goal_parse(const char *name);
 struct assay__plan {
     bool asked; /* false: there is none, the rest is unknown */
     enum assay__plan_goal goal;
-    const char *slo_metric; /* "latency.p99"; NULL: no limit of latency */
+    const char *slo_metric; /* "latency.p99"; NULL: no latency limit */
     double slo_s;           /* at most; NaN */
-    const char *slo;        /* as it was asked for: "p99=20ms"; "" none */
+    const char *slo;        /* as requested: "p99=20ms"; "" none */
     double memory_bytes;    /* budget of memory.peak.worker; NaN: none */
     double drift_limit;     /* of the outputs, relative L2; INFINITY: any drift is allowed */
     double budget_s;        /* of a tuning; NaN */
-    int64_t configurations; /* that a tuning chooses from; -1 unknown */
+    int64_t configurations; /* number of configurations a tuning chooses from; -1 unknown */
 };
 struct assay__plan assay__plan_unknown(void);
-/** "p99=20ms" into the plan's limit of latency. False: not of that form (a time needs its unit);
- *  then the plan has none. The text is borrowed. */
+/** Parses "p99=20ms" as the plan's latency limit. False: not of that form (a time needs its unit);
+ * then the plan has none. The text is borrowed. */
 bool assay__plan_set_slo(struct assay__plan *plan, const char *text);
 
 /* --- what a trial must reach ------------------------------------------------------------------ */
@@ -251,7 +254,7 @@ enum assay__disturbance_kind {
     ASSAY__DISTURBANCE_OTHER,
     ASSAY__DISTURBANCE_CLOCK,     /* the CPU's clock changed */
     ASSAY__DISTURBANCE_THROTTLED, /* the CPU, for heat */
-    ASSAY__DISTURBANCE_SLOWED,    /* a device held its clocks down, or the system was too warm */
+    ASSAY__DISTURBANCE_SLOWED,    /* a device reduced its clocks, or the system was too warm */
     ASSAY__DISTURBANCE_QUOTA,     /* the control group's */
 };
 extern const struct assay__enum_names assay__disturbance_names; /* "clock", …; "" other */
@@ -263,11 +266,11 @@ enum assay__power_gap {
     ASSAY__POWER_UNREAD, /* not requested */
     ASSAY__POWER_KNOWN,
     ASSAY__POWER_NO_SENSOR, /* nothing here measures it */
-    ASSAY__POWER_LOST,      /* a sensor does, but had no answer: see the metric */
+    ASSAY__POWER_LOST,      /* there is a sensor, but it returned nothing: see the metric */
 };
 extern const struct assay__enum_names assay__power_gap_names; /* "known", …; "" unread */
 
-/** What must not be overlooked about a number of power. */
+/** A warning about one of the power numbers. */
 struct assay__power_warning {
     const char *about; /* "package", "package, idle", "power", "net energy" */
     const char *text;
@@ -288,12 +291,12 @@ struct assay__power_info {
 
 struct assay__placed_node {
     const char *node, *op;
-    const char *provider; /* the engine's name of it: "CPUExecutionProvider"; "" not named */
+    const char *provider; /* the engine's name for it: "CPUExecutionProvider"; "" none */
     bool elsewhere;       /* not on the trial's device */
-    bool indices;         /* it only makes shapes and indices, which engines keep on the CPU */
+    bool indices;         /* it only computes shapes and indices, which engines keep on the CPU */
 };
 
-/** As the engine says it; the totals are the metrics placement.* of the trial. */
+/** As reported by the engine; the totals are the metrics placement.* of the trial. */
 struct assay__placement {
     const char *record; /* the source: "ONNX Runtime 1.31.1, …"; "" none */
     struct assay__placed_node *nodes;

@@ -1,5 +1,5 @@
-/* fields.c - see fields.h: values of members, and JSON. Members are reached by memcpy: a table
- * knows where they lie and what they are, not the struct. */
+/* fields.c - see fields.h: values of members, and JSON. Members are accessed by memcpy: a table
+ * knows their offsets and types, not the struct. */
 #include "profile/fields.h"
 
 #include <limits.h>
@@ -134,7 +134,8 @@ void assay__fields_unknown(const struct assay__field_table *table, void *element
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
-/* In a message members go by their columns, as they are, and unknown ones are left out. */
+/* In a message, members are named by their columns and written unchanged; unknown ones are left
+ * out. */
 static void put_field(struct assay__json_writer *writer, const struct assay__field *field,
                       const char *member, bool message)
 {

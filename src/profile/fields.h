@@ -1,7 +1,7 @@
-/* fields.h - a struct's members as a table. One row per member says its column, its type, where it
- * lies and its key in JSON; writing to SQLite (writer.h), reading from it (rows.h), a report's JSON
- * and the worker's messages all go by these rows. A new stored field is a member of its struct, a
- * column in schema.sql and a row in its table (tables.c). */
+/* fields.h - a struct's members as a table. One row per member gives its column, its type, its
+ * offset and its key in JSON; writing to SQLite (writer.h), reading from it (rows.h), a report's
+ * JSON and the worker's messages all follow these rows. A new stored field is a member of its
+ * struct, a column in schema.sql and a row in its table (tables.c). */
 #ifndef ASSAY_PROFILE_FIELDS_H
 #define ASSAY_PROFILE_FIELDS_H
 
@@ -20,8 +20,8 @@ enum assay__field_type {
     ASSAY__FIELD_SIZE,  /* size_t */
     ASSAY__FIELD_BOOL,  /* bool */
     ASSAY__FIELD_REAL,  /* double; NaN is unknown */
-    ASSAY__FIELD_TEXTS, /* const char ** and a count: JSON and messages only, rows of their own in
-                           SQLite */
+    /* const char ** and a count: only in JSON and messages; in SQLite they are separate rows */
+    ASSAY__FIELD_TEXTS,
 };
 
 /** What "" and NULL mean in a text. */
@@ -32,7 +32,7 @@ enum assay__field_empty {
     ASSAY__EMPTY_NULL,    /* "" is a value; unknown is NULL in memory too */
 };
 
-/** Which numbers read from a file count as known, beside being finite. */
+/** Which numbers read from a file count as known, besides having to be finite. */
 enum assay__field_range {
     ASSAY__ANY_NUMBER,
     ASSAY__NOT_NEGATIVE,
@@ -45,14 +45,15 @@ struct assay__field {
     const char *json;   /* key in a report's JSON; NULL: not there, or written by hand */
     enum assay__field_type type;
     size_t offset;
-    size_t count_offset; /* of ASSAY__FIELD_TEXTS: where their number lies */
+    size_t count_offset; /* for ASSAY__FIELD_TEXTS: offset of their number */
     enum assay__field_empty empty;
     enum assay__field_range range;
-    /* Whole numbers: one outside least … most is unknown, and unknown is this number in memory.
-     * most 0: what the type can hold. */
+    /* Whole numbers: one outside least … most is unknown, which is this number in memory. most 0:
+     * the limit of the type. */
     int64_t least, most, unknown;
-    const struct assay__enum_names *names; /* of an enum, which is stored by name; NULL: a number */
-    double divisor;                        /* JSON shows value / divisor; 0: the value */
+    /* names of an enum, which is stored by name; NULL: a number */
+    const struct assay__enum_names *names;
+    double divisor; /* JSON shows value / divisor; 0: the value */
 };
 
 /* clang-format off */
@@ -69,7 +70,7 @@ struct assay__field {
         double: ASSAY__FIELD_REAL)
 /* clang-format on */
 
-/** A row: struct tag, member, column, then what else it needs (`.json = …, .unknown = -1`). The
+/** A row: struct tag, member, column, then whatever else it needs (`.json = …, .unknown = -1`). The
  * type is the member's. */
 #define ASSAY__FIELD(tag, member, ...)                                \
     {                                                                 \
@@ -83,19 +84,19 @@ struct assay__field {
 /** The rows of one struct, and where they are kept. Its columns in SQLite are the keys of its
  *  parent, then `position`, then the fields. */
 struct assay__field_table {
-    const char *name; /* in schema.sql; NULL: not stored by itself */
+    const char *name; /* in schema.sql; NULL: not stored separately */
     const char *keys[ASSAY__KEYS_MOST];
     const char *position; /* the column that orders the rows of one parent; NULL: it has one row */
     const struct assay__field *fields;
     size_t count;
-    const struct assay__field_table *part; /* a struct inside that has a table; NULL: none */
+    const struct assay__field_table *part; /* a member struct that has a table; NULL: none */
     size_t part_offset;
-    size_t size;      /* bytes of an element */
-    bool whole;       /* without one of its columns there are no rows; else it is unknown */
-    int since;        /* schema from whose start a file has it, so that one without it is damaged;
-                         0: 2 */
+    size_t size; /* bytes of an element */
+    bool whole;  /* if a column is missing there are no rows; otherwise the field is unknown */
+    /* the schema since which every file has it, so that a file without it is damaged; 0: 2 */
+    int since;
     size_t limit;     /* rows that a parent may have when read; 0: no limit */
-    const char *what; /* they are, for the note that there are more; NULL: no note */
+    const char *what; /* what they are called in the note that there are more; NULL: no note */
 };
 
 /** A member's value, or that it is unknown. */
@@ -106,20 +107,20 @@ struct assay__field_value {
     const char *text;
 };
 
-/** The fields of a table, those of its part after its own. */
+/** The fields of a table, its own first, then those of its part. */
 size_t assay__fields_count(const struct assay__field_table *table);
-/** A field, and where it lies in an element of the table. */
+/** A field, and its offset in an element of the table. */
 const struct assay__field *assay__fields_at(const struct assay__field_table *table, size_t index,
                                             size_t *offset);
 size_t assay__keys_count(const struct assay__field_table *table);
 
 /** Not for ASSAY__FIELD_TEXTS. */
 struct assay__field_value assay__field_get(const struct assay__field *field, const void *member);
-/** A value that the member cannot hold makes it unknown. Texts are borrowed; an enum takes its
- *  name. */
+/** A value that the member cannot hold makes it unknown. Texts are borrowed; an enum is set by
+ * name. */
 void assay__field_set(const struct assay__field *field, void *member,
                       struct assay__field_value value);
-/** Every field unknown. Members without a field stay as they are. */
+/** Every field unknown. Members without a field are not changed. */
 void assay__fields_unknown(const struct assay__field_table *table, void *element);
 
 /** The members of an object of a report's JSON, in the order of the table, from the column `first`
@@ -137,8 +138,8 @@ void assay__fields_json_list(struct assay__json_writer *writer, const char *key,
 /** The members of a message's object, by column; unknown ones are left out. */
 void assay__fields_send(struct assay__json_writer *writer, const struct assay__field_table *table,
                         const void *element);
-/** The other way, from a process that is not trusted: what is absent or cannot be is unknown. Texts
- *  are copied into the arena. 0 or ASSAY_ENOMEM. */
+/** Reads them from a process that is not trusted: what is missing or impossible is unknown. Texts
+ * are copied into the arena. 0 or ASSAY_ENOMEM. */
 int assay__fields_receive(const struct assay__json *object, const struct assay__field_table *table,
                           struct assay__arena *arena, void *element);
 

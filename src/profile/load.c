@@ -1,8 +1,8 @@
-/* load.c - from the file to the document. Everything is read at once and the file closed again:
+/* load.c - from the file to the document. Everything is read at once and the file is closed again:
  * analysis and renderers see plain structures only. Reading is tolerant where nothing is lost (see
- * rows.h) and says what was damaged in the notes of the trial; a file SQLite itself calls corrupt
- * is refused. Missing tables are nothing asked for, as in profiles from before they existed. What
- * single fields may hold is in tables.c. */
+ * rows.h) and reports damage in the notes of the trial; a file that SQLite itself calls corrupt is
+ * refused. A missing table means that nothing was requested, as in profiles from before the table
+ * existed. What a field may contain is in tables.c. */
 #include "profile/rows.h"
 #include "profile/schema1.h"
 
@@ -12,7 +12,7 @@
 static const struct assay__key of_profile[] = {{.number = 1}}; /* a file holds one */
 static const char no_reason[] = "the profile has neither a value nor a reason";
 
-/* A list of texts from `notes`; trial 0: of the profile. subjects may be NULL. */
+/* A list of texts from `notes`; trial 0: those of the profile. subjects may be NULL. */
 static void load_notes(struct assay__loader *loader, int64_t trial, const char *kind,
                        const char ***texts, unsigned char **subjects, size_t *count)
 {
@@ -113,8 +113,8 @@ static void load_models(struct assay__loader *loader)
 
 /* --- layers ----------------------------------------------------------------------------------- */
 
-/* Both are in the order of the layers' positions: one pass, where a statement for each of 100,000
- * layers takes seconds. */
+/* Both are in the order of the layers' positions: one pass, because a statement for each of 100,000
+ * layers would take seconds. */
 static void load_origins(struct assay__loader *loader, const struct assay__key *of_trial,
                          struct assay__layers *layers, const int64_t *positions)
 {
@@ -138,7 +138,7 @@ static void load_origins(struct assay__loader *loader, const struct assay__key *
     assay__rows_stop(&rows);
 }
 
-/* Where the layer of this position stands; -1: there is none. */
+/* Index of the layer with this position; -1: there is none. */
 static int layer_at(const int64_t *positions, size_t count, int64_t position)
 {
     size_t low = 0, high = count;
@@ -152,7 +152,7 @@ static int layer_at(const int64_t *positions, size_t count, int64_t position)
     return low < count && positions[low] == position ? (int)low : -1;
 }
 
-/* Edges of layers that are not there are left out. */
+/* Edges of layers that do not exist are left out. */
 static void load_edges(struct assay__loader *loader, const struct assay__key *of_trial,
                        struct assay__trial *trial, const int64_t *positions)
 {
@@ -195,7 +195,7 @@ static void load_layers(struct assay__loader *loader, const struct assay__key *o
 
 /* --- memory and counters ---------------------------------------------------------------------- */
 
-/* What was not looked for, or not asked for, has no row. */
+/* What was not looked for, or not requested, has no row. */
 static void load_memory(struct assay__loader *loader, const struct assay__key *of_trial,
                         struct assay__trial *trial)
 {
@@ -239,7 +239,7 @@ static void load_class_counters(struct assay__loader *loader, const struct assay
     if (!assay__load_one(loader, &assay__stored_counter_info, of_trial, &info)) return;
     trial->class_counter_note = info.note;
     if (info.counters < 0) return;
-    /* Names that are asked for are not NULL, even when there are none. */
+    /* If names were requested they are not NULL, even if there are none. */
     trial->counter_names = assay__rows_grow(loader, NULL, 0, sizeof *trial->counter_names);
     assay__load_list(loader, &assay__stored_counter_name, of_trial, trial, &trial->counter_names,
                      &trial->counter_count);
@@ -249,7 +249,7 @@ static void load_class_counters(struct assay__loader *loader, const struct assay
                                              trial);
     for (struct assay__class_counters *c;
          (c = assay__rows_append(&rows, &trial->class_counters, &trial->class_counter_count));)
-        /* The writer puts a row for every value, so a sound file has room for all of them. */
+        /* The writer puts a row for every value, so an intact file has room for all of them. */
         if (assay__rows_charge(loader, trial->counter_count))
             c->values = load_class_values(loader, trial, assay__rows_position(&rows));
 }
@@ -309,7 +309,7 @@ static void load_spans(struct assay__loader *loader, const struct assay__key *of
 }
 
 /* Series are written when a run ends: a capture that was killed has none, and its reader must not
- * take that for none asked for. */
+ * conclude that none were requested. */
 static void note_lost_series(struct assay__loader *loader)
 {
     struct assay_profile *p = loader->profile;
@@ -320,7 +320,7 @@ static void note_lost_series(struct assay__loader *loader)
                              "so they are lost");
 }
 
-/* What schema1.c makes of the texts of an older profile. */
+/* What schema1.c reads from the texts of an older profile. */
 static void load_facts(struct assay__loader *loader, const struct assay__key *of_trial,
                        struct assay__trial *trial)
 {
@@ -360,7 +360,7 @@ static void load_trials(struct assay__loader *loader)
         }
         trial->id = (int)assay__rows_int(&rows, "id", 1, INT_MAX, trial->id);
         assay__rows_fill(&rows, trial);
-        for (size_t i = 1; i < p->model_count; i++) /* else the first, which it has already */
+        for (size_t i = 1; i < p->model_count; i++) /* otherwise the first, which it already has */
             if (p->models[i]->id == trial->model_id) trial->model = p->models[i];
         const struct assay__key of_trial[] = {{.number = trial->id}};
         assay__load_list(loader, &assay__stored_option, of_trial, NULL, &trial->options,
@@ -407,11 +407,11 @@ static void load_ceilings(struct assay__loader *loader)
 
 /* --- damage ----------------------------------------------------------------------------------- */
 
-/* What a profile lacks that its writer put there. A missing table is taken as an empty one, and a
- * report of an empty table looks like a report of nothing measured: here the difference is said, in
- * the notes of every trial (a failure when there is none). What is demanded are the tables that
- * were there from the start of the file's schema (`since` of their field tables), with their keys.
- * A capture that was killed lacks rows, never tables. */
+/* What is missing from a profile although its writer put it there. A missing table is treated as an
+ * empty one, and a report on an empty table looks as if nothing had been measured: the notes of
+ * every trial say so here (an error if there is no trial). Required are the tables that existed
+ * from the start of the file's schema (`since` of their field tables), with their keys. A capture
+ * that was killed lacks rows, never tables. */
 
 static const char samples[] = "sample_chunks"; /* the only such table without a field table */
 
@@ -462,8 +462,8 @@ static void note_damage(struct assay__loader *loader)
         if ((table->since ? table->since : 2) <= loader->db->schema)
             sound &= demand(loader, table->name, has_table(loader, table));
     }
-    /* The writer puts a trial's metrics before it calls the profile complete, unavailable ones
-     * too. */
+    /* The writer puts a trial's metrics before it marks the profile as complete, including
+     * unavailable ones. */
     for (size_t i = 0; i < profile->trial_count && sound && profile->complete; i++) {
         struct assay__trial *trial = &profile->trials[i];
         if (trial->state != ASSAY__TRIAL_OK || assay_metrics_get(trial->metrics, "latency.p50"))
@@ -488,7 +488,7 @@ int assay_profile_open(const char *path, struct assay_profile **out, struct assa
         assay__load_no_memory(&loader);
         goto out;
     }
-    /* One transaction: a capture that is still running shows one moment. */
+    /* One transaction: of a capture that is still running, a consistent state is read. */
     assay__sql_exec(db->sqlite, "BEGIN");
     load_head(&loader);
     load_models(&loader);

@@ -1,8 +1,8 @@
 /* load_chunks.c - column chunks of an untrusted file: the samples of a launch, the series of a
  * trial, the times of its layers by launch. Two passes each: the first adds up what the chunks can
- * hold (a value takes at least one byte of its column, so a lying count cannot make us allocate
- * more than the file warrants), the second decodes straight into place. Tables that are not there
- * are nothing kept, as in profiles from before they existed. */
+ * hold (a value takes at least one byte of its column, so a false count cannot make us allocate
+ * more than the file justifies), the second decodes in place. A missing table means that nothing
+ * was kept, as in profiles from before the table existed. */
 #include "base/checked.h"
 #include "profile/chunk.h"
 #include "profile/rows.h"
@@ -24,7 +24,8 @@ struct target {
     size_t stream_first;
 };
 
-/* Samples all chunks can hold together; sets launch->streams to at least the streams seen. */
+/* The number of samples that all chunks together can contain; raises launch->streams to the streams
+ * seen. */
 static size_t measure_samples(struct assay__loader *loader, int64_t trial,
                               struct assay__launch *launch)
 {
@@ -111,7 +112,7 @@ void assay__load_samples(struct assay__loader *loader, int trial, struct assay__
 /* The bytes of the chunks are counted against the file's size, so that chunks which share pages
  * cannot make us allocate more than sixteen times the file. What does not decode ends its series;
  * times that are not finite or run backwards do too, because everything that draws or integrates
- * relies on them. A value that is not finite is no value (NaN). */
+ * relies on them. A value that is not finite counts as missing (NaN). */
 
 /* columns of the statement */
 #define TIME_ENCODING 3
@@ -162,7 +163,7 @@ static const char *add_readings(struct assay__rows *rows, struct assay__series_i
     return NULL;
 }
 
-/* The count as stored is a promise; what it becomes is what the chunks hold. */
+/* The stored count is only a claim; the real count is what the chunks contain. */
 static void load_values(struct assay__loader *loader, struct assay__trial *trial, int64_t position,
                         struct assay__series_info *series)
 {
@@ -212,11 +213,11 @@ void assay__load_series(struct assay__loader *loader, struct assay__trial *trial
 
 /* --- layer times by launch -------------------------------------------------------------------- */
 
-/* A launch counts when its chunks hold one time for every layer, no more and no less; one that does
- * not is left out, and a note says so. The bytes of the chunks are counted against the file before
- * anything is allocated. */
+/* A launch counts if its chunks contain exactly one time for every layer; otherwise it is left out,
+ * and a note says so. The bytes of the chunks are counted against the file before anything is
+ * allocated. */
 
-/* Whether the launch's chunks can hold `layers` times; *any: there are some. */
+/* Whether the launch's chunks can contain `layers` times; *any: there are some. */
 static bool measure_layers(struct assay__loader *loader, int64_t trial, int launch, size_t layers,
                            bool *any)
 {
@@ -270,7 +271,7 @@ static void note_lost(struct assay__loader *loader, struct assay__trial *trial, 
                                          launch));
 }
 
-/* The ids of the launches that can hold a time for every layer; malloc. */
+/* The ids of the launches that can have a time for every layer; free() them. */
 static int *find_launches(struct assay__loader *loader, struct assay__trial *trial, size_t *count)
 {
     int *ids = malloc((trial->launch_count + 1) * sizeof *ids);
@@ -298,7 +299,7 @@ void assay__load_layer_times(struct assay__loader *loader, struct assay__trial *
     }
     double *column = malloc(layers->count * sizeof *column);
     int *kept_ids = assay__load_array(loader, found, sizeof *kept_ids);
-    size_t cells = layers->count * found; /* each a byte of the file at least: no overflow */
+    size_t cells = layers->count * found; /* each takes at least a byte of the file: no overflow */
     double *times_ns = assay__load_array(loader, cells, sizeof *times_ns);
     if (!column) assay__load_no_memory(loader);
     for (size_t l = 0; l < found && !loader->code; l++) {

@@ -1,12 +1,12 @@
-/* previous.c - a capture that fails before its first sample must not cost the profile it was going
- * to replace.
+/* previous.c - a capture that fails before its first sample must not destroy the profile it was
+ * going to replace.
  *
  * The old profile at PATH waits as PATH.previous, with its log, and is restored or removed when the
  * capture ends. A capture that was killed leaves both. The next capture to PATH then finds two
- * profiles. If PATH holds samples, it is the newer one and replaces PATH.previous; if it holds
- * none, nothing is lost with it and PATH.previous is kept. With nothing at PATH, a file
- * PATH.previous is left alone: it may belong to someone else. Limit: killed between two renames of
- * a profile that has a log, the log stays under its old name. */
+ * profiles. If PATH has samples, it is the newer one and replaces PATH.previous; if it has none,
+ * nothing is lost with it and PATH.previous is kept. With nothing at PATH, a file PATH.previous is
+ * left alone: it may belong to someone else. Limit: if the process is killed between the two
+ * renames of a profile that has a log, the log keeps its old name. */
 #include "profile/previous.h"
 
 #include "profile/sql.h"
@@ -120,7 +120,7 @@ static void move_beside(const char *from, const char *to, const char *suffix)
     free(new);
 }
 
-/* The file first: a log must never be beside another file. */
+/* The file first: a log must never be next to a file it does not belong to. */
 static int move_profile(const char *from, const char *to)
 {
     remove_logs(to);

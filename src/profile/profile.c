@@ -24,7 +24,8 @@ int assay__trial_state_parse(const char *name)
     return assay__enum_value(&assay__trial_state_names, name);
 }
 
-/* One more element of the list that `items` points to; NULL: out of memory, and nothing changed. */
+/* Appends an element to the list that `items` points to; NULL: out of memory, and nothing
+ * changed. */
 static void *append(struct assay_profile *profile, void *items, size_t *count, size_t size)
 {
     void *list;

@@ -1,7 +1,7 @@
-/* profile.h - the document: everything one profile holds, as plain structures in one arena. Capture
- * fills it, the store writes it to SQLite as it grows and loads it again, analysis and renderers
- * only read it. Unknown numbers are NaN (double) or negative (counts); unknown strings are "".
- * Times are in ns unless named. */
+/* profile.h - the document: everything in a profile, as plain structures in one arena. Capture
+ * fills it, the store writes it to SQLite as it grows and loads it, analysis and renderers only
+ * read it. Unknown numbers are NaN (double) or negative (counts); unknown strings are "". Times are
+ * in ns unless named. */
 #ifndef ASSAY_PROFILE_DOCUMENT_H
 #define ASSAY_PROFILE_DOCUMENT_H
 
@@ -41,7 +41,7 @@ struct assay__cell_group {
     const char *name;
     int64_t neurons;            /* -1 unknown */
     double flops, flops_needed; /* of all steps; NaN unknown */
-    enum assay_state state;     /* of the FLOPs: estimated where nodes compute several groups */
+    enum assay_state state; /* state of the FLOPs: estimated if a node computes several groups */
 };
 
 #define ASSAY__CELL_GROUPS 64 /* at most */
@@ -74,7 +74,8 @@ struct assay__model_info {
     struct assay__cell_info cell;
 };
 
-/** A CPU, OS and its state; `disturbances` are sentences with numbers, empty when none was seen. */
+/** The CPU, the operating system and their state; `disturbances` are sentences with numbers, empty
+ * if none was seen. */
 struct assay__environment {
     const char *host, *os, *kernel, *architecture, *cpu_model, *virtualized, *governor, *simd,
         *container;
@@ -100,7 +101,7 @@ int assay__trial_state_parse(const char *name);
 extern const struct assay__enum_names assay__trial_state_names;
 
 /** One worker process. Samples are durations in time order; the first `warmup` of them are warm-up
- *  (found in the data). */
+ * (detected from the data). */
 struct assay__launch {
     int id; /* 1, 2, … within its trial */
     enum assay__trial_state state;
@@ -109,10 +110,10 @@ struct assay__launch {
     double *samples_ns; /* all streams, by stream then time (stream_offsets) */
     size_t sample_count;
     size_t *stream_offsets; /* streams + 1 entries */
-    size_t warmup;  /* dropped from the statistics: of the first stream's order (single stream) */
-    double wall_ns; /* measured wall time of the windows together */
-    double p50_ns;  /* NaN when no sample */
-    const char *log_tail;          /* last log lines, for failures */
+    size_t warmup;          /* leading samples of the first stream that statistics leave out */
+    double wall_ns;         /* wall time of all measured windows */
+    double p50_ns;          /* NaN when no sample */
+    const char *log_tail;   /* last log lines, for failures */
     struct assay_metrics *metrics; /* of this launch */
 };
 
@@ -120,20 +121,21 @@ struct assay__layer {
     int index; /* execution order */
     const char *name, *op, *provider;
     double time_ns;         /* NaN: unavailable (note says why) */
-    double host_enqueue_ns; /* NaN unless the engine's profile holds enqueue times only */
+    double host_enqueue_ns; /* NaN unless the engine's profile has only enqueue times */
     double share;           /* of latency.p50; NaN */
     double flops, bytes;    /* NaN unknown */
     double weight_bytes;    /* the part of its bytes that is weights; NaN unknown */
-    double live_bytes; /* of activations while it runs, by liveness of the graph; NaN unknown */
-    const char *bound; /* "compute" | "memory" | "overhead" | "unknown" */
+    double live_bytes;      /* activations alive while it runs, by liveness analysis; NaN unknown */
+    const char *bound;      /* "compute" | "memory" | "overhead" | "unknown" */
     enum assay_state state;
     const char *method; /* "markers" | "isolated" | "engine" | "fake" */
     const char *note;   /* "alone, hot cache", …; "" */
     const char **from;  /* original nodes */
     size_t from_count;
-    double *counters; /* while it is captured: of one inference, by counter; NULL; not stored */
-    /* while it is captured: the values that the layer reads and makes, by the engine's graph; none:
-     * the engine does not say; not stored */
+    /* only during capture: counts of one inference, by counter; or NULL; not stored */
+    double *counters;
+    /* only during capture: the values that the layer reads and writes, from the engine's graph;
+     * none: the engine does not report them; not stored */
     const char **reads, **makes;
     size_t read_count, make_count;
     /* one per launch of layers.launch_ids, NaN where it has none; NULL: not known */
@@ -145,49 +147,51 @@ struct assay__layer {
     const char *title; /* assay__layer_title, where a file has it */
 };
 
-#define ASSAY__LAYER_TEXT 400 /* bytes of each of these texts at most; a longer one ends in "…" */
+/* maximum length of each of these texts in bytes; a longer one is cut and ends in "…" */
+#define ASSAY__LAYER_TEXT 400
 
-/** A tensor that one layer makes and another reads. */
+/** A tensor that one layer writes and another reads. */
 struct assay__edge {
-    int producer;       /* where the layer stands in its trial's list; -1: an input of the model */
+    int producer;       /* index of the layer in its trial; -1: an input of the model */
     int consumer;       /* -1: an output of the model */
-    const char *tensor; /* its name in the model; where it is only the engine's, its name there */
+    const char *tensor; /* its name in the model, or in the engine's graph if only that has it */
     double bytes;       /* of the tensor, by the shapes at the fixed inputs; NaN unknown */
 };
 
-#define ASSAY__CONTENTION_LIMIT 0.05 /* above it, the reason of the layers says so */
+/* beyond this there are none, and the layers' reason says so */
+#define ASSAY__CONTENTION_LIMIT 0.05
 
 struct assay__layers {
     const char *method; /* what was used, "" when off */
-    const char *reason; /* why there are none, or a remark on them */
+    const char *reason; /* why there are none, or a caveat */
     struct assay__layer *items;
     size_t count;
     double engine_ns;        /* fixed cost per run; NaN */
     double unattributed_ns;  /* signed; NaN */
-    double scale_factor;     /* node times were multiplied by this to meet the bracket; NaN */
+    double scale_factor;     /* factor that scaled node times to the bracket; NaN none */
     double slowdown;         /* instrumented run / plain run; NaN */
     double spread;           /* (max - min) / median of the sums over sessions; NaN */
     double contention;       /* sum of means / sum of medians - 1; NaN */
     int sessions, discarded; /* passes used and thrown away */
-    size_t launch_count;     /* launches whose times are kept layer by layer */
+    size_t launch_count;     /* launches whose layer times are stored */
     const int *launch_ids;
     struct assay__edge *edges; /* by consumer, in the order it reads them; outputs at the end */
     size_t edge_count;         /* 0: not known */
-    /* while it is captured: how the layers' counters were taken, or why not; NULL; not stored */
+    /* only during capture: how the layers' counters were read, or why not; NULL; not stored */
     const char *counter_note;
 };
 
 /** The 95 % interval of a layer's time over launches (base/stats.h: 93.75 % with five), in ns.
- *  False, and both NaN, with less than five launches that timed it. *coverage may be NULL. */
+ * False, and both NaN, with fewer than five launches that timed it. *coverage may be NULL. */
 bool assay__layer_interval(const struct assay__layers *layers, const struct assay__layer *layer,
                            double *low_ns, double *high_ns, double *coverage);
 /** The name that people know a layer by: the first node it came from, else the engine's. Every
  *  report, JSON, CSV and the stored layer have it. */
 const char *assay__layer_title(const struct assay__layer *layer);
-/** Why no layer has an interval, in words that say what would give one; "" when they may have. */
+/** Why no layer has an interval, with what would provide one; "" if they may have one. */
 const char *assay__layer_interval_reason(const struct assay__layers *layers);
 
-/** An activation that is alive when most are. */
+/** An activation that is alive at the peak. */
 struct assay__peak_tensor {
     const char *name;
     const char *type;          /* "1x64x112x112 float32"; "" unknown */
@@ -198,17 +202,17 @@ struct assay__peak_tensor {
 
 #define ASSAY__PEAK_TENSORS 200 /* kept at most, the largest */
 
-/** The tensors that are alive while activations take the most memory, by liveness of the graph
- *  (cost/liveness.h). */
+/** The tensors that are alive while activations take the most memory, by liveness analysis
+ * (cost/liveness.h). */
 struct assay__peak {
     const char *reason;    /* why nothing is known; NULL: not looked for, "" known */
     const char *node, *op; /* that runs then */
-    double bytes;          /* NaN: a size is not known; the tensors then are a lower bound */
+    double bytes;          /* NaN: a size is unknown; the tensors are then a lower bound */
     double body_bytes;     /* of it: inside the subgraphs of that node */
     struct assay__peak_tensor *tensors; /* unknown sizes first, then the largest */
     size_t count;
-    int64_t alive;     /* tensors in all, those left out too; -1 unknown */
-    double rest_bytes; /* of those left out; 0 when none is, NaN unknown */
+    int64_t alive;     /* all tensors, including those left out; -1 unknown */
+    double rest_bytes; /* of those left out; 0 if there are none, NaN unknown */
 };
 /** Nothing looked for. */
 struct assay__peak assay__peak_unknown(void);
@@ -217,7 +221,7 @@ struct assay__stability {
     const char *verdict; /* "stable" | "unstable" | "too-few" | "" */
     const char **reasons;
     size_t reason_count;
-    int64_t more_iterations; /* how many more would have met the goal; -1 unknown, 0 met */
+    int64_t more_iterations; /* how many more would have met the goal; -1 unknown, 0 it is met */
 };
 
 /** A metric over time. A channel that could not be read is here too: unavailable, without values,
@@ -230,7 +234,7 @@ struct assay__series_info {
     const char *probe, *source;  /* "nvml", "NVML"; "" */
     enum assay_state state;
     const char *note;     /* why unavailable, or a remark; "" */
-    bool counter;         /* values are growth since the first reading */
+    bool counter;         /* values are the increase since the first reading */
     double period_s;      /* update period of the source; NaN unknown */
     bool period_is_bound; /* it updates at least that often */
     size_t count;
@@ -268,9 +272,9 @@ struct assay__allocation_site { /* of one phase, by call site */
     double count, bytes, live_bytes; /* live: at the phase's end */
 };
 
-/** What the allocation tracker saw in a separate launch. */
+/** What the allocation tracker recorded in a separate launch. */
 struct assay__allocations {
-    const char *reason; /* why nothing is known; "" when something is */
+    const char *reason; /* why nothing is known; "" if something is */
     struct assay__allocation_phase *phases;
     size_t phase_count;
     struct assay__allocation_class *classes;
@@ -278,9 +282,10 @@ struct assay__allocations {
     struct assay__allocation_site *sites; /* the largest ones of each phase */
     size_t site_count;
     double growth_bytes, growth_low,
-        growth_high;                    /* of live memory per warm inference, 95 % interval */
-    double heap_bytes, heap_used_bytes; /* held by the C library's allocator, and in use of it */
-    double slowdown;                    /* tracked / plain latency.p50 */
+        growth_high; /* of live memory per warm inference, 95 % interval */
+    /* held by the C library's allocator, and the part of it in use */
+    double heap_bytes, heap_used_bytes;
+    double slowdown; /* tracked / plain latency.p50 */
 };
 
 /** Counters of one class of layers (an operator) in one inference. */
@@ -295,11 +300,11 @@ struct assay__trial {
     int id;
     enum assay__trial_state state;
     const char *reason;
-    const char *label; /* what it is called among the others; "" its device */
+    const char *label; /* what distinguishes it from the others; "": its device */
     enum assay__trial_role role;
     struct assay__target target;
     const struct assay__model_info *model; /* one of the profile's; never NULL */
-    int model_id;                          /* of `model`, in the file: only its reader looks */
+    int model_id;                          /* id of `model` in the file, only used when reading */
     struct assay__axis_value *axes;        /* of a sweep or a tuning, by axis */
     size_t axis_count;
     struct assay__protocol protocol;
@@ -310,7 +315,7 @@ struct assay__trial {
     struct assay__power_info power;
     const struct assay__requirements *required; /* NULL: nothing is */
     struct assay__placement placement;
-    /* target, protocol, role … in words, for people and JSON; shown and compared, not parsed */
+    /* target, protocol, role … as text for people and JSON; shown and compared, never parsed */
     struct assay__pair *options;
     size_t option_count;
     int64_t batch;                     /* -1 unknown */
@@ -318,7 +323,8 @@ struct assay__trial {
     size_t input_count;
     const char **notes; /* "symbolic dimension 'batch' set to 1", … */
     size_t note_count;
-    const char **assumed; /* sizes that neither file nor options gave: "x 1x3x224x224 (…)" */
+    /* sizes that neither the file nor the options specify: "x 1x3x224x224 (…)" */
+    const char **assumed;
     size_t assumed_count;
     struct assay__launch *launches;
     size_t launch_count;
@@ -338,7 +344,7 @@ struct assay__trial {
     const char *class_counter_note; /* how they were taken, or why there are none; "" */
 };
 
-/** What a device can do at most, as measured before; judged against at analysis. */
+/** The measured peak of a device, which analysis compares results with. */
 struct assay__ceiling_info {
     const char *device, *name;
     double value; /* NaN: unavailable, the note says why */
@@ -352,22 +358,22 @@ struct assay__finding {
     const char **evidence;
     size_t evidence_count;
     double expected_gain, verified_gain; /* ratio; NaN */
-    bool gain_estimated;                 /* it rests on an assumed cost, not on the profile alone */
-    const char *effort;                  /* "small" | "medium" | "large"; "" unknown */
-    const char *state;                   /* "open" | "verified" | "withdrawn"; "" as "open" */
-    const char *reason;                  /* why it was withdrawn, or a remark on its state; "" */
+    bool gain_estimated;  /* it is based on an assumed cost, not on the profile alone */
+    const char *effort;   /* "small" | "medium" | "large"; "" unknown */
+    const char *state;    /* "open" | "verified" | "withdrawn"; "" as "open" */
+    const char *reason;   /* why it was withdrawn, or a note on its state; "" */
     double energy_saving; /* potential, share of an inference's energy 0 … 1; NaN */
-    /* what was measured when it was tried; only where verified_gain is known */
+    /* what was measured when it was tried; only if verified_gain is known */
     double verified_low, verified_high; /* of verified_gain, 95 % */
-    double verified_smallest;           /* relative difference that could have been shown */
-    /* of an inference (of a sample where batches differ), after / before; NaN */
+    double verified_smallest; /* smallest relative difference that could have been detected */
+    /* energy per inference (per sample if batches differ), after / before; NaN */
     double verified_energy;
     double verified_energy_low, verified_energy_high; /* 95 %, by launches; NaN unknown */
     double verified_drift;   /* relative L2 of the outputs; NaN: not compared */
-    const char *verified_of; /* what the gain is of: "latency", "samples per second"; "" */
+    const char *verified_of; /* what the gain refers to: "latency", "samples per second"; "" */
     const char *tried;       /* the change: "threads=2"; "" none was */
     const char *drift_note;  /* the limit, or why the outputs were not compared; "" */
-    const int *layers;       /* indices of those it is about, while it is made; NULL; not stored */
+    const int *layers; /* indices of the layers it is about, while rules run; NULL; not stored */
     size_t layer_count;
 };
 
@@ -395,8 +401,8 @@ struct assay_profile {
     size_t ceiling_count;
 };
 
-/** Sets the option of that key, or appends it; both texts are borrowed. A NULL value stands
- *  for out of memory: ASSAY_ENOMEM. */
+/** Sets the option with that key, or appends it; both texts are borrowed. A NULL value means out of
+ * memory: ASSAY_ENOMEM. */
 int assay__trial_set_option(struct assay_profile *profile, struct assay__trial *trial,
                             const char *key, const char *value);
 /** Appends a warning about its power; both texts are copied. 0 or ASSAY_ENOMEM. */
@@ -408,8 +414,8 @@ int assay__trial_add_series(struct assay_profile *profile, struct assay__trial *
                             const struct assay__series_info *series);
 int assay__trial_add_span(struct assay_profile *profile, struct assay__trial *trial,
                           const struct assay__span *span);
-/** Appends a note, borrowed, to a trial whose notes all came this way. NULL: out of memory. 0 or
- *  ASSAY_ENOMEM. */
+/** Appends a note, borrowed, to a trial whose notes were all added by this function. NULL: out of
+ * memory. 0 or ASSAY_ENOMEM. */
 int assay__trial_add_note(struct assay_profile *profile, struct assay__trial *trial,
                           const char *note);
 /** Nothing tracked, and no reason: every number unknown. */
@@ -419,16 +425,17 @@ struct assay__allocations assay__allocations_unknown(void);
 struct assay__layers assay__layers_unknown(void);
 /** A layer of which nothing is known. */
 struct assay__layer assay__layer_unknown(void);
-/** Of its expected gain: derived, or estimated. */
+/** The state of its expected gain: derived or estimated. */
 enum assay_state assay__finding_gain_state(const struct assay__finding *finding);
-/** The finding; the results of trying it are unknown where it was not tried. */
+/** The finding; the results of trying it are unknown if it was not tried. */
 struct assay__finding assay__finding_tried(const struct assay__finding *finding);
 
 /** An empty document with its arena (unknown numbers set to unknown). NULL when out of memory. */
 struct assay_profile *assay__profile_new(void);
 /** What it is a profile of, and with it its kind; the text is borrowed. */
 void assay__profile_set_command(struct assay_profile *profile, const char *command);
-/** One more model, unknown yet; it does not move. NULL when out of memory. */
+/** Appends a model about which nothing is known yet; its address does not change. NULL when out of
+ * memory. */
 struct assay__model_info *assay__profile_model(struct assay_profile *profile);
 /** Append a trial / a launch to a trial, initialised to unknown; NULL when out of memory. Pointers
  *  to earlier ones may move. */

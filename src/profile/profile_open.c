@@ -1,13 +1,13 @@
 /* profile_open.c - opening a profile that may come from anyone.
  *
- * How it is opened depends on what lies beside it. Nothing: one plain file, immutable, without
- * locks, also in a read-only folder. -wal and -shm: a capture is running or was killed; it is read
- * in place, the log included. -wal or -journal: its folder was copied or cannot be written; a
- * private copy is opened, so that the log is read.
+ * How it is opened depends on the files next to it. None: one plain file, immutable, without locks,
+ * also in a read-only folder. -wal and -shm: a capture is running or was killed; it is read in
+ * place, including the log. -wal or -journal: its folder was copied or cannot be written; a private
+ * copy is opened, so that the log is read.
  *
- * The connection is read-only and defensive: no trust in the schema, no views, triggers, virtual
+ * The connection is read-only and defensive: the schema is not trusted; no views, triggers, virtual
  * table modules, attached files or extensions, and limits on lengths and on work. A file is a
- * profile when its application id says so; a schema newer than ours is refused. */
+ * profile if its application id says so; a schema newer than ours is refused. */
 #include "base/buf.h"
 #include "base/file.h"
 #include "profile/sql.h"
@@ -25,7 +25,7 @@
 #define STEP_UNIT 1000
 #define BUSY_TIMEOUT_MS 2000
 
-/* Size of a file beside the profile, or -1. */
+/* Size of a file next to the profile, or -1. */
 static int64_t beside_bytes(const char *path, const char *suffix)
 {
     struct stat status;
@@ -111,7 +111,7 @@ static int open_copy(struct assay__db *db, const char *path, struct assay_error 
     return 0;
 }
 
-/* As a URI with the path percent-encoded, which can say that the file is immutable. */
+/* As a URI, with the path percent-encoded, because only a URI can declare the file immutable. */
 static int open_place(struct assay__db *db, const char *path, bool immutable,
                       struct assay_error *error)
 {
@@ -131,7 +131,7 @@ static int open_place(struct assay__db *db, const char *path, bool immutable,
     return code == SQLITE_OK ? 0 : assay__sql_error(db->sqlite, path, "cannot be read", error);
 }
 
-/* A crafted file can make a short statement run for ever; an honest one needs work in proportion to
+/* A crafted file can make a short statement run forever; a normal file needs work in proportion to
  * its size. */
 static int count_steps(void *context)
 {
@@ -196,8 +196,8 @@ static int check_marks(struct assay__db *db, const char *path, struct assay_erro
     return 0;
 }
 
-/* Things a sound profile never has: a shorter file than its head says (SQLite reads the missing end
- * of a page as zeros), and computed columns (a row then yields more than its bytes). */
+/* Things that an intact profile never has: a file shorter than its header says (SQLite reads the
+ * missing end of a page as zeros), and computed columns (a row then yields more than its bytes). */
 static int check_shape(struct assay__db *db, const char *path, bool whole,
                        struct assay_error *error)
 {

@@ -1,6 +1,6 @@
-/* put.c - a document as rows. Each function replaces what stood in the file for its subject. Lists
- * are deleted and written anew: they are short (samples are not among them), and known as a whole.
- * What was not asked for leaves no row, so that a reader can tell it from nothing found. */
+/* put.c - a document as rows. Each function replaces what the file has for its subject. Lists are
+ * deleted and written anew: they are short (samples are not among them), and known as a whole. What
+ * was not requested has no row, so that a reader can distinguish it from nothing found. */
 #include "profile/put.h"
 
 #include "profile/chunk.h"
@@ -185,8 +185,8 @@ static void put_class_counters(struct assay__writer *w, const struct assay__tria
     }
 }
 
-/* Its row, and the facts that are rows of their own. A further model than the profile's first is
- * written with the trials that run it, so that a capture that is killed holds it too. */
+/* Its row, and the facts in rows of their own. Models after the first are written with the trials
+ * that run them, so that a killed capture has them too. */
 static void put_facts(struct assay__writer *w, const struct assay__trial *t)
 {
     const struct assay__key of_trial[] = {{.number = t->id}};
@@ -223,7 +223,7 @@ void assay__put_trial(struct assay__writer *w, const struct assay__trial *t)
     put_layers(w, t->id, &t->layers);
     put_series(w, t);
     assay__writer_rows(w, &assay__stored_span, of_trial, t->spans, t->span_count);
-    /* The one row that says whether there is something, then its lists. */
+    /* The row that says whether there is anything, then its lists. */
     const struct assay__peak *p = &t->peak;
     const struct assay__allocations *a = &t->allocations;
     bool looked = p->reason != NULL, tracked = a->reason != NULL;

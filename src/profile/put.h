@@ -1,5 +1,5 @@
-/* put.h - parts of a document as rows. The caller holds a transaction and looks at the writer's
- * code when it ends. */
+/* put.h - parts of a document as rows. The caller holds a transaction and checks the writer's code
+ * when it ends. */
 #ifndef ASSAY_PROFILE_PUT_H
 #define ASSAY_PROFILE_PUT_H
 

@@ -1,7 +1,7 @@
-/* query.c - `assay query`: one read-only SQL statement on an untrusted profile. The authorizer lets
- * through reading and a short list of pragmas that describe tables; everything else is refused
- * before it runs. Limits: one statement, values up to 8 MB, and the caller's interrupt flag, looked
- * at every 1,000 steps of SQLite's virtual machine. */
+/* query.c - `assay query`: one read-only SQL statement on an untrusted profile. The authorizer
+ * allows reading and a short list of pragmas that describe tables; everything else is refused
+ * before it runs. Limits: one statement, values up to 8 MB, and the caller's interrupt flag,
+ * checked every 1,000 steps of SQLite's virtual machine. */
 #include "base/buf.h"
 #include "profile/sql.h"
 #include "profile/store.h"
@@ -16,7 +16,7 @@
 struct query {
     const volatile int *interrupt;
     bool refused;
-    char function[40]; /* that was refused; "" when something else was */
+    char function[40]; /* the one that was refused; "" when something else was */
 };
 
 static bool is_one_of(const char *name, const char *list)
@@ -30,7 +30,7 @@ static bool is_one_of(const char *name, const char *list)
     return false;
 }
 
-/* Functions that only compute. Others are refused: fts3_tokenizer(), for one, hands out pointers,
+/* Functions that only compute. Others are refused: fts3_tokenizer(), for example, returns pointers,
  * and uses a module that assay__db_open() drops. */
 static const char functions[] =
     "abs acos acosh asin asinh atan atan2 atanh avg ceil ceiling char coalesce concat "
@@ -96,7 +96,7 @@ static int query_failed(sqlite3 *db, const char *path, const struct query *query
     }
 }
 
-/* A blob as x'0102…' with its size when it is cut. */
+/* A blob as x'0102…', with its size if it is cut. */
 static void show_blob(struct assay__buf *out, const unsigned char *data, size_t size)
 {
     size_t shown = size < BLOB_SHOWN ? size : BLOB_SHOWN;
@@ -111,7 +111,8 @@ struct output {
     int columns;
     const char **names, **values;
     int *types;
-    struct assay__buf *made; /* text of a column that SQLite does not have as it is shown */
+    /* text of a column that is shown differently from what SQLite stores */
+    struct assay__buf *made;
 };
 
 static void free_output(struct output *output)
@@ -140,7 +141,7 @@ static int make_output(sqlite3_stmt *statement, struct output *output)
     return 0;
 }
 
-/* A whole number is shown as one, also where SQLite holds it as floating point (nanoseconds are):
+/* A whole number is shown as one, even if SQLite stores it as floating point (as for nanoseconds):
  * "100000", not "100000.0". */
 static int read_row(sqlite3_stmt *statement, struct output *output)
 {

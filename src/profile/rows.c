@@ -1,5 +1,6 @@
 /* rows.c - see rows.h. Guards against crafted files: every row and every text is charged against
- * the size of the file, because a b-tree can be tied so that it yields more rows than bytes. */
+ * the size of the file, because the pages of a b-tree can be linked so that it yields more rows
+ * than bytes. */
 #include "profile/rows.h"
 
 #include "base/buf.h"
@@ -29,7 +30,7 @@ static bool sql_failed(struct assay__loader *loader)
     return false;
 }
 
-/* NULL: there is no such table or key column, so nothing was recorded, or a failure. */
+/* NULL: there is no such table or key column, so nothing was recorded; or it failed. */
 static sqlite3_stmt *prepare(struct assay__loader *loader, const char *sql)
 {
     sqlite3_stmt *statement = NULL;
@@ -49,8 +50,8 @@ struct assay__rows assay__rows_start(struct assay__loader *loader, const char *s
     return rows;
 }
 
-/* What a key or the position is called in the file: one of schema 1 holds one model, whose rows go
- * by the profile. */
+/* The name of a key or of the position in the file: a file of schema 1 has one model, whose rows
+ * are keyed by the profile. */
 static const char *column_of(const struct assay__loader *loader,
                              const struct assay__field_table *table, const char *column)
 {
@@ -68,7 +69,7 @@ struct assay__rows assay__rows_of(struct assay__loader *loader,
     struct assay__buf sql = {0};
     size_t offset;
     assay__buf_puts(&sql, "SELECT ");
-    /* All columns: one that is missing is unknown. Where a row must be whole, each by name. */
+    /* All columns: a missing one is unknown. If a row must be complete, each column is named. */
     if (!table->whole) {
         assay__buf_puts(&sql, "*");
     } else {
@@ -149,8 +150,8 @@ int assay__rows_column(struct assay__rows *rows, const char *column)
     return -1;
 }
 
-/* The column's text in the document's arena, "" when unknown; valid UTF-8 is not promised, but
- * where it is cut, it is cut between two characters. */
+/* The column's text in the document's arena, "" when unknown; it may be invalid UTF-8, but it is
+ * only ever cut between two characters. */
 static const char *copy_text(struct assay__loader *loader, sqlite3_stmt *statement, int index)
 {
     if (loader->code) return "";

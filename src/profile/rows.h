@@ -15,8 +15,8 @@ struct assay__loader {
     struct assay__db *db;
     struct assay_profile *profile;
     const char *path;
-    uint64_t used_bytes; /* rows and texts so far: never more than the file holds, unless it is
-                            crafted */
+    /* rows and texts so far: never more than the file's size, unless it is crafted */
+    uint64_t used_bytes;
     struct assay_error *error;
     int code;
 };
@@ -25,12 +25,12 @@ struct assay__rows {
     struct assay__loader *loader;
     sqlite3_stmt *statement;
     const struct assay__field_table *table; /* NULL: a statement of the caller's */
-    struct assay__trial *trial;             /* whose notes say what is left out; NULL: none */
-    short index[ASSAY__COLUMNS_MOST];       /* of each field in the statement; -1 it is not there */
-    size_t taken;                           /* rows so far */
+    struct assay__trial *trial;       /* the trial whose notes say what was left out; NULL: none */
+    short index[ASSAY__COLUMNS_MOST]; /* column of each field in the statement; -1 missing */
+    size_t taken;                     /* rows so far */
 };
 
-/** Starts a statement of the caller's with two keys. */
+/** Starts a caller's statement with two keys. */
 struct assay__rows assay__rows_start(struct assay__loader *loader, const char *sql, int64_t first,
                                      int64_t second);
 /** Starts the rows whose first `count` keys are these, in the order of the other keys and of their
@@ -45,7 +45,7 @@ bool assay__rows_next(struct assay__rows *rows);
 /** Ends early. */
 void assay__rows_stop(struct assay__rows *rows);
 
-/** The fields of the current row; members without one stay as they are. */
+/** The fields of the current row; members without a field are not changed. */
 void assay__rows_fill(struct assay__rows *rows, void *element);
 /** The next row as a separate element, zero except for its fields. */
 bool assay__rows_read(struct assay__rows *rows, void *element);
@@ -68,20 +68,20 @@ int64_t assay__rows_position(struct assay__rows *rows);
 /** The index of a column or -1. */
 int assay__rows_column(struct assay__rows *rows, const char *column);
 
-/** An array in the document's arena; NULL after a failure, which is noted. */
+/** An array in the document's arena; NULL after a failure, which is recorded. */
 void *assay__load_array(struct assay__loader *loader, size_t count, size_t size);
-/** Room for one more after `count` elements in the document's arena; NULL (and the failure noted)
- * when out of memory. */
+/** Room for one more after `count` elements in the document's arena; NULL (and the failure
+ * recorded) when out of memory. */
 void *assay__rows_grow(struct assay__loader *loader, void *items, size_t count, size_t size);
-/** Counts bytes that were read against the size of the file; false, and the failure noted, when it
- *  cannot hold them. */
+/** Counts bytes that were read against the size of the file; false, and the failure recorded, if
+ * the file cannot contain them. */
 bool assay__rows_charge(struct assay__loader *loader, uint64_t bytes);
-/** Notes a failure unless there is one; returns false. */
+/** Records a failure unless there already is one; returns false. */
 bool assay__load_failed(struct assay__loader *loader, int code, const char *why);
 bool assay__load_no_memory(struct assay__loader *loader);
 
-/** The samples of a launch (load_chunks.c). Damaged chunks end them; *damage then says so (arena),
- * else it is NULL. */
+/** The samples of a launch (load_chunks.c). They end at the first damaged chunk; *damage then says
+ * so (arena), otherwise it is NULL. */
 void assay__load_samples(struct assay__loader *loader, int trial, struct assay__launch *launch,
                          const char **damage);
 

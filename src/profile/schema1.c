@@ -1,7 +1,7 @@
-/* schema1.c - reads the texts in which a profile of schema 1 holds its facts: options ("2 (engine's
- * default)"), labels ("batch=8 threads=2"), notes ("on CPUExecutionProvider: a (Softmax); b
- * (Gather)"). No other file may. The profile is untrusted: a text of another form is a fact that is
- * not known. A node whose name holds "; " is cut there, which is why later profiles have rows. */
+/* schema1.c - reads the texts in which a profile of schema 1 stores its facts: options ("2
+ * (engine's default)"), labels ("batch=8 threads=2"), notes ("on CPUExecutionProvider: a (Softmax);
+ * b (Gather)"). No other file may. The profile is untrusted: a text of another form is an unknown
+ * fact. A node whose name contains "; " is cut there, which is why later profiles have rows. */
 #include "profile/schema1.h"
 
 #include "base/text.h"
@@ -14,7 +14,7 @@
 
 #define IDS_MOST 1048576 /* tokens of a generation */
 
-/* Running out of memory shows in the profile's arena. */
+/* Running out of memory is recorded in the profile's arena. */
 struct reading {
     struct assay_profile *profile;
     struct assay__trial *trial;
@@ -145,7 +145,7 @@ static void read_generation(struct reading *r)
         ids[generation->id_count++] = id;
     }
     generation->ids = ids;
-    size_t kept = 0; /* what only carried a fact is no option of the target */
+    size_t kept = 0; /* what only carried a fact is not an option of the target */
     for (size_t i = 0; i < r->trial->option_count; i++)
         if (strcmp(r->trial->options[i].key, "token_ids") != 0)
             r->trial->options[kept++] = r->trial->options[i];
@@ -182,7 +182,7 @@ static void read_axes(struct reading *r)
         assay__target_set_axis(&trial->target, &trial->axes[i]);
 }
 
-/* Every trial of a sweep or a tuning holds it: the first one's counts. */
+/* Every trial of a sweep or a tuning has it: that of the first counts. */
 static void read_plan(struct reading *r)
 {
     struct assay__plan *plan = &r->profile->plan;
@@ -352,7 +352,7 @@ static void read_rails(struct reading *r, const char *note)
     power->whole_machine = strstr(note, "the whole machine's") != NULL;
 }
 
-/* Sampled power counts when it differs from the counter by more than 5 %. */
+/* Sampled power is mentioned when it differs from the counter by more than 5 %. */
 static bool is_warning(const char *part, const char *const *words)
 {
     static const char sampled[] = "sampled power says ";
@@ -447,7 +447,7 @@ static void read_disturbances(struct reading *r)
 
 /* --- together --------------------------------------------------------------------------------- */
 
-/* Of a comparison of models a trial names its own where it is not the first one's. */
+/* In a comparison of models, a trial names its own model unless it is the first one's. */
 static void read_model(struct reading *r)
 {
     const char *name = option(r, "model");

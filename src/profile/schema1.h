@@ -1,4 +1,4 @@
-/* schema1.h - the typed facts of a profile of schema 1, which holds them as texts only. */
+/* schema1.h - the typed facts of a profile of schema 1, which stores them only as text. */
 #ifndef ASSAY_PROFILE_SCHEMA1_H
 #define ASSAY_PROFILE_SCHEMA1_H
 

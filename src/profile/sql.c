@@ -12,7 +12,7 @@ int assay__sql_error(sqlite3 *db, const char *path, const char *doing, struct as
     int last = errno;
     int extended = db ? sqlite3_extended_errcode(db) : SQLITE_NOMEM;
     int system = db ? sqlite3_system_errno(db) : 0;
-    /* A failed commit does not record the system's number: take errno when it can be the cause. */
+    /* A failed commit does not record the system's error: use errno if it can be the cause. */
     if (!system && (last == ENOSPC || last == EDQUOT || last == EFBIG || last == EIO))
         system = last;
     int code = ASSAY_EIO;

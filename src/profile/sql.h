@@ -1,5 +1,5 @@
-/* sql.h - the little of SQLite that the profile uses, with errors as one line that names the file.
- */
+/* sql.h - the small part of SQLite that the profile uses, with errors as one line that names the
+ * file. */
 #ifndef ASSAY_PROFILE_SQL_H
 #define ASSAY_PROFILE_SQL_H
 
@@ -28,15 +28,15 @@ int assay__sql_exec(sqlite3 *db, const char *sql);
 struct assay__db {
     sqlite3 *sqlite;
     int schema;     /* version that the file is marked with */
-    uint64_t bytes; /* size of the file and its log: nothing read from it can honestly be more */
+    uint64_t bytes; /* size of the file and its log: nothing read from an intact file can be more */
     uint64_t steps; /* thousands of virtual machine steps so far … */
-    uint64_t step_limit; /* … and the most a sound file of this size needs */
+    uint64_t step_limit; /* … and the most that an intact file of this size needs */
     char folder[256];    /* private copy to remove; "" none */
     bool is_foreign;     /* not a profile: no marks */
     bool is_truncated;   /* shorter than its head says; a profile is then refused */
 };
 
-/** Opens and checks the marks (application id, schema version). The reader then owns *db. */
+/** Opens it and checks application id and schema version. The reader then owns *db. */
 int assay__db_open(const char *path, struct assay__db **db, struct assay_error *error);
 /** Any other program's SQLite file, opened in the same way; it has no marks to check. */
 int assay__db_open_foreign(const char *path, struct assay__db **db, struct assay_error *error);
@@ -45,8 +45,8 @@ void assay__db_close(struct assay__db *db);
 /** Decodes a column chunk: its encoding in column `encoding` of the row, its data in the next.
  *  ASSAY_EFORMAT when they are not `count` values. */
 int assay__sql_chunk(sqlite3_stmt *row, int encoding, size_t count, double *out);
-/** Makes the table-valued views `samples`, `layer_times` and `series` known to the connection.
- *  SQLite's code. */
+/** Registers the tables `samples`, `layer_times` and `series` with the connection. SQLite's
+ * code. */
 int assay__chunk_tables(sqlite3 *db);
 /** The same of `events`. */
 int assay__event_table(sqlite3 *db);

@@ -1,12 +1,12 @@
 /* store.c - writing a profile: creating the file, appending samples, finishing it.
  *
- * The file is made under a temporary name beside its place, given the schema and its marks, and
- * renamed: an older profile is replaced by a sound new one or not at all, and comes back when the
- * capture ends without a sample (previous.h). Then it is opened in write-ahead mode at its place.
- * Every put is one transaction, so after kill -9 the file and its -wal hold everything put before,
- * and `complete` is 0. Finishing sets `complete`, moves the log
- * into the file and leaves one plain file. Limits: one writer; SQLite's own limit of about 500
- * bytes on the absolute path. */
+ * The file is created under a temporary name next to its final path, with the schema and its ids,
+ * and renamed: an older profile is replaced by an intact new one or not at all, and is restored if
+ * the capture ends without a sample (previous.h). Then it is opened in write-ahead mode at its
+ * final path. Every put is one transaction, so after kill -9 the file and its -wal have everything
+ * put before, and `complete` is 0. Finishing sets `complete`, moves the log into the file and
+ * leaves one plain file. Limits: one writer; SQLite's own limit of about 500 bytes on the absolute
+ * path. */
 #include "profile/store.h"
 
 #include "base/log.h"
@@ -35,7 +35,7 @@ struct assay__store {
     struct assay__writer writer;
     char *path;        /* as given, for messages */
     char *sqlite_path; /* as SQLite takes it */
-    bool has_previous; /* the earlier profile waits beside it (previous.h) */
+    bool has_previous; /* the earlier profile is kept next to it (previous.h) */
     bool has_samples;  /* some are committed: this one is worth more than the previous one */
 };
 
@@ -70,8 +70,8 @@ static int open_database(struct assay__store *store, const char *path, struct as
     return 0;
 }
 
-/* The schema, the marks and an incomplete profile row, in an empty file that has no reader yet. The
- * field tables must fit: a mismatch is found here, before anything is measured. */
+/* The schema, the ids and an incomplete profile row, in an empty file that has no reader yet. The
+ * field tables must match it: a mismatch is found here, before anything is measured. */
 static int write_schema(struct assay__store *store, struct assay_error *error)
 {
     char marks[192];
@@ -95,8 +95,8 @@ static int write_schema(struct assay__store *store, struct assay_error *error)
     return code;
 }
 
-/* A fresh empty file with the schema at `temporary`; removed again when that fails. The earlier
- * profile is moved only once it exists. */
+/* A new empty file with the schema at `temporary`; removed again if that fails. The earlier profile
+ * is moved only once it exists. */
 static int make_fresh(struct assay__store *store, const char *temporary, struct assay_error *error)
 {
     int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -136,7 +136,7 @@ int assay__store_create(const char *path, struct assay__store **out, struct assa
         code = assay_error_set(error, ASSAY_ENOMEM, "%s: out of memory", path);
         goto out;
     }
-    unlink(temporary); /* of a killed process that had our number */
+    unlink(temporary); /* left by a killed process that had our process id */
     code = make_fresh(store, temporary, error);
     if (!code) code = open_database(store, store->sqlite_path, error);
     if (!code && assay__sql_exec(store->db, start_capture) != SQLITE_OK)
@@ -152,7 +152,7 @@ out:
 
 /* --- transactions ----------------------------------------------------------------------------- */
 
-/* A failure is the writer's, like those that follow: `end` reports it. */
+/* A failure is recorded in the writer, like later ones: `end` reports it. */
 static void begin(struct assay__store *store)
 {
     errno = 0; /* so that a failure does not cite an older one */
@@ -160,8 +160,8 @@ static void begin(struct assay__store *store)
     store->writer.code = assay__sql_exec(store->db, "BEGIN IMMEDIATE");
 }
 
-/* Commits when all was written, else takes back the transaction (what was committed before
- * stays). */
+/* Commits if everything was written, otherwise rolls back the transaction (what was committed
+ * before stays). */
 static int end(struct assay__store *store, struct assay_error *error)
 {
     int code = store->writer.code;
@@ -227,8 +227,8 @@ struct tail {
     size_t kept;   /* values of a small last chunk that is written again, in the scratch array */
 };
 
-/* Finds the end of the stream; a small last chunk is decoded into scratch (room for CHUNK_SMALL).
- */
+/* Finds the end of the stream; a small last chunk is decoded into scratch (room for
+ * CHUNK_SMALL). */
 static int find_tail(sqlite3 *db, struct tail *tail, double *scratch)
 {
     sqlite3_stmt *statement = NULL;
@@ -277,7 +277,7 @@ static void put_samples(struct assay__writer *writer, struct tail *tail, const d
         writer, "INSERT OR REPLACE INTO sample_chunks(trial,launch,stream,chunk,first,count,"
                 "encoding,data) VALUES(?,?,?,?,?,?,?,?)");
     if (writer->code == SQLITE_OK && tail->kept > 0) {
-        /* The small chunk takes in enough to leave the small size behind. */
+        /* The small chunk gets enough values to be small no longer. */
         size_t taken = count < CHUNK_SMALL ? count : CHUNK_SMALL;
         memcpy(scratch + tail->kept, samples, taken * sizeof *samples);
         put_chunk(writer, statement, tail, scratch, tail->kept + taken);
@@ -299,7 +299,7 @@ int assay__store_add_samples(struct assay__store *store, int trial, int launch, 
     if (count == 0) return 0;
     struct tail tail = {.trial = trial, .launch = launch, .stream = stream};
     begin(store);
-    /* Samples without their launch's row would be lost to a reader. */
+    /* A reader would not find samples without the row of their launch. */
     const struct assay__key keys[] = {{.number = trial}, {.number = launch}};
     assay__writer_run(&store->writer,
                       "INSERT OR IGNORE INTO trials(id,profile,state) VALUES(?,1,'running')", keys,

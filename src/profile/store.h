@@ -1,6 +1,6 @@
 /* store.h - the SQLite file behind a profile. Written as things are measured: WAL while capturing,
- * one plain file once finished; after kill -9 the rows written so far are there and `complete` is
- * 0. schema.sql is the one schema. */
+ * one plain file once finished; after kill -9 the rows written so far exist and `complete` is 0.
+ * schema.sql is the one schema. */
 #ifndef ASSAY_PROFILE_STORE_H
 #define ASSAY_PROFILE_STORE_H
 
@@ -9,16 +9,16 @@
 struct assay__store;
 
 /** Creates (replacing an existing profile, refusing to replace a file that is not one, one in use
- *  and one of a newer schema). The old profile comes back when this one is closed without a single
- *  sample. A full disk or a folder without permission is one clear line. */
+ * and one of a newer schema). The old profile is restored if this one is closed without a single
+ * sample. A full disk or a folder without permission is reported in one clear line. */
 int assay__store_create(const char *path, struct assay__store **store, struct assay_error *error);
 /** Each writes the document as it is now; calling again updates. Between calls everything is
  *  committed. */
 int assay__store_put_profile(struct assay__store *store, const struct assay_profile *profile,
                              struct assay_error *error); /* header, environment, model, ceilings */
 /** Target, workload, state, metrics, layers, stability, series, spans, allocations, counters; not
- *  the launches. Series and spans are known when a run ends and written then: a capture that is
- *  killed loses them, its samples stay. */
+ * the launches. Series and spans are known when a run ends and written then: a killed capture loses
+ * them, but keeps its samples. */
 int assay__store_put_trial(struct assay__store *store, const struct assay__trial *trial,
                            struct assay_error *error);
 int assay__store_put_launch(
@@ -35,7 +35,7 @@ struct assay__writer;
 int assay__store_write(struct assay__store *store,
                        void (*write)(struct assay__writer *writer, const void *data),
                        const void *data, struct assay_error *error);
-/** Marks complete (or interrupted), checkpoints to a single file, closes. NULL is legal. */
+/** Marks complete (or interrupted), checkpoints to a single file, closes. NULL is allowed. */
 int assay__store_finish(struct assay__store *store, bool complete, bool interrupted,
                         struct assay_error *error);
 /** Closes without marking complete. */
@@ -43,7 +43,7 @@ void assay__store_abandon(struct assay__store *store);
 
 /** `assay query`: runs one read-only statement on an untrusted profile with the column chunks shown
  *  as tables (samples(trial, launch, stream, seq, ns), layer_times(trial, launch, layer, time_ns),
- *  series(trial, launch, name, seq, time_ns, value), events(event, start_ns, …)), or, where it is
+ *  series(trial, launch, name, seq, time_ns, value), events(event, start_ns, …)), or, if it is
  * NULL, lists the tables and their columns; rows go to the callback as text (NULL for SQL null).
  * Stops when it returns non-zero. `types` holds SQLite's numbers: 1 integer, 2 real, 3 text, 4 blob
  * (shown as x'0102...' and cut at 32 bytes), 5 null. A negative number from the callback is

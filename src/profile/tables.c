@@ -7,13 +7,13 @@
 #include <limits.h>
 
 #define F ASSAY__FIELD
-/* Column and key in JSON are the member's name. SHOWN: "" in JSON when unknown; COUNT: -1 when
- * unknown; AMOUNT: never below 0. */
+/* The column and the JSON key have the member's name. SHOWN: "" in JSON when unknown; COUNT: -1
+ * when unknown; AMOUNT: never below 0. */
 #define SAME(tag, member) F(tag, member, #member, .json = #member)
 #define SHOWN(tag, member) F(tag, member, #member, .json = #member, .empty = ASSAY__EMPTY_SHOWN)
 #define COUNT(tag, member) F(tag, member, #member, .json = #member, .unknown = -1)
 #define AMOUNT(tag, member) F(tag, member, #member, .json = #member, .range = ASSAY__NOT_NEGATIVE)
-/* Of a list of texts: where their number lies. */
+/* For a list of texts: offset of their number. */
 #define LENGTH(tag, member) .count_offset = offsetof(struct tag, member)
 #define TABLE(rows, element, ...)                                                             \
     {                                                                                         \
@@ -32,10 +32,10 @@
 #define THREAD_LIMIT 65535
 #define TOKEN_LIMIT 1048576
 #define EDGE_LIMIT 4000000
-/* A table that came after the first files of the schema: files of the next one will all have it. */
+/* A table added after the first files of the schema: all files of the next schema will have it. */
 #define SINCE_LATER (ASSAY_SCHEMA_VERSION + 1)
 
-/* A field is a line. clang-format would pair short ones. */
+/* One field per line. clang-format would pair short ones. */
 /* clang-format off */
 
 /* --- texts ------------------------------------------------------------------------------------ */
@@ -224,7 +224,7 @@ const struct assay__field_table assay__stored_finding =
 static const struct assay__field ceiling_fields[] = {
     SHOWN(assay__ceiling_info, device),
     SHOWN(assay__ceiling_info, name),
-    /* a share of what is not above 0 would be nonsense */
+    /* a share of something not above 0 would be nonsense */
     F(assay__ceiling_info, value, "value", .json = "value", .range = ASSAY__POSITIVE),
     SHOWN(assay__ceiling_info, unit),
     SAME(assay__ceiling_info, low),

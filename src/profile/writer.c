@@ -1,5 +1,5 @@
-/* writer.c - see writer.h. Statements are made from the tables: INSERT OR REPLACE with the columns
- * key, position, fields, in that order. */
+/* writer.c - see writer.h. Statements are generated from the tables: INSERT OR REPLACE with the
+ * columns key, position, fields, in that order. */
 #include "profile/writer.h"
 
 #include "base/buf.h"
@@ -32,7 +32,7 @@ static bool is_stored(const struct assay__field *field)
     return field->type != ASSAY__FIELD_TEXTS;
 }
 
-/* The table's columns in the order of their parameters; how many. */
+/* The table's columns in the order of their parameters; returns how many. */
 static int columns_of(const struct assay__field_table *table, const char **columns)
 {
     int count = 0;

@@ -8,7 +8,7 @@
 #include <assay/error.h>
 #include <sqlite3.h>
 
-/** A column of a key: the text, or the number where it is NULL. */
+/** A column of a key: the text, or the number if that is NULL. */
 struct assay__key {
     int64_t number;
     const char *text;
@@ -19,7 +19,7 @@ int assay__keys_bind(sqlite3_stmt *statement, const struct assay__key *keys, siz
 
 #define ASSAY__STATEMENTS_MOST 48
 
-/** Of one table; each prepared when first used. */
+/** Statements of one table, each prepared when first used. */
 struct assay__statements {
     const struct assay__field_table *table;
     sqlite3_stmt *insert, *clear;
@@ -33,8 +33,8 @@ struct assay__writer {
     size_t kept_count;
 };
 
-/** Whether the tables and the schema of the database agree: every column has its field, every field
- *  its column, and the statement as many parameters as values are bound. */
+/** Whether the tables and the schema of the database agree: every column has a field, every field
+ * has a column, and the statement has as many parameters as values are bound. */
 int assay__writer_check(struct assay__writer *writer,
                         const struct assay__field_table *const *tables, size_t count,
                         struct assay_error *error);
@@ -44,8 +44,8 @@ void assay__writer_close(struct assay__writer *writer);
 /** One statement, its parameters bound to the keys. */
 void assay__writer_run(struct assay__writer *writer, const char *sql, const struct assay__key *keys,
                        size_t count);
-/** Inserts or replaces one row of the parent that the keys name. `position` only counts where the
- *  table has one. */
+/** Inserts or replaces one row of the parent that the keys name. `position` is used only if the
+ * table has one. */
 void assay__writer_row(struct assay__writer *writer, const struct assay__field_table *table,
                        const struct assay__key *keys, int64_t position, const void *element);
 /** Deletes the rows whose first `count` keys are these. */
@@ -55,12 +55,12 @@ void assay__writer_clear(struct assay__writer *writer, const struct assay__field
 void assay__writer_rows(struct assay__writer *writer, const struct assay__field_table *table,
                         const struct assay__key *keys, const void *elements, size_t count);
 
-/** Runs a prepared statement whose parameters are `key_count` numbers, then encoding and data of
- *  each of the `column_count` columns of `count` values (chunk.h). */
+/** Runs a prepared statement whose parameters are `key_count` numbers, then the encoding and data
+ * of each of the `column_count` columns of `count` values (chunk.h). */
 void assay__writer_chunk(struct assay__writer *writer, sqlite3_stmt *statement, const int64_t *keys,
                          int key_count, const double *const *columns, int column_count,
                          size_t count);
-/** Prepares a statement of the caller's; NULL after a failure. sqlite3_finalize() it. */
+/** Prepares a caller's statement; NULL after a failure. sqlite3_finalize() it. */
 sqlite3_stmt *assay__writer_prepare(struct assay__writer *writer, const char *sql);
 
 #endif

@@ -1,8 +1,8 @@
-/* formats.h - the formats of a report. Adding one is a file with its function and a row here: the
- * choices of --format, help, completion, the manual, `assay report --list` and what a file's name
- * means follow from it.
+/* formats.h - the formats of a report. To add one, write a file with its function and add a row
+ * here: the choices of --format, help, completion, the manual, `assay report --list` and the
+ * meaning of a file's extension follow from it.
  *
- * A walker (report/walk) is a view of the document, whatever it is about. A writer is a contract
+ * A walker (report/walk) is a view of the document, whatever that is about. A writer is a contract
  * with programs and has its own shape. */
 #ifndef ASSAY_REPORT_FORMATS_H
 #define ASSAY_REPORT_FORMATS_H
@@ -56,10 +56,10 @@ int assay__doc_view(const struct assay__doc *doc, const struct assay_report_opti
 /** The formats, and the figures of a profile: a document (0 or ASSAY_ENOMEM), and JSON. */
 int assay__formats_document(struct assay__doc **doc);
 void assay__formats_json(struct assay__buf *out);
-/** What a file of that name is, by what it ends in, in capitals or not; NULL: nothing of ours. */
+/** The format of a file by its extension, ignoring case; NULL: none of ours. */
 const struct assay__format *assay__format_of_path(const char *path);
-/** What follows the last dot of the last part of a path; NULL: none, or the name is only that
- *  (".json"). */
+/** What follows the last dot of the last part of a path; NULL: none, or the name is nothing else
+ * (".json"). */
 const char *assay__path_extension(const char *path);
 /** A figure: its name ends in .svg. */
 bool assay__path_is_svg(const char *path);

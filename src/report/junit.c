@@ -1,5 +1,5 @@
-/* junit.c - see junit.h. The form is the one that the common servers agree on: testsuites >
- * testsuite > testcase with failure, error, skipped and system-out. */
+/* junit.c - see junit.h. The form is the one that common servers accept: testsuites > testsuite >
+ * testcase with failure, error, skipped and system-out. */
 #include "report/junit.h"
 
 #include "base/utf8.h"
@@ -10,8 +10,8 @@
 
 enum { PASSED, JUDGED };
 
-/* XML 1.0 allows tab, line feed, carriage return and what lies above; not U+FFFE and U+FFFF, nor
- * surrogates. */
+/* XML 1.0 allows tab, line feed, carriage return and everything above U+001F; not U+FFFE and
+ * U+FFFF, nor surrogates. */
 static bool xml_holds(uint32_t character)
 {
     if (character < 0x20) return character == '\t' || character == '\n' || character == '\r';

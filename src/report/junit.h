@@ -1,7 +1,7 @@
 /* junit.h - a JUnit XML document of one suite, as continuous-integration servers read it: cases
  * that passed, failed, could not be judged (error) or were left out (skipped). The counts precede
  * the cases in the file, so cases are collected and the document is written by assay__junit_end.
- * Every text is escaped, and what XML 1.0 cannot hold is replaced. A failed allocation shows in
+ * Every text is escaped, and what XML 1.0 cannot represent is replaced. A failed allocation sets
  * out->failed.
  *
  * struct assay__junit junit; assay__junit_begin(&junit, out, "assay check");
@@ -18,11 +18,11 @@ struct assay__junit {
     size_t tests, failures, errors, skipped;
     double time_s; /* sum of the cases' known times; NaN: none is known */
     bool open;     /* a case is open */
-    int verdict;   /* of the open case, so that it counts once */
+    int verdict;   /* verdict of the open case, so that it counts once */
 };
 
 void assay__junit_begin(struct assay__junit *junit, struct assay__buf *out, const char *suite);
-/** What the whole suite was about: ("model", "resnet50"). At any time before the end. */
+/** A property of the whole suite: ("model", "resnet50"). At any time before the end. */
 void assay__junit_property(struct assay__junit *junit, const char *name, const char *value);
 /** The next case; it has passed unless one of the calls below follows. time_s: NaN unknown. */
 void assay__junit_case(struct assay__junit *junit, const char *classname, const char *name,
@@ -36,7 +36,7 @@ void assay__junit_error(struct assay__junit *junit, const char *type, const char
                         const char *detail);
 /** The case was skipped, or its failure is allowed. */
 void assay__junit_skipped(struct assay__junit *junit, const char *message);
-/** Remarks of a case; after its verdict. */
+/** Notes on a case; after its verdict. */
 void assay__junit_output(struct assay__junit *junit, const char *text);
 /** Writes the document and frees what was collected. */
 void assay__junit_end(struct assay__junit *junit);

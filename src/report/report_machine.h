@@ -1,6 +1,6 @@
 /* report_machine.h - reports about this machine: its devices and their ceilings, and whether it is
- * fit for measuring. The commands find it; documents show it (report/subject) and JSON writers hand
- * it to programs (report/json).
+ * fit for measuring. The commands collect it; documents (report/subject) show it to people, JSON
+ * writers (report/json) to programs.
  *
  * Documents: 0 or ASSAY_ENOMEM; what they are about must outlive them. */
 #ifndef ASSAY_REPORT_REPORT_MACHINE_H
@@ -27,19 +27,19 @@ void assay__devices_json(struct assay__buf *out, const struct assay__found *foun
 /* Parts of the document. */
 
 /** A section: processors, kinds of cores, caches, memory. memory_bytes: of the machine (0 unknown);
- *  nodes that do not add up to it are remarked on. */
+ * a note says if the nodes do not add up to it. */
 void assay__add_topology(struct assay__doc *doc, const struct assay__topology *topology,
                          uint64_t memory_bytes);
 /** A section with the GPUs and NPUs. `reached`: for each, the devices that run on it, or unknown
- * with what is missing; NULL: not looked for. */
+ * with what is missing; NULL: not determined. */
 void assay__add_hardware(struct assay__doc *doc, const struct assay__hardware *items, size_t count,
                          const struct assay__datum *reached);
-/** A section with a set: where, when and how it was measured; one core beside all cores, of a
- *  device best and median beside the published peak; notes. `name`: what the reader knows the
- *  device by ("gpu/cuda:0"); NULL: the CPU. */
+/** A section with a set: where, when and how it was measured; one core next to all cores or, for a
+ * device, best and median next to the published peak; notes. `name`: the device's name for the
+ * reader ("gpu/cuda:0"); NULL: the CPU. */
 void assay__add_ceilings(struct assay__doc *doc, const struct assay__ceilings *set,
                          const char *name);
-/** The table of CSV: a row per ceiling. */
+/** The table for CSV: a row per ceiling. */
 struct assay__table *assay__add_ceiling_table(struct assay__doc *doc);
 void assay__add_ceiling_rows(struct assay__table *table, const struct assay__ceilings *set,
                              const char *device);

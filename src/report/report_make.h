@@ -17,7 +17,7 @@ struct assay__made {
     bool parameters_known;
     size_t nodes;
     int64_t opset, ir;
-    double build_s, rewrite_s, write_s; /* rewrite_s: NaN where nothing was rewritten */
+    double build_s, rewrite_s, write_s; /* rewrite_s: NaN if nothing was rewritten */
     const char *const *steps;
     size_t step_count;
     const struct assay__rewrite_notes *notes;
@@ -29,7 +29,7 @@ struct assay__made {
 
 #define ASSAY__MAKE_TABLES "model|drift|zoo" /* that CSV shows */
 
-/** Bytes of the file over the time to write it; NaN where that took none. */
+/** Bytes of the file per second of writing; NaN if that took no time. */
 double assay__made_write_rate(const struct assay__made *made);
 
 /** How far an output is from the original's: max_absolute, relative_l2, cosine, top1. */

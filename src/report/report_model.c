@@ -17,7 +17,7 @@ static int written(const struct assay__buf *out, struct assay_error *error)
     return out->failed ? assay_error_set(error, ASSAY_ENOMEM, "out of memory") : 0;
 }
 
-/* `code`: of the builder; takes the document. */
+/* `code`: the builder's result; takes the document. */
 static int view(int code, struct assay__doc **doc, const struct assay_report_options *options,
                 struct assay__buf *out, struct assay_error *error)
 {

@@ -1,6 +1,6 @@
-/* report_model.h - reports about a model that need not run it: inspect, the difference of two
- * models, check, predict. Each is a document (report/subject) in the views that all documents have,
- * or one of the writers below, which are contracts with programs.
+/* report_model.h - reports about a model that do not run it: inspect, the difference of two models,
+ * check, predict. Each is a document (report/subject) in the views that all documents have, or one
+ * of the writers below, which are contracts with programs.
  *
  * options->format names the view or the writer; NULL: text. */
 #ifndef ASSAY_REPORT_REPORT_MODEL_H
@@ -25,16 +25,16 @@ int assay__inspect_diff_report(const struct assay__inspect *a, const struct assa
 int assay__check_report(const struct assay__check *check,
                         const struct assay_report_options *options, struct assay__buf *out,
                         struct assay_error *error);
-/** One trial per unit, a fit per trial; layers: people read the operators too. Writers: json, the
- *  ordinary one of a profile. */
+/** One trial per unit, one fit per trial; layers: people also see the operators. Writers: json, the
+ * ordinary one of a profile. */
 int assay__prediction_report(const struct assay_profile *profile, const struct assay__fit *fits,
                              bool layers, const struct assay_report_options *options,
                              struct assay__buf *out, struct assay_error *error);
 /** The chips that predict knows. Writers: json. */
 int assay__chips_report(const struct assay_report_options *options, struct assay__buf *out,
                         struct assay_error *error);
-/** published: published measurements and the two ways of leaving out; else those of one machine.
- *  Writers: json. */
+/** published: published measurements and both leave-one-out results; else those of one machine.
+ * Writers: json. */
 int assay__validation_report(const struct assay__validation *validation, bool published,
                              const struct assay_report_options *options, struct assay__buf *out,
                              struct assay_error *error);

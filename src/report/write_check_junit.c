@@ -1,6 +1,6 @@
-/* write_check_junit.c - a check as JUnit XML: one test case per rule that was asked. An error is a
- * failure, of a strict check a warning too; other items go to system-out. A target that could not
- * be queried is a skipped case. */
+/* write_check_junit.c - a check as JUnit XML: one test case per rule that was evaluated. An error
+ * is a failure, in a strict check a warning too; other items go to system-out. A target that could
+ * not be queried is a skipped case. */
 #include "report/report_model.h"
 
 #include "report/junit.h"

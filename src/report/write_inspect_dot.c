@@ -1,5 +1,5 @@
-/* write_inspect_dot.c - the graph in Graphviz' language. A node per layer, coloured by its share of
- * the FLOPs; an edge per tensor with its type and shape, dashed where a body (If, Loop, Scan) reads
+/* write_inspect_dot.c - the graph in Graphviz's language. A node per layer, coloured by its share
+ * of the FLOPs; an edge per tensor with its type and shape, dashed if a body (If, Loop, Scan) reads
  * a tensor of the outer graph. Weights are not drawn: a layer's label has the bytes that it reads.
  * Names are in quoted labels with backslash, quote and line ends escaped and control characters
  * replaced; identifiers are numbers. */
@@ -46,7 +46,7 @@ static void put_layer(struct drawing *d, size_t index)
     if (layer->cost->bytes_weights > 0)
         assay__buf_printf(d->out, ", weights %s",
                           assay__scaled(layer->cost->bytes_weights, "B").text);
-    /* the root spreads the small shares, of which there are many */
+    /* the square root spreads the small shares, of which there are many */
     assay__buf_printf(d->out, "\", fillcolor=\"0.06 %.3f 1.0\"%s];\n", sqrt(share) * 0.75,
                       isfinite(flops) ? "" : ", style=\"filled,dashed\"");
     assay__buf_drop(&text, d->out);

@@ -1,6 +1,6 @@
 /* write_junit.c - trials and requirements as JUnit, for CI servers: a minimum that is not met is a
- * failure, one that cannot be judged an error; targets are not gates: one that is not met is
- * skipped, with the numbers. */
+ * failure, one that cannot be judged an error; targets are not gates: a target that is not met is a
+ * skipped case with the numbers. */
 #include "report/formats.h"
 #include "report/junit.h"
 
@@ -40,7 +40,7 @@ static void put_case(struct assay__junit *junit, const char *classname,
     if (row->note[0] && state != ASSAY__REQUIRE_UNKNOWN) assay__junit_output(junit, row->note);
 }
 
-/* The run itself is a case too, so that a trial that failed is seen where no table was given. */
+/* The run itself is a case too, so that a failed trial is visible even without a table. */
 static int put_trial(struct assay__junit *junit, const struct assay_profile *profile,
                      const struct assay__trial *trial)
 {

@@ -4,10 +4,10 @@
  * GraphNodeData), so it fits whatever the viewer calls the graph.
  *
  * A layer that the engine fused from several nodes has one time. It is given to the layer's first
- * node, by which the layer is known in every other report, and to no other: a time shared out among
- * them would be made up. Layers without a node of the model (the engine's own, what is not
- * attributed) cannot be shown there and are left out; so are layers without a time. Names that
- * occur twice keep their sum. */
+ * node, which names the layer in every other report, and to no other: a time divided among them
+ * would be made up. Layers without a node of the model (the engine's own, unattributed time) cannot
+ * be shown there and are left out; so are layers without a time. Names that occur twice keep their
+ * sum. */
 #include "report/json/json_members.h"
 #include "base/map.h"
 #include "report/formats.h"

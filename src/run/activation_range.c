@@ -21,7 +21,7 @@ struct exposing {
     bool bodies;
 };
 
-/* Every float32 value that a node makes becomes an output, after the graph's own. */
+/* Every float32 value that a node computes becomes an output, after the graph's own. */
 static int expose(struct exposing *work, const struct assay__workload *workload,
                   struct assay_error *error)
 {
@@ -110,7 +110,7 @@ static int run_exposed(struct assay__single_run *once, const struct exposing *wo
     if (assay__path_join(once->folder, "exposed.onnx", path, sizeof path))
         code = assay_error_set(error, ASSAY_ELIMIT, "the temporary path is too long");
     if (!code) {
-        /* The model with those outputs, in the private folder; as it was afterwards. */
+        /* Writes the model with those outputs to the private folder, and restores it. */
         struct assay__graph *graph = &work->model->graph;
         struct assay__value *kept = graph->outputs;
         size_t kept_count = graph->output_count;

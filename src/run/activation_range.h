@@ -6,7 +6,7 @@
 
 #include "run/trial/drift.h"
 
-/* Limits of the bytes of all activations, and of the weights that have to be copied. */
+/* Limits on the bytes of all activations, and of the weights that have to be copied. */
 #define ASSAY__ACTIVATION_RANGES_ACTIVATIONS 2e9
 #define ASSAY__ACTIVATION_RANGES_WEIGHTS 4e9
 
@@ -17,15 +17,15 @@ struct assay__activation_range {
 
 struct assay__activation_ranges {
     struct assay__arena *arena;
-    struct assay__activation_range *values; /* beyond the limit asked for, in order of execution */
+    struct assay__activation_range *values; /* those above the limit, in order of execution */
     size_t count;
     size_t looked_at; /* values that were read */
     double largest;   /* of all of them */
     bool bodies;      /* the model has bodies, whose values are not seen */
 };
 
-/** Values whose finite numbers exceed `limit`. The model is as it was afterwards. Fails, with the
- * reason, when the engine is missing, or the model does not run or is too large (ASSAY_ELIMIT). */
+/** Values whose finite numbers exceed `limit`. The model is restored afterwards. Fails, with the
+ * reason, if the engine is missing, or the model does not run or is too large (ASSAY_ELIMIT). */
 int assay__activation_ranges(struct assay__model *model, double limit,
                              const struct assay__workload_options *workload,
                              const struct assay__drift_options *options,

@@ -10,7 +10,7 @@
  *             {"done": true}                                    then it exits
  *             {"error": {"code": -8, "message": "…"}}           instead
  *
- * No input is made and nothing is run: a session is created, read and closed. */
+ * No input is generated and nothing is run: a session is created, read and closed. */
 #ifndef ASSAY_RUN_ASSIGNMENT_H
 #define ASSAY_RUN_ASSIGNMENT_H
 
@@ -34,7 +34,7 @@ struct assay__assignment_request {
     size_t dim_count;
     double timeout_s; /* 0: 300 */
     const volatile int *interrupt;
-    const char *save; /* where the optimised model is saved; NULL: nowhere */
+    const char *save; /* where to save the optimised model; NULL: nowhere */
 };
 
 struct assay__assignment {
@@ -44,8 +44,8 @@ struct assay__assignment {
     size_t count;
 };
 
-/** Everything lies in the arena. ASSAY_EUNSUPPORTED: this build cannot say; ASSAY_ECRASH,
- *  ASSAY_ETIMEOUT: how the child ended; ASSAY_EENGINE and others: the engine's message. */
+/** Everything is in the arena. ASSAY_EUNSUPPORTED: this build cannot report it; ASSAY_ECRASH,
+ * ASSAY_ETIMEOUT: how the child ended; ASSAY_EENGINE and others: the engine's message. */
 int assay__assignment_ask(const struct assay__assignment_request *request,
                           struct assay__arena *arena, struct assay__assignment *assignment,
                           struct assay_error *error);

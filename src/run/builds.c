@@ -183,7 +183,7 @@ int assay__builds_read(struct assay__arena *arena, struct assay__builds *builds,
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/* The list again without the builds of that name, and with a new line at the end when `path` is not
+/* The list without the builds of that name, and with a new line at the end if `path` is not
  * NULL. */
 static int rewrite(const char *name, const char *path, size_t *removed, struct assay_error *error)
 {

@@ -1,10 +1,10 @@
 /* builds.h - several builds of ONNX Runtime side by side. One is the default (found without a name,
- * doc/engines.md) and its devices have plain names: "cpu". The others are in a list of the user's,
- * and their name is a prefix of their devices: "ovn/openvino:cpu".
+ * doc/engines.md) and its devices have plain names: "cpu". The others are in the user's list, and
+ * their name is a prefix of their devices: "ovn/openvino:cpu".
  *
  * The list is a text file, $XDG_CONFIG_HOME/assay/ort, else $HOME/.config/assay/ort. A line is
  * "NAME PATH": a name of letters, digits, '-' and '_', blanks, and the path of a libonnxruntime or
- * of its folder, to the end of the line (it may hold blanks). '#' begins a comment line. An
+ * of its folder, to the end of the line (it may contain blanks). '#' begins a comment line. An
  * unusable line becomes a complaint with its number; the others work. */
 #ifndef ASSAY_RUN_BUILDS_H
 #define ASSAY_RUN_BUILDS_H
@@ -27,10 +27,10 @@ struct assay__builds {
     size_t count;
     const char **complaints; /* "…/ort:3: …" */
     size_t complaint_count;
-    const char *path; /* of the list; "" when there is nowhere to put it */
+    const char *path; /* path of the list; "" if there is no place for it */
 };
 
-/** Where the list is. ASSAY_ENOTFOUND when neither variable holds an absolute path. */
+/** Where the list is. ASSAY_ENOTFOUND if neither variable contains an absolute path. */
 int assay__builds_path(char *out, size_t out_size, struct assay_error *error);
 /** Reads the list. A missing file is an empty list. ASSAY_EIO and the like when it cannot be
  *  read. */
@@ -47,14 +47,13 @@ int assay__build_path_check(struct assay__arena *arena, const char *given, const
 const char *assay__build_name_for(struct assay__arena *arena, const char *path,
                                   const struct assay__builds *builds);
 
-/** "[NAME=]PATH" as one more of the builds, whose items have room for it. What stands before a '='
- *  is a name only when it could be one; without a name it gets one. ASSAY_EINVAL with the reason.
- */
+/** Appends "[NAME=]PATH" to the builds, whose items have room for it. The part before '=' is a name
+ * only if it could be one; a build without a name gets one. ASSAY_EINVAL with the reason. */
 int assay__build_take(struct assay__arena *arena, const char *text, struct assay__builds *builds,
                       struct assay_error *error);
 
-/** Adds to the list, or replaces the build of that name; comments and other lines stay. The file is
- *  written beside itself and renamed. */
+/** Adds to the list, or replaces the build of that name; comments and other lines stay. A temporary
+ * file is written next to it and renamed. */
 int assay__builds_add(const char *name, const char *path, struct assay_error *error);
 /** ASSAY_ENOTFOUND when there is no build of that name. */
 int assay__builds_remove(const char *name, struct assay_error *error);
@@ -65,7 +64,7 @@ int assay__builds_remove(const char *name, struct assay_error *error);
 int assay__build_resolve(struct assay__arena *arena, const char *text, const char **library,
                          const char **device, struct assay_error *error);
 /** The same for a run: only ONNX Runtime has builds, and a prefix contradicts an explicit library.
- * Without a prefix *library stays as it is. */
+ * Without a prefix *library is not changed. */
 int assay__build_of_run(struct assay__arena *arena, const char *engine, const char *text,
                         const char **library, const char **device, struct assay_error *error);
 

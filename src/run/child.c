@@ -1,6 +1,6 @@
-/* child.c - where the worker's executable is, a worker's log and its end, and the conversation with
- * one that is asked a question. A program that uses libassay lies anywhere, hence the places
- * relative to the library. */
+/* child.c - where the worker's executable is, a worker's log and its end, and the dialogue with one
+ * that answers a question. A program that uses libassay may be anywhere, hence the places relative
+ * to the library. */
 #include "run/child.h"
 
 #include "base/clock.h"
@@ -16,8 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define EXIT_GRACE_NS 3000000000u /* a driver may take its time to unload */
-#define POLL_MS 500 /* a signal ends poll() at once; this is for one that came just before */
+#define EXIT_GRACE_NS 3000000000u /* a driver may take long to unload */
+#define POLL_MS 500 /* a signal ends poll() at once; this covers one that arrived just before */
 #define SEND_TIMEOUT_MS 30000
 
 static const char worker_name[] = "assay-worker";
@@ -106,7 +106,7 @@ static int send_job(const struct assay__question *question, struct assay__channe
     assay__json_object_end(out);
     int code = assay__channel_send(channel, &message.text, SEND_TIMEOUT_MS);
     assay__buf_free(&message.text);
-    if (code == ASSAY_EIO) return 0; /* it is gone: what it said before is still to be read */
+    if (code == ASSAY_EIO) return 0; /* it has ended: what it sent before must still be read */
     return code ? assay_error_set(error, code, "the worker does not accept its job") : 0;
 }
 
@@ -134,7 +134,7 @@ static int hear(struct assay__question *question, const char *line, size_t lengt
     return code;
 }
 
-/* Reads until the worker is done, gone or silent for too long. */
+/* Reads until the worker is done, has ended or is silent for too long. */
 static int converse(struct assay__question *question, struct assay__channel *channel, bool *lost,
                     struct assay_error *error)
 {
@@ -193,7 +193,8 @@ int assay__question_ask(struct assay__question *question, bool *lost, struct ass
     if (code) return code;
     const char *const argv[] = {worker, NULL};
     int log_fd = assay__child_log_open(&log);
-    /* Descriptor 4, into which the worker of a launch measures, is not used: any will do. */
+    /* Descriptor 4, into which the worker of a launch measures, is not used: any descriptor will
+     * do. */
     code = assay__process_start(argv, log_fd, log_fd, NULL, &child, error);
     if (!log && log_fd >= 0) close(log_fd);
     if (code) goto out;

@@ -1,5 +1,5 @@
 /* child.h - a worker process as its parent sees it: where its program is, what it wrote, how it
- * ended, and questions to it that are no launch (devices.h, assignment.h). */
+ * ended, and queries that are not launches (devices.h, assignment.h). */
 #ifndef ASSAY_RUN_CHILD_H
 #define ASSAY_RUN_CHILD_H
 
@@ -8,13 +8,13 @@
 
 #include <stdio.h>
 
-/** $ASSAY_WORKER; else assay-worker beside the running program, in its ../libexec/assay, in the
- * installed place, beside libassay or in its ../libexec/assay. ASSAY_ENOTFOUND names them. */
+/** $ASSAY_WORKER; else assay-worker next to the running program, in its ../libexec/assay, where it
+ * was installed, next to libassay or in its ../libexec/assay. ASSAY_ENOTFOUND lists them. */
 int assay__worker_locate(char *out, size_t out_size, struct assay_error *error);
 /** A descriptor for the worker's stdout and stderr: a nameless file, so that nothing is left behind
  *  whatever happens. *log NULL: /dev/null, and the caller closes it. */
 int assay__child_log_open(FILE **log);
-/** The end of what it wrote; of control characters only line feeds are kept. "" nothing. */
+/** The end of what it wrote, without control characters except line feeds; "" nothing. */
 void assay__child_log_tail(FILE *log, char *out, size_t size);
 /** Waits for the worker and kills it after `grace_ns`. *killed says so; code of the wait. */
 int assay__child_end(struct assay__child *child, uint64_t grace_ns, struct assay__exit *status,
@@ -25,12 +25,13 @@ struct assay__question {
     const volatile int *interrupt;
     /** Members of the job, beside "job". */
     void (*write_job)(void *context, struct assay__json_writer *out);
-    /** Each line but "log", "error" and "done". The arena is the line's. */
+    /** Called for each line except "log", "error" and "done". The arena lasts as long as the
+     * line. */
     int (*hear)(void *context, const struct assay__json *root, struct assay__arena *arena,
                 struct assay_error *error);
     void *context;
     char last_log[512]; /* the last "log" */
-    char reason[1024];  /* what became of a worker that was lost: "crashed: SIGSEGV (…); …" */
+    char reason[1024];  /* what happened to a worker that was lost: "crashed: SIGSEGV (…); …" */
 };
 
 /** Starts a worker, sends the job and reads until "done". *lost: it died (ASSAY_ECRASH) or was

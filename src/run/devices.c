@@ -21,7 +21,7 @@ struct listing {
     struct assay__arena *arena;
     struct told *told; /* arena */
     size_t count;
-    /* the one that is being tried; strings in the arena, name NULL: none */
+    /* the device being tried; strings in the arena, name NULL: none */
     struct assay__device next;
     struct assay__question question;
 };
@@ -80,7 +80,7 @@ static void write_job(void *context, struct assay__json_writer *out)
     put_names(out, "failed", list, false);
 }
 
-/* A device that takes its child with it gets a row that says so; a new child goes on after it. */
+/* A device that crashes its child gets a row that says so; a new child continues after it. */
 static int run_children(struct listing *list, struct assay_error *error)
 {
     for (int n = 0; n < CHILDREN_MOST; n++) {

@@ -1,6 +1,6 @@
 /* devices.h - asks an engine for its devices from a child process, so that a driver that crashes or
- * hangs costs one row. The child is assay-worker with another kind of job, one JSON object per
- * line:
+ * hangs affects only one row. The child is assay-worker with another kind of job, one JSON object
+ * per line:
  *
  *   parent -> {"job": 1, "devices": true, "engine": "ort", "library": null, "only": null,
  *              "working": ["cpu", …], "failed": ["cuda:0", …]}       what an earlier child has sent
@@ -10,8 +10,8 @@
  *             {"done": true}                                         then it exits
  *             {"error": {"code": -8, "message": "…"}}                instead
  *
- * When the child dies or is silent for too long the device it was trying gets a row that says so,
- * and a new child goes on after it. Children run one after the other. */
+ * If the child dies or is silent for too long, the device it was trying gets a row that says so,
+ * and a new child continues after it. Children run one after the other. */
 #ifndef ASSAY_RUN_DEVICES_H
 #define ASSAY_RUN_DEVICES_H
 
@@ -28,17 +28,17 @@ struct assay__json;
 struct assay__devices_options {
     const char *engine;  /* "ort" */
     const char *library; /* NULL: its default */
-    const char *only;    /* the engine's own name of one device ("cuda" is "cuda:0"); NULL: all */
-    double timeout_s;    /* per device; 0: 30 */
+    const char *only; /* the engine's own name for one device ("cuda" means "cuda:0"); NULL: all */
+    double timeout_s; /* per device; 0: 30 */
     const volatile int *interrupt;
     /** Called before each device; may be NULL. */
     void (*trying)(void *context, const char *name);
     void *trying_context;
 };
 
-/** Calls back for every device in the engine's order. ASSAY_EINTERRUPTED after what came until
- *  then; ASSAY_ECRASH or ASSAY_ETIMEOUT when the engine cannot even be loaded; a non-zero value of
- *  `found` ends it and is returned. */
+/** Calls back for every device in the engine's order. ASSAY_EINTERRUPTED after the devices found so
+ * far; ASSAY_ECRASH or ASSAY_ETIMEOUT when the engine cannot even be loaded; a non-zero value of
+ * `found` ends it and is returned. */
 int assay__devices_list(const struct assay__devices_options *options, assay__device_fn *found,
                         void *context, struct assay_error *error);
 

@@ -1,20 +1,21 @@
-/* run.c - one arm in a profile of its own. The profile's file is made before measuring, so that an
- * unwritable place costs no measurement. */
+/* run.c - one arm in its own profile. The file is created before measuring, so that an unwritable
+ * path does not waste a measurement. */
 #include "base/clock.h"
 #include "run/arm/arm.h"
 
 #include <math.h>
 
-#define LAUNCHES_LEAST 5u /* the fewest that have an interval between launches */
-#define PATIENCE_S 4.0 /* then fewer than planned do, if the interval is narrow enough; else … */
+#define LAUNCHES_LEAST 5u /* the minimum for an interval between launches */
+/* then fewer than planned suffice, if the interval is narrow enough; else … */
+#define PATIENCE_S 4.0
 #define LAUNCHES_MOST 15u /* … there are more: so many, … */
-#define UNTIL_S 24.0      /* … until so long after the beginning */
-#define LAYERS_MOST 3u    /* launches for the layers, while none was as fast as the median launch */
+#define UNTIL_S 24.0      /* … until this long after the start */
+#define LAYERS_MOST 3u    /* launches with layers, while none was as fast as the median launch */
 #define LAYERS_UNTIL_S 40.0
-#define FAILED_MOST 2u /* from the first on: the next would fail too */
+#define FAILED_MOST 2u /* counted from the first: the next would fail too */
 
-/* Where nothing else was asked for, several short launches tell more than a long one: a process
- * cannot know how much processes differ. */
+/* Unless something else was requested, several short launches say more than one long launch: one
+ * process cannot show how much processes differ. */
 static bool may_be_brief(const struct assay__run_options *o)
 {
     return !o->measuring.launches && !o->measuring.iterations && !(o->measuring.time_s > 0) &&
@@ -27,7 +28,7 @@ static double spent_s(const struct assay__arm *arm)
     return (double)(assay__now_ns() - arm->start_ns) * 1e-9;
 }
 
-/* Whether the launches so far say too little about how much launches differ. */
+/* Whether there are too few launches so far to tell how much launches differ. */
 static bool wants_launch(const struct assay__arm *arm)
 {
     double p50_ns, half_width;
@@ -37,12 +38,11 @@ static bool wants_launch(const struct assay__arm *arm)
     if (count >= FAILED_MOST && !isfinite(p50_ns)) return false;
     if (count < LAUNCHES_LEAST) return true;
     if (count < ASSAY__BRIEF_LAUNCHES && spent_s(arm) < PATIENCE_S) return true;
-    return !(half_width <= ASSAY__LAUNCHES_AIM) && count < LAUNCHES_MOST &&
-           spent_s(arm) < UNTIL_S;
+    return !(half_width <= ASSAY__LAUNCHES_AIM) && count < LAUNCHES_MOST && spent_s(arm) < UNTIL_S;
 }
 
-/* Short launches without layers, so that a first number is there soon; then one with layers, and
- * others while none of them was as fast as the median launch. */
+/* Short launches without layers, so that there is a first number soon; then one with layers, and
+ * more while none of them was as fast as the median launch. */
 static int launch_briefly(struct assay__arm *arm, struct assay_error *error)
 {
     int code = 0;

@@ -1,6 +1,6 @@
-/* run_options.c - the options of a run: read from a caller's, defaults filled in, what cannot be
- * refused before anything is read or started. Whether a device or a model exists is not looked at
- * here. */
+/* run_options.c - the options of a run: read from the caller's, with defaults filled in; impossible
+ * ones are refused before anything is read or started. Whether a device or a model exists is not
+ * checked here. */
 #include "run/run_options.h"
 
 #include "base/options_read.h"
@@ -15,7 +15,7 @@
 
 #define TIMEOUT_S 300.0
 
-/* A list that a program gives: as long as it says, without holes. */
+/* A list from a program: it must have the stated length and no NULL entries. */
 static int check_list(const char *const *items, size_t count, const char *what,
                       struct assay_error *error)
 {
@@ -65,7 +65,7 @@ bool assay__progress(const struct assay_callbacks *callbacks, const char *phase,
     return callbacks->interrupt && *callbacks->interrupt;
 }
 
-/* A generation is one inference, of one stream; its prompt is the sequence. */
+/* A generation is one inference of one stream; its prompt is the sequence. */
 static int check_generation(struct assay__run_options *options, struct assay_error *error)
 {
     struct assay_workload_options *w = &options->workload;
@@ -87,14 +87,14 @@ static int check_generation(struct assay__run_options *options, struct assay_err
         return assay__refuse_option(error, "layers",
                                     "layers of a whole generation are not timed: profile a single "
                                     "step, such as gpt2:phase=decode,past=32");
-    if (w->sequence == 0) { /* one of them is left: the options may be checked again */
+    if (w->sequence == 0) { /* only one of them stays set: the options may be checked again */
         w->sequence = w->prompt;
         w->prompt = 0;
     }
     return 0;
 }
 
-/* A generation has a cache of its own, and a script no outputs that have names. */
+/* A generation has its own cache, and the outputs of a script have no names. */
 static int check_feedback(const struct assay__run_options *options, struct assay_error *error)
 {
     if (!options->feedback.state_count) return 0;

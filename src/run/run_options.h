@@ -1,5 +1,5 @@
-/* run_options.h - what a run is asked for, as the library's own code passes it on: the public
- * topics (assay/run.h) and what belongs to no caller outside. */
+/* run_options.h - the options of a run inside the library: the public topics (assay/run.h) and
+ * those that no outside caller has. */
 #ifndef ASSAY_RUN_RUN_OPTIONS_H
 #define ASSAY_RUN_RUN_OPTIONS_H
 
@@ -7,8 +7,8 @@
 
 #include <assay/run.h>
 
-/** Called on the caller's own thread when the metrics of a trial stand and before the profile is
- *  kept: what it adds is kept. 0 or ASSAY_ENOMEM. */
+/** Called on the caller's thread once the metrics of a trial are complete and before the profile is
+ * stored; what it adds is stored. 0 or ASSAY_ENOMEM. */
 typedef int assay__conclude_fn(void *context, struct assay_profile *profile, size_t trial);
 
 /** Called once, after the last trial and before the profile is stored; what it adds is stored. */
@@ -25,13 +25,15 @@ struct assay__run_options {
     struct assay_keeping_options keeping;
     struct assay_callbacks callbacks;
     struct assay_feedback_options feedback;
-    const char *command;      /* what it is a profile of; NULL: "run" */
+    const char *command;      /* the command whose profile it is; NULL: "run" */
     const char *command_line; /* recorded; NULL: none */
     const char *script;       /* of the fake engine */
-    bool brief;               /* several short launches, judged together; the layers in the last */
+    bool brief; /* several short launches, judged together; layers only in the last ones */
 #define ASSAY__BRIEF_LAUNCHES 7 /* planned; run.c says when there are fewer or more */
-    bool amortise; /* time_s is the least: what took long to load is measured for longer */
-    const struct assay__ceiling_info *ceilings; /* of the devices, kept in the profile; borrowed */
+    /* time_s is the minimum: a model that took long to load is measured for longer */
+    bool amortise;
+    /* of the devices, stored in the profile; borrowed */
+    const struct assay__ceiling_info *ceilings;
     size_t ceiling_count;
     assay__conclude_fn *conclude; /* NULL: none */
     void *conclude_context;
@@ -39,20 +41,20 @@ struct assay__run_options {
     void *judge_context;
 };
 
-/** The caller's options as ours: ASSAY_EINVAL when they have members that this version does not
- *  know. NULL: all defaults. */
+/** Copies the caller's options: ASSAY_EINVAL if they have members that this version does not know.
+ * NULL: all defaults. */
 int assay__run_options_read(const struct assay_run_options *given, struct assay__run_options *own,
                             struct assay_error *error);
-/** Fills in defaults and refuses what cannot be. */
+/** Fills in defaults and refuses impossible values. */
 int assay__run_options_check(struct assay__run_options *options, struct assay_error *error);
-/** One arm in a profile of its own: assay_run() without the ceilings. */
+/** One arm in its own profile: assay_run() without the ceilings. */
 int assay__run(const struct assay__run_options *options, struct assay_profile **profile,
                struct assay_error *error);
 
-/** Tells the caller, when it listens. */
+/** Passes a message to the caller, if it has a callback. */
 void assay__remark(const struct assay_callbacks *callbacks, const char *format, ...)
     ASSAY_PRINTF(2, 3);
-/** Likewise of progress; done < 0: unknown. True when the caller wants to stop. */
+/** The same for progress; done < 0: unknown. True if the caller wants to stop. */
 bool assay__progress(const struct assay_callbacks *callbacks, const char *phase, double done);
 
 #endif

@@ -11,14 +11,14 @@
 struct assay__sentences {
     struct assay__arena *arena;
     const char **items;   /* in the arena */
-    unsigned char *kinds; /* of each, as its owner counts them; 0 nothing special */
+    unsigned char *kinds; /* kind of each, as defined by the owner; 0 none */
     size_t count;
     bool failed; /* out of memory */
 };
 
 void assay__sentences_add(struct assay__sentences *list, const char *format, ...)
     ASSAY_PRINTF(2, 3);
-/** The one that was added last is of that kind. */
+/** Sets the kind of the one added last. */
 void assay__sentences_kind(struct assay__sentences *list, unsigned char kind);
 
 #endif

@@ -19,7 +19,8 @@ struct assay__single_run {
     const char *assumed;              /* assay__workload_assumed; NULL or "": nothing */
 };
 
-/** One step of the model; its outputs in a folder called `what`, which names it in messages too. */
+/** Runs one step of the model; its outputs go to a folder called `what`, which also names the run
+ * in messages. */
 int assay__single_run_run(struct assay__single_run *work, const char *model, const char *what,
                           struct assay__output **outputs, size_t *count, struct assay_error *error);
 /** An output's numbers, whatever its type; free() them. */

@@ -68,7 +68,7 @@ int assay__workload_try(const struct assay__model *model, const char *path,
         once->options = engine;
         once->workload = workload;
         int refused = run_once(once, path, &why);
-        if (refused != ASSAY_EENGINE) break; /* what else went wrong, the run itself will say */
+        if (refused != ASSAY_EENGINE) break; /* the run itself will report any other error */
         if (!i) first = why;
         now.attempt = workload->attempt + 1;
         if (now.attempt >= workload->tries || i + 1 >= LAUNCHES)

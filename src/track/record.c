@@ -1,12 +1,12 @@
-/* record.c - the accounts of the allocation tracker: totals, size classes and peak of each phase,
- * live bytes, and a table of every live block (address, size as it was asked for, site). The table
- * is cut into shards with a lock each; within a shard it is open addressing with linear probing,
- * and a block that leaves closes its gap (Knuth, The Art of Computer Programming 3, 6.4, algorithm
+/* record.c - the bookkeeping of the allocation tracker: totals, size classes and peak of each
+ * phase, live bytes, and a table of every live block (address, requested size, site). The table is
+ * split into shards with a lock each; within a shard it is open addressing with linear probing, and
+ * the gap of a removed block is closed (Knuth, The Art of Computer Programming 3, 6.4, algorithm
  * R).
  *
- * Limits: 1.5 million live blocks; a block that finds no room is counted as allocated and dropped
- * from the live bytes, and the number of such blocks is reported. 65,536 inferences are marked.
- * Sizes are those asked for, without what the allocator adds. */
+ * Limits: 1.5 million live blocks; a block that does not fit is counted as allocated and left out
+ * of the live bytes, and the number of such blocks is reported. 65,536 inferences are marked. Sizes
+ * are the requested ones, without what the allocator adds. */
 #include "track/tracker.h"
 
 #include <dlfcn.h>
@@ -203,11 +203,11 @@ struct track_block track_take(void *address)
 void track_releasing(void *address)
 {
     struct track_block block = track_take(address);
-    if (block.known) release(&block); /* also between inferences: what they left is released then */
+    if (block.known) release(&block); /* also between inferences, for what they left behind */
 }
 
 /* A reallocation is the release of the old block and the allocation of the new one. size 0 frees
- * the block where the C library gives NULL for it. */
+ * the block if the C library returns NULL for it. */
 void track_reallocated(void *old_address, struct track_block old, void *address, size_t size)
 {
     if (!address && size > 0) { /* failed: the old block stays */
@@ -224,8 +224,8 @@ void track_reallocated(void *old_address, struct track_block old, void *address,
 
 /* --- what the worker asks --------------------------------------------------------------------- */
 
-/* mallinfo2 of the C library that has it: ten sizes, of which arena is taken from the system by brk
- * and mmap'ed arenas, hblkhd is mapped block by block, uordblks is in use of arena. */
+/* mallinfo2, where the C library has it: ten sizes, of which arena is what brk and mmap'ed arenas
+ * got from the system, hblkhd what is mapped block by block, uordblks what is in use of arena. */
 static void read_heap(void)
 {
     struct info {

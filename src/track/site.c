@@ -1,14 +1,14 @@
-/* site.c - who asked for memory: the innermost four callers outside the C and C++ libraries, from
- * the unwinder (frame pointers are not to be relied on). A site is such a chain of four return
- * addresses; chains are identified by 64 bits of hash alone. The loader is asked once per page of
- * code which module an address lies in.
+/* site.c - who requested memory: the innermost four callers outside the C and C++ libraries, from
+ * the unwinder (frame pointers are not reliable). A site is such a chain of four return addresses;
+ * chains are identified by 64 bits of hash alone. The loader is queried once per page of code for
+ * the module of an address.
  *
- * The text names, innermost first, "module+0xoffset", with the name of the function where the
- * module's symbol table has it. A stripped library has none. Beyond 98,304 chains, and beyond 32
- * frames from the call, callers are counted together.
+ * The text names, innermost first, "module+0xoffset", with the name of the function if the module's
+ * symbol table has it. A stripped library has none. Beyond 98,304 chains, and beyond 32 frames from
+ * the call, callers are counted together.
  *
  * The unwinder and the loader may themselves allocate: the thread is marked busy meanwhile, so that
- * is not counted. */
+ * this is not counted. */
 #include "track/tracker.h"
 
 #include <dlfcn.h>
@@ -18,7 +18,7 @@
 #include <unwind.h>
 
 #define WALK_MOST 32 /* frames looked at */
-#define PAGES 32768u /* of code, whose module is remembered */
+#define PAGES 32768u /* pages of code whose module is remembered */
 #define PAGE_SHIFT 12
 #define SITES_TOLD 64
 #define SITES_USED (TRACK_SITES / 4 * 3)
@@ -26,7 +26,7 @@
 static struct track_site *table;
 static volatile int table_lock;
 static _Atomic uint32_t site_count;
-/* page number * 2 + 1 when it is of a language's library; 0: not known yet */
+/* page number * 2 + 1 if it belongs to a language's library; 0: not known yet */
 static _Atomic uint64_t pages[PAGES];
 
 struct track_site *track_sites(void)
@@ -44,8 +44,8 @@ struct walk {
     bool outside; /* of the tracker */
 };
 
-/* The linker's names for the ends of this image. Asking dladdr at every allocation would cost a
- * search of symbols. */
+/* The linker's names for the ends of this image. Calling dladdr at every allocation would cost a
+ * symbol search. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
 
@@ -145,8 +145,8 @@ static void describe(const struct track_site *site, char *text, size_t size)
     text[0] = '\0';
     for (int i = 0; i < site->depth; i++) {
         if (!dladdr((const char *)site->frames[i] - 1, &info) || !info.dli_fbase) continue;
-        /* "libx.so+0x12 (name) < +0x34 < liby.so+0x56": a module is named when it is another one
-         * than before. */
+        /* "libx.so+0x12 (name) < +0x34 < liby.so+0x56": a module is named when it differs from the
+         * one before. */
         size_t used = strlen(text);
         size_t offset = (size_t)((const char *)site->frames[i] - (const char *)info.dli_fbase);
         snprintf(text + used, size - used, "%s%s+0x%zx%s%.60s%s", used ? " < " : "",
@@ -160,8 +160,8 @@ static void describe(const struct track_site *site, char *text, size_t size)
 
 /* --- the largest ones ------------------------------------------------------------------------- */
 
-/* Into the list of indexes ordered by bytes, largest first, when there is room or it is larger than
- * the last. */
+/* Inserts it into the list of indexes ordered by bytes, largest first, if there is room or it is
+ * larger than the last. */
 static size_t insert_by_bytes(uint32_t *list, size_t count, size_t room, uint32_t index, int phase)
 {
     uint64_t bytes = atomic_load(&table[index].bytes[phase]);

@@ -1,6 +1,6 @@
-/* tracker.h - inside the allocation tracker: wrap.c takes the calls, record.c keeps the accounts,
- * site.c says who asked. Nothing here allocates with malloc: tables are mapped once, of fixed
- * size. */
+/* tracker.h - inside the allocation tracker: wrap.c intercepts the calls, record.c does the
+ * bookkeeping, site.c says who called. Nothing here allocates with malloc: tables are mapped once,
+ * of fixed size. */
 #ifndef ASSAY_TRACK_TRACKER_H
 #define ASSAY_TRACK_TRACKER_H
 
@@ -18,17 +18,19 @@ struct track_site {
     int64_t live_at[ASSAY__TRACK_PHASES];
 };
 
-/** The table; site 0 stands for all that found no room. NULL: no memory for it. */
+/** The table; site 0 stands for all that did not fit. NULL: no memory for the table. */
 struct track_site *track_sites(void);
-/** Who asked: the index of the calling chain's site. */
+/** The index of the calling chain's site. */
 uint32_t track_site_here(void);
-/** The sites of a phase that asked for most bytes, largest first; how many were written. */
+/** The sites of a phase that requested the most bytes, largest first; returns how many were
+ * written. */
 size_t track_read_sites(enum assay__track_phase phase, struct assay__track_site *out, size_t room);
 
 /** Something was allocated, is about to be released, … `address` NULL is ignored. */
 void track_allocated(void *address, size_t size);
 void track_releasing(void *address);
-/** realloc: the old block leaves the table before the call and comes back when it failed. */
+/** realloc: the old block is removed from the table before the call, and put back if that
+ * failed. */
 struct track_block {
     size_t size;
     uint32_t site;
@@ -43,7 +45,7 @@ void track_busy_set(bool busy);
 
 void track_lock(volatile int *lock);
 void track_unlock(volatile int *lock);
-/** Zeroed memory that is never given back; NULL: none. */
+/** Zeroed memory that is never freed; NULL: none. */
 void *track_map(size_t size);
 
 #endif

@@ -1,9 +1,9 @@
-/* wrap.c - malloc and its relatives, in front of the C library's: each call goes on to the next
- * definition (RTLD_NEXT) and is recorded by record.c. dlsym itself may allocate before the next
- * definitions are known: such calls get pieces of a small static area that is never given back.
+/* wrap.c - malloc and its relatives, in front of the C library's: each call is passed on to the
+ * next definition (RTLD_NEXT) and is recorded by record.c. dlsym itself may allocate before the
+ * next definitions are known: such calls get pieces of a small static area that is never freed.
  *
- * Limits: memory from mmap, brk or an allocator of the program's own is not seen; free of a block
- * that was allocated unseen is passed on and not counted. */
+ * Limits: memory from mmap, brk or the program's own allocator is not seen; freeing a block whose
+ * allocation was not seen is passed on and not counted. */
 #include "track/tracker.h"
 
 #include <dlfcn.h>
@@ -39,7 +39,7 @@ static struct {
 
 static _Alignas(64) char early[EARLY_BYTES];
 static _Atomic size_t early_used;
-static _Atomic int state; /* 0: not asked, 1: being asked, 2: known */
+static _Atomic int state; /* 0: not looked up, 1: being looked up, 2: known */
 
 static void *early_take(size_t size)
 {
@@ -56,7 +56,7 @@ static bool is_early(const void *address)
     return at >= early && at < early + EARLY_BYTES;
 }
 
-/* A function pointer out of an object pointer, as POSIX allows and ISO C does not say. */
+/* A function pointer from an object pointer, which POSIX allows and ISO C does not define. */
 static void find(const char *name, void *out)
 {
     void *found = dlsym(RTLD_NEXT, name);

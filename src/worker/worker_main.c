@@ -1,5 +1,5 @@
 /* worker_main.c - assay-worker: runs one launch for a parent that holds the other end of descriptor
- * 3. Not for people. */
+ * 3. Not meant to be started by hand. */
 #include "run/worker/worker.h"
 
 #include <fcntl.h>
@@ -14,9 +14,9 @@ int main(void)
         return 2;
     }
     /* Newer builds of ONNX Runtime for Linux collect usage data: a device id and a database in the
-     * user's cache folder, a file in $TMPDIR. A measurement leaves no such traces and does not want
-     * that work beside it. It must be said before the library is loaded; a value the user has set
-     * stays. */
+     * user's cache folder, a file in $TMPDIR. A measurement should leave no such traces, and should
+     * not compete with that work. The variable must be set before the library is loaded; a value
+     * set by the user is kept. */
     setenv("ORT_DISABLE_TELEMETRY", "1", 0);
     return assay__worker_main();
 }

@@ -23,7 +23,7 @@ struct assay__accelerator_model {
     enum assay__dtype dtype; /* of the matrices; else float32 */
     int64_t size;            /* matrices: N; copies and transfers: elements */
     int64_t length;          /* of the chain; else 1 */
-    const char *options;     /* of the provider: "use_tf32=0"; NULL: none */
+    const char *options;     /* option of the provider: "use_tf32=0"; NULL: none */
 };
 
 /** Writes the model to `path` and describes its inputs (in the arena). Copies need a size divisible

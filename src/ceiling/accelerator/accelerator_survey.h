@@ -25,7 +25,7 @@ struct assay__accelerator_survey {
     size_t clock_channel;
     const char *clock_why;
     double launch_s;   /* latency.launch; NaN unknown */
-    int64_t matmul_n;  /* the best size for the first type; 0 unknown */
+    int64_t matmul_n;  /* the best size for the first data type; 0 unknown */
     double matmul_s;   /* of one product of that size */
     double fixed_s;    /* cost of an inference of that size besides its products; NaN unknown */
     const char *fault; /* why no model at all runs; NULL: one did, or none was tried */

@@ -53,7 +53,7 @@ struct assay__datum assay__datum_badge(const char *text, enum assay__badge badge
     return value;
 }
 
-/* Ratios that are no shares: factors of times, and what has no unit. */
+/* Ratios that are not shares: factors of times, and numbers without a unit. */
 static const char *unit_of(const struct assay_metric *metric)
 {
     static const struct {

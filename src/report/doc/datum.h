@@ -9,7 +9,7 @@
 /* Units besides the base units of design.md section 3, for numbers that are not metrics. */
 #define ASSAY__UNIT_COUNT "count"           /* 1,234,567 */
 #define ASSAY__UNIT_FACTOR "factor"         /* 1.70 × */
-#define ASSAY__UNIT_TIMES "times"           /* 2.67 ×: three digits, zeros at the end left out */
+#define ASSAY__UNIT_TIMES "times"           /* 2.67 ×: three digits, without trailing zeros */
 #define ASSAY__UNIT_PLAIN "plain"           /* three significant digits, no unit */
 #define ASSAY__UNIT_SHORT "short"           /* 25.6 M: the column names the unit */
 #define ASSAY__UNIT_HUNDREDTHS "hundredths" /* 2.50: a ratio that is not a share */
@@ -17,7 +17,7 @@
 enum assay__datum_kind {
     ASSAY__DATUM_NONE, /* nothing to say: an empty cell */
     ASSAY__DATUM_TEXT,
-    ASSAY__DATUM_NUMBER, /* not finite, or unavailable: not known, `note` says why */
+    ASSAY__DATUM_NUMBER, /* not finite, or unavailable: unknown, and `note` says why */
 };
 
 enum assay__badge { ASSAY__BADGE_NONE, ASSAY__BADGE_PASS, ASSAY__BADGE_WARN, ASSAY__BADGE_FAIL };
@@ -30,7 +30,7 @@ struct assay__datum {
     double tone; /* a ratio that a page colours, less to one side and more to the other; 0: none */
     double number;
     const char *unit;          /* of a number; NULL: its column's */
-    const char *text;          /* of a text; of a number: how it is shown instead */
+    const char *text;          /* the text; for a number, what is shown instead of it */
     const char *name;          /* of the metric it is; NULL: none */
     const char *source, *note; /* where a number comes from, its formula, or why it is not known */
     const char *link;          /* id of the row or section it leads to; NULL: none */
@@ -49,7 +49,7 @@ struct assay__datum assay__datum_metric(const struct assay_metric *metric);
 struct assay__datum assay__datum_judged(const struct assay__number *number);
 /** Not known, with the reason. */
 struct assay__datum assay__datum_unknown(const char *why);
-/** A word that judges: pass, warn or fail. */
+/** A verdict: pass, warn or fail. */
 struct assay__datum assay__datum_badge(const char *text, enum assay__badge badge);
 
 bool assay__datum_is_known(const struct assay__datum *value); /* text that is not "", or a number */
@@ -75,11 +75,11 @@ void assay__print_short_count(struct assay__buf *out, int64_t value);
 const char *assay__state_mark(enum assay_state state);
 /** "1x3x224x224", symbols by name, "?" where unknown, "scalar" for rank 0, "unknown shape". */
 void assay__print_shape(struct assay__buf *out, const struct assay__tensor_info *tensor);
-/** A metric as a sentence has it: "39.1 ms", "=210 GFLOP/s", "—". */
+/** A metric as it appears in a sentence: "39.1 ms", "=210 GFLOP/s", "—". */
 struct assay__digits assay__shown(const struct assay_metric *metric);
 
-/** What a launch did: inferences before measuring began (not kept; NaN unknown), samples kept, how
- * many of these were found to be warm-up, and the rest, on which the statistics are based. */
+/** The counts of a launch: inferences before measuring began (not kept; NaN unknown), samples kept,
+ * how many of these were found to be warm-up, and the rest, which the statistics are based on. */
 struct assay__launch_counts {
     double prerun;
     size_t kept, found, counted;

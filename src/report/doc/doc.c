@@ -233,7 +233,7 @@ void assay__doc_fact(struct assay__doc *doc, const char *label)
     if (!block) return;
     block->fact = assay__doc_array(doc, 1, sizeof *block->fact);
     if (block->fact) block->fact->label = copy(doc, label);
-    if (doc->failed) doc->count--; /* a block without its content would be read */
+    if (doc->failed) doc->count--; /* otherwise a block without its content would be read */
 }
 
 void assay__doc_verdict(struct assay__doc *doc, const char *text)
@@ -260,7 +260,7 @@ void assay__doc_quality(struct assay__doc *doc, struct assay__quality quality)
     doc->quality = quality;
 }
 
-/* Ceilings of the device would give it, and there are none. */
+/* It needs ceilings of the device, and there are none. */
 static bool lacks_ceilings(const struct assay__doc *doc, const char *metric)
 {
     const struct assay_profile *profile = doc->study ? doc->study->profile : NULL;
@@ -458,7 +458,7 @@ struct assay__table *assay__doc_add_table(struct assay__doc *doc, const char *na
     return table;
 }
 
-/* Fills the last row up with empty cells. */
+/* Fills the rest of the last row with empty cells. */
 static bool fill_up(struct assay__table *table)
 {
     size_t end = table->row_count * table->column_count;

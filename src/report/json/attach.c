@@ -1,8 +1,7 @@
-/* attach.c - the data that a page carries for its script and for downloads: the JSON report, the
- * samples, the layers' places under the roofs and in their blocks. Lists of rows are columns
- * (json_pack.h).
+/* attach.c - the data in a page for its script and for downloads: the JSON report, the samples, the
+ * layers' places under the roofs and in their blocks. Lists of rows are columns (json_pack.h).
  *
- * Samples are kept whole but compact: per launch, base64 of their differences as the profile's file
+ * Samples are complete but compact: per launch, base64 of their differences as the profile's file
  * encodes them (profile/chunk.c, "delta-varint"). A sample is a difference of two stamps of a clock
  * that counts ns, so a whole number; a launch with anything else is written as plain numbers. */
 #include "report/json/json_pack.h"

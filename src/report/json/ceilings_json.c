@@ -1,5 +1,5 @@
-/* ceilings_json.c - measured ceilings as members of a JSON object; of an accelerator with the share
- * of the published peak that they reach. */
+/* ceilings_json.c - measured ceilings as members of a JSON object; for an accelerator, with the
+ * share of the published peak that they reach. */
 #include "report/report_machine.h"
 
 #include "report/json/json_members.h"
@@ -25,7 +25,7 @@ static void row_json(struct assay__json_writer *json, const struct assay__ceilin
                         json_count("working_set_bytes", row->working_set_bytes, 1),
                         json_number("clock_before_hz", row->clock_before_hz),
                         json_number("clock_after_hz", row->clock_after_hz));
-    /* The published peak and the share of it that was reached; null where nothing is published. */
+    /* The published peak and the share of it that was reached; null if nothing is published. */
     if (hardware) {
         struct assay__published published;
         bool known = assay__published_find(hardware, row->name, &published);

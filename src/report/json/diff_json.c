@@ -1,6 +1,6 @@
 /* diff_json.c - several profiles side by side as one JSON object: every row, folded or not, each
- * with why it has no interval. Numbers are in base units; times of layers in microseconds, as in
- * every JSON of ours. */
+ * with the reason if it has no interval. Numbers are in base units; times of layers in
+ * microseconds, as in all our JSON. */
 #include "report/report_diff.h"
 
 #include "report/json/json_parts.h"

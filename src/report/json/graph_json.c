@@ -1,6 +1,6 @@
 /* graph_json.c - the graph of the network for the page's script (html/graph.js): the tree of groups
- * and, of each, the layout of what is in it. The script draws with these what is open and closed;
- * it computes no layout, only where boxes go when others grow.
+ * and, of each, the layout of what is in it. From these the script draws what is open and closed;
+ * it computes no layout, only where boxes move when others grow.
  *
  *   {"trial", "sizes": {…}, "largest": bytes, "labels": [by layer],
  *    "chips": [{"node": layer or ~group, "in", "out"}],
@@ -29,7 +29,7 @@ static void put_sizes(struct assay__json_writer *w)
         json_number("bend", ASSAY__GRAPH_BEND));
 }
 
-/* A layer by its place, a group by ~ of its number. */
+/* A layer by its index, a group by ~ of its number. */
 static void put_kids(struct assay__json_writer *w, const struct assay__graph_tree *tree,
                      const struct assay__graph_node *node)
 {

@@ -1,4 +1,4 @@
-/* inspect_diff_json.c - the difference of two models as JSON: both in short, the metrics side by
+/* inspect_diff_json.c - the difference of two models as JSON: both in brief, the metrics side by
  * side, and the operators, parameters and layers that differ. Missing on one side is null. */
 #include "report/json/json_parts.h"
 #include "report/report_model.h"

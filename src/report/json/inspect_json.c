@@ -1,6 +1,6 @@
 /* inspect_json.c - inspect as one JSON object (doc/inspect.md lists its members). Unknown numbers
- * are null. A shape is a list of numbers, null where a dimension is not known; symbolic_shape keeps
- * the names of the file, and is present only where it differs. */
+ * are null. A shape is a list of numbers, null for an unknown dimension; symbolic_shape has the
+ * names of the file, and is present only if it differs. */
 #include "report/json/json_parts.h"
 #include "report/report_model.h"
 
@@ -9,7 +9,7 @@
 
 /* --- shapes ----------------------------------------------------------------------------------- */
 
-/* A dimension that is not known is its symbol in `shapes` (NULL: these have none), else null. */
+/* An unknown dimension is its symbol in `shapes` (NULL: there are none), else null. */
 static void put_shape(struct assay__json_writer *w, const char *key,
                       const struct assay__shapes *shapes, const struct assay__shape_entry *entry)
 {
@@ -49,7 +49,7 @@ static void put_tensor(struct assay__json_writer *w, const struct assay__inspect
     assay__json_object_end(w);
 }
 
-/* An absent optional is null, so that positions stay. */
+/* A missing optional value is null, so that positions are kept. */
 static void put_names(struct assay__json_writer *w, const struct assay__inspect *inspect,
                       const char *key, const char **names, size_t count)
 {
@@ -114,7 +114,7 @@ static void put_model(struct assay__json_writer *w, const struct assay__inspect 
 
 /* --- layers ----------------------------------------------------------------------------------- */
 
-/* A ratio of two exact numbers needs no seventeen digits. */
+/* A ratio of two exact numbers does not need seventeen digits. */
 static double six_digits(double value)
 {
     if (!isfinite(value) || value == 0) return value;
@@ -128,7 +128,7 @@ static void put_layers(struct assay__json_writer *w, const struct assay__inspect
         const struct assay__inspect_layer *layer = &inspect->layers[i];
         const struct assay__node *node = layer->node;
         assay__json_object(w);
-        w->pretty = false; /* a line per layer: thousands of them stay readable, and small */
+        w->pretty = false; /* one line per layer: thousands of them stay readable, and small */
         assay__json_members(w, json_integer("index", i), json_string("name", layer->name),
                             json_string("op", node->op), json_string("domain", node->domain));
         if (node->source_op) assay__json_put_string(w, "source_op", node->source_op);
@@ -169,7 +169,7 @@ static void put_memory(struct assay__json_writer *w, const struct assay__inspect
     assay__json_object_end(w);
 }
 
-/* Weights that the file holds compressed; nothing when there are none. */
+/* Weights that are compressed in the file; nothing if there are none. */
 static void put_stored(struct assay__json_writer *w, const struct assay__model *model)
 {
     if (!model->stored_count) return;

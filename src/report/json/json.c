@@ -66,7 +66,7 @@ void assay__json_metrics(struct assay__json_writer *w, const struct assay_metric
     assay__json_object_end(w);
 }
 
-/* A metric's value times `scale`, null when it is unavailable or not there. */
+/* A metric's value times `scale`, null if it is unavailable or missing. */
 static void put_scaled(struct assay__json_writer *w, const char *key,
                        const struct assay__trial *trial, const char *name, double scale)
 {
@@ -140,7 +140,7 @@ static void put_launches(struct assay__json_writer *w, const struct assay__trial
     }
 }
 
-/* Sums over the layers of each operator, the longest first; null where a layer has none. */
+/* Sums over the layers of each operator, the longest first; null if a layer has none. */
 static void put_operators(struct assay__json_writer *w, const struct assay__layers *layers)
 {
     size_t count;

@@ -92,8 +92,8 @@ static void put_row(struct assay__json_writer *w, const struct assay_profile *pr
     assay__json_object_end(w);
 }
 
-/* Why they differ: operators and layers, the reference first; null with the reason where layers
- * were not timed. */
+/* Why they differ: operators and layers, the reference first; null, with the reason, if layers were
+ * not timed. */
 static void put_changes(struct assay__json_writer *w, struct assay__study *study)
 {
     const struct assay__layer_changes *all = assay__study_changes(study);

@@ -1,5 +1,4 @@
-/* json_members.h - how every JSON document of ours begins and ends, and objects as lists of their
- * members:
+/* json_members.h - how all our JSON documents begin and end, and objects as lists of their members:
  *
  *   assay__json_record(w, "peak", json_string("node", p->node), json_number("bytes", p->bytes));
  */
@@ -8,10 +7,10 @@
 
 #include "base/json.h"
 
-/** Opens the object that every JSON document of ours is, with its first members: "assay":
- *  {"version", "schema"} of this program, and "command" (NULL: none). */
+/** Opens the object that is the whole document, with its first members: "assay": {"version",
+ * "schema"} of this program, and "command" (NULL: none). */
 void assay__json_head(struct assay__json_writer *w, struct assay__buf *out, const char *command);
-/** The same of what another version measured, without the command. */
+/** The same for what another version measured, without the command. */
 void assay__json_head_of(struct assay__json_writer *w, struct assay__buf *out, const char *version,
                          int schema);
 /** Closes it and ends the line. */
@@ -68,17 +67,17 @@ static inline struct assay__json_member json_bool(const char *key, bool is)
     return (struct assay__json_member){.key = key, .kind = ASSAY__MEMBER_BOOL, .integer = is};
 }
 
-/** Member "assumed": the sizes that neither a file nor an option gave; not there when there are
- *  none (NULL or ""). */
+/** Member "assumed": the sizes that neither a file nor an option specified; absent if there are
+ * none (NULL or ""). */
 void assay__json_assumed(struct assay__json_writer *w, const char *assumed);
 
-/** With that many digits, where more mean nothing and there may be many: 4 for a place in a
- *  picture. */
+/** With that many digits, if more would be meaningless and there may be many numbers: 4 for a
+ * position in a picture. */
 double assay__json_rounded(double value, int digits);
 
 void assay__json_add_members(struct assay__json_writer *w, const struct assay__json_member *members,
                              size_t count);
-/** An object of these members: a member itself, or (key NULL) an element of the open array. */
+/** An object with these members: a member itself, or (key NULL) an element of the open array. */
 void assay__json_add_record(struct assay__json_writer *w, const char *key,
                             const struct assay__json_member *members, size_t count);
 

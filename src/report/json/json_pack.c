@@ -71,7 +71,7 @@ static const char *past_value(const char *at, const char *end)
     return end;
 }
 
-/* The element, or the member's key and value, at *at; false at the end. Moves on past the comma. */
+/* The element, or the member's key and value, at *at; false at the end. Moves past the comma. */
 static bool next(const char **at, const char *end, struct slice *key, struct slice *value)
 {
     const char *from = skip_space(*at, end);
@@ -270,7 +270,7 @@ static void put_column(struct pack *p, const struct slice *cells, size_t count)
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-/* The keys of the rows of a list of objects, if all have the same; NULL: they do not. */
+/* The keys of the rows of a list of objects, if all have the same; NULL: they differ. */
 static struct slice *common_keys(struct pack *p, struct slice list, size_t rows, size_t *count)
 {
     const char *at = list.text + 1, *end = list.text + list.length;

@@ -1,5 +1,5 @@
-/* json_pack.h - the same JSON in fewer bytes, for a page that carries it: a list of objects that
- * all have the same members becomes one object of columns.
+/* json_pack.h - the same JSON in fewer bytes, for embedding in a page: a list of objects that all
+ * have the same members becomes one object of columns.
  *
  *   [{"op":"Conv","us":3}, {"op":"Conv","us":4}, …]  ->
  * {"~rows":4,"op":{"~all":"Conv"},"us":[3,4,…]}
@@ -14,7 +14,7 @@
  *   {"~list": [2, 1], "~items": column} lists: their lengths, and their elements one after the
  * other
  *
- * Nothing is lost, the order of members included: page.js and tests/page_check.py unpack it. Keys
+ * Nothing is lost, including the order of members: page.js and tests/page_check.py unpack it. Keys
  * that begin with "~" do not occur in our JSON. */
 #ifndef ASSAY_REPORT_JSON_JSON_PACK_H
 #define ASSAY_REPORT_JSON_JSON_PACK_H

@@ -1,6 +1,6 @@
 /* json_parts.c - what was read over time and around a run. Series are written in full, however
  * long: two arrays of the same length, with null for a missing value. Each array is one line. What
- * was not asked for is null (or an empty list), with the reason. */
+ * was not requested is null (or an empty list), with the reason. */
 #include "report/json/json_parts.h"
 
 #include "profile/tables.h"

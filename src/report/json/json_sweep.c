@@ -81,7 +81,7 @@ void assay__json_sweep(struct assay__json_writer *w, struct assay__study *study)
         assay__json_array_end(w);
     }
     put_confirmation(w, sweep);
-    /* The table of the NCP guides, where the grid has one. */
+    /* The table of the NCP guides, if the grid has one. */
     if (assay__sweep_is_matrix(sweep)) {
         for (ASSAY__JSON_EACH(i, w, "matrix", sweep->count)) {
             const struct assay__sweep_point *p = &sweep->points[i];

@@ -16,7 +16,8 @@ static const char *or_empty(const char *maybe)
     return maybe ? maybe : "";
 }
 
-/* The finding that gained most, else the one that could: a sentence of at most 20 words. */
+/* The finding that gained the most, else the one with the largest potential: a sentence of at most
+ * 20 words. */
 static const char *headline(struct assay__doc *doc, const struct assay__advice *advice)
 {
     const struct assay_profile *profile = advice->profile;
@@ -119,8 +120,8 @@ static void put_value(struct assay__buf *out, const struct assay__change *change
     }
 }
 
-/* The command's form with the model and the value (the rule's id, or the change's) in their
- * places. */
+/* The command template with the model and the value (the id of the rule or of the change) filled
+ * in. */
 static const char *fill_in(struct assay__doc *doc, const struct assay__advice *advice,
                            const char *form, const struct assay__change *change, const char *id)
 {
@@ -144,7 +145,7 @@ static const char *fill_in(struct assay__doc *doc, const struct assay__advice *a
     return assay__doc_take(doc, &out);
 }
 
-/* What makes the change, where it was tried and helped; else what tries it. */
+/* The command that makes the change, if it was tried and helped; else the one that tries it. */
 static void add_command(struct assay__doc *doc, const struct assay__advice *advice, size_t index)
 {
     const struct assay__finding *f = &advice->profile->findings[index];
@@ -171,15 +172,15 @@ static const struct part {
     {"withdrawn", "withdrawn", "Tried and withdrawn", "tried here, not recommended"},
 };
 
-/* What a finding gained, or could; 0 unknown. */
+/* What a finding gained, or could gain; 0 unknown. */
 static double gain_of(const struct assay__finding *f, bool measured)
 {
     double gain = measured ? f->verified_gain : f->expected_gain;
     return isfinite(gain) ? gain : 0;
 }
 
-/* The next finding of a part: of what was verified the largest measured gain that is not shown yet,
- * of the others the largest potential. SIZE_MAX: none is left. */
+/* The next finding of a part: among the verified ones, the largest measured gain not shown yet;
+ * among the others, the largest potential. SIZE_MAX: none is left. */
 static size_t next_of(const struct assay_profile *profile, const char *state, const bool *shown)
 {
     size_t best = SIZE_MAX;
@@ -253,7 +254,7 @@ static void add_missing(struct assay__doc *doc, const struct assay__advice *advi
     assay__doc_end(doc);
 }
 
-/* What the numbers are, and why those that are missing are. */
+/* What the numbers are, and why some are missing. */
 static void add_notes(struct assay__doc *doc, const struct assay__advice *advice)
 {
     if (!advice->found) return;

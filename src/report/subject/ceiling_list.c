@@ -1,7 +1,7 @@
-/* ceiling_list.c - measured ceilings. For the CPU people see one core next to all cores: a line is
- * what the two rows share (data type; level and pattern), in the order of the set. A device's
- * ceilings are shown with the share of the published peak that they reach. CSV has a row per
- * ceiling. */
+/* ceiling_list.c - measured ceilings. For the CPU, people see one core next to all cores: the two
+ * rows that share a data type, or level and pattern, are one line, in the order of the set. A
+ * device's ceilings are shown with the share of the published peak that they reach. CSV has a row
+ * per ceiling. */
 #include "report/report_machine.h"
 
 #include "base/text.h"
@@ -20,7 +20,7 @@ static struct assay__datum number(const struct assay__ceiling *row, double value
     return assay__datum_number(value, row->unit, row->state);
 }
 
-/* Unknown: with the reason. row NULL: empty. */
+/* If unknown, with the reason. row NULL: empty. */
 static struct assay__datum best(const struct assay__ceiling *row)
 {
     if (!row) return assay__datum_none();
@@ -44,7 +44,7 @@ static const char *label(struct assay__doc *doc, const struct assay__ceiling *ro
     return assay__doc_printf(doc, "%s%s%s", what, *row->pattern ? " " : "", row->pattern);
 }
 
-/* What it was measured with: the instruction, or the working set. */
+/* How it was measured: the instruction, or the working set. */
 static const char *means(struct assay__doc *doc, const struct assay__ceiling *row)
 {
     if (!row || row->state == ASSAY_UNAVAILABLE) return "";
@@ -110,7 +110,7 @@ static void add_cpu_kind(struct assay__doc *doc, const struct line *lines, size_
         if (lines[i].first->kind == kind) put_line(t, &lines[i]);
 }
 
-/* Rows that differ in the number of cores alone are one line. */
+/* Rows that differ only in the number of cores are one line. */
 static void add_cpu(struct assay__doc *doc, const struct assay__ceilings *set)
 {
     struct line *lines = assay__doc_array(doc, set->count + 1, sizeof *lines);

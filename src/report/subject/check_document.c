@@ -1,5 +1,5 @@
-/* check_document.c - a check as a document: the verdict, what was asked, then errors, warnings and
- * notes, each rule once with the nodes that break it, and the map of what would run where. */
+/* check_document.c - a check as a document: the verdict, what was checked, then errors, warnings
+ * and notes, each rule once with the nodes that break it, and the map of what would run where. */
 #include "report/report_model.h"
 
 #include "base/text.h"
@@ -28,7 +28,7 @@ static size_t group_count(const struct assay__check *check, enum assay__check_se
     return groups;
 }
 
-/* Where nodes run holds for the shapes that were assumed: of a range of them, none does. */
+/* Where nodes run is only valid for the assumed shapes; if these are a range, nothing is shown. */
 static bool has_open_inputs(const struct assay__check *check)
 {
     for (size_t i = 0; i < check->item_count; i++)
@@ -159,9 +159,8 @@ static bool same_result(const struct assay__check_chip *a, const struct assay__c
     return a->verdict == b->verdict && a->off == b->off && a->on_segments == b->on_segments;
 }
 
-/* "A14, M1: warn, 4 nodes elsewhere, 2 subgraphs": the chips that share the result of the first of
- * them;
- * "" when it is not the first. */
+/* "A14, M1: warn, 4 nodes elsewhere, 2 subgraphs": the chips that have the same result as this one;
+ * "" if it is not the first of them. */
 static const char *chip_result(struct assay__doc *doc, const struct assay__check *check,
                                size_t index)
 {
@@ -191,7 +190,7 @@ static const struct assay__column chip_columns[] = {
     {"flops_share", "FLOPs on it", .unit = "ratio"},
 };
 
-/* One line where their results differ, and each alone. */
+/* One line if their results differ, and each separately. */
 static void add_chips(struct assay__doc *doc, const struct assay__check *check)
 {
     bool differ = false;
@@ -225,11 +224,11 @@ static const struct assay__column item_columns[] = {
     {.key = "basis"},
     {.key = "chips"},
     {"bytes", "bytes", "B", .priority = 1, .flags = ASSAY__COLUMN_SUM},
-    {.title = "on", .priority = 1}, /* the two where they differ within a group */
+    {.title = "on", .priority = 1}, /* the two columns if they differ within a group */
     {.title = "reason", .flags = ASSAY__COLUMN_PROSE},
 };
 
-/* What all items of a group have in common; NULL where they differ. */
+/* What all items of a group have in common; NULL if they differ. */
 struct common {
     const char *chips, *reason;
     double bytes;

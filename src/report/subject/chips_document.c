@@ -16,7 +16,7 @@ static const struct assay__column columns[] = {
     {"ane_floor_watts", "floor W", .unit = "W"},
 };
 
-/* People read four digits, as the sources give them; the unit is in the title. */
+/* Shown with four digits, as in the sources; the unit is in the title. */
 static void put_cell(struct assay__table *t, const struct assay__cell *cell, double scale)
 {
     if (!isfinite(cell->value)) {

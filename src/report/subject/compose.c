@@ -1,12 +1,12 @@
 /* compose.c - the report of a profile: its subjects in their order. What the command was for comes
- * first; of several trials the one that a reader looks for is shown whole, the others folded. */
+ * first; of several trials, the most interesting one is shown in full, the others are folded. */
 #include "report/subject/subjects.h"
 
 #include "report/json/json_parts.h"
 
 #include <string.h>
 
-enum { TRIALS_MOST = 24 }; /* shown beside the main one; CSV and JSON have all */
+enum { TRIALS_MOST = 24 }; /* shown besides the main one; CSV and JSON have all */
 
 #define ROW(name, tables) &assay__subject_##name,
 static const struct assay__subject *const subjects[] = {ASSAY__SUBJECTS(ROW)};
@@ -29,7 +29,8 @@ static const struct assay__column *known_table(const char *name, size_t *count)
     return NULL;
 }
 
-/* What the command was for: the other subjects are details, of which the terminal shows few. */
+/* What the command was for: the other subjects are details, few of which are shown in the
+ * terminal. */
 static const struct {
     enum assay__profile_kind kind;
     const char *subjects[6];
@@ -47,7 +48,7 @@ static bool is_detail(const struct assay_profile *profile, const char *id)
 {
     for (size_t i = 0; i < sizeof focus / sizeof focus[0]; i++) {
         if (profile->kind != focus[i].kind) continue;
-        /* what merely follows from the numbers of one of several trials */
+        /* what is only derived from the numbers of one of several trials */
         if (strcmp(id, "findings") == 0 && !profile->finding_count) return true;
         for (size_t k = 0; k < 6 && focus[i].subjects[k]; k++)
             if (strcmp(focus[i].subjects[k], id) == 0) return false;
@@ -92,7 +93,7 @@ static void add_other_trials(struct assay__doc *doc, const struct assay__trial *
     assay__doc_end(doc);
 }
 
-/* Is it the first trial on its device? */
+/* Whether it is the first trial on its device. */
 static bool is_first_on(const struct assay_profile *profile, size_t trial)
 {
     for (size_t i = 0; i < trial; i++)
@@ -101,7 +102,7 @@ static bool is_first_on(const struct assay_profile *profile, size_t trial)
     return true;
 }
 
-/* " on cpu and cuda:0", " on cpu, cuda:0 and 2 more devices"; of several models only where they ran
+/* " on cpu and cuda:0", " on cpu, cuda:0 and 2 more devices"; for several models only if they ran
  * on several devices. */
 static void put_devices(struct assay__buf *out, const struct assay_profile *profile)
 {
@@ -185,8 +186,8 @@ static void add_reviews(struct assay__doc *doc, const struct assay__trial *trial
     doc->unfolded = false;
 }
 
-/* One screen of a run, and what it was asked to measure besides: subjects that are there whenever
- * they have something to say (watch ""), or when the run watched it. */
+/* One screen of a run, and what else was requested: subjects that appear whenever they have content
+ * (watch ""), or if the run watched them. */
 static void add_brief(struct assay__doc *doc, const struct assay__trial *trial, int top)
 {
     static const struct {
@@ -202,7 +203,7 @@ static void add_brief(struct assay__doc *doc, const struct assay__trial *trial, 
                 subjects[i]->build(doc, trial);
 }
 
-/* A run is shown to people on one screen unless they ask for everything. */
+/* A run is shown on one screen unless everything is requested. */
 static bool is_brief(const struct assay_profile *profile, const struct assay__trial *trial,
                      const struct assay_report_options *options)
 {

@@ -1,5 +1,5 @@
 /* devices_document.c - the machine, how its processors are laid out, its GPUs and NPUs, what every
- * build of an engine offers on them, and what the devices can do at most. */
+ * build of an engine offers on them, and the measured peaks of the devices. */
 #include "report/report_machine.h"
 
 #include <math.h>
@@ -104,7 +104,7 @@ static const char *provider_for(const struct assay__hardware *hardware)
     return "";
 }
 
-/* The usable devices whose driver gives the same name; else what could use it. */
+/* The usable devices whose driver reports the same name; else what could use it. */
 static struct assay__datum reached_by(struct assay__doc *doc, const struct assay__found *found,
                                       const struct assay__hardware *hardware)
 {
@@ -200,7 +200,7 @@ static void add_build(struct assay__doc *doc, const struct assay__found *found,
     assay__doc_end(doc);
 }
 
-/* A usable device beside the CPU was asked too, or would have been. */
+/* A usable device other than the CPU was measured too, or would have been. */
 static bool was_asked(const struct assay__found *found, const struct assay__found_device *item)
 {
     return found->asked && item->device.available && strcmp(item->device.kind, "cpu") != 0;

@@ -9,7 +9,7 @@
 /** "0.553 × (0.52 to 0.58)" */
 struct assay__datum assay__diff_ratio_cell(struct assay__doc *doc,
                                            const struct assay__diff_delta *delta);
-/** "−1.20 ms", in microseconds for programs; none where it is unknown. */
+/** "−1.20 ms", in microseconds for programs; nothing if it is unknown. */
 struct assay__datum assay__diff_change_cell(struct assay__doc *doc, double change_ns);
 /** "only in a.assay", "3 → 1 layers, matched by position: Conv + Relu → FusedConv" */
 const char *assay__diff_layer_words(struct assay__doc *doc, const struct assay__diff *diff,

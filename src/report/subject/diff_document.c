@@ -1,5 +1,5 @@
-/* diff_document.c - several profiles side by side, the first is the base: what changed and by how
- * much, metric by metric and layer by layer, and what else differs that may be why. */
+/* diff_document.c - several profiles side by side, the first being the base: what changed and by
+ * how much, metric by metric and layer by layer, and what else differs and may be the cause. */
 #include "report/report_diff.h"
 
 #include "judge/headline.h"
@@ -17,7 +17,7 @@ struct view {
 
 /* --- columns: as many as there are runs ------------------------------------------------------- */
 
-/* "ratio_2", with the title "ratio" of two runs and "ratio 2" of more. */
+/* "ratio_2", with the title "ratio" for two runs and "ratio 2" for more. */
 static struct assay__column numbered(struct view *v, const char *name, size_t side,
                                      const char *unit)
 {
@@ -27,7 +27,7 @@ static struct assay__column numbered(struct view *v, const char *name, size_t si
                                   .unit = unit};
 }
 
-/* A name, a value of each run, then (of layers) the change, the ratio and the verdict of each but
+/* A name, a value of each run, then (for layers) the change, the ratio and the verdict of each but
  * the base, then `last`. */
 static struct assay__column *make_columns(struct view *v, const char *key, const char *unit,
                                           const char *last, size_t *count)
@@ -56,7 +56,7 @@ static struct assay__column *make_columns(struct view *v, const char *key, const
     return columns;
 }
 
-/* A difference that is claimed is coloured on a scale around 1, in words it is the verdict. */
+/* A claimed difference is coloured on a scale around 1; as text, it is the verdict. */
 static void put_delta(struct view *v, const struct assay__diff_delta *d,
                       enum assay__diff_sense sense)
 {
@@ -114,7 +114,7 @@ static void add_runs(struct view *v)
     assay__doc_end(v->doc);
 }
 
-/* The latency of every run, and what the first other one's differs by. */
+/* The latency of every run, and by how much that of the second one differs. */
 static void add_kpis(struct view *v)
 {
     const struct assay__diff *diff = v->diff;
@@ -205,7 +205,7 @@ static void add_metrics(struct view *v)
 
 /* --- layers ----------------------------------------------------------------------------------- */
 
-/* Of a row's time: derived as soon as one of its layers' is. */
+/* State of a row's time: derived if one of its layers' is. */
 static enum assay_state time_state(const struct assay__diff *diff,
                                    const struct assay__diff_layer *row, size_t side)
 {
@@ -241,7 +241,7 @@ static void put_layer(struct view *v, size_t index)
     assay__table_text(v->table, assay__diff_layer_words(v->doc, v->diff, row));
 }
 
-/* Rows that are not layers always follow those that changed. */
+/* Rows that are not layers always come after those that changed. */
 static bool is_shown(const struct assay__diff_layer *row)
 {
     return row->shown || row->kind != ASSAY__DIFF_LAYER;

@@ -1,5 +1,5 @@
 /* finding_list.c - findings: a sentence or a row each, and one in full. A potential is marked: it
- * follows from measured shares (=) or rests on an assumed cost (~), and has not been tried. */
+ * is derived from measured shares (=) or based on an assumed cost (~), and has not been tried. */
 #include "report/subject/subject.h"
 
 #include "base/text.h"

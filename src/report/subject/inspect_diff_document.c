@@ -1,5 +1,5 @@
-/* inspect_diff_document.c - two models side by side: the verdict, the totals with their ratio,
- * the operators and parameters that differ, and the layers that changed, went or came. */
+/* inspect_diff_document.c - two models side by side: the verdict, the totals with their ratio, the
+ * operators and parameters that differ, and the layers that were changed, removed or added. */
 #include "report/report_model.h"
 #include "report/subject/inspect_document.h"
 
@@ -18,7 +18,7 @@ static const struct assay__column columns[] = {
     {"ratio", "ratio", ASSAY__UNIT_TIMES, .priority = 1},
 };
 
-/* name NULL: the thing of the row before, which is called `of`. */
+/* name NULL: the same thing as in the previous row, which is called `of`. */
 static void put_row(struct assay__table *t, const char *of, const char *name, const char *quantity,
                     const char *unit, double a, double b)
 {
@@ -114,7 +114,7 @@ static void add_parameters(struct assay__doc *doc, const struct assay__inspect_d
 static const struct assay__column layer_columns[] = {
     {.key = "change"},
     {"name", "layer", .flags = ASSAY__COLUMN_NAME},
-    {.title = "operator", .priority = 2}, /* of both where they differ: "Relu to Tanh" */
+    {.title = "operator", .priority = 2}, /* of both if they differ: "Relu to Tanh" */
     {.title = "output", .priority = 3},
     {.key = "first_op"},
     {.key = "second_op"},

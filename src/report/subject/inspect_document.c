@@ -1,6 +1,7 @@
-/* inspect_document.c - what a model is, as a document: shape conflicts, the one sentence, what the
- * file is, its inputs and outputs, the totals, operators, parameters, memory in order of execution,
- * the largest layers, the wiring of a Neural Circuit Policy, and what is not known and why. */
+/* inspect_document.c - the contents of a model, as a document: shape conflicts, the one sentence,
+ * what the file is, its inputs and outputs, the totals, operators, parameters, memory in order of
+ * execution, the largest layers, the wiring of a Neural Circuit Policy, and what is not known and
+ * why. */
 #include "report/subject/inspect_document.h"
 
 #include "base/text.h"
@@ -166,7 +167,7 @@ static void count_source_ops(struct source_ops *ops, const struct assay__graph *
 static const struct assay__column value_columns[] = {
     {"role", .title = "role"},       {"name", "name", .flags = ASSAY__COLUMN_NAME},
     {"dtype", .title = "type"},      {"shape", .title = "shape"},
-    {"shape_here", .title = "here"}, /* with its symbols fixed, where it has some */
+    {"shape_here", .title = "here"}, /* with its symbols fixed, if it has any */
 };
 
 static const char *fixed_shape(struct assay__doc *doc, const struct assay__inspect *inspect,
@@ -201,7 +202,7 @@ static void put_values(struct assay__table *t, const struct assay__inspect *insp
 
 /* --- totals ----------------------------------------------------------------------------------- */
 
-/* A total that leaves out nodes is unknown, but at least what the others need. The reasons are
+/* A total that leaves out nodes is unknown, but at least the sum of the others. The reasons are
  * given where these operators are listed. */
 static void put_total(struct assay__doc *doc, const struct assay__inspect *inspect,
                       const char *label, const char *name, double known_part)
@@ -268,7 +269,7 @@ static const struct assay__column operator_columns[] = {
     {"macs", "MACs", "MAC", .priority = 6, .flags = ASSAY__COLUMN_SUM},
     {"bytes", "bytes", "B", .priority = 1, .flags = ASSAY__COLUMN_SUM},
     {.title = "bar", .unit = "ratio", .priority = 5, .flags = ASSAY__COLUMN_BAR},
-    {.key = "not_run"}, /* new since 0.1.0: columns that exist stay where they are */
+    {.key = "not_run"}, /* new since 0.1.0: existing columns keep their position */
 };
 
 static void add_operators(struct assay__doc *doc, const struct assay__analysis *a)
@@ -324,7 +325,7 @@ static void put_parameters(struct assay__doc *doc, const struct assay__analysis 
     }
 }
 
-/* Weights that the file holds compressed (Core ML: palettised, quantised, sparse), by scheme. */
+/* Weights that are compressed in the file (Core ML: palettised, quantised, sparse), by scheme. */
 static const struct assay__column compressed_columns[] = {
     {"scheme", "compressed", .flags = ASSAY__COLUMN_NAME},
     {"bits", "bits", .unit = ASSAY__UNIT_PLAIN},
@@ -425,8 +426,7 @@ int assay__inspect_document(const struct assay__inspect *inspect, enum assay__in
     add_answer(doc, inspect);
     add_numbers(doc, inspect);
     add_model(doc, inspect);
-    /* What the nodes are called in a file of another format, where the tables below use ONNX'
-     * names. */
+    /* What the nodes are called in a file of another format, if the tables below use ONNX names. */
     struct source_ops ops = {.kinds = 0};
     count_source_ops(&ops, &inspect->model->graph, 0);
     assay__doc_fact(doc, "made of");

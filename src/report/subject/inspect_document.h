@@ -13,7 +13,7 @@ const char *assay__doc_op(struct assay__doc *doc, const char *domain, const char
 void assay__inspect_add_memory(struct assay__doc *doc, const struct assay__inspect *inspect);
 void assay__inspect_add_layers(struct assay__doc *doc, const struct assay__inspect *inspect,
                                enum assay__inspect_sort sort);
-/** Nothing when the model is not a Neural Circuit Policy. */
+/** Adds nothing if the model is not a Neural Circuit Policy. */
 void assay__inspect_add_wiring(struct assay__doc *doc, const struct assay__inspect *inspect);
 
 #endif

@@ -1,4 +1,4 @@
-/* inspect_layers.c - the layers of a model in the order people ask for, and the memory that their
+/* inspect_layers.c - the layers of a model in the requested order, and the memory that their
  * activations take in order of execution: a picture, the layer that runs at the peak, and the
  * tensors that make it up. */
 #include "report/subject/inspect_document.h"
@@ -117,7 +117,7 @@ static const struct assay__column layer_columns[] = {
 struct layer_view {
     const struct assay__inspect *inspect;
     enum assay__inspect_sort sort;
-    double total, most; /* of what it is sorted by; NaN: no shares */
+    double total, most; /* total of what it is sorted by; NaN: no shares */
 };
 
 static struct assay__datum derived(double number)
@@ -154,7 +154,7 @@ static void fill_layer(const struct assay__table *table, size_t row, struct assa
     memcpy(cells, made, sizeof made);
 }
 
-/* What it is sorted by stays on a narrow page. Memory adds up to nothing: it has no share. */
+/* The column it is sorted by stays on a narrow page. Memory cannot be summed: it has no share. */
 static const struct assay__column *columns_of(struct assay__doc *doc, enum assay__inspect_sort sort)
 {
     struct assay__column *columns = assay__doc_columns(doc, layer_columns, LAYER_COLUMNS, 0);

@@ -123,7 +123,7 @@ static void add_tables(struct assay__doc *doc, const struct assay__ncp *n)
 
 void assay__inspect_add_wiring(struct assay__doc *doc, const struct assay__inspect *inspect)
 {
-    static const struct assay__ncp none = {0}; /* CSV has the heads of its tables all the same */
+    static const struct assay__ncp none = {0}; /* CSV has the headers of its tables nevertheless */
     const struct assay__ncp *n = &inspect->ncp;
     assay__doc_section(doc, "wiring", "Neural Circuit Policy", "from the model's metadata", 0);
     if (inspect->has_ncp) {

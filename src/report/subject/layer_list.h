@@ -14,19 +14,19 @@ size_t *assay__layer_order(const struct assay__layers *layers);
  *  unknown. */
 double assay__layer_sum(const struct assay__layers *layers, const size_t *order, size_t first,
                         size_t count);
-/** The total of the layer table: latency.p50 where it is known, also when a layer has no time. */
+/** The total of the layer table: latency.p50 if it is known, even if a layer has no time. */
 double assay__layer_total(const struct assay__trial *trial);
 /** A table whose first rows are the layers: people read these by time. */
 void assay__layer_sort(struct assay__table *table, const struct assay__layers *layers);
-/** The layers of one operator, summed up. A sum is of the `timed` layers; flops is NaN where one of
- *  them is not known. */
+/** The layers of one operator, summed up. Sums are over the `timed` layers; flops is NaN if one of
+ * them is unknown. */
 struct assay__operator {
     const char *op;
     size_t layers, timed;
     double time_ns, share, flops;
     enum assay_state state;
 };
-/** By time, longest first; then those without. The caller frees it. NULL: out of memory. */
+/** By time, longest first; then those without a time. The caller frees it. NULL: out of memory. */
 struct assay__operator *assay__operators(const struct assay__layers *layers, size_t *count);
 /** Their table; people see `limit` rows, 0: the report's limit. */
 void assay__add_operators(struct assay__doc *doc, const struct assay__trial *trial, size_t limit);

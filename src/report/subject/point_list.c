@@ -6,7 +6,7 @@
 
 enum { NAMED = 8 };
 
-/* Do the trials that have a value on the axis have several? */
+/* Whether the trials that have a value on the axis have different ones. */
 static bool varies(const struct assay_profile *profile, enum assay__axis axis)
 {
     const char *first = "";

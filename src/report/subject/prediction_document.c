@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The fastest; an estimate whose error is known goes before one whose error is not. */
+/* The fastest; an estimate with a known error comes before one without. */
 static size_t best_of(const struct assay_profile *profile, const struct assay__fit *fits)
 {
     size_t best = 0;
@@ -205,7 +205,7 @@ static void add_layers(struct assay__doc *doc, const struct assay__trial *trial,
     t->data = !shown;
     for (size_t i = 0; i < layers->count; i++) {
         const struct assay__layer *l = &layers->items[i];
-        enum { LEAST_NS = 10 }; /* tenths: below nothing that a clock could show */
+        enum { LEAST_NS = 10 }; /* tenths: a clock could not show less */
         struct assay__datum time = assay__datum_number(l->time_ns / 1e3, NULL, ASSAY_ESTIMATED);
         if (l->time_ns * LEAST_NS < 1) time.text = "< 0.1 ns";
         assay__table_row_of(t, is_fused(l) ? ASSAY__ROW_DATA : 0,

@@ -140,7 +140,7 @@ static const struct {
       {"hardware.memory_controller", "memory controller"}}},
 };
 
-/* Known values, then what is missing. */
+/* Known values first, then the missing ones. */
 static void add_performance(struct assay__doc *doc, const struct assay__trial *trial)
 {
     enum { MOST = sizeof groups[0].items / sizeof groups[0].items[0] };

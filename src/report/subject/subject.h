@@ -1,6 +1,6 @@
 /* subject.h - one part of the report of a profile: layers, a comparison, power. A subject is one
  * file with one `struct assay__subject` and one row in subjects.h. It builds a document from the
- * analysis and knows no format; it adds nothing where the profile holds nothing of it. */
+ * analysis and knows no format; it adds nothing if the profile has nothing about it. */
 #ifndef ASSAY_REPORT_SUBJECT_SUBJECT_H
 #define ASSAY_REPORT_SUBJECT_SUBJECT_H
 
@@ -12,10 +12,10 @@
 
 enum assay__subject_scope {
     ASSAY__OF_PROFILE, /* once; trial is the main one, or NULL */
-    ASSAY__OF_TRIAL,   /* of the main trial, and folded away of each other */
+    ASSAY__OF_TRIAL,   /* for the main trial, and folded for each of the others */
 };
 
-/** A table that CSV can show: known by its name also where a profile has none. */
+/** A table that CSV can show; its name is known even if a profile has none. */
 struct assay__subject_table {
     const char *name;
     const struct assay__column *columns;
@@ -38,18 +38,18 @@ void assay__add_options(struct assay__doc *doc, const struct assay__trial *trial
 
 /* --- the short form of a run's report (brief_page.c), and what it shares with the summary ----- */
 
-/** What went wrong, where the time goes, and the key numbers. trial NULL legal. */
+/** What went wrong, where the time goes, and the key numbers. trial may be NULL. */
 void assay__add_headline(struct assay__doc *doc, const struct assay__trial *trial);
-/** The mark of how far a trial's numbers can be trusted. */
+/** The quality mark: how far a trial's numbers can be trusted. */
 enum assay__badge assay__trust_badge(enum assay__trust trust);
 /** The same with the first reason and the number of samples, as a fact; items may follow. */
 void assay__add_trust(struct assay__doc *doc, const struct assay__trial *trial);
-/** The finding that gained most, or could, in a sentence. */
+/** The finding that gained the most, or could, in a sentence. */
 void assay__add_first_finding(struct assay__doc *doc, const struct assay_profile *profile);
 /** Engine, device and chosen options; batch and inputs: two facts. */
 void assay__add_target(struct assay__doc *doc, const struct assay__trial *trial);
-/** What is fed back and why, what would give the real-time factor, and states that broke
- *  (subject_state.c). */
+/** What is fed back and why, what would provide the real-time factor, and states that did not stay
+ * finite (subject_state.c). */
 void assay__add_state(struct assay__doc *doc, const struct assay__trial *trial);
 /** One screen of a run: headline, percentiles, quality, operators, the longest layers. top: rows of
  *  the layers; 0: few. */
@@ -67,12 +67,12 @@ extern const struct assay__column assay__finding_columns[ASSAY__FINDING_COLUMNS]
 
 /** One row per finding, for programs. */
 void assay__add_finding_table(struct assay__doc *doc, const struct assay_profile *profile);
-/** What was found, what to change, and what came or could come of it: a point of a list. */
+/** What was found, what to change, and what it gained or could gain: an item of a list. */
 void assay__add_finding_point(struct assay__doc *doc, const struct assay__finding *finding);
-/** Evidence, change, potential, and where it was tried what was measured. */
+/** Evidence, change, potential, and, if it was tried, what was measured. */
 void assay__add_finding(struct assay__doc *doc, const struct assay__trial *trial,
                         const struct assay__finding *finding);
-/** "open", "verified" or "withdrawn": what is neither of the others is open. */
+/** "open", "verified" or "withdrawn"; anything else counts as open. */
 const char *assay__finding_state(const struct assay__finding *finding);
 
 /* --- the rows of a sweep and of a tuning (point_list.c) --------------------------------------- */
@@ -98,11 +98,11 @@ void assay__point_faults(struct assay__doc *doc, const struct assay__fault *faul
 #define ASSAY__REQUIREMENT_COLUMNS 15
 extern const struct assay__column assay__requirement_columns[ASSAY__REQUIREMENT_COLUMNS];
 
-/** The verdict, the table of requirements and remarks on them. */
+/** The verdict, the table of requirements and notes on them. */
 void assay__add_requirements(struct assay__doc *doc, const struct assay__trial *trial,
                              const struct assay__judgement *judgement);
 void assay__add_score(struct assay__doc *doc, const struct assay__score *score);
-/** Sentences under a heading: `most` of them; "none found" where there are none. */
+/** Sentences under a heading: at most `most`; "none found" if there are none. */
 void assay__add_sentences(struct assay__doc *doc, const char *title, const char *remark,
                           const struct assay__sentence_list *list, size_t most);
 /** The basic or the detailed report of a trial, which shows this instead of the whole. */

@@ -68,7 +68,7 @@ static const struct assay__column phase_columns[] = {
     {.title = "peak live", .unit = "B", .priority = 2},
 };
 
-/* The metric with its words, or why it is not known. */
+/* The metric with its name, or why it is unknown. */
 static void add_metric(struct assay__doc *doc, const struct assay__trial *trial, const char *name,
                        const char *after)
 {
@@ -89,7 +89,7 @@ static void add_facts(struct assay__doc *doc, const struct assay__trial *trial)
                one ? "allocation by malloc and related functions, once warm"
                    : "allocations by malloc and related functions, once warm");
     if (bytes) add_metric(doc, trial, "memory.allocated", "requested");
-    /* Of live memory; a profile without the metric may have the numbers. */
+    /* Growth of live memory; a profile without the metric may have the numbers. */
     const struct assay_metric *growth = assay_metrics_get(trial->metrics, "memory.growth");
     const char *within = "", *note = growth ? growth->note : "";
     if (isfinite(a->growth_low) && isfinite(a->growth_high))
@@ -117,7 +117,7 @@ static void add_facts(struct assay__doc *doc, const struct assay__trial *trial)
                           "while allocations are counted");
 }
 
-/* The first numbers are per inference, of a phase that has any, else in all. */
+/* The first numbers are per inference for a phase with inferences, otherwise totals. */
 static const struct assay__column size_columns[] = {
     {.title = "phase", .priority = 2},
     {.title = "size", .flags = ASSAY__COLUMN_NAME},
@@ -138,7 +138,7 @@ static const struct assay__column site_columns[] = {
     {.title = "from, innermost first", .flags = ASSAY__COLUMN_PROSE | ASSAY__COLUMN_CODE},
 };
 
-/* What people look for: the warm phase, else the last that allocated; NULL: none did. */
+/* The most interesting phase: the warm one, else the last that allocated; NULL: none did. */
 static const struct assay__allocation_phase *first_phase(const struct assay__allocations *a)
 {
     const struct assay__allocation_phase *shown = NULL;
@@ -148,7 +148,7 @@ static const struct assay__allocation_phase *first_phase(const struct assay__all
     return shown;
 }
 
-/* Rows of the phase that people look for, per inference; or those of the others, in all. */
+/* Rows of the most interesting phase, per inference; or those of the others, as totals. */
 struct choice {
     const char *phase;
     bool others;

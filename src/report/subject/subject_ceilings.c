@@ -1,5 +1,5 @@
-/* subject_ceilings.c - what the devices can do at most, as measured and kept in the profile: what
- * the rooflines judge by. */
+/* subject_ceilings.c - the measured peaks of the devices, as stored in the profile: what the
+ * rooflines compare with. */
 #include "report/subject/subject.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* subject_changes.c - why the trials of a comparison differ: the operators and the layers that take
- * longer or shorter than the reference's, the largest change first. Only where layers were timed.
- */
+ * more or less time than the reference's, the largest change first. Only where layers were
+ * timed. */
 #include "report/subject/subject.h"
 
 #include "report/subject/diff_cells.h"
@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { NAMED = 3, SHOWN = 8 }; /* operators of the sentence; rows of each table */
+enum { NAMED = 3, SHOWN = 8 }; /* operators in the sentence; rows of each table */
 
 #define NAME ASSAY__COLUMN_NAME
 #define MICROSECONDS .factor = 1e-6
@@ -53,7 +53,8 @@ static void put_change(struct assay__table *table, double base_ns, double own_ns
     assay__table_text(table, judged ? assay__diff_verdict_name(d->verdict, ASSAY__DIFF_TIME) : "");
 }
 
-/* The operator whose time changed most on this side, but by less than that; NULL: none changed. */
+/* The operator whose time changed the most on this side, but by less than that; NULL: none
+ * changed. */
 static const struct assay__operator_change *largest_below(const struct assay__layer_changes *all,
                                                           size_t side, double below)
 {
@@ -82,7 +83,7 @@ static void say_side(struct assay__doc *doc, const struct assay__layer_changes *
     assay__buf_printf(&text, "%s: its layers take %s together, those of %s %s.",
                       diff->sides[side].name, assay__scaled(sums[1] / 1e9, "s").text,
                       diff->sides[0].name, assay__scaled(sums[0] / 1e9, "s").text);
-    double below = INFINITY; /* operators are in the order of all sides: here of this one */
+    double below = INFINITY; /* operators are ordered by all sides: here by this one */
     for (int n = 0; n < NAMED; n++) {
         const struct assay__operator_change *op = largest_below(all, side, below);
         if (!op) break;

@@ -1,7 +1,5 @@
-/* subject_comparison.c - trials against each other: the numbers of each, the ratios to the
- * reference with their intervals, whether the outputs agree, which provider ran the nodes, and what
- * to choose.
- */
+/* subject_comparison.c - trials compared: the numbers of each, the ratios to the reference with
+ * their intervals, whether the outputs agree, which provider ran the nodes, and what to choose. */
 #include "report/subject/subject.h"
 
 #include <math.h>
@@ -121,8 +119,8 @@ static const struct assay__number *number_at(const struct assay__judged *j, size
     return (const struct assay__number *)((const char *)j + offset);
 }
 
-/* What needs a sensor or a device of its own; where no trial has it, the list of what is not
- * available says why, once. */
+/* What needs a sensor or a separate device; if no trial has it, the list of unavailable metrics
+ * gives the reason once. */
 static const size_t often_unknown[] = {
     offsetof(struct assay__judged, device_memory), offsetof(struct assay__judged, power),
     offsetof(struct assay__judged, energy), offsetof(struct assay__judged, tops_per_watt),
@@ -184,7 +182,7 @@ static void put_row(struct view *v, size_t i)
                        outputs, undrifted);
 }
 
-/* The outputs of models with different tasks are not put side by side for people. */
+/* The outputs of models with different tasks are not compared in the report. */
 static const struct assay__column *columns_of(struct view *v)
 {
     struct assay__column *own = assay__doc_columns(v->doc, columns, COLUMN_COUNT, 0);

@@ -46,7 +46,7 @@ static double counted_rate(const struct assay__trial *trial)
     return rate ? rate->value : (double)NAN;
 }
 
-/* Of CPU time it is the CPUs that were busy; of wall time there is one second per second. */
+/* For CPU time it is the number of busy CPUs; wall time passes at one second per second. */
 static struct assay__datum per_second(struct assay__doc *doc, const struct assay_metric *m,
                                       double rate)
 {
@@ -109,7 +109,7 @@ static void add_data(struct assay__doc *doc, const struct assay__trial *trial)
     assay__table_text(t, note);
 }
 
-/* The name of a counter for people, and when its column is dropped first. */
+/* The name of a counter for people, and the priority of its column. */
 static const struct {
     const char *name, *title;
     unsigned priority;
@@ -207,7 +207,7 @@ static void add_class_table(struct assay__doc *doc, const struct assay__trial *t
 static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
     const char *note = trial->class_counter_note;
-    /* put only when counters were asked for */
+    /* only there if counters were requested */
     bool asked = trial->metrics && assay_metrics_get(trial->metrics, "hardware.task_clock");
     if (asked || trial->class_counter_count || (note && *note)) {
         assay__doc_section(doc, "counters", "Counters",

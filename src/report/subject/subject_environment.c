@@ -1,5 +1,5 @@
 /* subject_environment.c - where and with what it was measured: what disturbed the run or could have
- * unseen, the machine, the model, versions, options and the exact command. */
+ * done so unseen, the machine, the model, versions, options and the exact command. */
 #include "report/subject/subject.h"
 
 static void add_machine(struct assay__doc *doc, const struct assay__environment *e)

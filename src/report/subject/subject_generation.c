@@ -22,7 +22,7 @@ static const struct {
     {"ITL, last quarter of a generation", {"llm.itl_last"}},
 };
 
-/* As llama-bench prints it: pp512, and tg128 behind a prompt of 512. */
+/* As llama-bench prints it: pp512, and tg128 after a prompt of 512. */
 static const struct assay__column bench_columns[] = {
     {.key = "trial"},
     {"model", "model", .flags = ASSAY__COLUMN_NAME},

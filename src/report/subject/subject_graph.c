@@ -1,4 +1,4 @@
-/* subject_graph.c - the network as a graph: of the trial that the report is about. */
+/* subject_graph.c - the network as a graph, for the trial that the report is about. */
 #include "report/subject/subject.h"
 
 #include "report/figure/graph_tree.h"

@@ -59,7 +59,8 @@ static void add_samples(struct assay__doc *doc, const struct assay__trial *trial
     assay__doc_item_after(doc, NULL, assay__datum_count(found), "found to be warm-up");
 }
 
-/* Ends of an interval lie close together: both in the unit of the median, with two more digits. */
+/* The ends of an interval are close together: both are in the unit of the median, with two more
+ * digits. */
 static void add_interval(struct assay__doc *doc, const struct assay__trial *trial,
                          const char *label, const char *low_name, const char *high_name)
 {
@@ -114,7 +115,7 @@ static const struct assay__metric_fact spread[] = {
     {"spread", "latency.p5", "p5", NULL},
 };
 
-/* Fewer make no distribution: the histogram's place says so. */
+/* With fewer there is no distribution: a note replaces the histogram. */
 static bool enough_samples(const struct assay__trial *trial)
 {
     enum { LEAST = 10 };
@@ -170,7 +171,7 @@ static const struct assay__column sample_columns[] = {
 };
 #define SAMPLE_COLUMNS (sizeof sample_columns / sizeof sample_columns[0])
 
-/* One launch's; the trial's id is the table's. */
+/* Of one launch; the trial's id is in the table. */
 static void fill_sample(const struct assay__table *table, size_t row, struct assay__datum *cells)
 {
     const struct assay__launch *l = table->context;

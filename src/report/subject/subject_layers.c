@@ -21,7 +21,7 @@ static const struct assay__column columns[] = {
     {.key = "op"},
     {"provider", "provider", .priority = 6, .flags = ASSAY__COLUMN_ASIDE},
     {"time_us", "time", "s", .factor = 1e-6, .flags = ASSAY__COLUMN_SUM | ASSAY__COLUMN_KEEP},
-    {.key = "share"}, /* of the latency, whatever the layers sum to */
+    {.key = "share"}, /* share of the latency, whatever the layers sum to */
     {.title = "share", .unit = "ratio", .flags = ASSAY__COLUMN_SUM},
     {.title = "bar",
      .unit = "ratio",
@@ -60,7 +60,7 @@ struct view {
     double longest_ns; /* of a layer */
 };
 
-/* Time beyond what its roof allows; NaN unknown. */
+/* Time in excess of what its roof allows; NaN unknown. */
 static double lost_ns(const struct view *v, size_t at)
 {
     const struct assay__layer *l = &v->trial->layers.items[at];
@@ -157,7 +157,8 @@ static int compare_losses(const void *left, const void *right)
     return a->rank < b->rank ? -1 : a->rank > b->rank;
 }
 
-/* A page begins with the layers that lose most time; where no loss is known, with the longest. */
+/* A page begins with the layers that lose the most time or, if no loss is known, with the
+ * longest. */
 static void sort_page(const struct view *v)
 {
     struct assay__table *t = v->table;
@@ -277,7 +278,7 @@ static const struct assay__column time_columns[] = {
     {.key = "trial"}, {.key = "index"}, {.key = "launch"}, {.key = "name"}, {.key = "time_us"},
 };
 
-/* A layer's; the launches it was timed in follow each other. */
+/* Of one layer; the launches it was timed in follow each other. */
 static void fill_times(const struct assay__table *table, size_t row, struct assay__datum *cells)
 {
     const struct assay__trial *trial = table->context;

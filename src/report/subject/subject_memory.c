@@ -1,6 +1,6 @@
 /* subject_memory.c - where the memory goes: one sentence, what each part takes, over time, the
- * activations that are alive when most are, and the layers by the bytes they move. What was
- * allocated is subject_allocations.c. */
+ * activations that are alive at the peak, and the layers by the bytes they move. What was allocated
+ * is subject_allocations.c. */
 #include "report/subject/subject.h"
 
 #include "report/subject/layer_list.h"
@@ -32,10 +32,10 @@ static double most_of(const struct assay__series_info *series)
     return most;
 }
 
-/* A leak never stops; a few inferences show only that memory grew meanwhile. */
+/* A leak never stops; a few inferences only show that memory grew during them. */
 static void put_growth(struct assay__buf *text, const struct assay__allocations *a, double bytes)
 {
-    int64_t before = 0, seen = 0; /* inferences until warm, and warm ones */
+    int64_t before = 0, seen = 0; /* inferences until it is warm, and warm ones */
     for (size_t i = 0; i < a->phase_count; i++) {
         if (strcmp(a->phases[i].name, "warm") == 0)
             seen += a->phases[i].inferences;
@@ -77,8 +77,8 @@ static void add_answer(struct assay__doc *doc, const struct assay__trial *trial)
     assay__doc_plain(doc, "%s.", assay__doc_take(doc, &text));
 }
 
-/* In the order of the report; why something is not known is listed with all that is not available,
- * and here where memory is what the command was about. */
+/* In the order of the report; reasons for unknown values are listed with the unavailable metrics,
+ * and here if the command was about memory. */
 static const struct assay__metric_fact parts[] = {
     {"model", "memory.model", NULL, .after = "of weights"},
     {"activations", "memory.activation.predicted", NULL,
@@ -96,7 +96,7 @@ static const struct assay__metric_fact parts[] = {
 };
 #define PART_COUNT (sizeof parts / sizeof parts[0])
 
-/* The highest reading. One reading alone is of the empty worker, and of a counter it shows no
+/* The highest reading. A single reading is that of the empty worker, and for a counter it shows no
  * growth. */
 static bool add_most(struct assay__doc *doc, const struct assay__trial *trial, const char *name,
                      const char *label, const char *unit, const char *after)
@@ -202,7 +202,7 @@ static void add_tensors(struct assay__doc *doc, const struct assay__trial *trial
         }
         assay__table_row(t, 0, NULL);
         assay__table_numbers(t, ASSAY_MEASURED, trial->id, i);
-        /* a profile holds them as one text: "1x64x112x112 float32" */
+        /* a profile stores them as one text: "1x64x112x112 float32" */
         const char *blank = strrchr(tensor->type, ' '), *dtype = blank ? blank + 1 : "";
         const char *shape = blank ? assay__doc_printf(doc, "%.*s", (int)(blank - tensor->type),
                                                       tensor->type)
@@ -232,7 +232,7 @@ static const struct assay__column layer_columns[] = {
     {.title = "weights", .unit = "B", .priority = 4},
 };
 
-/* A detail, unless memory is what the command was about. */
+/* A detail, unless the command was about memory. */
 static void begin_part(struct assay__doc *doc, const char *title, const char *remark)
 {
     if (doc->study->profile->kind == ASSAY__PROFILE_MEMORY)
@@ -303,7 +303,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
         assay__doc_item_after(doc, "at most", assay__datum_count(threads),
                               threads == 1 ? "thread" : "threads");
     const struct assay__peak *peak = &trial->peak;
-    if (peak->reason) { /* NULL: not looked for, or from before it was */
+    if (peak->reason) { /* NULL: not looked for, or from an older version */
         begin_part(doc, "Alive at the peak",
                    "activations by the model's graph, before layers are fused; the largest first");
         if (*peak->reason) {

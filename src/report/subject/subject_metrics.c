@@ -1,5 +1,5 @@
-/* subject_metrics.c - the metrics of a trial: those that are known by family, in a few lines; and
- * all of them with state, source and formula. */
+/* subject_metrics.c - the metrics of a trial: the known ones by family, in a few lines; and all of
+ * them with state, source and formula. */
 #include "report/subject/subject.h"
 
 #include <stdio.h>

@@ -14,7 +14,7 @@ static const struct assay__column columns[] = {
     {"operator", "operator", .flags = ASSAY__COLUMN_NAME},
     {"layers", "layers", ASSAY__UNIT_COUNT, .flags = ASSAY__COLUMN_SUM},
     {"time_us", "time", "s", .factor = 1e-6, .flags = ASSAY__COLUMN_SUM | ASSAY__COLUMN_KEEP},
-    {.key = "share"}, /* of the latency, whatever the layers sum to */
+    {.key = "share"}, /* share of the latency, whatever the layers sum to */
     {.title = "share", .unit = "ratio", .flags = ASSAY__COLUMN_SUM},
     {.title = "bar", .unit = "ratio", .priority = 2, .flags = ASSAY__COLUMN_BAR},
     {"flops", "FLOP", "FLOP", .priority = 1, .flags = ASSAY__COLUMN_SUM},
@@ -23,7 +23,7 @@ static const struct assay__column columns[] = {
 
 /* --- sums ------------------------------------------------------------------------------------- */
 
-/* Sorted, not searched: a profile may hold very many layers. */
+/* Sorted, not searched: a profile may have very many layers. */
 static int compare_ops(const void *left, const void *right)
 {
     const struct assay__layer *const *a = left, *const *b = right;
@@ -97,7 +97,7 @@ static void put_operator(struct assay__doc *doc, struct assay__table *t, int tri
     assay__table_text(t, assay_state_name(known ? sum->state : ASSAY_UNAVAILABLE));
 }
 
-/* A row that is no operator: people see its name, programs find it in parentheses. */
+/* A row that is not an operator: people see its name, programs find it in parentheses. */
 static void put_rest(struct assay__table *t, const struct assay__trial *trial, const char *name,
                      const char *key, double time_ns, enum assay_state state)
 {

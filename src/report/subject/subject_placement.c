@@ -53,7 +53,7 @@ static int by_index(const void *left, const void *right)
 static bool collect(const struct assay__layers *layers, struct placement *all)
 {
     const struct assay__layer **sorted = calloc(layers->count + 1, sizeof *sorted);
-    struct crossing copies = {0}; /* since the layer before: they belong to the crossing after */
+    struct crossing copies = {0}; /* since the previous layer: they belong to the next crossing */
     size_t previous = SIZE_MAX;
     if (!sorted) return false;
     for (size_t i = 0; i < layers->count; i++)
@@ -130,7 +130,7 @@ static const struct assay__column type_columns[] = {
     {.title = "share", .unit = "ratio"},
 };
 
-/* The type that layers compute in, as the roofline takes it. */
+/* The type that layers compute in, as used by the roofline. */
 static void add_types(struct assay__doc *doc, struct assay__study *study,
                       const struct assay__trial *trial)
 {

@@ -1,5 +1,5 @@
 /* subject_power.c - power, energy, temperature and clocks: one sentence, a table of rails, what
- * else was read, pictures over time, what reading cost, and the sensors that gave nothing. Every
+ * else was read, pictures over time, the cost of reading, and the sensors without a value. Every
  * reading is in subject_series.c. */
 #include "report/subject/subject.h"
 
@@ -72,7 +72,7 @@ static bool is_known(const struct assay_metric *metric)
     return metric && metric->state != ASSAY_UNAVAILABLE;
 }
 
-/* Rails in the order of their metrics; NULL past the last. */
+/* Rails in the order of their metrics; NULL past the end. */
 static const char *rail_at(const struct assay__trial *trial, size_t index)
 {
     static const char family[] = "power.average.";
@@ -84,7 +84,7 @@ static const char *rail_at(const struct assay__trial *trial, size_t index)
     return NULL;
 }
 
-/* What the rail was read from: its counter where that gave the energy, else its power; NULL. */
+/* The source of the rail's value: its counter if that provided the energy, else its power; NULL. */
 static const struct assay__series_info *source_of(const struct assay__trial *trial,
                                                   const char *rail, bool counted)
 {
@@ -124,7 +124,7 @@ static void put_rail(struct assay__doc *doc, struct assay__table *t,
                                                *at_rest ? "; idle: " : "", at_rest));
 }
 
-/* With its formula or remark; or the reason why it is unknown, unless power is unknown altogether:
+/* With its formula or note; or the reason why it is unknown, unless power is unknown altogether:
  * then the answer gives the reason. */
 static void add_noted(struct assay__doc *doc, const struct assay__trial *trial, const char *metric,
                       const char *label, const char *words)
@@ -138,7 +138,7 @@ static void add_noted(struct assay__doc *doc, const struct assay__trial *trial, 
     assay__doc_item_after(doc, NULL, assay__datum_metric(m), after);
 }
 
-/* The baseline that net energy rests on. */
+/* The baseline that net energy is based on. */
 static void add_idle(struct assay__doc *doc, const struct assay__trial *trial)
 {
     bool energy = assay__trial_metric(trial, "power.average") != NULL;
@@ -157,7 +157,7 @@ static void add_idle(struct assay__doc *doc, const struct assay__trial *trial)
                                     : "not measured: nothing here reports power or energy"));
 }
 
-/* The value on the line between two readings; NaN outside of them. */
+/* The value interpolated between two readings; NaN outside of them. */
 static double value_at(const struct assay__series_info *series, double time_ns)
 {
     size_t low = 0, high = series->count;
@@ -199,7 +199,7 @@ static void add_cpus(struct assay__doc *doc, const struct assay__trial *trial)
            idle = rate_of(trial, "time.idle", "procstat"),
            steal = rate_of(trial, "time.steal", "procstat"),
            wait = rate_of(trial, "time.cpu.some", "pressure");
-    /* Time passes on every CPU, busy or idle: if its counters stand still, they are not this
+    /* Time passes on every CPU, busy or idle: if its counters do not change, they are not this
      * machine's. */
     bool moves = fmax(busy, 0) + fmax(idle, 0) > 0;
     assay__doc_fact(doc, "CPUs");
@@ -239,7 +239,7 @@ static bool was_watched(const struct assay__trial *trial, const struct assay__se
     return true;
 }
 
-/* What would have shown it: what it did show is among the disturbances. */
+/* What would have shown throttling; if it did, that is among the disturbances. */
 static void add_throttling(struct assay__doc *doc, const struct assay_profile *profile,
                            const struct assay__trial *trial)
 {
@@ -308,7 +308,8 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
         for (size_t i = 0; (rail = rail_at(trial, i)) != NULL; i++)
             if (is_known(metric_of(trial, "power.average", rail)) ||
                 is_known(metric_of(trial, "energy.total", rail)))
-                put_rail(doc, t, trial, rail); /* why not is listed with what is not available */
+                /* the reason is listed with the unavailable metrics */
+                put_rail(doc, t, trial, rail);
     }
     add_facts(doc, study->profile, trial);
     assay__doc_picture(doc, "power", trial, 0);

@@ -34,7 +34,8 @@ static void print_bounds(struct assay__buf *out, const struct assay__roofline *r
     }
 }
 
-/* Layers that are faster than their roof, and those that cannot be judged with the first reason. */
+/* Layers that are faster than their roof, and those that cannot be judged, with the first
+ * reason. */
 static void add_remarks(struct assay__doc *doc, const struct assay__roofline *r)
 {
     const char *why = "";
@@ -69,7 +70,7 @@ static const struct assay__column columns[] = {
     {.title = "bound"},
 };
 
-/* Those that lose most time first, each with its letter in the picture. */
+/* Those that lose the most time first, each with its letter in the picture. */
 static void add_layers(struct assay__doc *doc, const struct assay__trial *trial,
                        const struct assay__roofline *r)
 {
@@ -150,8 +151,8 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     struct assay__study *study = doc->study;
     if (!trial->layers.count) return; /* the section of the layers says why */
     const struct assay__roofline *r = assay__study_roofline(study, trial);
-    /* Without one of the two roofs there is no roofline: the metrics that are not available say
-     * which ceiling is missing, and what would measure it. */
+    /* Without one of the two roofs there is no roofline: the unavailable metrics say which ceiling
+     * is missing, and what would measure it. */
     bool judged = !r->reason[0] && r->peak && r->memory &&
                   r->time_ns[ASSAY__BOUND_COMPUTE] + r->time_ns[ASSAY__BOUND_MEMORY] +
                           r->time_ns[ASSAY__BOUND_OVERHEAD] + r->time_ns[ASSAY__BOUND_NEITHER] >

@@ -37,7 +37,7 @@ static struct range range_of(const struct assay__series_info *s)
     return r;
 }
 
-/* In the series' own unit; things are counted. */
+/* In the series' own unit; counts have none. */
 static struct assay__datum value_of(const struct assay__series_info *s, double number)
 {
     bool things = strcmp(s->unit, "1") == 0 && number == trunc(number);
@@ -119,7 +119,8 @@ static void add_spans(struct assay__doc *doc, const struct assay__trial *trial)
         assay__table_row(t, 0, NULL);
         assay__table_number(t, trial->id, ASSAY_MEASURED);
         struct assay__datum launch = assay__datum_count(s->launch);
-        if (!s->launch) launch.text = ""; /* people see nothing for what belongs to none */
+        /* people see nothing for readings that belong to no launch */
+        if (!s->launch) launch.text = "";
         assay__table_cell(t, launch);
         assay__table_text(t, s->kind);
         assay__table_numbers(t, ASSAY_MEASURED, s->begin_ns / 1e9, s->end_ns / 1e9);

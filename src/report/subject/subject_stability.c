@@ -1,5 +1,5 @@
-/* subject_stability.c - how far the latency can be trusted, and what was assumed of the workload.
- */
+/* subject_stability.c - how far the latency can be trusted, and what was assumed about the
+ * workload. */
 #include "report/subject/subject.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
-/* subject_state.c - what one inference hands to the next, and how fast that is for a stream: the
- * outputs that are fed back and why, whether the states stayed finite, the real-time factor, or
- * what to give for it. */
+/* subject_state.c - what one inference passes on to the next, and how fast that is for a stream:
+ * the outputs that are fed back and why, whether the states stayed finite, the real-time factor, or
+ * what to specify to get it. */
 #include "report/subject/subject.h"
 
 #include <inttypes.h>

@@ -17,7 +17,7 @@
 
 /* --- what went wrong -------------------------------------------------------------------------- */
 
-/* The trial lost a launch, and what its command concludes still rests on enough others. */
+/* The trial lost a launch, and there are enough others for its conclusion. */
 static bool is_sound(const struct assay_profile *profile, const struct assay__trial *trial)
 {
     bool tested = profile->kind == ASSAY__PROFILE_COMPARE || trial->role == ASSAY__ROLE_CONFIRM;
@@ -74,7 +74,7 @@ static void add_alerts(struct assay__doc *doc, const struct assay_profile *profi
             doc,
             "INTERRUPTED: the capture was stopped early; what was measured until then follows.");
     if (!profile->trial_count) assay__doc_alert(doc, "EMPTY: this profile has no trials.");
-    enum { REASONS = 64 }; /* distinct reasons shown; an untrusted profile may hold any number */
+    enum { REASONS = 64 }; /* distinct reasons shown; an untrusted profile may have any number */
     const struct assay__trial *first[REASONS];
     size_t alike[REASONS], kinds = 0;
     for (size_t i = 0; i < profile->trial_count; i++) {
@@ -104,7 +104,7 @@ static void add_answer(struct assay__doc *doc, struct assay__study *study,
     if (!several)
         assay__doc_verdict(doc, answer);
     else if (trial->layers.count) {
-        doc->headed = true; /* a page is about all of them: one alone has its own tabs */
+        doc->headed = true; /* a page is about all of them: a single one has its own tabs */
         assay__doc_plain(doc, "%s: %s", *trial->label ? trial->label : trial->target.device,
                          answer);
         doc->headed = false;
@@ -113,7 +113,7 @@ static void add_answer(struct assay__doc *doc, struct assay__study *study,
 
 /* --- the numbers ------------------------------------------------------------------------------ */
 
-/* "(67.0 µs to 68.4 µs, 95 %)": between launches where there are enough, else within the run. */
+/* "(67.0 µs to 68.4 µs, 95 %)": between launches if there are enough, else within the run. */
 static const char *interval(struct assay__doc *doc, const struct assay__trial *trial)
 {
     static const char *const pairs[][2] = {{"latency.between_low", "latency.between_high"},
@@ -138,13 +138,13 @@ static const char *speed(struct assay__doc *doc, const struct assay__trial *tria
                                                 assay__digits(speed->value, 3).text);
 }
 
-/* The finding that gained most, or could: what to do next. */
+/* The finding that gained the most, or could: what to do next. */
 void assay__add_first_finding(struct assay__doc *doc, const struct assay_profile *profile)
 {
     size_t advice;
     const struct assay__finding **order = assay__finding_order(profile, doc->arena, &advice);
     if (!order) doc->failed = true;
-    if (!order || !advice) return; /* what only disturbed the run is behind its quality */
+    if (!order || !advice) return; /* what only disturbed the run is shown with its quality */
     const struct assay__finding *f = order[0];
     const char *gain = "";
     if (isfinite(f->verified_gain))
@@ -194,7 +194,7 @@ static void add_machine(struct assay__doc *doc, const struct assay__environment 
     assay__doc_item_text(doc, "%s", e->os ? e->os : "");
 }
 
-/* Threads are always shown, other options only when they were chosen. */
+/* Threads are always shown, other options only if they were set. */
 static bool is_chosen(const struct assay__pair *option)
 {
     static const char *const unsaid[] = {"", "default", "any", "by precision", "detected", "auto"};
@@ -248,7 +248,7 @@ void assay__add_target(struct assay__doc *doc, const struct assay__trial *trial)
     assay__add_state(doc, trial);
 }
 
-/* Of a comparison: the latency of every trial. */
+/* For a comparison: the latency of every trial. */
 static void add_compared(struct assay__doc *doc)
 {
     enum { SHOWN = 6 };
@@ -360,7 +360,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     assay__doc_section(doc, "summary", "Summary", NULL,
                        ASSAY__TAB_OVERVIEW | ASSAY__SECTION_QUIET | ASSAY__SECTION_FIRST);
     assay__add_headline(doc, trial);
-    doc->headed = true; /* a page has its findings beside the layers */
+    doc->headed = true; /* a page has its findings next to the layers */
     if (trial) assay__add_trust(doc, trial);
     assay__add_first_finding(doc, profile);
     doc->headed = false;

@@ -1,5 +1,5 @@
-/* subject_sweep.c - the points of a sweep: their numbers, what each reaches of the device, which is
- * best and why, which are tied, and where the time of the sweep went. */
+/* subject_sweep.c - the points of a sweep: their numbers, what share of the device's peaks each
+ * reaches, which is best and why, which are tied, and where the time of the sweep went. */
 #include "report/subject/subject.h"
 
 #include <math.h>
@@ -54,7 +54,7 @@ struct view {
     double most_per_s;
 };
 
-/* Nothing of a point that did not run. */
+/* Nothing for a point that did not run. */
 static void put(struct view *v, const struct assay__judged *j, double number,
                 enum assay_state state)
 {

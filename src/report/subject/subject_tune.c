@@ -106,8 +106,8 @@ static void put_row(struct view *v, size_t i, size_t axes)
                                        : marks[row->fate]);
 }
 
-/* The best, then what is tied with it, then the other finalists, then the rest; each by cost, what
- * failed comes last. */
+/* The best, then what is tied with it, then the other finalists, then the rest; each by cost, with
+ * failed ones last. */
 static bool stands_before(const struct assay__tune_result *result, size_t a, size_t b)
 {
     const struct assay__tune_row *x = &result->rows[a], *y = &result->rows[b];
@@ -250,7 +250,7 @@ static void add_parts(struct view *v)
     assay__doc_end(v->doc);
 }
 
-/* The best as code that can be pasted: Python, and the others behind it. */
+/* The best as code that can be pasted: Python first, then the others. */
 static void add_code(struct view *v)
 {
     static const char *const languages[][2] = {

@@ -1,5 +1,5 @@
 /* subject_unavailable.c - the metrics that are not known, by reason: each reason once, and reasons
- * that differ in their numbers only as one ("needs 64 to 662 samples"). A report about one subject
+ * that differ only in their numbers as one ("needs 64 to 662 samples"). A report about one subject
  * lists what belongs to it and counts the rest. */
 #include "report/subject/subject.h"
 
@@ -7,15 +7,15 @@
 
 #include <string.h>
 
-enum { REASONS_MOST = 100 }; /* a profile from elsewhere may hold any number */
+enum { REASONS_MOST = 100 }; /* an untrusted profile may have any number */
 
 struct group {
-    const char *reason, *last_reason; /* the first, and the last that is alike */
+    const char *reason, *last_reason; /* the first, and the last similar one */
     struct assay__buf names;          /* "latency.transfer_in, .execute" */
     const char *last;                 /* the name that was added last */
 };
 
-/* What a report about one subject lists: names that begin so. */
+/* What a report about one subject lists: names with these prefixes. */
 static const struct {
     const char *command, *prefixes[8];
 } subjects[] = {
@@ -38,7 +38,7 @@ static bool belongs(const char *command, const char *name)
     return !alone;
 }
 
-/* Names that share their first part are joined short: "latency.transfer_in, .execute". */
+/* Names with the same first part are abbreviated: "latency.transfer_in, .execute". */
 static void add_name(struct group *group, const char *name)
 {
     const char *dot = strchr(name, '.');
@@ -67,7 +67,7 @@ static bool is_alike(const char *a, const char *b)
     return !*a && !*b;
 }
 
-/* Both as one: where a number differs, from the one to the other. */
+/* Merges both: a number that differs becomes a range. */
 static const char *joined(struct assay__doc *doc, const char *a, const char *b)
 {
     struct assay__buf text = {0};

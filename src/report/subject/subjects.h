@@ -1,6 +1,6 @@
-/* subjects.h - the subjects of a profile's report, in its order. Adding one is a file with its
- * `struct assay__subject assay__subject_NAME` and a row here: its name, and the tables that CSV
- * shows of it. */
+/* subjects.h - the subjects of a profile's report, in its order. To add one, write a file with its
+ * `struct assay__subject assay__subject_NAME` and add a row here: its name, and its tables in
+ * CSV. */
 #ifndef ASSAY_REPORT_SUBJECT_SUBJECTS_H
 #define ASSAY_REPORT_SUBJECT_SUBJECTS_H
 

@@ -73,8 +73,8 @@ static void add_memory(struct assay__doc *doc, const struct assay__topology *t)
     if (!t->node_count) assay__doc_fact_unknown(doc, "memory", UNKNOWN);
 }
 
-/* Memory that was added while the machine ran may belong to no node: then the nodes are not the
- * whole. */
+/* Memory that was added while the machine ran may belong to no node: then the nodes do not add up
+ * to the total. */
 static void add_memory_remark(struct assay__doc *doc, const struct assay__topology *t,
                               uint64_t memory_bytes)
 {

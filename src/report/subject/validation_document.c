@@ -1,10 +1,10 @@
-/* validation_document.c - measurements against predictions: a row each, by a fit that has not seen
- * it, the statistics of the errors, and what is not used and why. */
+/* validation_document.c - measurements against predictions: one row each, predicted by a fit that
+ * did not use it, the statistics of the errors, and what is not used and why. */
 #include "report/report_model.h"
 
 #include <math.h>
 
-/* Of published measurements; of one machine the rows are models, and `row` is their family. */
+/* For published measurements; for one machine the rows are models, and `row` is their family. */
 static const struct assay__column columns[] = {
     {"row", "row", .priority = 3},
     {"measurement", "measurement", .flags = ASSAY__COLUMN_NAME},
@@ -25,7 +25,7 @@ static const struct assay__column columns[] = {
     {.key = "both_out_s"},
 };
 
-/* "+15 %", signed: too long or too short. Nothing where there is none. */
+/* "+15 %", signed: too long or too short. Nothing if there is none. */
 static void put_error(struct assay__table *t, double predicted_s, double measured_s)
 {
     double error = predicted_s / measured_s - 1;

@@ -1,11 +1,11 @@
 /* html_figure.c - figures in the page. Each is drawn twice, wide and narrow, so that its text stays
- * readable on a phone: the style sheet shows one of them, and screen readers skip the other. One
- * that is small anyway is not, nor one whose narrow form is large (NARROW_MOST): a phone then
- * scrolls it.
+ * readable on a phone: the style sheet shows one of them, and screen readers skip the other. A
+ * small figure is drawn only once, and so is one whose narrow form is large (NARROW_MOST): a phone
+ * then scrolls it.
  *
  * A figure over time (samples, memory, power) has a JSON attribute data-plot with the columns of
- * the page's data that it shows: where the page carries uPlot, page.js draws those in place of the
- * picture, to be zoomed. */
+ * the page's data that it shows: if the page contains uPlot, page.js draws those instead of the
+ * picture, so that it can be zoomed. */
 #include "report/walk/html_page.h"
 
 #include "report/json/json_members.h"
@@ -30,7 +30,7 @@ static bool is_samples(const struct assay__figure *figure)
     return strcmp(figure->name, "samples") == 0;
 }
 
-/* The picture shows all of them, each in its place: there is nothing to zoom into. */
+/* The picture already shows every value in its place: there is nothing to zoom into. */
 static bool few_samples(const struct assay__figure *figure)
 {
     size_t count = 0;
@@ -39,7 +39,7 @@ static bool few_samples(const struct assay__figure *figure)
     return count <= FEW_SAMPLES;
 }
 
-/* Over time, of one trial whose data is in the page. */
+/* A figure over time, for one trial whose data is in the page. */
 static bool can_zoom(const struct assay__html *page, const struct assay__figure *figure)
 {
     if (page->trial < 0 || !assay__html_can_zoom()) return false;
@@ -86,7 +86,7 @@ static void put_picture(struct assay__html *page, const struct assay__figure *fi
 {
     char id[32];
     struct assay__buf narrow = {0};
-    if (figure->width > 0) { /* has its own width: scrolled, not drawn again */
+    if (figure->width > 0) { /* has a fixed width: scrolled, not drawn again */
         snprintf(id, sizeof id, "f%u", ++page->tips);
         assay__buf_printf(page->body, "<div class=\"picture %s\">", figure->name);
         assay__figure_svg(page->body, figure, &(struct assay__svg_options){.id = id});

@@ -1,7 +1,7 @@
 /* html_page.c - the document around the tabs: head with its policy, navigation, style sheet,
  * scripts, data. The policy allows the one style sheet and the scripts by the SHA-256 of their
- * bytes (CSP level 2), and nothing that is fetched. uPlot is in the page only where a figure can be
- * zoomed and the build had it. */
+ * bytes (CSP level 2), and nothing that is fetched. uPlot is in the page only if a figure can be
+ * zoomed and the build has it. */
 #include "report/walk/html_page.h"
 
 #include "model/sha256.h"
@@ -114,7 +114,7 @@ static bool is_used(const struct assay__html_tab *tab)
     return tab->first.length || tab->body.length;
 }
 
-/* Links to what follows in order; the script makes tabs of them. */
+/* Links to the sections that follow; the script turns them into tabs. */
 static void put_tabs(struct assay__html *page, struct assay__buf *out)
 {
     size_t count = 0;
@@ -164,7 +164,7 @@ void assay__html_document(struct assay__html *page, const struct assay__doc *doc
     if (*doc->footer) put(out, "<p>", doc->footer, "</p>");
     assay__buf_puts(out, "</footer>\n");
     assay__buf_add(out, assay__buf_text(data), data->length);
-    /* uPlot unchanged, with its licence; our script uses it only if it comes first. */
+    /* uPlot, unchanged and with its licence; it must come before our script. */
     if (page->zoom) {
         assay__buf_puts(out, "<!-- uPlot, which draws what can be zoomed:\n");
         assay__html_text(out, assay__uplot_license);

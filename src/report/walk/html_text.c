@@ -1,5 +1,5 @@
 /* html_text.c - text made safe for a page: every string that reaches these functions may come from
- * a file that someone else made. */
+ * an untrusted file. */
 #include "report/walk/html_text.h"
 
 #include "base/utf8.h"
@@ -9,8 +9,8 @@
 
 enum { NAME_MOST = 160, NAME_HALF = 78 }; /* characters of a name that are shown */
 
-/* Explicit directional formatting can make a text read as another; a name needs none, its letters
- * have their own direction. */
+/* Explicit directional formatting can make a text look like another; a name needs none, because its
+ * letters have their own direction. */
 static bool is_unsafe(uint32_t code)
 {
     return code == ASSAY__UTF8_INVALID || (code < 0x20 && code != '\t' && code != '\n') ||
@@ -88,7 +88,7 @@ static bool is_unit(const char *word)
     return false;
 }
 
-/* An option (--launches) at the start of a word: how long it is; 0 none. */
+/* Length of an option (--launches) at the start of a word; 0 none. */
 static size_t option_at(const char *text, size_t i)
 {
     enum { MOST = 40 };
@@ -130,7 +130,7 @@ static size_t bytes_of(const char *text, size_t length, size_t count)
     return at;
 }
 
-/* Where the last `count` characters begin; of invalid UTF-8, at most four bytes count as one. */
+/* Where the last `count` characters begin; in invalid UTF-8, at most four bytes count as one. */
 static size_t tail_of(const char *text, size_t length, size_t count)
 {
     size_t at = length;

@@ -5,13 +5,12 @@
 #include "base/buf.h"
 
 /** Text made safe for content and for attribute values in double quotes. Control characters,
- *  invalid UTF-8 and characters that turn the direction of what follows become U+FFFD. NULL is
- *  "". */
+ * invalid UTF-8 and characters that change the text direction become U+FFFD. NULL is "". */
 void assay__html_text(struct assay__buf *out, const char *text);
-/** The same of a sentence, as content only: a line ends neither between a number and its unit nor
- *  inside an option (--launches). */
+/** The same for a sentence, only as content: a line ends neither between a number and its unit nor
+ * inside an option (--launches). */
 void assay__html_prose(struct assay__buf *out, const char *text);
-/** The same of a cell: a word that is longer than any may break, so that paper does not cut it. */
+/** The same for a cell: an overlong word may break, so that it is not cut off in print. */
 void assay__html_breaking(struct assay__buf *out, const char *text);
 /** A name from a file: isolated (<bdi>), cut in its middle beyond 160 characters. */
 void assay__html_name(struct assay__buf *out, const char *name);

@@ -1,6 +1,6 @@
-/* text_code.c - code on a page that is too narrow for it. A line is broken where its language lets
- * it go on; outside of brackets Python, and the shell everywhere, need a backslash before the end
- * of the line. Never inside a string: a line that cannot be broken stays long. */
+/* text_code.c - code on a page that is too narrow for it. A line is broken where its language
+ * allows it; Python outside of brackets, and the shell everywhere, need a backslash at the end of
+ * the line. Never inside a string: a line that cannot be broken stays long. */
 #include "report/doc/doc.h"
 #include "report/walk/text_page.h"
 
@@ -15,7 +15,7 @@ static const struct language {
     const char *comment; /* begins a line that is one */
     const char *after;   /* a line may end after one of these … */
     bool members;        /* … and before "." or "->" */
-    bool backslash;      /* where it goes on it ends with one … */
+    bool backslash;      /* a continued line ends with one … */
     bool brackets;       /* … but not inside of brackets */
 } languages[] = {{"python", "# ", " ([:", true, true, true},
                  {"sh", "# ", " ", false, true, false},
@@ -60,7 +60,7 @@ static size_t break_at(const char *line, size_t room, const struct language *lan
     return found;
 }
 
-/* Every line of a comment begins as one. */
+/* Every line of a broken comment starts as a comment. */
 static void put_comment(struct assay__page *page, const char *sign, char *text)
 {
     size_t room = (size_t)page->columns - INDENT - strlen(sign);

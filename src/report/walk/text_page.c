@@ -1,6 +1,6 @@
 /* text_page.c - laying out text in columns. Widths are display columns (base/text.h), styles are
- * ANSI sequences that take none: bold, faint, cyan bars, yellow warnings and red faults, a set that
- * does not rely on distinguishing red from green; warnings and faults are also named in words. */
+ * ANSI sequences that take none: bold, faint, cyan bars, yellow warnings and red faults, chosen so
+ * that nobody has to distinguish red from green; warnings and faults are also named in words. */
 #include "report/walk/text_page.h"
 
 #include "base/text.h"
@@ -118,7 +118,7 @@ static void put_word(struct line *line, const char *word, size_t length)
         memcpy(one, at, bytes);
         size_t columns = assay__text_width(one);
         bool held = strcmp(one, ASSAY__PAGE_NBSP) == 0;
-        /* what holds together does so only while it fits on a line at all */
+        /* words that belong together stay together only if they fit on a line at all */
         if (held && line->used + 1 + width_until_held(at + bytes) > line->room) {
             line_break(line);
             at += bytes;
@@ -133,7 +133,7 @@ static void put_word(struct line *line, const char *word, size_t length)
     assay__buf_free(&copy);
 }
 
-/* Signs that are longer in ASCII become so before the lines are broken, or a line would grow past
+/* Characters that are longer in ASCII are replaced before lines are broken, or a line would exceed
  * the page. */
 static void put_safe(struct assay__buf *out, const char *text, bool ascii)
 {
@@ -203,7 +203,7 @@ void assay__page_wrap_lines(struct assay__page *page, enum assay__style style, c
     assay__buf_drop(&cut, page->out);
 }
 
-#define HEADING_LINES 4 /* a name in a heading can be as long as it likes */
+#define HEADING_LINES 4 /* a name in a heading can have any length */
 
 void assay__page_heading(struct assay__page *page, const char *title, const char *remark)
 {
@@ -304,8 +304,7 @@ void assay__page_fit_middle(struct assay__page *page, const char *text, int colu
     assay__buf_drop(&cut, page->out);
 }
 
-/* Every replacement is as wide as what it replaces where columns line up (bars, tables, cut
- * names). */
+/* In aligned columns (bars, tables, cut names) every replacement is as wide as what it replaces. */
 void assay__page_to_ascii(struct assay__buf *out, size_t start)
 {
     static const char *const pairs[][2] = {

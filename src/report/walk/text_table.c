@@ -1,5 +1,5 @@
 /* text_table.c - tables in columns of text. Where a table is wider than the page, in this order:
- * names are shortened (no two become equal), prose goes below its row, columns give way by their
+ * names are shortened (no two become equal), prose goes below its row, columns are dropped by their
  * priority, and what is left is split into several tables that repeat the names. What is not shown
  * is named below the table. */
 #include "report/doc/doc.h"
@@ -16,15 +16,15 @@
 enum {
     INDENT = 2,
     GAP = 2,
-    NAME_FAIR = 24,    /* columns that a name keeps while others can give way … */
+    NAME_FAIR = 24,    /* columns that a name keeps while others can be dropped … */
     NAME_LEAST = 14,   /* … and in any case */
-    SPARE = 5,         /* columns of this priority give way before names are cut */
+    SPARE = 5,         /* columns of this priority are dropped before names are cut */
     NAME_NARROW = 8,   /* … on a page below NARROW */
     NAME_SHORTEST = 4, /* … beside which a number would not fit otherwise */
     NARROW = 60,
     BAR_LEAST = 10,
     BAR_MOST = 40,
-    PROSE_LEAST = 20, /* room beside the numbers that is worth filling with prose */
+    PROSE_LEAST = 20, /* minimum space next to the numbers that is worth filling with prose */
     PROSE_LINES = 6,
     ALL_LINES = 1 << 20
 };
@@ -36,13 +36,13 @@ struct layout {
     struct assay__page *page;
     const struct assay__table *table;
     struct assay__arena *arena;
-    size_t *rows; /* that are shown; SIZE_MAX: the row of those left out */
+    size_t *rows; /* rows that are shown; SIZE_MAX: the row for those left out */
     size_t row_count;
     const char **texts;           /* row after row, a text for each column */
-    struct assay__datum *scratch; /* cells of a row that is made when it is asked for */
+    struct assay__datum *scratch; /* cells of a row that is created on demand */
     enum place *places;
     size_t *widths;
-    bool *shared; /* prose that has all the room it needs */
+    bool *shared; /* prose that has all the space it needs */
     size_t limit, more;
 };
 
@@ -171,8 +171,8 @@ static bool is_after(const struct layout *l, size_t column)
     return l->table->columns[column].flags & ASSAY__COLUMN_AFTER;
 }
 
-/* What prose may take beside the other columns, in equal shares; those that need less leave it to
- * the others. */
+/* The width that prose may take next to the other columns, in equal shares; columns that need less
+ * leave the rest to the others. */
 static void share_room(struct layout *l, size_t left, size_t count)
 {
     for (bool settled = false; !settled && count;) {
@@ -192,7 +192,7 @@ static void share_room(struct layout *l, size_t left, size_t count)
     }
 }
 
-/* Prose stays beside the numbers where it fits or has room to be wrapped; else what must be read
+/* Prose stays next to the numbers if it fits or can be wrapped there; otherwise what must be read
  * goes below its row, and the rest is left out. */
 static void place_prose(struct layout *l)
 {
@@ -217,7 +217,7 @@ static void place_prose(struct layout *l)
         if (is_prose(l, c)) l->places[c] = BELOW;
 }
 
-/* Columns of that priority or a higher number give way, the highest first. */
+/* Drops columns of that priority or a higher number, the highest first. */
 static void drop_columns(struct layout *l, unsigned from)
 {
     while (excess(l)) {
@@ -245,7 +245,8 @@ static void arrange(struct layout *l)
     drop_columns(l, SPARE);
     shrink_names(l, narrow ? NAME_LEAST : NAME_FAIR, excess(l));
     drop_columns(l, 1);
-    for (size_t c = 0; c < l->table->column_count; c++) /* they have the room of what gave way */
+    /* they get the space of the dropped columns */
+    for (size_t c = 0; c < l->table->column_count; c++)
         if (is_name(l, c)) l->widths[c] = natural_width(l, c);
     shrink_names(l, narrow ? NAME_NARROW : NAME_LEAST, excess(l));
     if (!excess(l)) {
@@ -408,7 +409,7 @@ static void put_bar_cell(struct layout *l, size_t row, size_t column)
     assay__buf_free(&bar);
 }
 
-/* A table that shows every row shows every word. */
+/* A table with all rows also shows all words. */
 static size_t prose_lines(const struct layout *l)
 {
     return l->limit == SIZE_MAX ? ALL_LINES : PROSE_LINES;

@@ -66,7 +66,7 @@ size_t assay__walk_rows(const struct assay__table *table, size_t limit, size_t *
             ++*more;
         }
     }
-    if (*more == 1) { /* a line that says so would take the room of the row */
+    if (*more == 1) { /* a line that says so would be as long as the row */
         indices[count++] = last;
         *more = 0;
     }
@@ -147,7 +147,7 @@ void assay__walk_parts(const struct assay__table *table, assay__part_fn *put, vo
     for (size_t i = 0; i < table->part_count; i++) {
         struct assay__arena *arena = assay__arena_new();
         const struct assay__table *part = arena ? part_of(table, i, arena) : NULL;
-        bool shown = false; /* a column that belongs to this part alone */
+        bool shown = false; /* a column that belongs only to this part */
         if (!part) *failed = true;
         for (size_t c = 0; part && c < part->column_count; c++)
             shown |= part->columns[c].part && assay__walk_column_is_shown(part, c, false);
@@ -162,7 +162,7 @@ static bool is_gap(const struct assay__datum *cell)
            *cell->note;
 }
 
-/* What a row is called: the first name among its cells. */
+/* The name of a row: the first name among its cells. */
 static const char *row_name(const struct assay__table *table, size_t row)
 {
     for (size_t c = 0; c < table->column_count; c++) {
@@ -173,8 +173,8 @@ static const char *row_name(const struct assay__table *table, size_t row)
     return "";
 }
 
-/* The rows of a column that lack a number for that reason; "" when those are all of them. NULL: out
- * of memory. */
+/* The rows of a column that lack a number for that reason; "" if that is all of them. NULL: out of
+ * memory. */
 static const char *rows_without(const struct assay__table *table, size_t column, const char *why,
                                 struct assay__arena *arena)
 {
@@ -197,7 +197,7 @@ static const char *rows_without(const struct assay__table *table, size_t column,
     return assay__buf_keep(&names, arena);
 }
 
-/* One more gap, or one more column of a gap that is there. */
+/* Adds a gap, or a column to an existing gap. */
 static int add_gap(const struct assay__table *table, size_t column, const char *why,
                    struct assay__arena *arena, struct assay__gap *gaps, size_t *count)
 {

@@ -1,5 +1,5 @@
-/* walk.h - the walkers: one per format, each of every document. A walker only reads the document
- * and appends to the buffer, so the same document gives the same bytes on every machine. */
+/* walk.h - the walkers: one per format, for all documents. A walker only reads the document and
+ * appends to the buffer, so the same document gives the same bytes on every machine. */
 #ifndef ASSAY_REPORT_WALK_WALK_H
 #define ASSAY_REPORT_WALK_WALK_H
 
@@ -22,24 +22,25 @@ typedef void assay__draw_fn(void *context, const struct assay__figure *figure);
 bool assay__walk_picture(const struct assay__picture *picture, assay__draw_fn *draw, void *context,
                          struct assay_error *why, bool *failed);
 
-/** Calls `put` for each part of a table that people see, as a separate table of its columns; `part`
- *  NULL: the table has no parts, or it is the first, whose heading is the section's. */
+/** Calls `put` for each part of a table that people see, as a separate table with its columns;
+ * `part` NULL: the table has no parts, or it is the first, which has the section's heading. */
 typedef void assay__part_fn(void *context, const struct assay__table *table,
                             const struct assay__heading *part);
 void assay__walk_parts(const struct assay__table *table, assay__part_fn *put, void *context,
                        bool *failed);
 
-/** Rows that people see, in order: at most `limit` (*more are left out), then the totals. indices
- * has room for row_count. Returns how many there are; the first *body of them are not totals. */
+/** Rows that people see, in order: at most `limit` (*more: how many are left out), then the totals.
+ * indices has room for row_count. Returns how many there are; the first *body of them are not
+ * totals. */
 size_t assay__walk_rows(const struct assay__table *table, size_t limit, size_t *indices,
                         size_t *body, size_t *more);
-/** How many rows of a table people see where the report shows `top` of long ones; SIZE_MAX: all. */
+/** How many rows of a table people see if the report shows `top` of long ones; SIZE_MAX: all. */
 size_t assay__walk_limit(const struct assay__table *table, size_t top);
 /** What the rows that are left out add up to in a column of ASSAY__COLUMN_SUM: derived, or
- *  estimated when one of them is; not known when one of them is not. */
+ * estimated if one of them is; unknown if one of them is. */
 struct assay__datum assay__walk_sum(const struct assay__table *table, size_t column, size_t limit);
-/** Whether people see the column: it has a title, and a row has something in it. page: in a page,
- *  which has columns of its own. */
+/** Whether people see the column: it has a title, and a row has something in it. page: on a page,
+ * which has extra columns. */
 bool assay__walk_column_is_shown(const struct assay__table *table, size_t column, bool page);
 
 /** Why cells have no number: columns with the same reason are listed together. */

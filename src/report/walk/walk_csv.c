@@ -1,7 +1,7 @@
 /* walk_csv.c - one table of a document as CSV (RFC 4180, UTF-8, line feeds): the columns that
  * programs read, every row, numbers exact and in the column's own unit. Tables of one name (of
- * several trials) are one table, in the order of the trials, whichever people read first. A cell
- * that a spreadsheet would take for a formula is made text. */
+ * several trials) are one table, in the order of the trials, whichever is shown first to people. A
+ * cell that a spreadsheet would interpret as a formula is made text. */
 #include "report/walk/walk.h"
 
 #include "base/options_read.h"

@@ -1,7 +1,7 @@
 /* walk_html.c - a document as one page: a header with the answer and the key numbers, then its
- * sections by tab, which without the script follow each other. Tables can be sorted; numbers that
- * are metrics show where they come from when hovered or focused. The page is complete without its
- * script, except rows beyond the first ROWS or SCRIPTED_ROWS of a table. */
+ * sections by tab; without the script, the tabs follow each other. Tables can be sorted; numbers
+ * that are metrics show where they come from when hovered or focused. The page is complete without
+ * its script, except rows beyond the first ROWS or SCRIPTED_ROWS of a table. */
 #include "report/figure/figure_scale.h"
 #include "report/walk/html_page.h"
 #include "report/walk/walk.h"
@@ -18,11 +18,11 @@ struct walk {
     struct assay__html page;
     struct assay__buf *body; /* of the tab, or the header */
     const struct assay__doc *doc;
-    int depth;             /* of sections and folds that are open … */
+    int depth;             /* number of open sections and folds … */
     int folds;             /* … and how many of them are folds, whose titles are not headings */
     const char *open_list; /* "</dl>\n" of facts that are not ended yet; NULL */
     bool stopped;          /* it has its tab stop */
-    /* of the section that is open: its pictures stand beside the rest */
+    /* for the open section: its pictures are placed next to the rest */
     bool paired;
     struct assay__buf pictures, rest;
 };
@@ -56,9 +56,9 @@ static void tip_line(struct walk *w, const char *term, const char *text)
     put(w, "", text, "</span>");
 }
 
-/* after: a remark on the number; NULL: none. */
-/* after: a remark on the number; NULL: none. stop: it is a tab stop. Of a list of facts the first
- * number is one, of a table its box: the script walks the others by arrow keys. */
+/* after: a note on the number; NULL: none. */
+/* after: a remark on the number; NULL: none. stop: it is a tab stop. In a list of facts the first
+ * number is one, for a table its box: the script reaches the others by arrow keys. */
 static void put_tip(struct walk *w, const struct assay__datum *value, const char *text,
                     const char *after, bool stop)
 {
@@ -79,7 +79,7 @@ static void put_tip(struct walk *w, const struct assay__datum *value, const char
     assay__buf_puts(w->body, "</span></span>");
 }
 
-/* after: a remark that is shown where the number is hovered; NULL: none. */
+/* after: a note that is shown when the number is hovered; NULL: none. */
 static void put_value(struct walk *w, const struct assay__datum *value,
                       const struct assay__column *column, bool tipped, const char *after)
 {
@@ -89,7 +89,7 @@ static void put_value(struct walk *w, const struct assay__datum *value,
     tipped = tipped && number && (value->name || (value->note && *value->note) || after);
     assay__datum_print(&text, value, column ? column->unit : NULL, column ? column->factor : 0);
     const char *shown = assay__buf_text(&text);
-    /* Derived: said where it is hovered, or in the head of its column. */
+    /* Derived: shown on hovering, or in the header of its column. */
     if (number && *shown == '=' && (tipped || column)) shown++;
     if (value->badge) {
         assay__buf_printf(w->body, "<span class=\"verdict %s\">", badges[value->badge]);
@@ -196,7 +196,7 @@ static void close_view(struct view *v)
     free(v->scratch);
 }
 
-/* " n1 n4": the columns of numbers. The table says it, because every row would. */
+/* " n1 n4": the columns of numbers. Stated for the table, because every row would repeat it. */
 static void put_numeric(struct walk *w, const struct view *v)
 {
     unsigned at = 0;
@@ -262,11 +262,11 @@ static void put_cell(struct walk *w, const struct view *v, size_t c,
         assay__buf_printf(w->body, " class=\"x%d\"", assay__tone_step(value->tone));
     if (column->flags & ASSAY__COLUMN_PROSE) assay__buf_puts(w->body, " class=\"words\"");
     if (column->unit && value->kind == ASSAY__DATUM_NUMBER && assay__datum_is_known(value) &&
-        !table->scripted) /* for sorting: where the script has the numbers anyway it is left out */
+        !table->scripted) /* for sorting; left out if the script has the numbers anyway */
         assay__buf_printf(w->body, " data-v=\"%.9g\"", value->number);
     assay__buf_putc(w->body, '>');
     if (value->link) assay__buf_printf(w->body, "<a href=\"#%s%s\">", table->prefix, value->link);
-    /* Of a column with numbers of several states each shows its own. */
+    /* In a column with numbers of several states, each shows its own. */
     if (value->state == ASSAY_DERIVED && assay__datum_is_known(value) && !v->columns[c].derived)
         assay__buf_puts(w->body, "<i>=</i>");
     put_value(w, value, column, v->tipped, NULL);
@@ -398,7 +398,7 @@ static void put_header(struct walk *w)
         assay__html_text(w->body, doc->kicker);
     assay__buf_puts(w->body, "</p>\n");
     put_quality(w, &doc->quality);
-    /* The script fills and shows it: without one there is nothing to press. */
+    /* The script fills and shows it: without the script there is nothing to press. */
     assay__buf_puts(w->body, "<div class=\"tools\" id=\"tools\" hidden></div>\n</div>\n");
     if (*doc->verdict) put_prose(w, "<p class=\"lead\">", doc->verdict, "</p>\n");
     if (doc->kpis) put_kpis(w, doc->kpis);
@@ -412,7 +412,7 @@ static void turn_to(struct walk *w, struct assay__buf *body)
     w->body = w->page.body = body;
 }
 
-/* The tab that a section or fold of the first level is in. */
+/* The tab of a top-level section or fold. */
 static void enter_tab(struct walk *w, const struct assay__heading *h)
 {
     unsigned tab = h->flags & ASSAY__TABS;
@@ -466,7 +466,7 @@ static void put_picture(struct walk *w, const struct assay__picture *picture)
     turn_to(w, body);
 }
 
-/* The section's pictures, then the rest: side by side where there is room. */
+/* The section's pictures, then the rest: side by side if there is space. */
 static void put_pair(struct walk *w, struct assay__buf *into)
 {
     bool both = w->pictures.length && w->rest.length;
@@ -554,7 +554,7 @@ static void put_blocks(struct walk *w)
     close_list(w);
 }
 
-/* Of the tab with the evidence: what the marks mean, and what can be saved. */
+/* For the tab with the evidence: what the marks mean, and what can be downloaded. */
 static void put_evidence(struct walk *w)
 {
     size_t last = ASSAY__TAB_COUNT - 1;

@@ -2,11 +2,11 @@
  * table pipes, the characters that start emphasis, links, code or headings, and "://" and "www." so
  * that a name does not become a link.
  *
- * A forge looks for mentions (@somebody) and references (#123, GH-123) in what Markdown has become:
- * there a backslash and an entity are gone already. Only what is code, or in another piece of text,
- * is left alone: the sign itself is made code, `@`somebody.
+ * A forge looks for mentions (@somebody) and references (#123, GH-123) in the rendered Markdown,
+ * where backslashes and entities are already gone. It ignores only code, so the sign itself is made
+ * code: `@`somebody.
  *
- * Folds are <details>. Figures are left out: a forge shows no picture that a file carries. */
+ * Folds are <details>. Figures are left out: a forge does not show pictures embedded in a file. */
 #include "report/walk/html_text.h"
 #include "report/walk/walk.h"
 
@@ -28,8 +28,8 @@ struct walk {
     bool in_facts;
 };
 
-/* Would a forge read a mention or a reference from this sign on? `start` is where the text
- * begins. */
+/* Whether a forge would see a mention or a reference starting at this sign. `start` is where the
+ * text begins. */
 static bool is_reference(const char *start, const char *c)
 {
     unsigned char next = (unsigned char)c[1];
@@ -68,7 +68,7 @@ void assay__markdown_text(struct assay__buf *out, const char *text)
     assay__buf_drop(&safe, out);
 }
 
-/* The same in HTML, where no Markdown is read: <code>@</code>somebody. */
+/* The same in HTML, where Markdown is not interpreted: <code>@</code>somebody. */
 static void put_summary(struct assay__buf *out, const char *given)
 {
     struct assay__buf part = {0}, safe = {0};
@@ -233,7 +233,8 @@ static void put_part(void *context, const struct assay__table *table,
     free(scratch);
 }
 
-/* Are there sections in the section that begins there? Their titles need its title above them. */
+/* Whether the section that begins there contains sections: their titles need its title above
+ * them. */
 static bool has_sections(const struct assay__doc *doc, size_t at)
 {
     size_t depth = 1;
@@ -246,7 +247,7 @@ static bool has_sections(const struct assay__doc *doc, size_t at)
     return false;
 }
 
-/* Block after block; an end closes the fold, or leaves the depth of the section, that it ends. */
+/* Block after block; an end closes its fold, or leaves the depth of its section. */
 static void put_blocks(struct walk *w)
 {
     enum { OPEN = 64 };

@@ -93,7 +93,7 @@ static bool is_shown_table(const struct assay__block *block)
     return block->kind == ASSAY__BLOCK_TABLE && !block->table->data && block->table->row_count;
 }
 
-/* Nothing but a blank line is between it and what is above. */
+/* Only a blank line is between it and what is above. */
 static bool stands_apart(const struct assay__block *before)
 {
     return is_shown_table(before) ||

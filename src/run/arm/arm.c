@@ -1,5 +1,5 @@
-/* arm.c - an arm's life: opened, launched, concluded. Everything that can be wrong with the input
- * is found before a worker starts. */
+/* arm.c - an arm from start to end: opened, launched, concluded. Everything that can be wrong with
+ * the input is found before a worker starts. */
 #include "run/arm/arm.h"
 
 #include "base/clock.h"
@@ -108,7 +108,7 @@ int assay__arm_finish(struct assay__arm *arm, struct assay__watch *shared,
     return conclude(arm, error);
 }
 
-/* A script has a name for a model, and generates without a graph. */
+/* A script only has a name for a model, and generates without a graph. */
 static int name_script(struct assay__arm *arm, struct assay_error *error)
 {
     struct assay_profile *profile = arm->recording->profile;

@@ -1,6 +1,6 @@
-/* arm_launch.c - the launches of an arm: the request that a worker gets, what comes back put into
- * the document and, while the run lasts, into its store; a launch of an earlier capture taken over;
- * launches beside the measured ones. */
+/* arm_launch.c - the launches of an arm: the request to a worker, its results put into the document
+ * and, during the run, into its store; launches taken over from an earlier capture; launches
+ * besides the measured ones. */
 #include "run/arm/arm.h"
 
 #include "base/clock.h"
@@ -78,8 +78,8 @@ static void make_request(struct assay__arm *arm, int id, struct assay__request *
                            &request->half_width);
 }
 
-/* The samples move from the outcome's growing arrays to one exact one in the document, where the
- * outcome finds them too: the parent holds a million samples once. */
+/* The samples move from the outcome's growing arrays to one of the exact size in the document,
+ * which the outcome then points to: the parent holds a million samples only once. */
 static int keep_samples(struct assay__arm *arm, struct assay__launch *launch,
                         struct assay__outcome *outcome)
 {
@@ -156,7 +156,7 @@ static int keep_facts(struct assay__arm *arm, const struct assay__outcome *outco
         assay__arena_printf(profile->arena, "%d (engine's default)", target->threads));
 }
 
-/* One more launch of the trial, and room for its outcome. */
+/* Adds a launch to the trial, and room for its outcome. */
 static struct assay__launch *next_launch(struct assay__arm *arm)
 {
     return assay__vec_grow((void **)&arm->outcomes, &arm->outcome_capacity, arm->outcome_count + 1,

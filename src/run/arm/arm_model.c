@@ -1,5 +1,5 @@
 /* arm_model.c - the model of an arm: a file that is read, or a zoo model that is built into the
- * recording's folder (once, when several arms run it) and read back. Then its workload is planned
+ * recording's folder (only once if several arms run it) and read back. Then its workload is planned
  * and it is described. Inputs larger than the machine's memory are refused. */
 #include "run/arm/arm.h"
 
@@ -30,7 +30,7 @@ static int build_zoo(struct assay__arm *arm, const char *name, struct assay_erro
         return assay_error_set(error, ASSAY_ELIMIT, "the temporary folder's path is too long");
     if (arm->recording->built_name && strcmp(arm->recording->built_name, name) == 0 &&
         snprintf(arm->model_path, sizeof arm->model_path, "%s", arm->recording->built_path) > 0)
-        return 0; /* an arm before this one has built it */
+        return 0; /* an earlier arm has built it */
     int code = assay__zoo_build(name, &built, error);
     if (code == 0) code = assay__model_write(built, arm->model_path, error);
     if (code == 0) {
@@ -53,8 +53,7 @@ static bool is_given(const char *const *list, size_t count, const char *name)
     return false;
 }
 
-/* The length of the prompt when no option says it: that of the ids that were given, else the
- * default. */
+/* The length of the prompt if no option gives it: that of the ids given, else the default. */
 static int64_t prompt_of(const struct assay__arm *arm)
 {
     const struct assay__run_options *options = &arm->options;
@@ -71,8 +70,8 @@ static int64_t prompt_of(const struct assay__arm *arm)
     return ASSAY__GENERATE_PROMPT;
 }
 
-/* Sizes that are guesses are tried before they are measured, once for all arms of a model. The zoo
- * knows its own. */
+/* Guessed sizes are tried before measuring, once for all arms of a model. Those of the zoo are
+ * known. */
 static int plan_tried(struct assay__arm *arm, struct assay__workload_options *plan, bool zoo,
                       struct assay_error *error)
 {
@@ -176,8 +175,8 @@ int assay__arm_resolve_model(struct assay__arm *arm, struct assay_error *error)
     code = plan_workload(arm, &plan, zoo, error);
     if (!code) code = check_memory(arm, error);
     if (code) return code;
-    /* The model among the profile's. Its operators are costed at the workload of the first arm that
-     * runs it. */
+    /* The model in the profile. The costs of its operators are those of the workload of the first
+     * arm that runs it. */
     struct assay_profile *profile = arm->recording->profile;
     bool first = profile->model_count == 1 && !*profile->models[0]->name;
     struct assay__model_info *info = first ? profile->models[0] : assay__profile_model(profile);

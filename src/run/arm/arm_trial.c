@@ -33,7 +33,7 @@ static void describe_target(const struct assay__run_options *o, struct assay__ar
                                                         .prompt = o->workload.prompt};
 }
 
-/* What is fed back, and how much real time an inference is about. */
+/* What is fed back, and how much real time the input of an inference covers. */
 static void describe_feedback(const struct assay__arm *arm, struct assay__trial *trial)
 {
     struct assay__real_time *time = &trial->real_time;
@@ -96,7 +96,7 @@ static void put_identity(struct writing *w)
         put(w, "software", "yes");
 }
 
-/* What is read beside the latency; absent when nothing is. */
+/* What is measured besides the latency; absent if nothing is. */
 static void put_watched(struct writing *w)
 {
     static const char *const names[] = {"power", "memory", "counters"};
@@ -108,7 +108,7 @@ static void put_watched(struct writing *w)
     if (!list || *list) put(w, "watch", list);
 }
 
-/* "hn=h0, cn=c0", or "none" where that was asked for. */
+/* "hn=h0, cn=c0", or "none" if that was requested. */
 static void put_feedback(struct writing *w, const struct assay_feedback_options *asked)
 {
     const struct assay__trial *trial = w->trial;
@@ -147,7 +147,7 @@ static void put_options(struct writing *w, const struct assay__run_options *o)
     put_number(w, "prompt", (double)w->trial->generation.prompt, "");
 }
 
-/* The others of a comparison of models, beside the first, which is the profile's. */
+/* In a comparison of models, those after the first, which is the profile's own. */
 static void put_model(struct writing *w)
 {
     const struct assay__model_info *model = w->trial->model, *first = w->profile->models[0];

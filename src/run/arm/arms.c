@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 
 #define FAILURES_MOST 2
-#define LIMITS_MOST 2.5 /* times the launch limit that one arm may take */
+#define LIMITS_MOST 2.5 /* multiple of the launch limit that one arm may take */
 
 int assay__arms_begin(struct assay__arms *arms, const struct assay__run_options *whole,
                       const struct assay__plan *plan, struct assay_error *error)
@@ -42,7 +42,7 @@ struct assay__trial *assay__arms_trial(const struct assay__arms *arms, size_t in
     return &arms->recording.profile->trials[arms->trials[index]];
 }
 
-/* A trial for an arm that never ran. Its model, never read, still has a name. */
+/* A trial for an arm that never ran. Its model, although never read, has a name. */
 static int add_failed(struct assay__arms *arms, const struct assay__run_options *options,
                       const struct assay__arm_identity *identity, const char *reason)
 {
@@ -58,7 +58,7 @@ static int add_failed(struct assay__arms *arms, const struct assay__run_options 
     return assay__arm_start_failed(profile, options, identity, reason);
 }
 
-/* A failure to store is kept in the recording; the measurement goes on. */
+/* A failure to store is remembered in the recording; the measurement continues. */
 static void persist_trial(struct assay__arms *arms, size_t index)
 {
     struct assay_error error = {0};
@@ -96,7 +96,7 @@ int assay__arms_add(struct assay__arms *arms, const struct assay__run_options *o
     arms->count++;
     if (index) *index = at;
     if (!arms->items[at]) return 0;
-    /* Where the arm's first outputs go, to be compared. */
+    /* Where the arm's first outputs are written for comparison. */
     char name[32], *outputs = arms->items[at]->outputs;
     snprintf(name, sizeof name, "outputs-%zu", at);
     if (!arms->recording.folder[0] ||
@@ -210,12 +210,12 @@ int assay__arms_conclude(struct assay__arms *arms, size_t index, struct assay_er
     return code == ASSAY_ENOMEM ? assay__no_memory(error) : 0; /* the rest is in the trial */
 }
 
-/* The worst of the outputs, each number by itself. */
+/* The worst value over the outputs, separately for each number. */
 static void put_drift(struct assay__trial *trial, const struct assay__drift *drift,
                       const char *reference)
 {
     double most = NAN, l2 = NAN, cosine = NAN, top1 = NAN;
-    int64_t broken = 0, elements = 0; /* broken: NaN or infinite in one of the two only */
+    int64_t broken = 0, elements = 0; /* broken: NaN or infinite in only one of the two */
     char note[512], missing[256] = "";
     for (size_t i = 0; i < drift->output_count; i++) {
         const struct assay__drift_output *o = &drift->outputs[i];

@@ -1,8 +1,7 @@
 /* launch.c - starts a worker, reads its messages and answers them, waits for it and reports how it
  * ended. While a window runs the parent is blocked in poll(); between windows it copies the samples
  * out of the ring, stores them and decides what comes next. Every message is checked: an unknown
- * one, one out of turn or one with impossible numbers fails the launch with its reason and nothing
- * else. */
+ * one, one out of order or one with impossible numbers fails only this launch, with its reason. */
 #include "run/arm/launch.h"
 
 #include "base/clock.h"
@@ -25,30 +24,31 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define EXIT_GRACE_NS 10000000000u /* an engine may take its time to close a session */
-/* a signal ends poll() at once; this is for one that came just before it */
+#define EXIT_GRACE_NS 10000000000u /* an engine may take long to close a session */
+/* a signal ends poll() at once; this covers one that arrived just before */
 #define INTERRUPT_POLL_MS 500
 #define LOG_TAIL 2048
 #define ANSWER_TIMEOUT_MS 30000
 #define REWARM_STEPS 2
-/* a step of 10 ms or more does not notice cooled caches, but would cost time */
+/* cold caches do not matter to a step of 10 ms or more, and rewarming would cost time */
 #define REWARM_BELOW_NS 1e7
 #define REWARM_NS 5e6 /* after a block of another session's runs */
 #define REWARM_MOST 20
 #define BLOCK_WINDOWS 1.5  /* length of a block of layers, in windows … */
 #define BLOCK_LEAST_S 0.05 /* … but … */
 #define BLOCK_MOST_S 0.5
-#define BLOCK_MOST_BUSY_S 1.0 /* the same where others disturb the launch */
-#define DISTURBED 0.05       /* waiting for a CPU that others had, as a share of the time */
-#define DISTURBED_OFTEN 4u   /* windows, if they are more than the others: that is how it is here */
-#define LEFT_OUT_MOST 2.0    /* time of windows left out, over that of windows kept … */
-#define LEFT_OUT_LEAST_S 1.0 /* … and always allowed */
-#define LEFT_OUT_SHARE 0.25  /* of the time to measure, where that was chosen by the loading */
-#define DROPPED_MORE 2u      /* blocks of layers left out, beyond as many as were kept */
-#define BLOCKS_WANTED 5u     /* of layers, over all windows */
-#define BLOCKS_LEAST 3u      /* that count … */
-#define LAYERS_AGREE 0.04    /* … with a sum so close to the latency; else … */
-#define WINDOWS_MORE 5u      /* … there are more windows, at most so many */
+#define BLOCK_MOST_BUSY_S 1.0 /* the same if other processes disturb the launch */
+#define DISTURBED 0.05        /* time spent waiting for a CPU that others were using, as a share */
+#define DISTURBED_OFTEN 4u    /* if such windows are the majority, disturbance is normal here */
+#define LEFT_OUT_MOST 2.0     /* time of discarded windows, relative to that of windows kept … */
+#define LEFT_OUT_LEAST_S 1.0  /* … and always allowed */
+#define LEFT_OUT_SHARE 0.25   /* of the time to measure, if that was derived from the loading time \
+                               */
+#define DROPPED_MORE 2u       /* discarded blocks of layers, beyond the number kept */
+#define BLOCKS_WANTED 5u      /* of layers, over all windows */
+#define BLOCKS_LEAST 3u       /* that count … */
+#define LAYERS_AGREE 0.04     /* … if the sum is this close to the latency; else … */
+#define WINDOWS_MORE 5u       /* … there are more windows, at most this many */
 #define LAYERS_MOST 1000000u
 #define PACE_SAMPLES 101u
 
@@ -60,7 +60,7 @@
 #define PHASE_COUNTING "counting"
 #define PHASE_LAYERS "timing layers"
 
-/* A launch in progress: what the worker says (job.h has the protocol) and what we answer. */
+/* A launch in progress: what the worker sends (job.h has the protocol) and what we answer. */
 struct conversation {
     const struct assay__request *request;
     struct assay__outcome *outcome;
@@ -69,18 +69,19 @@ struct conversation {
     const char *phase;
     char last_log[256]; /* the last "log" message */
     double pace_ns;
-    struct assay__goal goal;        /* the request's, by what getting ready took */
-    bool done;                      /* the worker said so */
-    bool worker_leaves;             /* it reported an error and exits by itself */
-    int64_t next_window;            /* the index we expect */
-    uint64_t window_ns;             /* when the current window was requested; 0: none is running */
-    int64_t pid;                    /* of the worker */
-    bool alternates;                /* layers are timed in blocks between the windows */
-    bool drop_block;                /* the last block was disturbed */
-    bool last_block;                /* there will be no other */
-    uint64_t stretch_ns, waited_ns; /* begin of the window or block; how long it had waited then */
+    struct assay__goal goal; /* the request's goal, adjusted to how long preparing took */
+    bool done;               /* the worker said so */
+    bool worker_leaves;      /* it reported an error and exits by itself */
+    int64_t next_window;     /* the index we expect */
+    uint64_t window_ns;      /* when the current window was requested; 0: none is running */
+    int64_t pid;             /* of the worker */
+    bool alternates;         /* layers are timed in blocks between the windows */
+    bool drop_block;         /* the last block was disturbed */
+    bool last_block;         /* there will be no other */
+    /* start of the window or block; time spent waiting until then */
+    uint64_t stretch_ns, waited_ns;
     bool waited_known;
-    double layers_ns;       /* what layers and engine add up to so far; 0 unknown */
+    double layers_ns;       /* sum of layers and engine so far; 0 unknown */
     double window_s;        /* length of the last window that was planned */
     size_t disturbed;       /* windows, kept or not */
     size_t blocks, dropped; /* of layers: kept, left out */
@@ -93,7 +94,7 @@ static int bad(struct conversation *talk, const char *what)
     return assay_error_set(&talk->error, ASSAY_EFORMAT, "worker sent %s", what);
 }
 
-/* A struct that has a table, out of a message. */
+/* Reads a struct that has a table from a message. */
 static void receive(struct conversation *talk, const struct assay__json *object,
                     const struct assay__field_table *table, void *element)
 {
@@ -154,8 +155,8 @@ static void take_window(struct conversation *talk)
         if (take_stream(talk, s, &start, &end, &count)) break;
         if (s == 0) window.count = count;
         window.completions += count;
-        /* Ours again, before the worker hears of the next window: a death in between must not count
-         * twice. */
+        /* Clears the ring before the worker is told about the next window: if it dies in between,
+         * samples must not count twice. */
         atomic_store_explicit(assay__ring_count(&talk->ring, s), 0, memory_order_release);
     }
     if (before.code) talk->error = before; /* the first reason is the reason */
@@ -216,7 +217,8 @@ static void begin_stretch(struct conversation *talk)
     talk->waited_known = assay__process_waited_ns(talk->pid, &talk->waited_ns);
 }
 
-/* Whether others kept the worker from running during the window or block that just ended. */
+/* Whether other processes kept the worker from running during the window or block that just
+ * ended. */
 static bool was_disturbed(const struct conversation *talk)
 {
     uint64_t waited_ns, now_ns = assay__now_ns();
@@ -240,7 +242,7 @@ static void send_answer(struct conversation *talk, struct assay__message *messag
     assay__json_object_end(&message->writer);
     int code = assay__channel_send(&talk->channel, &message->text, ANSWER_TIMEOUT_MS);
     assay__buf_free(&message->text);
-    if (code && code != ASSAY_EIO) /* when it is gone, its last messages can still be read */
+    if (code && code != ASSAY_EIO) /* when it has ended, its last messages can still be read */
         assay_error_set(&talk->error, code, "worker does not read its answers");
 }
 
@@ -283,7 +285,7 @@ static void ask_stop(struct conversation *talk)
     send_answer(talk, &message);
 }
 
-/* The goal is met: whether the layers need more windows and blocks to add up. */
+/* Once the goal is met: whether the layers need more windows and blocks to add up. */
 static bool wants_more_layers(struct conversation *talk)
 {
     const struct assay__outcome *outcome = talk->outcome;
@@ -296,7 +298,7 @@ static bool wants_more_layers(struct conversation *talk)
            !(fabs(talk->layers_ns / outcome->summary.p50 - 1) <= LAYERS_AGREE);
 }
 
-/* Blocks are spread over the windows of the goal; those that are wanted beyond it have one each. */
+/* Blocks are spread over the windows of the goal; windows added after that have one block each. */
 static bool wants_block(const struct conversation *talk)
 {
     size_t every = talk->request->goal.time_s > 0 ? ASSAY__GOAL_WINDOWS / BLOCKS_WANTED : 1;
@@ -342,7 +344,7 @@ static void decide(struct conversation *talk)
     ask_window(talk, &plan);
 }
 
-/* A window that others disturbed is taken again, while that leads anywhere. */
+/* A window that others disturbed is repeated, as long as that helps. */
 static bool leave_out(struct conversation *talk)
 {
     struct assay__outcome *outcome = talk->outcome;
@@ -352,7 +354,7 @@ static bool leave_out(struct conversation *talk)
         talk->disturbed > (outcome->window_count + outcome->left_out) / 2)
         return false;
     double spent_ns = (double)(assay__now_ns() - talk->window_ns);
-    double most_ns = talk->goal.amortise /* one of many launches, with a time of its own */
+    double most_ns = talk->goal.amortise /* one of many launches, with its own time limit */
                          ? LEFT_OUT_SHARE * talk->goal.time_s * 1e9
                          : fmax(LEFT_OUT_MOST * outcome->wall_ns, LEFT_OUT_LEAST_S * 1e9);
     if (outcome->left_out_ns + spent_ns > most_ns) return false;
@@ -612,7 +614,7 @@ static void explain(struct conversation *talk)
         describe_exit(talk, what, sizeof what);
     else
         snprintf(what, sizeof what, "%s", talk->error.message);
-    /* The log helps where the worker could not report an error itself. */
+    /* The log helps if the worker could not report an error itself. */
     bool silent = talk->error.code == ASSAY_ECRASH || talk->error.code == ASSAY_ETIMEOUT;
     const char *last = strrchr(outcome->log_tail, '\n');
     const char *line = !silent                ? ""
@@ -687,7 +689,7 @@ static int converse(struct conversation *talk)
         int wait_ms = left_ms < 1 ? 1 : left_ms < most_ms ? (int)ceil(left_ms) : most_ms;
         int code = assay__channel_read(&talk->channel, wait_ms, &line, &length);
         if (code == ASSAY_EINTERRUPTED) continue;
-        if (code == ASSAY_ETIMEOUT) { /* alive when the counts in the ring move */
+        if (code == ASSAY_ETIMEOUT) { /* alive if the counts in the ring change */
             uint64_t seen = assay__ring_progress(&talk->ring);
             now_ns = assay__now_ns();
             if (seen != progress) last_ns = now_ns;
@@ -732,7 +734,7 @@ static int send_job(struct conversation *talk)
     assay__job_write(&talk->request->job, &line);
     int code = assay__channel_send(&talk->channel, &line, 30000);
     assay__buf_free(&line);
-    if (code == ASSAY_EIO) return 0; /* it is gone: what it said before is still to be read */
+    if (code == ASSAY_EIO) return 0; /* it has ended: what it sent before must still be read */
     return code ? assay_error_set(&talk->error, code, "worker does not accept its job") : 0;
 }
 

@@ -1,6 +1,6 @@
-/* launch.h - the parent's side of one launch: start a worker, answer its windows, keep its samples,
- * and say what became of it. The worker is not trusted: whatever it does (crash, hang, lie) becomes
- * this launch's reason. */
+/* launch.h - the parent's side of one launch: start a worker, answer its windows, store its
+ * samples, and report how it ended. The worker is not trusted: whatever it does (crash, hang, send
+ * false data) becomes this launch's reason. */
 #ifndef ASSAY_RUN_ARM_LAUNCH_H
 #define ASSAY_RUN_ARM_LAUNCH_H
 
@@ -26,7 +26,7 @@ struct assay__request {
     assay_progress_fn *progress;
     void *progress_context;
     int launch, launches, trial; /* ids */
-    double p50_ns, half_width;   /* of the launches before, for progress; NaN unknown */
+    double p50_ns, half_width;   /* of the earlier launches, for progress; NaN unknown */
     const char *worker;          /* path */
     const char *temporary;       /* "TMPDIR=…" for the worker; NULL: ours */
     const char *preload;         /* "LD_PRELOAD=…" for the worker; NULL: none */
@@ -47,12 +47,12 @@ struct assay__tracked; /* run/watch/memory_track.h */
 struct assay__outcome {
     int code;           /* 0, or why the launch failed */
     const char *reason; /* "" when ok */
-    const char *remark; /* a remark although the launch is ok; "" */
+    const char *remark; /* a note on a successful launch; "" */
     const char *log_tail;
     struct assay__samples *streams;
     int stream_count;
     bool borrowed; /* the streams' values are in the document now */
-    bool adopted;  /* of an earlier capture: nothing is known of the machine meanwhile */
+    bool adopted;  /* from an earlier capture: nothing is known about the machine during it */
     struct assay__sample_window *windows;
     size_t window_count, window_capacity;
     size_t prerun, total; /* iterations before measuring; samples kept */
@@ -69,14 +69,15 @@ struct assay__outcome {
     struct assay__layers layers; /* method "" when none came */
     bool has_layers;
     size_t layer_capacity;
-    struct assay__tracked *tracked; /* what the allocation tracker saw; NULL: it was not there */
+    /* what the allocation tracker recorded; NULL: it was not loaded */
+    struct assay__tracked *tracked;
     struct assay__worker_spent spent;
     struct assay__exit exit;
     bool exit_known;
     struct assay__disturbance before, warm, end, after;
     bool warm_known;
     uint64_t begin_ns; /* our clock: when the worker was started; 0 unknown */
-    uint64_t ready_ns; /* loaded and warm: when measuring could begin; 0: it never could */
+    uint64_t ready_ns; /* when it was loaded and warm, so that measuring could begin; 0: never */
     double parent_cpu_s, life_s;
     struct assay_error store_error; /* code 0: everything was persisted */
 };
@@ -85,8 +86,8 @@ struct assay__outcome {
 int assay__launch_run(const struct assay__request *request, struct assay__outcome *outcome);
 /** Nothing known yet. */
 void assay__outcome_init(struct assay__outcome *outcome);
-/** The outcome of a launch that a profile keeps: its samples (borrowed) and what its metrics hold;
- *  the rest stays unknown. 0 or ASSAY_ENOMEM. */
+/** The outcome of a launch stored in a profile: its samples (borrowed) and the values of its
+ * metrics; the rest stays unknown. 0 or ASSAY_ENOMEM. */
 int assay__outcome_restore(const struct assay__launch *launch, bool find_warmup,
                            struct assay__outcome *outcome);
 void assay__outcome_free(struct assay__outcome *outcome);

@@ -1,5 +1,5 @@
-/* outcome.c - what became of a launch (launch.h): nothing known yet, freed, and restored from a
- * launch that a profile keeps. */
+/* outcome.c - the result of a launch (launch.h): initialised, freed, and restored from a launch
+ * stored in a profile. */
 #include "run/arm/launch.h"
 
 #include "base/metric_value.h"

@@ -35,8 +35,8 @@ int assay__recording_begin(struct assay__recording *recording,
     code = assay__describe_ceilings(profile, options->ceilings, options->ceiling_count, error);
     if (code == 0) code = assay__describe_machine(profile, error);
     if (code == 0) {
-        /* One private folder: zoo models, and as TMPDIR of the workers what they would leave behind
-         * when they are killed. Without one (no room, no permission) only zoo models fail. */
+        /* One private folder: for zoo models and, as TMPDIR of the workers, for what they would
+         * leave behind if killed. Without it (no space, no permission) only zoo models fail. */
         if (assay__folder_temporary(recording->folder, sizeof recording->folder, NULL))
             recording->folder[0] = '\0';
         else
@@ -77,7 +77,8 @@ int assay__recording_finish(struct assay__recording *recording, struct assay_err
         int put = assay__store_put_profile(recording->store, profile, &stored);
         for (size_t i = 0; i < profile->trial_count && put == 0; i++) {
             put = assay__store_put_trial(recording->store, &profile->trials[i], &stored);
-            /* The energy of a launch is known when its trial is concluded: after it was kept. */
+            /* The energy of a launch is only known when its trial is concluded, after the launch
+             * was stored. */
             const struct assay__trial *trial = &profile->trials[i];
             for (size_t k = 0; k < trial->launch_count && put == 0; k++)
                 if (trial->launches[k].metrics &&

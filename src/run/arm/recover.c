@@ -66,7 +66,7 @@ static void put_warmup(const struct assay__outcome *const *used, size_t count,
     assay_metrics_unavailable(metrics, "latency.warmup", note);
 }
 
-/* Takes over what `to` does not know yet. */
+/* Copies what `to` does not have yet. */
 static int adopt(const struct assay_metrics *from, struct assay_metrics *to)
 {
     for (size_t i = 0; i < assay_metrics_count(from); i++) {
@@ -96,7 +96,7 @@ static int recover_launch(const struct assay__outcome *outcome, struct assay__la
     return code;
 }
 
-/* The verdict, with a reason that says it rests on less than usual. */
+/* The verdict, with a reason that says that it is based on less than usual. */
 static int recover_stability(struct assay__trial_input *input, struct assay__stability *out)
 {
     int code = assay__trial_stability(input);
@@ -117,7 +117,7 @@ static int recover_stability(struct assay__trial_input *input, struct assay__sta
 static int recover_metrics(const struct assay__trial_input *given, struct assay__trial *trial)
 {
     struct assay__trial_input input = *given;
-    struct assay__trial own = *trial; /* the run's code writes here, not into what was stored */
+    struct assay__trial own = *trial; /* the code of a run writes here, not into the stored data */
     const struct assay__outcome **used = calloc(input.outcome_count + 1, sizeof *used);
     own.metrics = assay_metrics_new();
     input.trial = &own;

@@ -158,7 +158,7 @@ static int count_operators(struct assay_profile *profile, struct assay__model_in
         }
         if (code) break;
         list[at].count++;
-        list[at].flops += costs[i].flops; /* NaN, once in, stays: the sum is then unknown */
+        list[at].flops += costs[i].flops; /* a NaN makes the whole sum unknown */
         list[at].macs += costs[i].macs;
         list[at].bytes += costs[i].bytes_read + costs[i].bytes_written;
     }
@@ -174,9 +174,9 @@ static int count_operators(struct assay_profile *profile, struct assay__model_in
     return code;
 }
 
-/* What the profile keeps of a Neural Circuit Policy, from the model's metadata (cost/ncp.h): its
- * cell, form, time steps and neuron groups with the FLOPs that the graph executes and the wiring
- * needs. A report can then tell time steps and groups apart on any machine. */
+/* What the profile stores about a Neural Circuit Policy, from the model's metadata (cost/ncp.h):
+ * its cell, form, time steps and neuron groups with the FLOPs that the graph executes and the
+ * wiring needs. A report can then distinguish time steps and groups on any machine. */
 static int keep_cell(struct assay_profile *profile, struct assay__cell_info *cell,
                      const struct assay__ncp *ncp)
 {
@@ -290,7 +290,7 @@ static struct assay__peak_tensor describe_tensor(const struct source *from,
     return out;
 }
 
-/* costs->peak: the tensors at the peak, as many as are kept, and the sum of the others. */
+/* costs->peak: the tensors at the peak, as many as are stored, and the sum of the others. */
 static void describe_peak(const struct source *from, const struct assay__liveness *live,
                           struct assay__peak *peak)
 {
@@ -352,10 +352,10 @@ static int describe_liveness(struct assay_profile *profile, const struct assay__
 
 /* --- costs ------------------------------------------------------------------------------------ */
 
-/* The costs of every node with inputs of these shapes, and where `live` is given what is alive
- * meanwhile and the shapes. */
+/* The costs of every node with inputs of these shapes, and, if `live` is given, what is alive at
+ * that time and the shapes. */
 struct inner_walk {
-    struct assay__model_costs *costs; /* graph, parents, inner, nodes: grown */
+    struct assay__model_costs *costs; /* graph, parents, inner and nodes grow together */
     struct assay__graph *graph;
     size_t capacity, main_at;
     size_t last[ASSAY__COST_DEPTH + 1]; /* by depth: the node visited last */
@@ -366,7 +366,7 @@ static double scaled(double times, double value)
     return value == 0 ? 0 : times * value;
 }
 
-/* Nodes of bodies that run, or may run, behind those of the main graph. */
+/* Nodes of bodies that run, or may run, after those of the main graph. */
 static int keep_inner(void *context, const struct assay__cost_visited *visited)
 {
     struct inner_walk *walk = context;
@@ -406,7 +406,7 @@ static size_t count_nodes(const struct assay__graph *graph, int depth)
     return count;
 }
 
-/* Room for the nodes of the model and of its bodies; the model's are there. */
+/* Makes room for the nodes of the model and of its bodies; those of the model are filled in. */
 static int open_graph(struct assay__model_costs *costs, const struct assay__model *model)
 {
     size_t count = count_nodes(&model->graph, 0);
@@ -488,7 +488,7 @@ static int index_nodes(struct assay__model_costs *costs)
         const char *name = node->name[0] ? node->name : node->output_count ? node->outputs[0] : "";
         code = add_name(costs->by_name, name, i);
     }
-    /* An unnamed node may be called by any of its outputs; names proper come first. */
+    /* An unnamed node may be referred to by any of its outputs; real names come first. */
     for (size_t i = 0; i < costs->graph->node_count; i++)
         for (size_t o = 0; o < costs->graph->nodes[i].output_count && code == 0; o++)
             code = add_name(costs->by_name, costs->graph->nodes[i].outputs[o], i);
@@ -610,9 +610,9 @@ int assay__describe_model(struct assay_profile *profile, struct assay__model_inf
 
 /* --- a generation ----------------------------------------------------------------------------- */
 
-/* The sum over the decode steps, of which the costs of the first, a middle and the last are given.
- * A decode step costs a + b x its cache length in every operator of a decoder, so the sum is steps
- * x (first + last) / 2; the middle one says whether that holds for this model (NaN when not). */
+/* The sum over the decode steps, given the costs of the first, a middle and the last one. A decode
+ * step costs a + b x its cache length in every operator of a decoder, so the sum is steps x (first
+ * + last) / 2; the middle one shows whether that holds for this model (NaN if not). */
 static double sum_of_steps(double first, double middle, double last, double steps, double at)
 {
     double line = first + (last - first) * at;
@@ -680,8 +680,8 @@ int assay__describe_generation(struct assay_profile *profile, struct assay__mode
 
 /* --- the workload ----------------------------------------------------------------------------- */
 
-/* What the values are, once, and what led to them. The seed is the one the user may repeat the
- * run with: each input's own is made from it. */
+/* How the input values were made, said once. The seed is the one with which the user can repeat the
+ * run: each input's own is derived from it. */
 static const char *fill_text(struct assay__arena *arena, const struct assay__input_plan *plan,
                              uint64_t of_workload)
 {

@@ -1,5 +1,5 @@
-/* describe.h - what is measured, written into the document before measuring: the machine, the
- * model, the workload; and what the graph says a run computes and moves. */
+/* describe.h - what is measured, written into the document beforehand: the machine, the model, the
+ * workload; and, from the graph, what a run computes and moves. */
 #ifndef ASSAY_RUN_TRIAL_DESCRIBE_H
 #define ASSAY_RUN_TRIAL_DESCRIBE_H
 
@@ -23,21 +23,21 @@ struct assay__model_costs {
     double *live_bytes;      /* activations alive while each node runs; NULL or NaN unknown */
     double live_peak_bytes;  /* NaN: live_reason says why */
     const char *live_reason; /* "" */
-    const struct assay__graph *graph;   /* the model's nodes, and behind them … */
-    size_t main_count;                  /* … those of bodies that run, from here on */
+    const struct assay__graph *graph;   /* the model's nodes, followed by … */
+    size_t main_count;                  /* … those of bodies that run, from this index on */
     size_t *parents;                    /* by node: the node whose body it is in; SIZE_MAX: none */
     const struct assay__shapes **inner; /* by node: shapes in its body; NULL: `shapes` */
     struct assay__map *by_name;         /* node name, else an output -> node index */
     struct assay__map *consumers; /* value -> how many nodes read it, + 1 for a graph output */
     struct assay__map *constants; /* names of weights and other constants */
-    /* of one inference; NULL: they change during it, or are not known */
+    /* shapes of one inference; NULL: they change during it, or are unknown */
     struct assay__shapes *shapes;
     struct assay__arena *shapes_arena; /* holds them */
     struct assay__peak peak; /* of the activations; its texts live in the profile's arena */
 };
 
-/** profile->ceilings: copies of what the caller knows, of its device. A value that is not above 0
- *  is unavailable. */
+/** profile->ceilings: copies of the caller's ceilings for its device. A value that is not above 0
+ * is unavailable. */
 int assay__describe_ceilings(struct assay_profile *profile, const struct assay__ceiling_info *given,
                              size_t count, struct assay_error *error);
 int assay__describe_machine(struct assay_profile *profile, struct assay_error *error);
@@ -47,9 +47,9 @@ int assay__describe_model(struct assay_profile *profile, struct assay__model_inf
                           const struct assay__model *model, const struct assay__workload *workload,
                           const char *shown, const char *path, struct assay__model_costs *costs,
                           struct assay_error *error);
-/** Makes *costs (of the first run, as assay__describe_model left them) those of a whole generation:
- *  the prompt and every decode step at its own cache length; and the operators of *info with
- *  them. */
+/** Turns *costs (of the first run, as assay__describe_model left them) into those of a whole
+ * generation: the prompt and every decode step at its own cache length; and updates the operators
+ * of *info. */
 int assay__describe_generation(struct assay_profile *profile, struct assay__model_info *info,
                                const struct assay__model *model,
                                const struct assay__workload *workload,
@@ -61,7 +61,7 @@ int assay__describe_constants(struct assay__model_costs *costs);
  *  ASSAY_ENOMEM. */
 int assay__describe_layer(struct assay__arena *arena, const struct assay__model_costs *costs,
                           const size_t *nodes, size_t count, struct assay__layer *layer);
-/** "1x64x112x112 float32", "?"; false when nothing of it is known. */
+/** "1x64x112x112 float32", "?"; false if nothing about it is known. */
 bool assay__describe_type(struct assay__buf *out, const struct assay__shapes *shapes,
                           const char *name);
 void assay__costs_free(struct assay__model_costs *costs);

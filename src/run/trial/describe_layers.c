@@ -1,7 +1,7 @@
 /* describe_layers.c - what the graph says about a layer, as text: the shapes and types that go in
- * and come out at the fixed inputs, its weights, and the attributes of the nodes it came from. Of a
- * layer made of several nodes, what stays inside is left out. A shape that is not known is "?", and
- * a list of nothing but those is not given. Texts end at ASSAY__LAYER_TEXT bytes, with "…". */
+ * and come out at the fixed inputs, its weights, and the attributes of the nodes it came from. For
+ * a layer made of several nodes, values that stay inside are left out. An unknown shape is "?", and
+ * a list of nothing but those is left out. Texts end at ASSAY__LAYER_TEXT bytes, with "…". */
 #include "run/trial/describe.h"
 
 #include "base/buf.h"

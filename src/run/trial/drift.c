@@ -1,6 +1,6 @@
 /* drift.c - runs two models on the same inputs and compares their outputs. Sums are in double
- * precision. Infinite values and NaN are never averaged away: the same in both they are counted and
- * left out, otherwise the output has a reason instead of numbers. */
+ * precision. Infinite values and NaN are never averaged away: if both have the same they are
+ * counted and left out, otherwise the output has a reason instead of numbers. */
 #include "run/trial/drift.h"
 
 #include "base/file.h"
@@ -17,8 +17,7 @@
 
 /* --- the numbers ------------------------------------------------------------------------------ */
 
-/* Index of the largest value of a row; -1 when it is not unique: then the row has no first class.
- */
+/* Index of the largest value of a row; -1 if it is not unique: then the row has no top class. */
 static int64_t first_class(const double *row, int64_t classes)
 {
     int64_t best = 0;
@@ -33,9 +32,9 @@ static int64_t first_class(const double *row, int64_t classes)
     return alone && !isnan(row[best]) ? best : -1;
 }
 
-/* Rows without a first class in the reference, as where all numbers are equal, do not count. Rows
- * of `classes` numbers, `step` apart: [N, C, 1, 1] has its classes at axis 1, [B, S, V] at axis 2.
- */
+/* Rows without a top class in the reference, for instance with all numbers equal, do not count.
+ * Rows of `classes` numbers, `step` apart: [N, C, 1, 1] has its classes at axis 1, [B, S, V] at
+ * axis 2. */
 static void count_top1(const double *reference, const double *candidate, int rank,
                        const int64_t *dims, struct assay__drift_output *out)
 {
@@ -172,7 +171,7 @@ static const char **shape_texts(const struct assay__workload *plan, struct assay
     return texts;
 }
 
-/* The reference's inputs in the shapes that the candidate takes. */
+/* The reference's inputs in the shapes that the candidate accepts. */
 static int plan_inputs(struct assay__single_run *work, const char *reference, const char *candidate,
                        const struct assay__workload_options *options, struct assay_error *error)
 {
@@ -183,7 +182,7 @@ static int plan_inputs(struct assay__single_run *work, const char *reference, co
     struct assay_error detail = {0};
     int code = assay__model_load(reference, &a, error);
     if (!code) code = assay__model_load(candidate, &b, error);
-    /* sizes that the original takes: that the rewritten one does not run must show later */
+    /* sizes that the original accepts: if the rewritten one does not run, that must show later */
     if (!code && !assay__workload_try(a, reference, &chosen, work->options, &other, &detail)) {
         chosen.attempt = other->attempt;
         assay__workload_free(other);
@@ -207,7 +206,7 @@ static int plan_inputs(struct assay__single_run *work, const char *reference, co
     return code;
 }
 
-/* Every output of the reference with the candidate's of that name. */
+/* Every output of the reference with the candidate's output of that name. */
 static int compare_lists(const struct assay__output *r, size_t r_count,
                          const struct assay__output *c, size_t c_count, struct assay__drift *drift,
                          struct assay_error *error)
@@ -245,7 +244,7 @@ int assay__drift_folders(const char *reference, const char *candidate, struct as
     int code = *reference && *candidate ? 0 : ASSAY_ENOTFOUND;
     if (!code) code = assay__outputs_read(reference, drift->arena, &r, &r_count, error);
     if (!code) code = assay__outputs_read(candidate, drift->arena, &c, &c_count, error);
-    if (code == ASSAY_ENOTFOUND) /* the path of a folder that is gone later says nothing */
+    if (code == ASSAY_ENOTFOUND) /* the path of a folder that is deleted later is of no use */
         assay_error_set(error, code, "no outputs were saved");
     if (!code) code = compare_lists(r, r_count, c, c_count, drift, error);
     if (code) assay__drift_free(drift);

@@ -1,7 +1,7 @@
 /* goal.c - decides how long the next window is and when a launch has measured enough. Windows are
- * bounded by time so that several streams end together and a model that slows down does not stretch
- * them; their length is a tenth of the measurement and at most 1 s: samples are persisted between
- * windows, so a killed run loses no more than that. */
+ * bounded by time so that several streams end together and a model that slows down does not
+ * lengthen them; their length is a tenth of the measurement and at most 1 s: samples are persisted
+ * between windows, so a killed run loses no more than that. */
 #include "run/trial/goal.h"
 
 #include <math.h>
@@ -14,8 +14,8 @@ static double window_seconds(const struct assay__taken *taken)
     return fmin(fmax(by_count, ASSAY__GOAL_SECONDS / ASSAY__GOAL_WINDOWS), WINDOW_LONGEST_S);
 }
 
-/* A window of about `seconds` within what is left; a rest shorter than half a window is joined to
- * this one. */
+/* A window of about `seconds` within the time left; a remainder shorter than half a window is added
+ * to this one. */
 static void plan_time(const struct assay__goal *goal, double seconds, double left,
                       struct assay__window_plan *plan)
 {
@@ -39,8 +39,8 @@ static enum assay__decision next_count(const struct assay__goal *goal,
     return ASSAY__GOAL_WINDOW;
 }
 
-/* Seconds that the summary asks for: warm samples that warm-up took away, then precision. 0:
- * enough. */
+/* Seconds still needed according to the summary: to replace samples lost to warm-up, then for
+ * precision. 0: enough. */
 static double seconds_missing(const struct assay__goal *goal, const struct assay__taken *taken)
 {
     const struct assay__summary *summary = taken->summary;
@@ -52,14 +52,14 @@ static double seconds_missing(const struct assay__goal *goal, const struct assay
     return fmax(fmax(by_time, by_count), fmax(by_precision, 0));
 }
 
-/* Whether a brief launch that others disturb has more to learn about its median. */
+/* Whether more measuring would improve the median of a brief launch that others disturb. */
 static bool is_too_vague(const struct assay__taken *taken)
 {
     return taken->disturbed && taken->wall_ns < ASSAY__GOAL_BUSY_CAP_S * 1e9 &&
            !(taken->summary && taken->summary->half_width <= ASSAY__GOAL_BUSY_PRECISION);
 }
 
-/* The windows of a brief launch have a fixed length, known from the first on. */
+/* The windows of a brief launch have a fixed length, known from the start. */
 static enum assay__decision next_brief(const struct assay__goal *goal,
                                        const struct assay__taken *taken,
                                        struct assay__window_plan *plan)
@@ -80,7 +80,8 @@ static enum assay__decision next_default(const struct assay__goal *goal,
                                          struct assay__window_plan *plan)
 {
     double left = ASSAY__GOAL_CAP_S - taken->wall_ns / 1e9, window = window_seconds(taken);
-    /* A hard cap: no iteration is begun that would end beyond it, but one sample there is. */
+    /* A hard limit: no iteration is started that would end beyond it, except for the first
+     * sample. */
     if (taken->windows && left * 1e9 < taken->pace_ns) {
         if (taken->samples >= goal->least) return ASSAY__GOAL_STOP;
         *plan = (struct assay__window_plan){1, ASSAY__GOAL_CAP_S};

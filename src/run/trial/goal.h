@@ -1,13 +1,14 @@
-/* goal.h - when to measure on and when to stop: the rule of `assay run` as a pure function of what
- * was measured so far.
+/* goal.h - when to continue measuring and when to stop: the rule of `assay run` as a pure function
+ * of what was measured so far.
  *
  * `brief`, of several launches that are judged together: 0.1 s and 100 warm iterations in at least
- * 5 windows; at most 0.4 s of measured time, and where others disturb it until the interval of the
- * median is within 2 %, at most 2 s. Default: at least 1 s and 1,000 warm iterations in at
- * least 10 windows, then until the half-width of the autocorrelation-corrected 95 % interval of the
- * median is within 1 %; at most 10 s of measured time, which also holds below 1,000 iterations (but
- * at least one sample). `iterations`: exactly so many. `time_s`: so long. Both: whichever is first.
- * All times are the loop's clock, so a scripted clock gives the same decisions everywhere. */
+ * 5 windows; at most 0.4 s of measured time, or, if others disturb it, until the interval of the
+ * median is within 2 %, at most 2 s. Default: at least 1 s and 1,000 warm iterations in at least 10
+ * windows, then until the half-width of the autocorrelation-corrected 95 % interval of the median
+ * is within 1 %; at most 10 s of measured time, which also holds below 1,000 iterations (but at
+ * least one sample). `iterations`: exactly that many. `time_s`: that long. Both: whichever comes
+ * first. All times are the loop's clock, so a scripted clock gives the same decisions
+ * everywhere. */
 #ifndef ASSAY_RUN_TRIAL_GOAL_H
 #define ASSAY_RUN_TRIAL_GOAL_H
 
@@ -24,9 +25,9 @@
 #define ASSAY__GOAL_BRIEF_WINDOWS 5u
 #define ASSAY__GOAL_BRIEF_SECONDS 0.1
 #define ASSAY__GOAL_BRIEF_CAP_S 0.4
-#define ASSAY__GOAL_BUSY_PRECISION 0.02 /* of a brief launch beside others' work … */
+#define ASSAY__GOAL_BUSY_PRECISION 0.02 /* of a brief launch while others disturb it … */
 #define ASSAY__GOAL_BUSY_CAP_S 2.0      /* … or so long */
-#define ASSAY__GOAL_AMORTISE 1.25 /* measuring, over loading and warming up … */
+#define ASSAY__GOAL_AMORTISE 1.25       /* ratio of measuring to loading and warming up … */
 #define ASSAY__GOAL_AMORTISE_CAP_S 3.0
 
 struct assay__goal {
@@ -34,18 +35,19 @@ struct assay__goal {
     double time_s;      /* 0: default */
     double precision;   /* relative half-width */
     int streams;
-    size_t capacity; /* iterations a window holds, per stream */
+    size_t capacity; /* maximum iterations of a window, per stream */
     size_t least;    /* samples to take even beyond the default rule's time limit; 0: 1 */
-    bool brief;      /* one of several launches: what counts is how they differ */
-    bool amortise;   /* time_s is the least; ASSAY__GOAL_AMORTISE times what came before counts */
+    bool brief;      /* one of several launches: what matters is how they differ */
+    /* time_s is the minimum; if ASSAY__GOAL_AMORTISE times the preparation is more, that counts */
+    bool amortise;
 };
 
 struct assay__taken {
     size_t windows, samples;              /* samples over all streams */
     double wall_ns;                       /* of the windows together */
     double pace_ns;                       /* of one iteration of one stream; a guess at first */
-    const struct assay__summary *summary; /* of exactly these samples, or NULL: not computed */
-    bool disturbed;                       /* others kept the worker from running in some window */
+    const struct assay__summary *summary; /* of exactly these samples; NULL: not computed */
+    bool disturbed; /* other processes kept the worker from running in some window */
 };
 
 struct assay__window_plan {
@@ -55,14 +57,14 @@ struct assay__window_plan {
 
 enum assay__decision { ASSAY__GOAL_WINDOW, ASSAY__GOAL_JUDGE, ASSAY__GOAL_STOP };
 
-/** The goal of a launch that took so long to get ready, from the start of its process on. */
+/** The goal of a launch that took this long to get ready, counted from the start of its process. */
 struct assay__goal assay__goal_amortised(const struct assay__goal *goal, double ready_s);
-/** WINDOW: run *plan. JUDGE: compute the summary and ask again. STOP: enough. */
+/** WINDOW: run *plan. JUDGE: compute the summary and call this again. STOP: enough. */
 enum assay__decision assay__goal_next(const struct assay__goal *goal,
                                       const struct assay__taken *taken,
                                       struct assay__window_plan *plan);
-/** How many more iterations would bring the interval within the precision (its width falls with the
- * square root of the count); 0 met, -1 unknown. */
+/** How many more iterations would narrow the interval to the precision (its width falls with the
+ * square root of the count); 0: it is met, -1: unknown. */
 int64_t assay__goal_missing(const struct assay__summary *summary, double precision);
 /** Share of the work done, 0…1, for progress bars. */
 double assay__goal_done(const struct assay__goal *goal, const struct assay__taken *taken);

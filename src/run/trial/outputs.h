@@ -9,8 +9,8 @@
 
 #include "engine/engine.h"
 
-/** What the engine's last step gave. An output that cannot be kept (text, a sequence) has a reason
- *  instead of a file. */
+/** The outputs of the engine's last step. One that cannot be stored (text, a sequence) has a reason
+ * instead of a file. */
 int assay__outputs_write(const struct assay__engine_ops *engine, struct assay__session *session,
                          const char *folder, struct assay_error *error);
 

@@ -75,9 +75,9 @@ static void sorted_order(double *sorted, bool full, double step_ns, struct assay
     if (full)
         summary->bimodal = assay__stats_bimodal(sorted, count, step_ns, &summary->low_mode,
                                                 &summary->high_mode, &summary->high_share);
-    /* A sample is read off a clock with steps: a thousand equal samples do not show where between
-     * two ticks the median lies. half_width stays: more samples would not make a step finer, so the
-     * goal must not wait for it. */
+    /* Samples come from a clock with finite steps: a thousand equal samples do not show where
+     * between two ticks the median lies. half_width is not changed: more samples would not make the
+     * steps finer, so the goal must not wait for that. */
     struct assay__interval *interval = &summary->interval;
     double low = summary->p50 - step_ns / 2, high = summary->p50 + step_ns / 2;
     if (!interval->known || !(step_ns > 0)) return;
@@ -117,7 +117,7 @@ int assay__summary_compute(const struct assay__samples *streams, int stream_coun
     summary->tau = count ? assay__stats_autocorrelation_time(values, count) : 1;
     if (count && full) summary->drift = assay__stats_drift(values, count, &summary->drift_p);
     sorted_order(copy, full, step_ns, summary);
-    if (full) { /* last: it uses the sorted copy as scratch and counts on the originals */
+    if (full) { /* last, because it uses the sorted copy as scratch and counts on the originals */
         double mad = assay__stats_mad(copy, summary->samples, summary->p50, copy);
         size_t outliers = 0;
         for (int s = 0; s < stream_count && mad > 0; s++)
@@ -186,7 +186,7 @@ void assay__summary_metrics(const struct assay__summary *summary, const char *pr
         assay_metrics_measured(metrics, "latency.samples", 0, "clock", "");
         return;
     }
-    /* Below four samples the quartiles are not four different ones. */
+    /* With fewer than four samples the quartiles are not distinct. */
     bool quartiles = summary->samples >= QUARTILES_NEED;
     char fewer[96];
     snprintf(fewer, sizeof fewer, "needs at least %u samples, there %s %zu", QUARTILES_NEED,

@@ -15,22 +15,23 @@ struct assay__samples {
     size_t count, capacity;
 };
 
-/** Makes room for `more` values, growing by a quarter: doubling would cost the parent megabytes at
- * a million samples. */
+/** Makes room for `more` values, growing by a quarter: doubling would waste megabytes in the parent
+ * at a million samples. */
 int assay__samples_reserve(struct assay__samples *samples, size_t more);
 void assay__samples_free(struct assay__samples *samples);
 
 struct assay__summary {
-    size_t samples; /* warm ones, on which the statistics rest */
+    size_t samples; /* warm ones, which the statistics are based on */
     size_t warmup;  /* dropped from the front (one stream; MSER-5) */
     double sum_ns;  /* of the warm samples */
     double mean, stddev, min, max, p05, p25, p50, p75, p90, p95, p99,
         p999;                        /* ns; p90 and up NaN when too few samples */
     double tau;                      /* 1 + 2 Σ ρ_k */
     struct assay__interval interval; /* 95 %, of the median; not tighter than the clock's step */
-    double half_width;               /* of the interval by the samples alone, relative to the
-                                        median: more samples make it smaller; NaN unknown */
-    double step_ns;                  /* of the clock, when the interval was widened to it; else 0 */
+    /* half-width of the interval from the samples alone, relative to the median; more samples make
+     * it smaller; NaN unknown */
+    double half_width;
+    double step_ns; /* step of the clock, if the interval was widened to it; else 0 */
     /* only with `full`: */
     double drift, drift_p;
     bool bimodal;
@@ -39,9 +40,9 @@ struct assay__summary {
 };
 
 /** find_warmup: drop what MSER-5 calls warm-up (one stream only: several have no common order).
- * full: all fields. step_ns: the clock's smallest step (0 or NaN: unknown, or the clock is a
- * scripted one). Allocates one copy of the samples while it works. 0 or ASSAY_ENOMEM; zero
- * samples give NaN everywhere. */
+ * full: all fields. step_ns: the clock's smallest step (0 or NaN: unknown, or a scripted clock).
+ * Allocates one temporary copy of the samples. 0 or ASSAY_ENOMEM; zero samples give NaN
+ * everywhere. */
 int assay__summary_compute(const struct assay__samples *streams, int stream_count, bool find_warmup,
                            bool full, double step_ns, struct assay__summary *summary);
 
@@ -49,11 +50,11 @@ int assay__summary_compute(const struct assay__samples *streams, int stream_coun
  * ("" allowed). */
 void assay__summary_metrics(const struct assay__summary *summary, const char *prefix,
                             struct assay_metrics *metrics);
-/** latency.warmup: what ran before measuring, and what was then found in the data. */
+/** latency.warmup: what ran before measuring, and what was then detected in the data. */
 void assay__summary_warmup_metric(size_t prerun, bool forced, int streams, size_t found,
                                   struct assay_metrics *metrics);
 
-/** The percentiles by name, so that trial and launch agree. NULL past the end. */
+/** The percentiles by name, so that trials and launches have the same. NULL past the end. */
 struct assay__percentile {
     const char *name;
     double q;

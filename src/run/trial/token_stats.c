@@ -1,11 +1,11 @@
 /* token_stats.c - computes the statistics and metrics of text generation.
  *
  * A launch: time to the first token is a generation's first time; the latency between tokens is the
- * difference of two neighbours, all generations pooled (they are the same process, and each says
- * the same tokens). Rates are ratios of sums: decode = (tokens - 1) x batch x generations / sum of
- * (last - first), overall = tokens x batch x generations / sum of last, prefill = prompt x batch /
- * median time to the first token. Percentiles need as many values as latency's do. A trial: the
- * median over launches of each. */
+ * difference between two neighbours, all generations pooled (they run in the same process and
+ * produce the same tokens). Rates are ratios of sums: decode = (tokens - 1) x batch x generations /
+ * sum of (last - first), overall = tokens x batch x generations / sum of last, prefill = prompt x
+ * batch / median time to the first token. Percentiles need as many values as those of the latency.
+ * A trial: the median over launches of each. */
 #include "run/trial/token_stats.h"
 
 #include "base/stats.h"
@@ -76,7 +76,7 @@ void assay__tokens_hear_times(struct assay__tokens *tokens, const struct assay__
         bad(error, "more token times than announced");
         return;
     }
-    /* Whole generations: what is kept can be counted. */
+    /* Only whole generations are kept. */
     size_t width = (size_t)tokens->tokens, room = (VALUES_MOST / width + 1) * width;
     size_t needed = tokens->count + json->count < room ? tokens->count + json->count : room;
     if (assay__vec_grow((void **)&tokens->times_ns, &tokens->capacity, needed,
@@ -112,8 +112,8 @@ static double percentile(const double *sorted, size_t count, double q)
                                                      : NAN;
 }
 
-/* The times between tokens `first` to `end` - 1 (from 1), all generations, sorted into `out`; how
- * many. */
+/* The times between tokens `first` to `end` - 1 (from 1), all generations, sorted into `out`;
+ * returns how many. */
 static size_t between(const struct assay__tokens *tokens, size_t generations, size_t first,
                       size_t end, double *out)
 {
@@ -125,7 +125,7 @@ static size_t between(const struct assay__tokens *tokens, size_t generations, si
     return count;
 }
 
-/* The standard deviation of the tokens per second of each generation; NaN of fewer than two.
+/* The standard deviation of the tokens per second of each generation; NaN for fewer than two.
  * scratch has room for a value per generation. */
 static double rate_deviation(const struct assay__tokens *tokens, size_t generations, bool prefill,
                              double *scratch)
@@ -194,7 +194,7 @@ static const struct row {
     const char *name;
     size_t offset;
     double q;      /* percentile; 0: none */
-    bool steps;    /* rests on decode steps: needs two tokens */
+    bool steps;    /* based on decode steps: needs two tokens */
     bool quarters; /* needs QUARTERS_NEED decode steps */
     bool derived;  /* else measured */
     bool several;  /* needs two generations */
@@ -261,7 +261,7 @@ static void put_row(const struct row *row, const struct assay__outcome *const *u
     char text[256];
     bool everywhere = true;
     double value = assay__trial_median(used, count, row->offset);
-    /* A percentile counts when every launch has it. */
+    /* A percentile counts only if every launch has it. */
     for (size_t i = 0; i < count && row->q > 0; i++)
         everywhere &= isfinite(*(const double *)(const void *)((const char *)used[i] +
                                                                row->offset)) != 0;
@@ -321,8 +321,8 @@ int assay__generation_ids(const struct assay__outcome *const *used, size_t count
 
 /* --- token by token --------------------------------------------------------------------------- */
 
-/* The time of token k in every generation: since its beginning, or since the token before; sorted
- * into `out`; how many. */
+/* The time of token k in every generation: since its start, or since the previous token; sorted
+ * into `out`; returns how many. */
 static size_t times_of(const struct assay__outcome *const *used, size_t count, size_t width,
                        size_t k, bool since_before, double *out)
 {

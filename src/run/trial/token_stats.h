@@ -31,18 +31,18 @@ struct assay__token_summary {
 struct assay__tokens {
     int64_t tokens, prompt, batch; /* of one generation; 0: nothing was sent */
     double *times_ns;              /* generations x tokens, since each generation began */
-    size_t count, capacity;        /* values kept: at most VALUES_MOST and a generation */
+    size_t count, capacity;        /* values kept: at most VALUES_MOST plus one generation */
     size_t heard, expected;        /* values received, and announced */
     double last_ns;                /* the last one received */
-    size_t dropped;                /* generations that the engine had no room for */
+    size_t dropped;                /* generations that the engine had no space for */
     double choose_sum_ns;          /* mean of each window times its generations */
     int64_t *ids;                  /* of the first sequence of the last generation */
     size_t id_count;
     struct assay__token_summary summary;
 };
 
-/** A "generation" and a "token_times" message. Everything is checked; what is wrong becomes the
- *  error. */
+/** A "generation" and a "token_times" message. Everything is checked; the error says what is
+ * wrong. */
 void assay__tokens_hear(struct assay__tokens *tokens, int64_t asked, const struct assay__json *json,
                         struct assay_error *error);
 void assay__tokens_hear_times(struct assay__tokens *tokens, const struct assay__json *json,
@@ -54,17 +54,17 @@ void assay__tokens_free(struct assay__tokens *tokens);
 struct assay__outcome;
 struct assay__trial;
 struct assay_profile;
-/** llm.* over these launches (the median over launches of each launch's value); nothing when the
- *  job did not generate. `tokens` is the number requested. Where the device has its own memory,
- * notes say that the cache is copied to it and back. */
+/** llm.* over these launches (the median over launches of each launch's value); nothing if the job
+ * did not generate. `tokens` is the number requested. If the device has its own memory, notes say
+ * that the cache is copied to it and back. */
 void assay__generation_metrics(const struct assay__outcome *const *used, size_t count,
                                int64_t tokens, bool on_cpu, struct assay_metrics *metrics);
-/** Keeps the ids of the last launch that sent them, and as an option "464 318 …". 0 or
- *  ASSAY_ENOMEM. */
+/** Stores the ids of the last launch that sent them, also as an option "464 318 …". 0 or
+ * ASSAY_ENOMEM. */
 int assay__generation_ids(const struct assay__outcome *const *used, size_t count,
                           struct assay_profile *profile, struct assay__trial *trial);
-/** Keeps when each token was there, over the generations of all these launches. 0 or
- *  ASSAY_ENOMEM. */
+/** Stores when each token was ready, over the generations of all these launches. 0 or
+ * ASSAY_ENOMEM. */
 int assay__generation_times(const struct assay__outcome *const *used, size_t count,
                             struct assay_profile *profile, struct assay__trial *trial);
 

@@ -1,5 +1,5 @@
 /* trial.h - from the launches' outcomes to the trial: latency over launches, layers that add up,
- * metrics, stability, disturbances. Pure functions of the outcomes but for memory. */
+ * metrics, stability, disturbances. Pure functions of the outcomes, apart from allocating. */
 #ifndef ASSAY_RUN_TRIAL_TRIAL_H
 #define ASSAY_RUN_TRIAL_TRIAL_H
 
@@ -21,9 +21,9 @@ struct assay__trial_input {
     int64_t generate;      /* tokens of a generation; 0: an inference is one run */
 };
 
-/** Which outcomes the statistics rest on: the launches that ended well; else those that left
- * samples. Of brief launches, not those beside which others worked much more than beside most,
- * while five are left. `used` has outcome_count entries. */
+/** Which outcomes the statistics are based on: successful launches, or if there are none, those
+ * that left samples. Of brief launches, not those during which other processes used much more CPU
+ * time than during most, as long as five remain. `used` has outcome_count entries. */
 size_t assay__trial_used(const struct assay__trial_input *input,
                          const struct assay__outcome **used);
 /** The median over the used outcomes of a double at `offset` in struct assay__outcome, NaNs left
@@ -37,25 +37,26 @@ double assay__median_finite(double *values, size_t count);
 
 /** Median of the launches' medians, in ns; NaN. */
 double assay__trial_p50(const struct assay__outcome *const *used, size_t count);
-/** The same of all outcomes that the statistics rest on; NaN also when out of memory. */
+/** The same over all outcomes that the statistics are based on; NaN also when out of memory. */
 double assay__outcomes_p50(const struct assay__outcome *outcomes, size_t count);
-/** Half the width of the interval of the launches' medians over their median; NaN with fewer than
- *  five. */
+/** Half-width of the interval of the launch medians, relative to their median; NaN with fewer than
+ * five launches. */
 double assay__trial_half_width(const struct assay__outcome *const *used, size_t count);
-/** Both of all outcomes that the statistics rest on. */
+/** Both over all outcomes that the statistics are based on. */
 void assay__outcomes_so_far(const struct assay__outcome *outcomes, size_t count, double *p50_ns,
                             double *half_width);
-/* A default run aims at an interval between its launches of at most so much on either side … */
+/* A default run aims at an interval between launches of at most ± this … */
 #define ASSAY__LAUNCHES_AIM 0.03
-/* … and is called stable up to this, as its layers may differ by as much from the latency. */
+/* … and is called stable up to this; its layers may also differ this much from the latency. */
 #define ASSAY__LAUNCHES_HALF_WIDTH 0.05
-/** Whether the layers of a launch were timed at the speed of the median launch and add up to it. */
+/** Whether the layers of a launch were timed at the speed of the median launch and add up to its
+ * latency. */
 bool assay__layers_fit(const struct assay__outcome *outcome, double p50_ns);
 int assay__trial_layers(const struct assay__trial_input *input, double p50_ns);
 /** layers.edges of the trial, once it has its layers. */
 int assay__trial_edges(const struct assay__trial_input *input);
-/** where[i] = index in `other` of lead's layer i. 0; ASSAY_ENOTFOUND when the two are not the same
- *  layers; ASSAY_ENOMEM. */
+/** where[i] = index in `other` of lead's layer i. 0; ASSAY_ENOTFOUND if the two do not have the
+ * same layers; ASSAY_ENOMEM. */
 int assay__layers_match(const struct assay__layers *lead, const struct assay__layers *other,
                         size_t *where);
 /** layers.* of one launch; puts nothing when it has no layer times. */
@@ -68,7 +69,7 @@ int assay__launch_metrics(const struct assay__outcome *outcome, bool warmup_forc
 int assay__trial_stability(const struct assay__trial_input *input);
 /** Share of the CPU time that others used during a launch; NaN: unknown. */
 double assay__outcome_load(const struct assay__outcome *outcome);
-/** disturbance.cpu_other of one launch, where it is known. */
+/** disturbance.cpu_other of one launch, if it is known. */
 void assay__launch_disturbance(const struct assay__outcome *outcome, struct assay_metrics *metrics);
 /** disturbance.* metrics, and sentences in the environment. */
 int assay__trial_disturbances(const struct assay__trial_input *input);

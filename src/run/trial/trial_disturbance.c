@@ -1,7 +1,7 @@
 /* trial_disturbance.c - what else happened on the machine while the launches ran: counters read
- * before and after each launch, clocks read warm and at the end of the windows (an idle clock
- * before the run is meaningless), the worker's own resource usage. Beyond a threshold a metric also
- * becomes a sentence; what cannot be observed is named. */
+ * before and after each launch, clocks read after warm-up and at the end of the windows (an idle
+ * clock before the run is meaningless), the worker's own resource usage. Beyond a threshold a
+ * metric also becomes a sentence; what cannot be observed is named. */
 #include "run/sentences.h"
 #include "run/trial/trial.h"
 
@@ -24,7 +24,7 @@ struct totals {
     double switches, major, minor;
     double left_out_s;
     size_t left_out;
-    size_t launches, adopted, frequencies; /* adopted: of an earlier capture, without readings */
+    size_t launches, adopted, frequencies; /* adopted: from an earlier capture, without readings */
 };
 
 static void add_frequency(const struct assay__outcome *outcome, struct totals *sum)
@@ -176,7 +176,7 @@ static void say_all(const struct totals *sum, double steal, double other,
             sum->major, sum->major == 1 ? "" : "s");
 }
 
-/* Before the first launch nothing was read, so nothing is known of what the host reports. */
+/* Before the first launch nothing was read, so what the host reports is unknown. */
 static void say_unknown(const struct totals *sum, struct assay__sentences *said)
 {
     if (!sum->launches) return;
@@ -196,7 +196,7 @@ static double all_cpu_s(const struct totals *sum)
     return sum->busy_s + sum->idle_s + sum->steal_s;
 }
 
-/* Share of all CPU time that was other processes'; NaN where none passed. */
+/* Share of all CPU time used by other processes; NaN if no time passed. */
 static double other_share(const struct totals *sum)
 {
     double all = all_cpu_s(sum);
@@ -246,7 +246,7 @@ int assay__trial_disturbances(const struct assay__trial_input *input)
     say_all(&sum, steal, other, &disturbances);
     say_loaded(input, &disturbances);
     say_unknown(&sum, &unknown);
-    if (sum.launches) { /* a trial that was not reached leaves what the others saw */
+    if (sum.launches) { /* a trial that was not reached does not change what the others saw */
         environment->disturbances = disturbances.items;
         environment->disturbance_kinds = disturbances.kinds;
         environment->disturbance_count = disturbances.count;

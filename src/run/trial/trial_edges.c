@@ -1,7 +1,8 @@
-/* trial_edges.c - which layer makes what another reads. The engine's graph says it where the engine
- * gave it (reads and makes of a layer); else the model's graph, by the nodes a layer came from:
- * what lies between two nodes of one layer is inside and no edge. A value that no layer makes and
- * that is not an input of the model is a weight, or made when the model is loaded: no edge either.
+/* trial_edges.c - which layer produces what another reads. It comes from the engine's graph if the
+ * engine provides it (`reads` and `makes` of a layer), otherwise from the model's graph, by the
+ * nodes a layer came from: a value between two nodes of one layer is internal and not an edge. A
+ * value that no layer produces and that is not an input of the model is a weight or was computed
+ * when the model was loaded: it is not an edge either.
  *
  * Bytes are those of the tensor in the model, by the shapes at the fixed inputs. A value that only
  * the engine has (a blocked layout) counts as the one value that leaves the nodes of its layer. */
@@ -16,7 +17,7 @@
 #include <string.h>
 
 #define NOBODY SIZE_MAX
-#define NODES_MOST 64 /* of a layer whose value is looked for among those of its nodes */
+#define NODES_MOST 64 /* nodes of a layer that are searched for its value */
 
 struct wiring {
     const struct assay__model_costs *costs;
@@ -24,7 +25,7 @@ struct wiring {
     struct assay__arena *arena; /* the profile's */
     struct assay__map *ids;     /* value -> number, below value_count … */
     size_t value_count, capacity;
-    size_t *maker;  /* … by number: the layer that makes it, or NOBODY */
+    size_t *maker;  /* … by number: the layer that produces it, or NOBODY */
     size_t *reader; /* … the layer that read it last, plus 1 */
     struct assay__edge *edges;
     size_t edge_count;
@@ -83,7 +84,8 @@ static size_t reads_inside(const struct wiring *w, const size_t *nodes, size_t c
     return reads;
 }
 
-/* The one value of the model that a layer's nodes make and others read; NULL: none, or several. */
+/* The only value of the model that a layer's nodes produce and others read; NULL: none, or
+ * several. */
 static const char *value_leaving(const struct wiring *w, size_t layer)
 {
     size_t count = w->layers->items[layer].from_count, nodes[NODES_MOST];

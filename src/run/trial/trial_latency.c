@@ -1,7 +1,7 @@
 /* trial_latency.c - latency over launches. One launch: its own statistics. Several: p50 is the
- * median of the launches' medians; every other percentile, the mean and the spread are the median
- * over launches of the launch's own; min and max are over all. Iterations of different processes
- * are never pooled. */
+ * median of the launches' medians; every other percentile, the mean and the spread are medians over
+ * the launches; min and max are over all samples. Iterations of different processes are never
+ * pooled. */
 #include "run/trial/trial.h"
 
 #include <math.h>
@@ -136,8 +136,8 @@ static int between(const struct assay__outcome *const *used, size_t count,
     return 0;
 }
 
-/* A summary whose every field is the median over the launches' (min and max: over all; samples: of
- * the launch that has fewest). */
+/* A summary in which every field is the median over the launches (min and max: over all samples;
+ * samples: of the launch with the fewest). */
 static struct assay__summary over_launches(const struct assay__outcome *const *used, size_t count)
 {
     struct assay__summary all = used[0]->summary;
@@ -161,7 +161,7 @@ static struct assay__summary over_launches(const struct assay__outcome *const *u
         if (one->samples < least) least = one->samples;
     }
     all.samples = least;
-    /* A percentile counts only when every launch supports it. */
+    /* A percentile counts only if every launch supports it. */
     for (size_t p = 0; assay__percentile_at(p); p++)
         if (least < assay__stats_percentile_needs(assay__percentile_at(p)->q))
             *(double *)(void *)((char *)&all + assay__percentile_at(p)->offset) = NAN;

@@ -2,8 +2,8 @@
  * launches, and
  *   layers + engine + unattributed = latency.p50, exactly,
  * by definition of unattributed (signed). Nothing is scaled here. A layer's FLOPs are the sum of
- * the original nodes it came from, its bytes their sum less what stays inside the layer, when all
- * of them are known. */
+ * the original nodes it came from, its bytes that sum minus what stays inside the layer, if all of
+ * them are known. */
 #include "run/trial/trial.h"
 
 #include "base/buf.h"
@@ -14,15 +14,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FITS 0.04       /* how close layers and latency of a launch are to the median launch */
-#define FUSED_MOST 256u /* original nodes of one layer; beyond it FLOPs and bytes stay unknown */
+#define FITS 0.04 /* how close layers and latency of a launch are to the median launch */
+/* maximum original nodes of one layer; beyond this FLOPs and bytes stay unknown */
+#define FUSED_MOST 256u
 
 /* --- the same layer in two launches ----------------------------------------------------------- */
 
-/* Names do not show it: an engine numbers the nodes that it adds, and orders independent nodes,
- * differently from process to process. The layer's origin does: the key is the operator and the
- * original nodes; a layer that the engine added (a change of layout, say) is known by what ran just
- * before it. Layers with equal keys are paired in order of execution. */
+/* Which layers correspond. Names do not show it: an engine numbers the nodes that it adds, and
+ * orders independent nodes, differently from process to process. The layer's origin does: the key
+ * is the operator and the original nodes; a layer that the engine added (a change of layout, for
+ * example) is identified by what ran just before it. Layers with equal keys are paired in order of
+ * execution. */
 static char *key_of(struct assay__arena *arena, const struct assay__layers *layers, size_t index)
 {
     struct assay__buf key = {0};
@@ -90,8 +92,8 @@ bool assay__layers_fit(const struct assay__outcome *outcome, double p50_ns)
            fabs(sum_ns / p50_ns - 1) <= FITS;
 }
 
-/* Launches with layers; of those that were timed while the machine was in another state than at the
- * median launch, none where others fit. */
+/* Launches with layers. Those timed while the machine was in another state than at the median
+ * launch are left out if others match it. */
 static bool counts(const struct assay__trial_input *input, size_t index, double p50_ns)
 {
     const struct assay__outcome *outcome = &input->outcomes[index];
@@ -103,7 +105,7 @@ static bool counts(const struct assay__trial_input *input, size_t index, double 
     return true;
 }
 
-/* The first launch with layers leads; those with the same layers join. */
+/* The first launch with layers leads; those with the same layers are added. */
 static int gather(const struct assay__trial_input *input, double p50_ns, struct joined *out,
                   size_t *count)
 {
@@ -124,8 +126,8 @@ static int gather(const struct assay__trial_input *input, double p50_ns, struct 
     return 0;
 }
 
-/* The remark on the layers: the first launch's that has one. Without layers it is the reason, which
- * goes into other sentences. */
+/* The note on the layers: that of the first launch that has one. Without layers it is the reason,
+ * which becomes part of other sentences. */
 static const char *remark(const struct assay__trial_input *input, double p50_ns, size_t joined)
 {
     size_t with = 0;
@@ -140,7 +142,7 @@ static const char *remark(const struct assay__trial_input *input, double p50_ns,
                     ? assay__arena_text(arena, "Launch %zu: %s", i + 1, layers->reason)
                     : assay__arena_text(arena, "%s (launch %zu)", layers->reason, i + 1);
     }
-    if (with > 0 && input->streams > 1) /* layers are timed alone, the latency is not */
+    if (with > 0 && input->streams > 1) /* layers are timed in isolation, the latency is not */
         first = assay__arena_text(
             arena,
             "%s%sLayers were timed with one request in flight; the latency is that of %d: the "
@@ -159,9 +161,9 @@ static const char *remark(const struct assay__trial_input *input, double p50_ns,
         (out) = assay__median_finite(scratch, count); \
     } while (0)
 
-/* What a layer of several nodes does not move: a value that one of them writes and only they read
- * stays inside (once written, once read by each). NaN when a node of several outputs makes that
- * unclear. */
+/* Bytes that a layer of several nodes does not move: a value that one of them writes and only they
+ * read stays inside (written once, read once by each). NaN if a node with several outputs makes
+ * that unclear. */
 static double inside_bytes(const struct assay__model_costs *costs, const bool *opened,
                            const size_t *nodes, size_t count)
 {
@@ -183,7 +185,7 @@ static double inside_bytes(const struct assay__model_costs *costs, const bool *o
     return bytes;
 }
 
-/* By node: layers have their own row for what its bodies do. NULL: out of memory. */
+/* By node: whether what its bodies do has layers of its own. NULL: out of memory. */
 static bool *find_opened(const struct assay__model_costs *costs, const struct assay__layers *layers)
 {
     bool *opened = calloc(costs->graph ? costs->graph->node_count + 1 : 1, sizeof *opened);
@@ -202,7 +204,7 @@ static int layer_cost(struct assay__arena *arena, const struct assay__model_cost
 {
     static const struct assay__cost nothing = {0};
     double flops = 0, bytes = 0, weights = 0;
-    double live = 0; /* the most that is alive while one of the nodes runs; NaN: one is unknown */
+    double live = 0; /* maximum of what is alive while one of the nodes runs; NaN: one is unknown */
     size_t nodes[FUSED_MOST];
     if (!costs || !costs->nodes || layer->from_count == 0 || layer->from_count > FUSED_MOST)
         return 0;
@@ -224,7 +226,7 @@ static int layer_cost(struct assay__arena *arena, const struct assay__model_cost
     return assay__describe_layer(arena, costs, nodes, layer->from_count, layer);
 }
 
-/* u such that (s + u) == p in doubles: the sum closes to the last bit. */
+/* u such that (s + u) == p in doubles: the sum is exact to the last bit. */
 static double remainder_exact(double p, double s)
 {
     double u = p - s;

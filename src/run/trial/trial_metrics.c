@@ -1,6 +1,6 @@
 /* trial_metrics.c - the metrics of a trial and of a launch (names and units: base/metric_table.c).
- * What this run cannot know is unavailable with the reason, so that a report shows the whole list.
- */
+ * What this run cannot determine is unavailable with the reason, so that a report shows the whole
+ * list. */
 #include "base/metric_table.h"
 #include "base/metric_value.h"
 #include "cost/score.h"
@@ -15,7 +15,7 @@
 
 #define AT(field) offsetof(struct assay__outcome, field)
 
-/* An ONNX file has no work around it; on the CPU nothing is copied to a device. */
+/* An ONNX file has no pre- or post-processing; on the CPU nothing is copied to a device. */
 static const struct {
     const char *name, *on_cpu, *on_device;
 } breakdown[] = {
@@ -209,7 +209,7 @@ static void memory(const struct assay__trial_input *input, const struct assay__o
                              "nothing in place",
                              costs ? costs->live_reason : "no model file: the script has no graph");
     worker_memory(used, count, metrics);
-    /* watch_memory.c replaces these where it reads the device's memory. */
+    /* watch_memory.c replaces these if it can read the device's memory. */
     static const char *const unread = "the device's memory was not sampled";
     const struct assay_metric *host = assay_metrics_get(metrics, "memory.peak.worker");
     bool cpu = assay__trial_on_cpu(input->trial);
@@ -297,7 +297,7 @@ int assay__trial_metrics(const struct assay__trial_input *input)
     memory(input, used, count, metrics);
     if (code == 0) code = assay__trial_layers(input, assay__trial_p50(used, count));
     overhead(input, used, count, metrics);
-    /* Metrics that a watcher replaces where it can read them. */
+    /* Metrics that a watcher replaces if it can read them. */
     for (size_t i = 0; i < assay__metric_table_count; i++)
         if (assay__metric_table[i].unread)
             assay_metrics_unavailable(metrics, assay__metric_table[i].name,

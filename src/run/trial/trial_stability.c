@@ -1,11 +1,12 @@
 /* trial_stability.c - can this number be relied on? Verdict and reasons, with numbers:
- *   too-few   the interval of the median is wider than asked for, or cannot be had, and nothing
- *             else is wrong
+ *   too-few   the interval of the median is wider than requested, or unknown, and nothing else is
+ *             wrong
  *   unstable  drift, two modes, many outliers, unequal last windows (perf_analyzer's rule), strong
  *             autocorrelation, launches that disagree
  *   stable    none of these
- * Five launches or more are judged by how they differ and whether the layers add up: that is what
- * another run will show. What is odd within a launch is then said, but decides nothing. */
+ * Five or more launches are judged by how they differ and whether the layers add up: that is what
+ * another run will show. Anything unusual within a launch is then mentioned, but does not affect
+ * the verdict. */
 #include "run/sentences.h"
 #include "run/trial/trial.h"
 
@@ -21,11 +22,12 @@
 #define OUTLIER_SHARE 0.05
 #define WINDOW_RATIO 1.10
 #define WINDOWS_LAST 3u
-#define EFFECTIVE_LEAST 50.0 /* independent samples that a launch should be worth */
+#define EFFECTIVE_LEAST 50.0 /* independent samples that a launch should be equivalent to */
 #define LAUNCH_SPREAD 0.03
-#define LAUNCHES_JUDGED 5u /* so many are judged by the interval between them */
+#define LAUNCHES_JUDGED 5u /* this many are judged by the interval between them */
 #define UNATTRIBUTED 0.05
-#define LONGEST_NS 60e9  /* of further measuring that is proposed: beyond it, it is too noisy */
+/* limit on the further measuring that is proposed; beyond it, the machine is too noisy */
+#define LONGEST_NS 60e9
 #define JUDGED_LEAST 40u /* below it drift is not computed */
 
 static double window_median(const struct assay__outcome *outcome,

@@ -15,8 +15,8 @@ struct assay__counted_event {
     const char *name, *source; /* "cycles", "perf_event" */
     const char *reason;        /* why `grown` is unknown; "" */
     bool user_only;            /* what the kernel does is not in it */
-    double grown;              /* in `completions` inferences and wall_ns; NaN unknown */
-    double share;              /* of the time in which it was really counted; NaN unknown */
+    double grown;              /* growth in `completions` inferences and wall_ns; NaN unknown */
+    double share; /* share of the time during which it was really counting; NaN unknown */
     double wall_ns;
     int64_t completions;
 };
@@ -26,7 +26,7 @@ struct assay__counted {
     struct assay__counted_event *events;
     size_t event_count;
     int64_t slices;
-    double on_ns, off_ns;                      /* medians, counted and not; NaN unknown */
+    double on_ns, off_ns;                      /* medians with and without counting; NaN unknown */
     size_t layer_events[ASSAY__COUNTERS_MOST]; /* which events layers were counted with */
     size_t layer_event_count;
     const char *layer_note; /* how layers were counted, or why not; "" */

@@ -20,9 +20,9 @@ static struct fake {
     double growth[ASSAY__PERF_EVENTS]; /* per step; NaN: not named */
     double value[ASSAY__PERF_EVENTS], enabled[ASSAY__PERF_EVENTS], running[ASSAY__PERF_EVENTS];
     bool on[ASSAY__PERF_EVENTS];
-    double share; /* of the time in which the processor's counters really count */
-    int gone;     /* the event that cannot be read once something was counted; -1 none */
-    int back;     /* the event that falls with every reading; -1 none */
+    double share; /* share of the time during which the processor's counters really count */
+    int gone;     /* the event that cannot be read after something was counted; -1 none */
+    int back;     /* the event that decreases with every reading; -1 none */
     uint64_t falls;
     double elapsed_step_ns, elapsed_ns; /* "elapsed": the time of a counted step; NaN: not named */
 } fake;

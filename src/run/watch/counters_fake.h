@@ -5,11 +5,11 @@
 
 #include "run/worker/job.h"
 
-/** When the job's script names counts, the perf_event probe returns those from now on. 0 or
- *  ASSAY_EINVAL. */
+/** If the job's script contains counts, the perf_event probe returns those from now on. 0 or
+ * ASSAY_EINVAL. */
 int assay__counters_fake(const struct assay__job *job, struct assay_error *error);
-/** True when a script sets the counts: then *seconds is the time elapsed by the script, NaN when it
- * does not say. */
+/** True when a script sets the counts: then *seconds is the elapsed time according to the script,
+ * NaN if it has none. */
 bool assay__counters_fake_elapsed(double *seconds);
 
 #endif

@@ -1,19 +1,19 @@
 /* memory_growth.c - estimates how much memory grows per inference. The slope is Theil's and Sen's:
- * the median of the slopes of all pairs of marks, which a cache that fills once does not move. Its
- * interval is Sen's (1968): with N = n (n - 1) / 2 pairs and sigma² = n (n - 1) (2 n + 5) / 18, the
- * slopes of rank (N ∓ 1.96 sigma) / 2. That takes the marks as independent, which they need not be;
+ * the median of the slopes of all pairs of marks, which is not affected by a cache that fills once.
+ * Its interval is Sen's (1968): with N = n (n - 1) / 2 pairs and sigma² = n (n - 1) (2 n + 5) / 18,
+ * the slopes of rank (N ∓ 1.96 sigma) / 2. That assumes independent marks, which they need not be;
  * so the interval extends to at least twice the IQR of the marks about the line, over the whole
  * length, on either side. At most 300 evenly spaced marks are used.
  *
- * A leak goes on; a cache or a pool that fills grows too, but less and less. So the marks are cut
- * into thirds, and growth counts as steady only when the last third has at least 2/3 of the slope
- * of each third before it. Where it has not, the answer is the last third's slope and the interval
- * is stretched to hold 0.
+ * A leak continues; a cache or a pool that fills grows too, but less and less. So the marks are cut
+ * into thirds, and growth counts as steady only if the last third has at least 2/3 of the slope of
+ * each third before it. Otherwise the answer is the last third's slope and the interval is extended
+ * to include 0.
  *
- * Smallest growth that would have shown: adding b to every slope moves the interval and the thirds'
- * slopes by b, so steady growth of b beside these marks shows when low + b > 0 and last + b >= 2/3
- * (other + b), that is b >= 2 other - 3 last. Growth that comes in blocks is a staircase: it takes
- * about two steps in each third to distinguish it from a single step. */
+ * Smallest growth that would have been detected: adding b to every slope moves the interval and the
+ * thirds' slopes by b, so steady growth of b on top of these marks is detected if low + b > 0 and
+ * last + b >= 2/3 (other + b), that is b >= 2 other - 3 last. Growth that comes in blocks is a
+ * staircase: it takes about two steps in each third to distinguish it from a single step. */
 #include "run/watch/memory_growth.h"
 
 #include "base/stats.h"

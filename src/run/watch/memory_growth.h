@@ -10,12 +10,14 @@
 
 struct assay__growth {
     double bytes, low, high; /* per inference, with the 95 % interval; NaN: too few inferences */
-    double smallest; /* steady growth per inference that would have shown beside these marks; NaN */
-    double every;    /* a block lost every so many inferences, or more often, would have shown */
-    bool flat;       /* all marks are the same */
-    bool settled;    /* it grew, but at a falling rate or no longer: no steady growth. The interval
-                        contains 0 */
-    double total;    /* live bytes of the last mark less those of the first */
+    /* steady growth per inference that would have been detected in these marks; NaN */
+    double smallest;
+    /* a block lost every this many inferences, or more often, would have been detected */
+    double every;
+    bool flat;    /* all marks are the same */
+    bool settled; /* it grew, but at a falling rate or no longer: no steady growth. The interval
+                     contains 0 */
+    double total; /* live bytes of the last mark minus those of the first */
 };
 
 /** live_bytes: at the end of each inference, in order. 0 or ASSAY_ENOMEM. */

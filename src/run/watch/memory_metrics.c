@@ -1,4 +1,4 @@
-/* memory_metrics.c - makes series and metrics of the readings of the worker's memory. */
+/* memory_metrics.c - turns readings of the worker's memory into series and metrics. */
 #include "run/watch/memory_metrics.h"
 
 #include "base/metric_value.h"
@@ -44,7 +44,7 @@ static const char *cost_note(struct assay__arena *arena, struct assay__sampler *
 /* After the last window come the sessions of the layer pass, which are not the model's memory, and
  * the end of the process, which leaves readings without a value: neither is part of the series. The
  * proportional set size is read between windows: the reading right after the last one is its last.
- * A device is read so seldom that a short run may have no other reading than the one after it. */
+ * A device is read so rarely that a short run may have no reading other than the one after it. */
 static size_t without_tail(const struct assay__series *series, uint64_t window_end_ns)
 {
     size_t count = series->count, after = strcmp(series->ops->name, "process-pss") == 0 ? 1 : 0;
@@ -96,7 +96,7 @@ static int keep_one(const struct assay__watch_plan *plan, struct assay__sampler 
     return assay__trial_add_series(plan->profile, plan->trial, &info);
 }
 
-/* What a channel of NVML says: the worker's own peak is added up, the growth of a whole GPU is
+/* What a channel of NVML reports: the worker's own peaks are added up, the growth of a whole GPU is
  * compared. */
 static int see_device(const struct assay__watch_plan *plan, const struct assay__series *series,
                       size_t count, double *device, struct assay__memory_seen *seen)
@@ -144,7 +144,7 @@ int assay__memory_keep_series(const struct assay__watch_plan *plan, struct assay
 /* How a device's memory can be read, by the engine's device name. */
 enum device_memory {
     OF_HOST,   /* it is the CPU */
-    OF_NVIDIA, /* an NVIDIA GPU, or a device of a kind that is not known */
+    OF_NVIDIA, /* an NVIDIA GPU, or a device of unknown kind */
     OF_ANY,    /* a GPU of any maker */
     OF_OTHER   /* never an NVIDIA GPU */
 };
@@ -171,7 +171,7 @@ bool assay__memory_asks_nvml(const struct assay__target *target)
     return memory == OF_NVIDIA || memory == OF_ANY;
 }
 
-/* On the CPU the trial's own metrics hold: no device, and the total is the worker's. */
+/* On the CPU the trial's own metrics are kept: no device, and the total is the worker's. */
 static void put_device(const struct assay__watch_plan *plan, const struct assay__memory_seen *seen,
                        struct assay_metrics *metrics)
 {

@@ -8,17 +8,17 @@
 struct assay__tracked;
 
 struct assay__memory_seen {
-    uint64_t window_end_ns;  /* of the launch's last window; 0: none ended */
-    double device_peak;      /* of the worker, sum over the GPUs, max over launches; NaN unknown */
-    double device_growth;    /* of all that one GPU has in use, since the worker started; NaN */
-    const char *device_rail; /* that GPU */
+    uint64_t window_end_ns; /* of the launch's last window; 0: none ended */
+    double device_peak; /* peak of the worker, sum over the GPUs, max over launches; NaN unknown */
+    double device_growth; /* growth of everything in use on one GPU since the worker started; NaN */
+    const char *device_rail;        /* that GPU */
     const char *device_reason;      /* why not; "" */
     struct assay__tracked *tracked; /* NULL: tracked_reason says why */
     double tracked_ns;              /* median latency with the tracker; NaN */
     const char *tracked_reason;
 };
 
-/** NVML may report the device memory of a process: not for the CPU, nor for a device that is never
+/** NVML may report the device memory of a process: not for the CPU, nor for a device that cannot be
  * an NVIDIA GPU. */
 bool assay__memory_asks_nvml(const struct assay__target *target);
 /** The sampler's channels as series of the launch. 0 or ASSAY_ENOMEM. */

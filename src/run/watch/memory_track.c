@@ -1,4 +1,5 @@
-/* memory_track.c - runs the launch that has the allocation tracker loaded and reads what it saw. */
+/* memory_track.c - runs the launch that has the allocation tracker loaded and reads what it
+ * recorded. */
 #include "run/watch/memory_track.h"
 
 #include "base/file.h"
@@ -19,7 +20,7 @@
 #define GROWTH_NS 2.5e8
 #define SPENT_NS 1e9   /* at the pace of the plain run; the tracker makes it longer */
 #define SLOW_NS 5e7    /* an inference this long needs no pre-run */
-#define CONFIRM_NS 6e9 /* time for a second look at apparent growth */
+#define CONFIRM_NS 6e9 /* time for a second check of apparent growth */
 #define CONFIRM_MOST 6000.0
 #define LIST_MOST 4096u
 
@@ -39,7 +40,7 @@ static bool is_count(double value)
     return value >= 0 && value <= 1e18;
 }
 
-/* A list into the array that `items` points to. */
+/* Reads a list into the array that `items` points to. */
 static int read_list(const struct assay__json *list, const struct assay__field_table *table,
                      struct assay__arena *arena, void *items, size_t *count,
                      struct assay_error *error)
@@ -165,7 +166,8 @@ static void shorten(struct assay__request *request, double p50_ns)
     request->goal.time_s = 0;
     if (request->job.warmup < 0) request->job.warmup = (int64_t)prerun;
     request->job.allocations = true;
-    request->job.streams = request->goal.streams = 1; /* others in flight would be in every mark */
+    /* other requests in flight would affect every mark */
+    request->job.streams = request->goal.streams = 1;
     request->job.counters = false;
     request->job.layers = ASSAY_LAYERS_OFF;
     request->job.outputs = NULL;
@@ -174,8 +176,8 @@ static void shorten(struct assay__request *request, double p50_ns)
 }
 
 /* Over a short time a pool that fills looks like a leak. So apparent growth is checked in a second
- * launch with a longer pre-run and more inferences. If that launch fails, the first answer remains.
- */
+ * launch with a longer pre-run and more inferences. If that launch fails, the first answer
+ * remains. */
 static void confirm(struct assay__request *own, struct assay__tracked **tracked, double *latency_ns)
 {
     struct assay__outcome outcome;

@@ -4,7 +4,7 @@
  *
  * Only the measured windows count. Energy is summed over them; an average is energy (or a gauge's
  * integral) over their time together. Peaks, and whether the time was too short for the source, are
- * judged on a launch's stretch from its first window to its last: the pauses between windows are a
+ * judged over a launch's period from its first window to its last: the pauses between windows are a
  * few milliseconds, in which nothing draws more power. */
 #ifndef ASSAY_RUN_WATCH_SENSORS_H
 #define ASSAY_RUN_WATCH_SENSORS_H
@@ -19,7 +19,7 @@ struct assay__sensor_window {
     int launch;                /* id */
     uint64_t begin_ns, end_ns; /* the sampler's clock */
     size_t completions;
-    /* of the window, when one stream ran; NULL: only their number is known */
+    /* samples of the window, if one stream ran; NULL: only their number is known */
     const double *samples_ns;
     size_t sample_count;
 };
@@ -49,11 +49,11 @@ struct assay__sensed {
     enum assay__window_method method;
     size_t index; /* of the series */
     size_t completions;
-    size_t peak_index; /* of the series that peak and least are of */
+    size_t peak_index; /* name of the series that peak and least refer to */
     double idle_w;     /* rails: NaN unknown */
     const char *idle_reason;
     const char *idle_note; /* "" none */
-    bool idle_same;        /* it read the same value idle and at work: no net energy */
+    bool idle_same;        /* it returned the same value idle and under load: no net energy */
 };
 
 /** The rails that the workload ran on: their energies are added up. */
@@ -65,7 +65,7 @@ struct assay__rails {
     const char *remark; /* about the choice; "" */
     enum assay__device_class device_class; /* of the workload's device */
     bool listed;     /* no sensor measures it: the reason lists every source */
-    const char *gpu; /* "gpu0"; "" when it is not known which */
+    const char *gpu; /* "gpu0"; "" if it is unknown which */
 };
 
 /** Index after the last window of the launch of window `first`. */
@@ -75,9 +75,9 @@ void assay__sensed_channel(const struct assay__sensors *sensors, size_t index,
 /** Energy (J) and power (W) of a rail, with its idle power. */
 void assay__sensed_rail(const struct assay__sensors *sensors, const char *rail,
                         struct assay__sensed *sensed);
-/** Whether the channel was read less often than asked, because a reading costs too much. */
+/** Whether the channel was read less often than requested because a reading costs too much. */
 bool assay__series_seldom(const struct assay__sensors *sensors, const struct assay__series *series);
-/** The channel that samples the power of a rail; SIZE_MAX: none that was read. */
+/** The channel that samples the power of a rail; SIZE_MAX: none was read. */
 size_t assay__sensors_sampled(const struct assay__sensors *sensors, const char *rail);
 void assay__sensors_rails(const struct assay__sensors *sensors, struct assay__rails *rails);
 /** The i-th rail that has an energy or power channel, in the probes' order; NULL past the end. */
@@ -91,7 +91,7 @@ size_t assay__sensors_temperature(const struct assay__sensors *sensors,
 size_t assay__sensors_clock(const struct assay__sensors *sensors, const struct assay__rails *rails);
 
 int assay__sensors_series(const struct assay__sensors *sensors, const struct assay__rails *rails);
-/** Sentences into the profile's environment. */
+/** Adds sentences to the profile's environment. */
 int assay__sensors_throttling(const struct assay__sensors *sensors,
                               const struct assay__rails *rails);
 /** All of these. 0 or ASSAY_ENOMEM. */

@@ -46,7 +46,7 @@ static const char *or_text(const char *text, const char *otherwise)
     return *text ? text : otherwise;
 }
 
-/* "text; more", or one of them where the other is "". */
+/* "text; more", or one of them if the other is "". */
 static const char *both(struct assay__arena *arena, const char *text, const char *more)
 {
     return !*more ? text : !*text ? more : assay__arena_text(arena, "%s; %s", text, more);
@@ -62,7 +62,7 @@ static void put_rail(struct metric_writer *to, const char *rail, const char *fam
     assay__metrics_put_known(to->metrics, name, state, value, source, note, note);
 }
 
-/* The period of the source that answered; of one that did not, of the rail's first channel. */
+/* The period of the source that was read, or if none was, of the rail's first channel. */
 static void put_period(struct metric_writer *to, const char *rail,
                        const struct assay__sensed *sensed)
 {
@@ -78,7 +78,7 @@ static void put_period(struct metric_writer *to, const char *rail,
              isfinite(series->period_s) ? note : "too few changes of the source were seen");
 }
 
-/* Where a rail has a counter and a power sensor, the latter checks the former: "sampled power says
+/* If a rail has a counter and a power sensor, the latter checks the former: "sampled power says
  * 30.1 W (-0.4 %)". */
 static const char *check_by_samples(struct metric_writer *to, const char *rail,
                                     const struct assay__sensed *counted)
@@ -139,7 +139,7 @@ struct total {
     size_t completions;
 };
 
-/* All rails together, over the windows of `sensors`. */
+/* The sum over all rails, over the windows of `sensors`. */
 static struct total add_up(const struct assay__sensors *sensors, const struct assay__rails *rails)
 {
     struct assay__arena *arena = sensors->profile->arena;
@@ -257,14 +257,14 @@ static void put_workload(struct metric_writer *to)
 
 /* --- temperature and clock -------------------------------------------------------------------- */
 
-/* *read: the name of the channel that was read; unchanged where none was. */
+/* *read: the name of the channel that was read; unchanged if none was. */
 static void put_channel(struct metric_writer *to, size_t index, const char *name,
                         const char *peak_name, const char *what, const char **read)
 {
     enum assay__device_class device_class = to->rails->device_class;
     if (index == SIZE_MAX) {
-        /* On GPUs and NPUs the earlier value is the CPU's, which did not do the work. Elsewhere
-         * what was read around the launches stays. */
+        /* On GPUs and NPUs the earlier value is that of the CPU, which did not do the work.
+         * Otherwise the value read around the launches stays. */
         if (device_class == ASSAY__CLASS_GPU || device_class == ASSAY__CLASS_NPU)
             put_none(to, name,
                      assay__arena_text(
@@ -325,7 +325,7 @@ static void put_cost(struct metric_writer *to)
                           (unsigned long long)cost.late, cost.late == 1 ? "was" : "were");
     if (cost.thinned) assay__buf_printf(&note, "; columns were thinned %u times", cost.thinned);
     /* "; energy of gpu0 every 3.07 s: a reading takes 4.60 ms", once for each probe that is read
-     * less often than asked. */
+     * less often than requested. */
     for (size_t i = 0; i < to->sensors->series_count; i++) {
         const struct assay__series *series = &to->sensors->series[i];
         if (!assay__series_seldom(to->sensors, series) || (last && last->ops == series->ops))
@@ -346,10 +346,10 @@ static void put_cost(struct metric_writer *to)
 
 /* --- each launch ------------------------------------------------------------------------------ */
 
-/* The energy of each launch by itself, so that energies can be compared as latencies are: the
- * process is the unit of replication. The windows of one launch are taken for all there are; what
- * is then refused (a source that updates too seldom for so short a time) is that launch's reason.
- * A single launch has the trial's own number and nothing here. */
+/* The energy of each launch separately, so that energies can be compared as latencies are: the
+ * process is the unit of replication. The windows of one launch are treated as if they were all; if
+ * that is refused (a source that updates too rarely for so short a time), it is that launch's
+ * reason. A single launch has the trial's number, and nothing is added here. */
 
 static int put_launches(const struct assay__sensors *sensors, const struct assay__rails *rails)
 {
@@ -367,7 +367,7 @@ static int put_launches(const struct assay__sensors *sensors, const struct assay
         struct assay__sensors one = *sensors;
         one.windows = sensors->windows + first;
         one.window_count = end - first;
-        one.idle_end_ns = one.idle_begin_ns; /* gross: the idle machine is not asked again */
+        one.idle_end_ns = one.idle_begin_ns; /* gross: the idle machine is not measured again */
         struct total total = add_up(&one, rails);
         if (!total.available)
             assay_metrics_unavailable(launch->metrics, name,

@@ -1,10 +1,10 @@
 /* sensors_rails.c - one channel or rail over all measured windows, and the choice of the rails that
  * supply a device.
  *
- * A CPU's energy is that of its packages and, where it is counted beside them, of the memory
- * (dram). Parts of a package (core, uncore) are in it already. A CUDA device is NVML's GPU of the
- * same number. The whole machine (psys, a power meter, the battery) is the last resort, and marked:
- * more than the processor is in it. */
+ * A CPU's energy is that of its packages and, if it is counted separately, of the memory (dram).
+ * Parts of a package (core, uncore) are included in it. A CUDA device is NVML's GPU of the same
+ * number. The whole machine (psys, a power meter, the battery) is the last resort, and marked: it
+ * includes more than the processor. */
 #include "run/watch/sensors.h"
 
 #include "base/text.h"
@@ -15,16 +15,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SELDOM 1.1        /* times the interval: smaller differences are not mentioned */
+#define SELDOM 1.1        /* multiple of the interval: smaller differences are not mentioned */
 #define REASON_EACH 170   /* characters of each probe's reason */
 #define REASON_OTHERS 300 /* and of the list of rails that were read */
 #define IDLE_CHANGE 0.1   /* from the first to the last third of the idle window: not idle yet */
 #define THIRD_PERIODS_TOLD 3
-#define THIRD_PERIODS_USED 9.5 /* 10, allowing for errors in the measured period */
+#define THIRD_PERIODS_USED 9.5 /* 10, minus a tolerance for errors in the measured period */
 
 /* --- over the windows ------------------------------------------------------------------------- */
 
-/* Index of the first reading at or after a time; count: none. */
+/* Index of the first reading at or after a time; `count` if there is none. */
 static size_t first_at(const struct assay__series *series, uint64_t time_ns)
 {
     size_t low = 0, high = series->count;
@@ -50,7 +50,7 @@ static double value_at(const struct assay__series *series, uint64_t time_ns)
     return series->values[after - 1] + part * (series->values[after] - series->values[after - 1]);
 }
 
-/* A counter's growth in its unit, a gauge's integral over seconds. */
+/* The growth of a counter in its unit, or the integral of a gauge over seconds. */
 static double growth_of(const struct assay__series *series, uint64_t begin_ns, uint64_t end_ns)
 {
     double value = value_at(series, begin_ns), integral = 0;
@@ -66,7 +66,7 @@ static double growth_of(const struct assay__series *series, uint64_t begin_ns, u
     return integral + (value + value_at(series, end_ns)) / 2 * (double)(end_ns - time_ns) * 1e-9;
 }
 
-/* The windows first … end - 1 of one launch; `stretch` is the sampler's answer for all of them
+/* The windows first … end - 1 of one launch; `stretch` is the sampler's result for all of them
  * together. */
 static void add_launch(const struct assay__sensors *sensors, size_t first, size_t end,
                        const struct assay__window *stretch, struct assay__sensed *sensed)
@@ -79,7 +79,7 @@ static void add_launch(const struct assay__sensors *sensors, size_t first, size_
         if (!stretch->available) continue;
         double growth = growth_of(&sensors->series[stretch->index], window->begin_ns,
                                   window->end_ns);
-        /* A counter may lack a reading at an inner edge, where the whole stretch has one. */
+        /* A counter may lack a reading at an inner edge although the whole period has one. */
         sensed->growth += isnan(growth) ? stretch->average * seconds : growth;
     }
     struct assay__arena *arena = sensors->profile->arena;
@@ -175,8 +175,8 @@ static void peak_of_samples(const struct assay__sensors *sensors, const char *ra
     sensed->peak_index = index;
 }
 
-/* Power may still change during the idle window, as when clocks stay high for seconds after earlier
- * work. Then a note says so and the last third is the baseline. */
+/* Power may still change during the idle window, for instance because clocks stay high for seconds
+ * after earlier work. Then a note says so and the last third is the baseline. */
 static void sense_settling(const struct assay__sensors *sensors, const char *rail,
                            struct assay__sensed *sensed)
 {
@@ -297,7 +297,7 @@ static bool any_works(const struct assay__sensors *sensors, const struct assay__
 
 /* --- the device ------------------------------------------------------------------------------- */
 
-/* NVML's number of CUDA's device n; -1: not known. */
+/* NVML's index of CUDA device n; -1: unknown. */
 static long nvml_number(const char *visible, long n)
 {
     if (!visible) return n;
@@ -367,8 +367,8 @@ static bool measures_power_of(const struct assay__probe_ops *ops,
     return ops->power_of && strchr(ops->power_of, letter);
 }
 
-/* Whether the probe measures the power of the device, or, where nothing here measures any power, of
- * a device of another trial: all trials then have the same reason, which a report gives once. */
+/* Whether the probe measures the power of the device or, if nothing here measures power at all, of
+ * another trial's device: all trials then have the same reason, which a report gives once. */
 static bool is_asked(const struct assay__sensors *sensors, const struct assay__probe_ops *ops,
                      enum assay__device_class device_class, bool anything)
 {
@@ -417,7 +417,7 @@ static void explain(const struct assay__sensors *sensors, struct assay__rails *r
     rails->reason = kept ? kept : "";
 }
 
-/* Whether every rail has an answer; else why not ("" unknown). */
+/* Whether every rail has a value; if not, why ("" unknown). */
 static bool all_answer(const struct assay__sensors *sensors, const struct assay__rails *rails,
                        const char **why)
 {
@@ -440,7 +440,7 @@ static bool all_answer(const struct assay__sensors *sensors, const struct assay_
     return false;
 }
 
-/* The whole machine's power, when it is known and the rails' power is not. why: the reason. */
+/* The power of the whole machine, if it is known and that of the rails is not. why: the reason. */
 static bool choose_last_resort(const struct assay__sensors *sensors, const char *why,
                                struct assay__rails *rails)
 {
@@ -490,7 +490,7 @@ void assay__sensors_rails(const struct assay__sensors *sensors, struct assay__ra
     const char *why;
     if (*rails->reason || all_answer(sensors, rails, &why) ||
         choose_last_resort(sensors, why, rails) || any_works(sensors, rails))
-        return; /* rails that were read have reasons of their own */
+        return; /* rails that were read have their own reasons */
     explain(sensors, rails);
     rails->count = 0;
 }

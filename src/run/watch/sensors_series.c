@@ -1,10 +1,10 @@
 /* sensors_series.c - what the sensors read, as series of the profile: every channel as it was read
  * (or why it was not), and three that are derived: power from the growth of an energy counter over
- * at least ten of its update periods and 50 ms (not of one that is read rarely, where the rail's
+ * at least ten of its update periods and 50 ms (unless the counter is read rarely and the rail's
  * power is sampled), inferences per second, inferences per joule. A probe that could not be opened
- * in time is a series without values, with the reason: what it would have had is not known.
+ * in time is a series without values, with the reason, because its channels are unknown.
  *
- * Inferences over time. With one stream, the samples of a window are laid one after the other and
+ * Inferences over time. With one stream, the samples of a window are placed one after the other and
  * stretched to the window's wall time, and each is spread evenly over its own duration; with
  * several streams only the number in a window is known, and it is spread evenly. A bucket in which
  * less than a quarter was measured has no value. */
@@ -22,7 +22,7 @@
 #define PERIODS_PER_BUCKET 10 /* of the energy's source */
 #define INTERVALS_PER_BUCKET 2
 #define COVERED_LEAST 0.25
-#define POWER_PERIODS 10 /* fewer, and readings beat against the updates */
+#define POWER_PERIODS 10 /* with fewer, readings alias with the updates */
 #define POWER_LEAST_NS 5e7
 
 static const char *copy(const struct assay__sensors *sensors, const char *text)
@@ -170,7 +170,7 @@ struct buckets {
     double *done, *covered_ns;
 };
 
-/* Spreads `amount` over [from, to], in ns since the first bucket's begin. */
+/* Spreads `amount` over [from, to], in ns since the start of the first bucket. */
 static void spread(const struct buckets *buckets, double *into, double from, double to,
                    double amount)
 {
@@ -223,7 +223,7 @@ static double energy_in(const struct assay__sensors *sensors, const struct assay
             if (energy.available)
                 sum += energy.growth;
             else if ((double)(to - from) > 0.1 * buckets->width_ns)
-                return NAN; /* a sliver in which the counter did not move does not matter */
+                return NAN; /* a short piece in which the counter did not move does not matter */
         }
     }
     return sum;
@@ -241,7 +241,7 @@ static double period_of(const struct assay__sensors *sensors, const struct assay
         const struct assay__series *series = &sensors->series[sensed.index];
         double period_s = series->period_s;
         *interval_s = fmax(*interval_s, series->interval_s);
-        /* A bound that is our own interval says nothing about the source. */
+        /* If the bound is our own interval, it says nothing about the source. */
         if (series->period_is_bound && assay__series_seldom(sensors, series)) continue;
         if (isfinite(period_s)) longest = fmax(longest, period_s);
     }
@@ -301,7 +301,7 @@ static int add_rates(const struct assay__sensors *sensors, const struct assay__r
     return add_buckets(sensors, rails, width_s, true);
 }
 
-/* Probes that were given up when they were opened. */
+/* Probes that were abandoned while being opened. */
 static int add_given_up(const struct assay__sensors *sensors)
 {
     int code = 0;

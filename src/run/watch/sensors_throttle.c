@@ -1,5 +1,5 @@
 /* sensors_throttle.c - what slowed the processors down while measuring, as sentences with numbers
- * and times: counts of thermal throttling, time that a CPU quota took, NVML's reasons for slow
+ * and times: counts of thermal throttling, time lost to a CPU quota, NVML's reasons for slow
  * clocks, the system's thermal pressure, limits below what the hardware can do, and a clock that
  * falls while the temperature rises. A sentence replaces the coarser one on the same subject from
  * the readings around the launches. Times are since the start of the run. */
@@ -37,7 +37,8 @@ static bool of_cpu(const struct assay__rails *rails)
 
 static bool measured_at(const struct assay__sensors *sensors, uint64_t time_ns)
 {
-    size_t low = 0, high = sensors->window_count; /* the first window that ends at or after it */
+    /* the first window that ends at or after that time */
+    size_t low = 0, high = sensors->window_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (sensors->windows[middle].end_ns < time_ns)

@@ -1,6 +1,6 @@
-/* watch.h - what is read beside the latency while a workload runs: sensors, the worker's memory,
- * counters. A watcher is one file watch_<name>.c and one row in watchers.h. Its functions are
- * called on the run's own thread and never while a window is being measured; what must be read
+/* watch.h - what is measured besides the latency while a workload runs: sensors, the worker's
+ * memory, counters. A watcher is one file watch_<name>.c and one row in watchers.h. Its functions
+ * are called on the run's own thread and never while a window is being measured; what must be read
  * during a window has its own thread (probe/sampler/sampler.h), whose cost is reported.
  *
  * A watcher never fails a run: what it cannot read becomes unavailable with the reason. Only
@@ -14,7 +14,7 @@
 #include <sys/types.h>
 
 struct assay__watch_plan {
-    const struct assay__run_options *options; /* checked, with its defaults filled in */
+    const struct assay__run_options *options; /* checked, with defaults filled in */
     struct assay_profile *profile;
     struct assay__trial *trial;
     uint64_t origin_ns; /* times in the profile count from here */
@@ -22,11 +22,11 @@ struct assay__watch_plan {
 
 struct assay__watcher; /* each file defines its own */
 
-/** Members but name, wanted, begin and free may be NULL. */
+/** All members except name, wanted, begin and free may be NULL. */
 struct assay__watcher_ops {
     const char *name;
     bool (*wanted)(const struct assay__run_options *options);
-    /** Before the first launch: opens what it reads; reads the idle machine where an idle baseline
+    /** Before the first launch: opens what it reads; measures the idle machine if an idle baseline
      * is needed. */
     int (*begin)(const struct assay__watch_plan *plan, struct assay__watcher **watcher,
                  struct assay_error *error);
@@ -37,8 +37,8 @@ struct assay__watcher_ops {
                         size_t completions);
     /** The launch has sent its last message; its process may still exist. */
     void (*ended)(struct assay__watcher *watcher, int launch);
-    /** After the measured launches: launches of its own, with a request like theirs that is not
-     *  stored. */
+    /** After the measured launches: its own launches, with a similar request; they are not
+     * stored. */
     int (*extra)(struct assay__watcher *watcher, const struct assay__request *request,
                  struct assay_error *error);
     /** After the trial's metrics: adds its own metrics and series. */
@@ -49,7 +49,7 @@ struct assay__watcher_ops {
 
 struct assay__watch;
 
-/** *watch is NULL when nothing is to be watched; every function below takes that. */
+/** *watch is NULL if there is nothing to watch; every function below accepts that. */
 int assay__watch_begin(const struct assay__watch_plan *plan, struct assay__watch **watch,
                        struct assay_error *error);
 void assay__watch_started(struct assay__watch *watch, int launch, pid_t worker);

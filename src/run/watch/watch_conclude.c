@@ -1,6 +1,5 @@
 /* watch_conclude.c - the last of the watchers, for what needs all the others' metrics: the score,
- * and what the caller of the run wants to conclude before the profile is kept. It watches
- * nothing. */
+ * and what the caller of the run adds before the profile is stored. It watches nothing. */
 #include "run/watch/watchers.h"
 
 #include "cost/score.h"

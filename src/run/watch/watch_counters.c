@@ -1,9 +1,9 @@
 /* watch_counters.c - the processor's and the kernel's counters, per inference. The worker counts
  * (worker_counters.c); here the launches' counts become metrics: counter = Σ growth / Σ inferences,
  * over the counted slices of all launches that know it. A multiplexed counter was scaled by enabled
- * / running time: it is derived, and its note says how long it really ran. A counter that must move
- * while a processor works (cycles, instructions, branches, CPU time) and does not is a fault, not
- * 0. */
+ * / running time: it is derived, and its note says how long it really ran. A counter that must
+ * change while a processor works (cycles, instructions, branches, CPU time) and does not is faulty,
+ * not 0. */
 #include "run/watch/watchers.h"
 
 #include "base/json.h"
@@ -23,7 +23,7 @@
 
 /* --- the worker's message --------------------------------------------------------------------- */
 
-/* A worker is not trusted: what is no number, or not one that a counter can have, is unknown. */
+/* A worker is not trusted: anything that is not a possible value of a counter is unknown. */
 
 static int bad(struct assay_error *error)
 {
@@ -85,7 +85,7 @@ struct assay__watcher {
     size_t used_count;
     double share;    /* min over the counters; NaN */
     double seconds;  /* of an inference, in the counted slices; NaN */
-    bool user_space; /* what the kernel did for the worker is not in the counts */
+    bool user_space; /* what the kernel did on the worker's behalf is not in the counts */
 
     /* The memory controllers' counters are the whole machine's: read here, at the edges of the
      * latency's windows. */
@@ -163,7 +163,7 @@ static void window_ends(struct assay__watcher *w, int launch, uint64_t now_ns, s
     w->uncore->read(w->controllers, now);
     for (size_t i = 0; i < CONTROLLER_CHANNELS; i++) {
         double grown = now[i].value - w->before[i].value;
-        if (!isfinite(grown) || grown < 0) /* half of it would pass for the whole */
+        if (!isfinite(grown) || grown < 0) /* half of it would look like the whole */
             w->moved_reason = now[i].reason[0]         ? now[i].reason
                               : w->before[i].reason[0] ? w->before[i].reason
                                                        : "a counter that went backwards";
@@ -176,7 +176,7 @@ static void window_ends(struct assay__watcher *w, int launch, uint64_t now_ns, s
 static void put_controllers(struct assay__watcher *w)
 {
     struct assay_metrics *metrics = w->input->trial->metrics;
-    /* The highest bandwidth of DRAM that was measured here; NaN: none was. */
+    /* The highest measured DRAM bandwidth of this machine; NaN: unknown. */
     double best = NAN;
     for (size_t i = 0; i < w->input->profile->ceiling_count; i++) {
         const struct assay__ceiling_info *ceiling = &w->input->profile->ceilings[i];
@@ -328,8 +328,7 @@ static void put_derived(struct assay__watcher *w)
     else
         assay_metrics_unavailable(metrics, "hardware.cpus_busy", clock->note);
     put_hit_rate(w);
-    /* Only where cycles and CPU time cover the same: the kernel's part is in both or was not
-     * counted. */
+    /* Only if cycles and CPU time cover the same: the kernel's part is in both, or in neither. */
     const struct assay_metric *cycles = get(w, "hardware.cycles");
     clock = get(w, "hardware.task_clock");
     if (assay__metric_is_known(cycles) && assay__metric_is_known(clock) && !w->user_space)
@@ -386,7 +385,7 @@ static int gather_classes(struct classes *c, const struct assay__layers *layers,
     return 0;
 }
 
-/* NaN in sums: this launch knows nothing of it. */
+/* NaN in sums: this launch has no value for it. */
 static void add_launch(struct classes *c, const struct assay__layers *layers)
 {
     for (size_t i = 0; i < c->count * c->counters; i++)
@@ -431,7 +430,8 @@ static int fill_classes(struct classes *c, const struct assay__trial_input *inpu
         if (used[i]->counted.layer_event_count == c->counters) add_launch(c, &used[i]->layers);
     for (size_t i = 0; i < c->count * c->counters; i++) {
         double *value = &c->items[i / c->counters].values[i % c->counters];
-        /* Below 0: less than what the readings themselves count and how much that varies. */
+        /* Below 0: the value is smaller than the cost of the readings themselves, or its
+         * variation. */
         *value = c->launches[i] > 0 && *value >= 0 ? *value / c->launches[i] : NAN;
         any |= c->launches[i] > 0;
     }

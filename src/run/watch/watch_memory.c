@@ -4,7 +4,7 @@
  * process; a device's memory through NVML every 100 ms or more. The proportional set size makes the
  * kernel walk the worker's page tables, so it is read on the run's own thread between two windows,
  * where no inference runs, at most four times a second. Allocations are counted in one more launch,
- * after the measured ones, with the tracker loaded (memory_track.h): nothing of it is in the
+ * after the measured ones, with the tracker loaded (memory_track.h), so that it does not affect the
  * latency. */
 
 #include "base/clock.h"
@@ -23,15 +23,14 @@
 #define INTERVAL_NS 20000000u
 #define DEVICE_INTERVAL_NS 100000000u
 #define PSS_LEAST_NS 250000000u
-#define PSS_SHARE                                                                   \
-    20u /* times as long as a reading takes, at least: a large worker must not wait \
-         */
+/* minimum interval in multiples of a reading's duration: a large worker must not wait */
+#define PSS_SHARE 20u
 
 enum part { RESIDENT, DEVICE, PROPORTIONAL, PARTS };
 
 struct assay__watcher {
     struct assay__watch_plan plan;
-    struct assay__sampler *samplers[PARTS]; /* of the launch that runs; NULL: none */
+    struct assay__sampler *samplers[PARTS]; /* of the running launch; NULL: none */
     uint64_t pss_ns, pss_took_ns;           /* when it was last read, and how long that took */
     struct assay__memory_seen seen;
     bool failed; /* out of memory: reported at the end */
@@ -105,8 +104,8 @@ static void started(struct assay__watcher *watcher, int launch, pid_t worker)
     if (interval_ns < 100000) interval_ns = 100000;
     watcher->pss_ns = watcher->pss_took_ns = 0;
     watcher->seen.window_end_ns = 0;
-    /* Another machine's files do not include the worker; its process id might be another process
-     * there. */
+    /* The files of another machine do not include the worker; its process id might belong to
+     * another process there. */
     assay__procmem_target(assay__live_refused() ? 0 : worker);
     assay__nvml_target(worker);
     watcher->samplers[RESIDENT] = sampler_of("process", interval_ns, false, true);
@@ -134,7 +133,7 @@ static void window_ends(struct assay__watcher *watcher, int launch, uint64_t now
     read_pss(watcher);
 }
 
-/* The launch has sent its last message; the process waits for the socket to close or is gone. */
+/* The launch has sent its last message; the process waits for the socket to close or has ended. */
 static void ended(struct assay__watcher *watcher, int launch)
 {
     for (int part = 0; part < PARTS; part++) {

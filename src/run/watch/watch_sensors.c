@@ -1,11 +1,11 @@
 /* watch_sensors.c - power, energy, temperature, clocks and throttling while a workload runs: the
- * life of the sampler. It is opened before the first launch, measures how often its sources update,
- * watches the idle machine, keeps running through all launches and stops before other watchers
- * start their launches. sensors_*.c interprets the readings.
+ * sampler's life cycle. It is opened before the first launch, measures how often its sources
+ * update, measures the idle machine, keeps running through all launches and stops before other
+ * watchers start their launches. sensors_*.c interprets the readings.
  *
  * A source whose reading costs more than 0.15 % of a core at the interval is read less often, and
- * at the edges: when the idle machine begins and ends to be watched, when the first window of a
- * launch begins, when a launch has ended.
+ * at the edges: at the start and end of the idle measurement, when the first window of a launch
+ * begins, when a launch has ended.
  *
  * Not read here: the PCIe link, its traffic (20 ms of waiting for each reading) and the counters of
  * processes, which have their own watcher. */
@@ -31,8 +31,8 @@
 #define CAPACITY_LEAST 4096u /* samples per channel */
 #define CAPACITY_MOST (1u << 16) /* the sampler thins beyond that */
 #define FIRST_SLICE_NS 1000000
-#define FIRST_MOST_NS 2000000000 /* a probe that blocks is abandoned earlier */
-#define EXPECTED_S 12.0          /* of a launch whose time is not given */
+#define FIRST_MOST_NS 2000000000 /* a probe that blocks is abandoned before this */
+#define EXPECTED_S 12.0          /* for a launch whose time is not given */
 
 struct assay__watcher {
     struct assay__watch_plan plan;
@@ -48,9 +48,9 @@ static bool wanted(const struct assay__run_options *options)
     return options->watching.power;
 }
 
-/* Memory is another watcher's business; of the counts only those of throttling. Reading the PCIe
- * link's state costs five times as much as the rest of NVML (160 of 190 µs on an H200) and does not
- * concern power. */
+/* Memory has its own watcher; of the counts, only those of throttling. Reading the state of the
+ * PCIe link costs five times as much as the rest of NVML (160 of 190 µs on an H200) and is not
+ * about power. */
 static bool channel_wanted(void *context, const struct assay__probe_ops *ops,
                            const struct assay__channel *channel)
 {
@@ -65,7 +65,7 @@ static void watch_idle(struct assay__watcher *watcher, double seconds)
 {
     const struct assay__run_options *options = watcher->plan.options;
     struct assay__sampler_cost cost = {.ticks = 0};
-    /* A window that began before everything was read once would have no first reading. */
+    /* A window that started before everything was read once would have no first reading. */
     for (uint64_t waited_ns = 0; waited_ns < FIRST_MOST_NS; waited_ns += FIRST_SLICE_NS) {
         const struct timespec slice = {0, FIRST_SLICE_NS};
         assay__sampler_cost(watcher->sampler, &cost);
@@ -74,7 +74,8 @@ static void watch_idle(struct assay__watcher *watcher, double seconds)
     }
     uint64_t begin_ns = assay__now_ns(), length_ns = (uint64_t)(seconds * 1e9), now_ns = begin_ns;
     bool stopped = false;
-    uint64_t thirds = 0; /* at their ends everything is read: power that has not settled shows */
+    /* everything is read at their ends, so that power that has not settled is visible */
+    uint64_t thirds = 0;
     while (now_ns - begin_ns < length_ns && !stopped) {
         if (length_ns >= THIRDS_LEAST_NS && (now_ns - begin_ns) / (length_ns / 3) > thirds) {
             thirds++;
@@ -159,8 +160,8 @@ static int open_sensors(const struct assay__watch_plan *plan, struct assay__watc
     return code;
 }
 
-/* What is read seldom is read at the edges of a launch: between readings a counter is taken as a
- * straight line. */
+/* What is read rarely is read at the edges of a launch: between readings a counter is interpolated
+ * linearly. */
 static void window_begins(struct assay__watcher *watcher, int launch, uint64_t now_ns)
 {
     (void)now_ns;
@@ -172,11 +173,11 @@ static void window_begins(struct assay__watcher *watcher, int launch, uint64_t n
 static void ended(struct assay__watcher *watcher, int launch)
 {
     (void)launch;
-    watcher->begun = 0; /* the next launch may have the same number: another arm's */
+    watcher->begun = 0; /* the next launch may be another arm's, with the same number */
     assay__sampler_nudge(watcher->sampler);
 }
 
-/* Stops before other watchers start launches of their own. */
+/* Stops before other watchers start their own launches. */
 static int extra(struct assay__watcher *watcher, const struct assay__request *request,
                  struct assay_error *error)
 {
@@ -187,7 +188,7 @@ static int extra(struct assay__watcher *watcher, const struct assay__request *re
 
 /* --- the windows ------------------------------------------------------------------------------ */
 
-/* All windows of the launches that the statistics rest on; the caller frees. NULL: out of
+/* All windows of the launches that the statistics are based on; the caller frees them. NULL: out of
  * memory. */
 static struct assay__sensor_window *collect(const struct assay__trial_input *input, size_t *count)
 {

@@ -1,5 +1,5 @@
-/* watchers.h - the list of watchers. Adding one is a file watch_NAME.c that
- * defines assay__watch_NAME and a row here. */
+/* watchers.h - the list of watchers. To add one, write a file watch_NAME.c that defines
+ * assay__watch_NAME and add a row here. */
 #ifndef ASSAY_RUN_WATCH_WATCHERS_H
 #define ASSAY_RUN_WATCH_WATCHERS_H
 

@@ -1,6 +1,6 @@
 /* channel.c - sends and receives lines of JSON over a socket. SIGPIPE: a library must not change
- * the program's disposition, so it is blocked around the write and, when the write raised it, taken
- * away again (MSG_NOSIGNAL is not on every system). */
+ * the program's disposition, so it is blocked around the write and, if the write raised it,
+ * discarded (MSG_NOSIGNAL does not exist everywhere). */
 #include "run/worker/channel.h"
 
 #include "base/clock.h"
@@ -80,7 +80,7 @@ int assay__channel_send(struct assay__channel *channel, const struct assay__buf 
     return code;
 }
 
-/* Room for more bytes: moves the unread part to the front, grows up to the limit. */
+/* Makes room for more bytes: moves the unread part to the front, grows up to the limit. */
 static int make_room(struct assay__channel *channel)
 {
     if (channel->start > 0) {

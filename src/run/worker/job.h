@@ -43,17 +43,17 @@ struct assay__job {
     int threads, streams, spinning;
     int64_t warmup; /* -1: by time */
     enum assay_layer_method layers;
-    bool alternate; /* layers: in blocks between the windows, where the engine can */
+    bool alternate; /* time layers in blocks between the windows, if the engine can */
     struct assay__input_plan *inputs;
     size_t input_count;
-    /* folder for the outputs (outputs.h) of the first inference, or of a fixed later one where a
-     * state is fed back; NULL: none */
+    /* folder for the outputs (outputs.h) of the first inference, or of a fixed later one if a state
+     * is fed back; NULL: none */
     const char *outputs;
     struct assay__generation generation; /* tokens 0: a step is one run */
-    struct assay__feedback *feedback;    /* outputs that are inputs of the next step */
+    struct assay__feedback *feedback;    /* outputs that become inputs of the next step */
     size_t feedback_count;
     bool counters;    /* count cycles, instructions, … of the windows and of the layer pass */
-    bool allocations; /* send what the preloaded allocation tracker has seen */
+    bool allocations; /* send what the preloaded allocation tracker recorded */
     bool strict;      /* no node may run on the CPU instead of the device */
     const char *provider_options; /* "key=value;key=value"; NULL: none */
     const char *model_name;       /* what messages call the model; NULL: its path */

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #define PRERUN_ITERATIONS 10
-#define PRERUN_SLOW_ITERATIONS 3 /* enough where they take longer than PRERUN_NS */
+#define PRERUN_SLOW_ITERATIONS 3 /* enough if they take longer than PRERUN_NS */
 #define PRERUN_NS 200000000u     /* clocks and caches settle; also gives the pace */
 #define PRERUN_LIMIT_NS 2000000000u
 #define COST_ROUNDS 9
@@ -57,8 +57,8 @@ int assay__loop_prerun(const struct assay__loop *loop, int64_t forced, size_t *d
 {
     *done = 0;
     if (forced >= 0) {
-        /* A forced pre-run may be longer than the window: it starts over, since its stamps are not
-         * kept. */
+        /* A forced pre-run may be longer than the window: writing restarts at the beginning, since
+         * its stamps are not kept. */
         size_t total = 0;
         int code = 0;
         while (code == 0 && total < (size_t)forced) {

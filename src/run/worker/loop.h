@@ -21,15 +21,15 @@ struct assay__loop {
     uint64_t *stamps; /* capacity + 1 entries */
     size_t capacity;
     _Atomic uint64_t
-        *count; /* iterations of this window so far: read by the parent when the worker dies */
+        *count; /* iterations of this window so far, which the parent reads if the worker dies */
 };
 
 #define ASSAY__LOOP_NO_DEADLINE UINT64_MAX
 
-/** Runs iterations done, done + 1, … until `limit` of them stand in the window or a stamp is at or
- * past `deadline_ns` (same clock). *done = 0 opens a window (takes the first stamp); otherwise it
- * goes on in it. At least one iteration is run when done < limit. Returns 0 or the step's code;
- * *done counts complete ones. */
+/** Runs iterations done, done + 1, … until `limit` of them are in the window or a stamp is at or
+ * past `deadline_ns` (same clock). *done = 0 starts a window (takes the first stamp); otherwise it
+ * is continued. At least one iteration runs if done < limit. Returns 0 or the step's code; *done
+ * counts complete ones. */
 int assay__loop_run(const struct assay__loop *loop, size_t limit, uint64_t deadline_ns,
                     size_t *done);
 
@@ -37,7 +37,8 @@ int assay__loop_run(const struct assay__loop *loop, size_t limit, uint64_t deadl
 uint64_t assay__loop_now(const struct assay__loop *loop);
 
 /** Pre-run before measuring. forced >= 0: exactly that many iterations. Else at least 10 iterations
- * and 0.2 s, but no new one after 2 s (models of seconds), and never more than the window holds. */
+ * and 0.2 s, but no new one after 2 s (for models that take seconds), and never more than fit in a
+ * window. */
 int assay__loop_prerun(const struct assay__loop *loop, int64_t forced, size_t *done);
 
 /** Cost of one iteration with an empty step through the same code and the real clock, in ns (about

@@ -1,5 +1,5 @@
-/* messages.c - the field tables of the worker's messages. Layers and allocations travel by the
- * tables of the profile (profile/tables.h). */
+/* messages.c - the field tables of the worker's messages. Layers and allocations use the tables of
+ * the profile (profile/tables.h). */
 #include "run/worker/messages.h"
 
 #include "run/watch/counters.h"
@@ -58,7 +58,7 @@ int assay__message_send_done(struct assay__channel *channel, struct assay_error 
         .fields = (rows), .count = sizeof(rows) / sizeof((rows)[0]), .size = sizeof(element) \
     }
 
-/* A field is a line. clang-format would pair short ones. */
+/* One field per line. clang-format would pair short ones. */
 /* clang-format off */
 
 static const struct assay__field job_fields[] = {

@@ -10,7 +10,7 @@
 
 #define MAGIC 0x59415341u /* "ASAY" */
 #define VERSION 2u
-#define LINE 256u /* no processor's cache lines are longer (Fujitsu A64FX; Apple 128, most 64) */
+#define LINE 256u /* no processor has longer cache lines (Fujitsu A64FX; Apple 128, most 64) */
 
 struct header {
     uint32_t magic, version, streams, reserved;
@@ -33,7 +33,7 @@ size_t assay__ring_size(uint32_t streams, uint64_t capacity)
     return LINE + (size_t)streams * (sizeof(struct counter) + stamps_size(capacity));
 }
 
-/* Sets the sizes; false: there cannot be so many streams. */
+/* Sets the sizes; false: too many streams. */
 static bool ring_plan(struct assay__ring *ring, uint32_t streams)
 {
     *ring = (struct assay__ring){.fd = -1, .streams = streams, .capacity = ASSAY__RING_CAPACITY};

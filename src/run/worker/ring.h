@@ -21,17 +21,17 @@ struct assay__ring {
     uint64_t capacity;
 };
 
-/** The mapping's size for so many streams. */
+/** The size of the mapping for that many streams. */
 size_t assay__ring_size(uint32_t streams, uint64_t capacity);
 int assay__ring_create(struct assay__ring *ring, uint32_t streams, struct assay_error *error);
-/** In the worker: maps `fd` and checks the header; touches every page so that no fault falls into a
- * window. */
+/** In the worker: maps `fd` and checks the header; touches every page so that no page fault occurs
+ * in a window. */
 int assay__ring_open(struct assay__ring *ring, int fd, uint32_t streams, struct assay_error *error);
 void assay__ring_close(struct assay__ring *ring);
 
 _Atomic uint64_t *assay__ring_count(const struct assay__ring *ring, uint32_t stream);
 uint64_t *assay__ring_stamps(const struct assay__ring *ring, uint32_t stream);
-/** Sum of all counts: moves while a window runs (the heartbeat of a long one). */
+/** Sum of all counts, which grows while a window runs (the heartbeat of a long one). */
 uint64_t assay__ring_progress(const struct assay__ring *ring);
 
 #endif

@@ -72,7 +72,7 @@ static void run_lane(struct assay__streams *streams, struct lane *lane)
         lane->code = assay__loop_prerun(loop, streams->forced, &lane->done);
         return;
     }
-    /* While the parent stored the last window the caches cooled down: a couple of untimed steps. */
+    /* The caches went cold while the parent stored the last window: run a few untimed steps. */
     for (int i = 0; i < streams->rewarm && lane->code == 0; i++)
         lane->code = loop->step(loop->session, loop->stream);
     rendezvous(streams);

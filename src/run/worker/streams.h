@@ -17,7 +17,7 @@ int assay__streams_start(const struct assay__engine_ops *engine, struct assay__s
 /** Pre-run on every stream at once (forced: of each stream; -1: by time); *done gets the sum. 0 or
  * a step's code. */
 int assay__streams_prerun(struct assay__streams *streams, int64_t forced, size_t *done);
-/** One window: `rewarm` untimed steps on each stream, then `iterations` shared out evenly, until
+/** One window: `rewarm` untimed steps on each stream, then `iterations` divided evenly, until
  * `seconds` have passed (INFINITY: no limit). The result is in the ring. */
 int assay__streams_window(struct assay__streams *streams, size_t iterations, double seconds,
                           int rewarm);

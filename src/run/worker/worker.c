@@ -1,7 +1,7 @@
-/* worker.c - one launch from the inside (protocol: job.h). In order: baseline memory, pinning,
- * inputs, session, first inference, pre-run, windows as the parent asks for them, memory, layers,
+/* worker.c - one launch in the worker (protocol: job.h). In order: baseline memory, pinning,
+ * inputs, session, first inference, pre-run, windows as the parent requests them, memory, layers,
  * done. The peak is read before the layer pass, whose extra sessions must not count. Any failure is
- * one "error" line; the parent handles everything worse. */
+ * one "error" line; the parent handles crashes and hangs. */
 #include "run/worker/worker.h"
 
 #include "base/clock.h"
@@ -45,7 +45,7 @@ struct worker {
     uint64_t open_ns, first_ns, first_real_ns, layers_ns;
     double loop_ns, clock_ns, clock_step_ns;
     bool alternates; /* layers are timed in blocks between the windows */
-    char apart[160]; /* why they are not; "" nothing to say */
+    char apart[160]; /* why they are not; "" no reason */
     struct assay_error error;
 };
 
@@ -206,7 +206,7 @@ static int first_step(struct worker *worker)
     return 0;
 }
 
-/* The outputs of the first step, or of a fixed one of a model with a state. */
+/* The outputs of the first step, or of a fixed later step for a model with a state. */
 static int keep_outputs(struct worker *worker)
 {
     int code = 0;
@@ -251,8 +251,8 @@ static int send_window(struct worker *worker, int64_t index, size_t prerun)
     return message_send(worker, &message);
 }
 
-/* What the generations of the last window took, token by token, less the first `skip` of them
- * (untimed ones that warmed up). Lines are short: a parent that reads them needs little memory. */
+/* The times of the generations of the last window, token by token, without the first `skip` of them
+ * (untimed warm-up). Lines are short: a parent that reads them needs little memory. */
 static int send_tokens(struct worker *worker, size_t skip, bool tell)
 {
     struct assay__token_times times = {0};
@@ -302,7 +302,7 @@ static int read_answer(struct worker *worker, struct answer *answer)
     size_t length;
     int code = read_line(worker, &line, &length);
     if (code) return code;
-    /* Its own arena: the answers of a long launch must not grow the worker. */
+    /* Its own arena: the memory of the worker must not grow with the answers of a long launch. */
     struct assay__arena *arena = assay__arena_new();
     struct assay__json *root = NULL;
     if (!arena) return assay__no_memory(&worker->error);
@@ -327,7 +327,7 @@ static int read_answer(struct worker *worker, struct answer *answer)
     return code;
 }
 
-/* Another machine's files in place of /proc do not describe this process. */
+/* The files of another machine in place of /proc do not describe this process. */
 static void read_own_memory(struct assay__memory *memory)
 {
     memset(memory, 0, sizeof *memory);
@@ -363,8 +363,8 @@ static bool fits_memory(struct worker *worker)
     return false;
 }
 
-/* Opens what alternating layers need. The peak of memory is read before: their sessions must not
- * count. What cannot alternate is timed after the windows. */
+/* Opens what is needed to time layers between the windows. The memory peak is read before: these
+ * sessions must not count. Layers that cannot be timed this way are timed after the windows. */
 static int begin_layers(struct worker *worker)
 {
     struct assay__layer_options options = {.size = sizeof options, .method = worker->job.layers};
@@ -541,8 +541,8 @@ static int work(struct worker *worker)
     int code = read_job(worker, &answered);
     if (code || answered) return code;
     assay_log_set(forward_log, worker, ASSAY_LOG_INFO);
-    /* Measured while nothing else runs in this process: an engine's spinning threads would be in
-     * it. */
+    /* Measured while nothing else runs in this process, because spinning threads of an engine would
+     * affect it. */
     worker->loop_ns = assay__loop_cost_ns();
     assay__clock_measure(&worker->clock_ns, &worker->clock_step_ns);
     read_own_memory(&worker->baseline);
@@ -577,7 +577,7 @@ static int work(struct worker *worker)
 int assay__worker_main(void)
 {
     static struct worker worker;
-    /* Ctrl-C reaches the whole process group; the parent decides what it means for us. */
+    /* Ctrl-C reaches the whole process group; the parent decides what to do. */
     signal(SIGINT, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
     assay__channel_open(&worker.channel, ASSAY__WORKER_SOCKET);

@@ -6,7 +6,7 @@
 #define ASSAY__WORKER_SOCKET 3
 #define ASSAY__WORKER_SHARED 4
 
-/** The whole life of assay-worker; its exit status. */
+/** Everything that assay-worker does; returns its exit status. */
 int assay__worker_main(void);
 
 #endif

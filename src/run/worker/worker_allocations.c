@@ -83,7 +83,7 @@ void assay__allocations_warm(struct assay__session *session)
     tracked.track->phase(ASSAY__TRACK_WARM);
 }
 
-/* Class i holds sizes from 2^i (the first: from 0) up to 2^(i+1) (the last: without limit). */
+/* Class i has sizes from 2^i (the first: from 0) up to 2^(i+1) (the last: without limit). */
 static void write_classes(enum assay__track_phase phase, struct assay__json_writer *out)
 {
     struct assay__track_class classes[ASSAY__TRACK_CLASSES];

@@ -14,8 +14,8 @@ const struct assay__engine_ops *assay__allocations_engine(const struct assay__en
                                                           struct assay_error *error);
 /** The first inference and the pre-run are over: further inferences are warm ones. */
 void assay__allocations_warm(struct assay__session *session);
-/** Ends the warm phase and writes what was seen as the value of the message "allocations"
- *  (run/watch/memory_track.h reads it). */
+/** Ends the warm phase and writes what was recorded as the value of the message "allocations"
+ * (run/watch/memory_track.h reads it). */
 int assay__allocations_write(struct assay__session *session, struct assay__json_writer *out,
                              struct assay_error *error);
 

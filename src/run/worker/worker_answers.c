@@ -46,7 +46,7 @@ static enum assay__device_answer on_about(void *context, const struct assay__dev
     if (is_in(asked->failed, name)) return ASSAY__DEVICE_END;
     if (is_in(asked->working, name) || !is_wanted(asked->only, name)) return ASSAY__DEVICE_PASS;
     asked->log[0] = '\0';
-    /* What only trying it shows is not known yet. */
+    /* What only a trial run can show is not known yet. */
     struct assay__device known = {.name = name,
                                   .kind = device->kind,
                                   .library = device->library,
@@ -118,7 +118,7 @@ static int send_nodes(struct telling *tell)
     return assay__message_send(&tell->nodes, tell->channel, tell->error);
 }
 
-/* Before any node: a record may name none. */
+/* Sent before any node: a record may have none. */
 static int introduce(void *context, const char *target, const char *version)
 {
     struct telling *tell = context;

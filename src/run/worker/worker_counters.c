@@ -2,12 +2,12 @@
  *
  * A slice lasts 125 ms, at least one inference; eight of them below 60 ms per inference, four below
  * 1 s, and beyond that one counted inference, which is compared with the launch's latency. Events
- * are switched on right before a slice's first stamp and off right after its last, so that what
- * lies in between is all they see, but for the switching itself (some microseconds of 125 ms).
+ * are switched on right before a slice's first stamp and off right after its last, so that they
+ * count only what lies in between, apart from the switching itself (some microseconds of 125 ms).
  *
  * Layers are counted with fewer events (layer_events): those that fit into the counters of common
  * processors together, because a multiplexed counter says nothing about a few microseconds. The
- * clock is read with them, as one event more: CPU time is compared with the time of the counted
+ * clock is read with them, as one more event: CPU time is compared with the time of the counted
  * runs, which are longer than unprofiled ones. */
 #include "run/worker/worker_counters.h"
 
@@ -187,7 +187,7 @@ struct slices {
     void *context;
 };
 
-/* *median_ns is what an inference took. 0 or a step's code. */
+/* *median_ns is the time of an inference. 0 or a step's code. */
 static int run_slice(struct assay__worker_counters *c, struct slices *s, bool counted,
                      double *median_ns)
 {
@@ -229,7 +229,7 @@ static int run_slices(struct assay__worker_counters *c, struct slices *s)
     static const char pattern[] = "0110"; /* counted or not */
     int rounds = s->latency_ns >= SLOW_NS ? 0 : s->latency_ns >= FAST_NS ? 1 : 2, code = 0;
     double on = 0, off = 0, median = NAN;
-    /* Totals before anything is counted. Other threads may have been counted until they were
+    /* Totals before anything is counted. Other threads may have been counted until counting was
      * switched off. */
     for (int e = 0; e < ASSAY__PERF_EVENTS; e++) {
         struct tally *tally = &c->tallies[e];

@@ -22,7 +22,7 @@ int assay__worker_counters_open(struct assay__arena *arena, const struct assay__
                                 struct assay__worker_counters **counters,
                                 struct assay_error *error);
 /** Runs the slices. latency_ns: the launch's median, NaN unknown. alive: called between slices of
- *  slow models, so that a waiting parent hears from the worker; a non-zero result ends the pass.
+ * slow models, so that a waiting parent gets a sign of life; a non-zero result ends the pass.
  * Returns 0, a step's code, or a negative one of ours with *error set. */
 int assay__worker_counters_run(struct assay__worker_counters *counters,
                                const struct assay__engine_ops *engine,
@@ -32,7 +32,7 @@ int assay__worker_counters_run(struct assay__worker_counters *counters,
 /** The value of the "counters" message (job.h). */
 void assay__worker_counters_write(const struct assay__worker_counters *counters,
                                   struct assay__json_writer *out);
-/** The counters to read at the edges of layers; NULL: none can be. Borrowed. */
+/** The counters to read at the edges of layers; NULL: none can be read. Borrowed. */
 const struct assay__layer_counters *assay__worker_counters_layers(
     struct assay__worker_counters *counters);
 /** Real time spent in the slices. */

@@ -1,4 +1,4 @@
-/* worker_state.h - what became of the states that a worker feeds back from step to step. */
+/* worker_state.h - checks the states that a worker feeds back from step to step. */
 #ifndef ASSAY_RUN_WORKER_WORKER_STATE_H
 #define ASSAY_RUN_WORKER_WORKER_STATE_H
 
@@ -6,10 +6,10 @@
 #include "run/worker/messages.h"
 
 /** Steps from the initial state after which outputs are compared: the same on every device, and
- *  enough for the state to be part of them. */
+ * enough for the state to influence them. */
 #define ASSAY__STATE_STEPS 8
 
-/** Looks at the states of stream 0 after its last step. What cannot be looked at is unknown. */
+/** Checks the states of stream 0 after its last step. A state that cannot be read is unknown. */
 void assay__worker_state_read(const struct assay__engine_ops *engine,
                               struct assay__session *session,
                               const struct assay__feedback *feedback, size_t count,
