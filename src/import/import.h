@@ -31,8 +31,8 @@ const char *assay__import_complaint(const struct assay__import_stream *stream);
 const char *assay__import_path(const struct assay__import_stream *stream);
 
 struct assay__importer {
-    const char *name;  /* "kineto": what reports call the format */
-    const char *title; /* "PyTorch profiler (Kineto), Chrome trace JSON" */
+    const char *name;   /* "kineto": what reports call the format */
+    const char *title;  /* "PyTorch profiler (Kineto), Chrome trace JSON" */
     const char *caveat; /* "not tried on a real file"; NULL: none */
     /** Judges the first bytes (decompressed; up to 64 KiB, fewer if the file is shorter). */
     enum assay__import_match (*match)(const char *head, size_t size);
