@@ -291,9 +291,9 @@ def prove(kind, libraries):
 def main():
     files = dict(sources())
     census(files)
-    code, libraries = run("pkg-config", "--libs", "sqlite3", "hwloc")
+    code, libraries = run("pkg-config", "--libs", "sqlite3", "hwloc", "zlib", "libzstd")
     if code:
-        libraries = "-lsqlite3 -lhwloc"
+        libraries = "-lsqlite3 -lhwloc -lz -lzstd"
     with ThreadPoolExecutor(2) as pool:
         for answer in pool.map(lambda kind: prove(kind, libraries.split()), PROOFS):
             if answer:

@@ -258,7 +258,8 @@ const struct assay_metric_info assay__metric_table[] = {
     {"gpu.gap_median", "s", "Median idle gap."},
     {"gpu.copies", "count", "Copies between host and device."},
     {"gpu.transfers", "B", "Bytes copied between host and device."},
-    {"gpu.copy_bandwidth", "B/s", "Bytes copied between host and device over the copies' own time."},
+    {"gpu.copy_bandwidth", "B/s",
+     "Bytes copied between host and device over the copies' own time."},
 };
 
 const size_t assay__metric_table_count = sizeof assay__metric_table / sizeof assay__metric_table[0];

@@ -62,8 +62,9 @@ static int explain_trace(struct assay__invocation *invocation)
     struct assay__explain *explain = NULL;
     struct assay_error error = {0};
     struct assay__bar bar;
-    const struct assay__format *format =
-        o->render.format || o->render.json ? NULL : assay__format_of_path(o->output);
+    const struct assay__format *format = o->render.format || o->render.json
+                                             ? NULL
+                                             : assay__format_of_path(o->output);
     if (format && assay__is_choice(FORMATS, format->name)) o->render.format = format->name;
     int status = assay__render_check("explain", &o->render);
     if (!status) status = assay__report_file_check("explain", o->output, NULL);

@@ -46,7 +46,8 @@ static int64_t unite(struct united *u, int64_t start_ns, int64_t end_ns)
 static void add_bin(struct assay__explain_device *d, int64_t gap_ns)
 {
     size_t bin = 0;
-    while (gap_ns >= assay__gap_bin_ns[bin] && bin < ASSAY__GAP_BINS - 1) bin++;
+    while (gap_ns >= assay__gap_bin_ns[bin] && bin < ASSAY__GAP_BINS - 1)
+        bin++;
     d->gap_bin_count[bin]++;
     d->gap_bin_ns[bin] += gap_ns;
 }
@@ -63,9 +64,12 @@ static void walk_work(struct assay__explain *x, struct assay__explain_device *d,
         uint32_t event = of->work[i];
         int64_t start_ns = events->start_ns[event], end_ns = assay__event_end_ns(events, event);
         if (busy.any && start_ns > busy.end_ns) {
-            d->gaps[d->gap.count++] = (struct assay__idle_gap){
-                .start_ns = busy.end_ns, .end_ns = start_ns, .before = last, .after = event,
-                .call = of->launch[i], .wait = ASSAY__NO_EVENT};
+            d->gaps[d->gap.count++] = (struct assay__idle_gap){.start_ns = busy.end_ns,
+                                                               .end_ns = start_ns,
+                                                               .before = last,
+                                                               .after = event,
+                                                               .call = of->launch[i],
+                                                               .wait = ASSAY__NO_EVENT};
             add_bin(d, start_ns - busy.end_ns);
         }
         if (!busy.any || end_ns > busy.end_ns) last = event;

@@ -17,23 +17,23 @@
 #define LEAST_SLOW 0.15 /* of what better kernels would gain: half of the slow ones' time */
 #define SLOW_GAIN 0.5
 
-#define BUSY 0.80          /* the guide: a device that is used well */
-#define IDLE 0.30          /* … and one that is not */
+#define BUSY 0.80 /* the guide: a device that is used well */
+#define IDLE 0.30 /* … and one that is not */
 #define HALF 0.50
-#define NAMED_FAST 0.50    /* of kernel time: names show that it is spent well */
-#define NAMED_SLOW 0.10    /* … and that it is not: above this, no acquittal */
+#define NAMED_FAST 0.50 /* of kernel time: names show that it is spent well */
+#define NAMED_SLOW 0.10 /* … and that it is not: above this, no acquittal */
 #define SLOW_SURELY 0.30
 #define OPEN_LAUNCHES 0.15 /* from here on a scenario is open, below it is refuted */
 #define OPEN_TRANSFERS 0.05
 #define SURELY_TRANSFERS 0.20
-#define UNSEEN_MOST 0.20   /* idle time of unknown cause, beyond which launches cannot be judged */
+#define UNSEEN_MOST 0.20 /* idle time of unknown cause, beyond which launches cannot be judged */
 #define SHORT_GAP_NS 200000
 #define SHORT_KERNEL_NS 50000
 
 struct scores {
     double utilization, compute, launches, transfers, syncs, starved, unseen, waiting;
-    double slow, fast;  /* of kernel time */
-    double slow_gain;   /* of the devices' time */
+    double slow, fast; /* of kernel time */
+    double slow_gain;  /* of the devices' time */
     enum assay__diagnosis_id best;
     double best_share;
 };
@@ -191,8 +191,9 @@ static void say_syncs(struct assay__buf *out, const struct assay__explain *x)
     assay__buf_printf(out, "%zu synchronising call%s", totals_of(x).calls,
                       totals_of(x).calls == 1 ? "" : "s");
     if (!drained) return;
-    assay__buf_printf(out, "; after %zu of them the device was empty until the host had launched "
-                           "again",
+    assay__buf_printf(out,
+                      "; after %zu of them the device was empty until the host had launched "
+                      "again",
                       drained);
     const struct assay__sync_class *first = &x->syncs[0];
     assay__buf_printf(out, "; most by %s", assay__events_text(x->events, first->name));
@@ -271,11 +272,12 @@ static void fill_scenarios(struct assay__explain *x, const struct scores *s)
         assay__buf_printf(&launches, "the trace does not say why the device was idle %s of it; ",
                           PERCENT(s->unseen));
     say_launches(&launches, x);
-    assay__buf_printf(&transfers, "transfers cost %s of the devices' time: ",
-                      PERCENT(s->transfers));
+    assay__buf_printf(&transfers,
+                      "transfers cost %s of the devices' time: ", PERCENT(s->transfers));
     say_transfers(&transfers, x);
     say_kernels(&kernels, x, s);
-    x->scenarios[0] = (struct assay__scenario){"launch-overhead", "Kernel launch overhead dominates",
+    x->scenarios[0] = (struct assay__scenario){"launch-overhead",
+                                               "Kernel launch overhead dominates",
                                                judge_launches(x, s), take(x, &launches)};
     x->scenarios[1] = (struct assay__scenario){"transfers", "Memory transfer bottleneck",
                                                judge_transfers(s), take(x, &transfers)};
@@ -331,8 +333,9 @@ static void say_undecided(struct assay__buf *out, const struct assay__explain *x
         assay__buf_printf(out, "for %s of it the trace does not say when work was launched; ",
                           PERCENT(s->unseen));
     if (s->utilization < BUSY)
-        assay__buf_printf(out, "no single cause explains the rest: launching %s, waiting for the "
-                               "host %s, synchronisation %s, transfers %s, dependencies %s",
+        assay__buf_printf(out,
+                          "no single cause explains the rest: launching %s, waiting for the "
+                          "host %s, synchronisation %s, transfers %s, dependencies %s",
                           PERCENT(s->launches), PERCENT(s->starved), PERCENT(s->syncs),
                           PERCENT(s->transfers), PERCENT(s->waiting));
     else
@@ -359,8 +362,8 @@ void assay__explain_diagnose(struct assay__explain *x)
         say_transfers(&out, x);
         break;
     case ASSAY__DIAGNOSIS_SYNCHRONISATION:
-        assay__buf_printf(&out, "synchronisation costs %s of the device's time: ",
-                          PERCENT(s.syncs));
+        assay__buf_printf(&out,
+                          "synchronisation costs %s of the device's time: ", PERCENT(s.syncs));
         say_syncs(&out, x);
         break;
     case ASSAY__DIAGNOSIS_STARVED:

@@ -60,16 +60,16 @@ struct assay__explain_stream {
     int64_t hta_kernel_wait_30ns_ns; /* the kernel wait with the manual's threshold */
     size_t queue_max;                /* launched and not yet begun */
     double queue_mean;               /* over its changes, as HTA has it; NaN: no launches known */
-    int64_t queue_empty_ns;          /* from the first launch to the last start: nothing was queued */
+    int64_t queue_empty_ns; /* from the first launch to the last start: nothing was queued */
 };
 
 struct assay__explain_device {
     int32_t rank, device;
-    const char *name; /* "NVIDIA H200", "device 0" */
+    const char *name;          /* "NVIDIA H200", "device 0" */
     int64_t first_ns, last_ns; /* of its work */
     int64_t span_ns, busy_ns, idle_ns;
-    int64_t compute_ns;     /* union of kernels and memsets */
-    int64_t copy_only_ns;   /* copies between host and device while nothing else runs */
+    int64_t compute_ns;   /* union of kernels and memsets */
+    int64_t copy_only_ns; /* copies between host and device while nothing else runs */
     int64_t kernel_sum_ns;
     int64_t before_ns, after_ns; /* of the rank's host: before its first work, after its last */
     size_t copies, memsets;
@@ -93,8 +93,8 @@ struct assay__host_time {
 
 /** Copies of one direction and kind of host memory. */
 struct assay__transfer_class {
-    uint8_t direction, memory; /* enum assay__copy_direction; of the host's side:
-                                  enum assay__memory_kind */
+    uint8_t direction, memory;  /* enum assay__copy_direction; of the host's side:
+                                   enum assay__memory_kind */
     size_t count, small, sized; /* small: of those whose size is known, below 64 KiB */
     size_t blocking;            /* the host waited for it: in the call, or right after it */
     int64_t bytes, ns;
@@ -107,9 +107,9 @@ struct assay__sync_class {
     uint32_t name; /* of the call */
     uint32_t op;   /* of the operator around it; ASSAY__EVENT_UNKNOWN: none */
     size_t count;
-    int64_t wait_ns;  /* host time in these calls */
-    int64_t idle_ns;  /* of devices that they drained */
-    size_t drained;   /* of them: a device was idle afterwards, until the host had launched again */
+    int64_t wait_ns; /* host time in these calls */
+    int64_t idle_ns; /* of devices that they drained */
+    size_t drained;  /* of them: a device was idle afterwards, until the host had launched again */
 };
 
 struct assay__kernel_time {
@@ -129,9 +129,10 @@ struct assay__operator_time {
 
 /** Intervals that repeat. */
 struct assay__step {
-    int64_t start_ns, end_ns; /* on the host; found by launches: from its first work to the next's */
-    int64_t from_ns, to_ns;   /* what was launched then belongs to it */
-    const char *name;         /* "ProfilerStep#3", "step 3" */
+    int64_t start_ns,
+        end_ns;             /* on the host; found by launches: from its first work to the next's */
+    int64_t from_ns, to_ns; /* what was launched then belongs to it */
+    const char *name;       /* "ProfilerStep#3", "step 3" */
     size_t kernels;
     int64_t busy_ns, idle_ns; /* of the devices of its rank, between its first and last work */
     int64_t idle[ASSAY__LOSSES];
@@ -156,7 +157,7 @@ struct assay__rank_time {
 struct assay__ranks {
     struct assay__rank_time *items;
     size_t count;
-    size_t straggler;      /* place; SIZE_MAX: none stands out */
+    size_t straggler; /* place; SIZE_MAX: none stands out */
     const char *why;
 };
 
@@ -167,8 +168,8 @@ struct assay__what_if {
     double gain;     /* 1 - this ÷ the simulation in which nothing is removed */
 };
 struct assay__what_ifs {
-    int64_t span_ns;      /* simulated, nothing removed; 0: there is no simulation */
-    double error;         /* relative to the trace's */
+    int64_t span_ns; /* simulated, nothing removed; 0: there is no simulation */
+    double error;    /* relative to the trace's */
     struct assay__what_if items[ASSAY__LOSSES];
     size_t count;
 };
@@ -220,8 +221,8 @@ struct assay__explain {
     size_t operator_count;
     int64_t kernel_kind_ns[ASSAY__KERNEL_KINDS];
     int64_t trait_ns[ASSAY__KERNEL_TRAITS]; /* kernels with that trait */
-    int64_t slow_ns;  /* kernels that names show to be inefficient */
-    int64_t known_ns; /* kernels that names show to be efficient */
+    int64_t slow_ns;                        /* kernels that names show to be inefficient */
+    int64_t known_ns;                       /* kernels that names show to be efficient */
     struct assay__steps steps;
     struct assay__ranks ranks;
     struct assay__what_ifs what_if;

@@ -11,7 +11,6 @@
 #define NO_BYTES "the trace holds no sizes of copies"
 #define NO_SPAN "the device's work begins and ends at one instant"
 
-
 static void put(struct assay_metrics *set, const char *name, double value, const char *formula,
                 const char *reason)
 {
@@ -69,8 +68,8 @@ struct assay_metrics *assay__gpu_metrics(const struct assay__explain *x, size_t 
     put(set, "gpu.gap_mean", per(d->gap.total_ns, d->gap.count), "idle / gaps", NO_GAPS);
     put(set, "gpu.gap_median", per(d->gap.median_ns, d->gap.count > 0), "nearest rank", NO_GAPS);
     assay_metrics_measured(set, "gpu.copies", (double)c.count, "trace", "");
-    put(set, "gpu.transfers", c.sized || !c.count ? (double)c.bytes : NAN, "sum of the copies' bytes",
-        NO_BYTES);
+    put(set, "gpu.transfers", c.sized || !c.count ? (double)c.bytes : NAN,
+        "sum of the copies' bytes", NO_BYTES);
     put(set, "gpu.copy_bandwidth", c.ns > 0 ? (double)c.bytes / ((double)c.ns * 1e-9) : NAN,
         "bytes / sum of the copies' durations",
         c.count ? NO_BYTES : "nothing was copied between host and device");

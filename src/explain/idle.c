@@ -89,9 +89,10 @@ void assay__explain_idle(struct assay__explain *x)
         const struct assay__timeline_device *of = &x->timeline->devices[i];
         size_t at = 0; /* in the device's work: the gaps and it are both in order */
         for (size_t g = 0; g < d->gap.count; g++) {
-            while (of->work[at] != d->gaps[g].after) at++;
-            d->gaps[g].cause = (uint8_t)cause_of(x, &d->gaps[g], at ? of->launch[at - 1]
-                                                                    : ASSAY__NO_EVENT);
+            while (of->work[at] != d->gaps[g].after)
+                at++;
+            d->gaps[g].cause = (uint8_t)cause_of(x, &d->gaps[g],
+                                                 at ? of->launch[at - 1] : ASSAY__NO_EVENT);
             d->idle_gaps[d->gaps[g].cause]++;
         }
         assay__explain_idle_host(x, i);

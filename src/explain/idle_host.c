@@ -270,8 +270,8 @@ static size_t make_parts(struct assay__explain *x, struct assay__explain_device 
 
 static bool is_profiler(const char *name)
 {
-    static const char *const names[] = {"Activity Buffer Request", "Buffer Flush", "Instrumentation",
-                                        "Resource"};
+    static const char *const names[] = {"Activity Buffer Request", "Buffer Flush",
+                                        "Instrumentation", "Resource"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(name, names[i]) == 0) return true;
     return false;

@@ -12,7 +12,7 @@
 #define WORD(id, name) name,
 const char *const assay__kernel_kinds[] = {ASSAY__KERNEL_KIND_ROWS(WORD)};
 #undef WORD
-const char *const assay__kernel_traits[] = {"float64", "strided",  "naive",  "matrix-units",
+const char *const assay__kernel_traits[] = {"float64", "strided",    "naive",  "matrix-units",
                                             "tuned",   "vectorised", "float32"};
 
 struct pattern {
@@ -116,8 +116,8 @@ static bool has_any(const char *name, const char *const *texts, size_t count)
         if (has(name, texts[i])) return true;
     return false;
 }
-#define HAS_ANY(name, ...)                                    \
-    has_any(name, (const char *const[]){__VA_ARGS__},         \
+#define HAS_ANY(name, ...)                            \
+    has_any(name, (const char *const[]){__VA_ARGS__}, \
             sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
 
 /* The text between characters that cannot be part of a word. */
@@ -176,9 +176,10 @@ static bool uses_matrix_units(const char *name)
 
 static bool is_tuned(const char *name)
 {
-    return HAS_ANY(name, "nvjet", "cutlass", "xmma", "cublas", "cudnn", "cijk_", "ampere_", "volta_",
-                   "turing_", "hopper_", "maxwell_", "gemmsn", "sgemm_largek", "gemv2", "flash",
-                   "fmha", "ck_tile", "ck::", "sm80_", "sm90_", "sm100_", "sm86_", "sm75_");
+    return HAS_ANY(name, "nvjet", "cutlass", "xmma", "cublas", "cudnn", "cijk_", "ampere_",
+                   "volta_", "turing_", "hopper_", "maxwell_", "gemmsn", "sgemm_largek", "gemv2",
+                   "flash", "fmha", "ck_tile", "ck::", "sm80_", "sm90_", "sm100_", "sm86_",
+                   "sm75_");
 }
 
 static unsigned traits_of(const char *name, enum assay__kernel_kind kind)

@@ -65,7 +65,8 @@ static void add_device(struct assay__explain *x, size_t place)
     int64_t end_ns = INT64_MIN;
     for (size_t i = 0; i < of->count; i++) {
         uint32_t event = of->work[i];
-        int64_t start_ns = x->events->start_ns[event], stop_ns = assay__event_end_ns(x->events, event);
+        int64_t start_ns = x->events->start_ns[event],
+                stop_ns = assay__event_end_ns(x->events, event);
         struct assay__step *step = step_at(&x->steps, launched_at(x, of->launch[i], start_ns));
         int64_t from_ns = start_ns > end_ns ? start_ns : end_ns;
         if (step) {
@@ -80,8 +81,8 @@ static void add_device(struct assay__explain *x, size_t place)
         if (!step) continue;
         step->idle_ns += gap->end_ns - gap->start_ns;
         step->idle[assay__loss_of((enum assay__device_cause)gap->cause,
-                                  (enum assay__host_cause)gap->host)] +=
-            gap->end_ns - gap->start_ns;
+                                  (enum assay__host_cause)gap->host)] += gap->end_ns -
+                                                                         gap->start_ns;
     }
 }
 
@@ -129,11 +130,12 @@ static void say_why(struct assay__explain *x, int64_t *scratch)
         most_ns = ns;
         what = assay__losses[i].meaning;
     }
-    s->why = most_ns <= 0 ? assay__arena_text(x->arena, "%s longer than the median, on the host",
-                                              assay__scaled((double)more_ns * 1e-9, "s").text)
-                          : assay__arena_text(x->arena, "%s longer than the median, of which %s %s",
-                                              assay__scaled((double)more_ns * 1e-9, "s").text,
-                                              assay__scaled((double)most_ns * 1e-9, "s").text, what);
+    s->why = most_ns <= 0
+                 ? assay__arena_text(x->arena, "%s longer than the median, on the host",
+                                     assay__scaled((double)more_ns * 1e-9, "s").text)
+                 : assay__arena_text(x->arena, "%s longer than the median, of which %s %s",
+                                     assay__scaled((double)more_ns * 1e-9, "s").text,
+                                     assay__scaled((double)most_ns * 1e-9, "s").text, what);
 }
 
 static void sum_up(struct assay__explain *x)

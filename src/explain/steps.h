@@ -7,8 +7,8 @@
 /** One piece of work in the order in which it was launched. */
 struct assay__launched {
     uint32_t event;
-    uint32_t call;  /* place, or ASSAY__NO_EVENT */
-    int64_t at_ns;  /* when it was launched; without a call: when it started */
+    uint32_t call; /* place, or ASSAY__NO_EVENT */
+    int64_t at_ns; /* when it was launched; without a call: when it started */
 };
 
 /** Steps in order, and how they were found ("" none). */

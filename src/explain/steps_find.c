@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_STEPS 3    /* fewer repetitions of launches are a coincidence */
-#define SAME_SHARE 0.75  /* of the intervals between an anchor's occurrences: alike */
+#define LEAST_STEPS 3     /* fewer repetitions of launches are a coincidence */
+#define SAME_SHARE 0.75   /* of the intervals between an anchor's occurrences: alike */
 #define COVERED_SHARE 0.5 /* of the launches: within steps */
 #define ANCHORS_MOST 64
 #define STRIDES_MOST 64
@@ -31,9 +31,9 @@ static bool begins(const char *name, const char *with)
 /* "ProfilerStep#3"; other frameworks' marks of the same kind end in a number too. */
 static bool is_step(const char *name)
 {
-    static const char *const marks[] = {"ProfilerStep#", "Iteration#", "iteration ", "Iteration ",
-                                        "train_step ",   "step ",      "Step ",      "Step#",
-                                        "StepNum "};
+    static const char *const marks[] = {"ProfilerStep#", "Iteration#",  "iteration ",
+                                        "Iteration ",    "train_step ", "step ",
+                                        "Step ",         "Step#",       "StepNum "};
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
         if (begins(name, marks[i])) {
             const char *number = name + strlen(marks[i]);
@@ -65,9 +65,12 @@ static void find_ranges(struct assay__explain *x, int32_t rank, bool (*fits)(con
             events->start_ns[i] < last_ns)
             continue;
         last_ns = assay__event_end_ns(events, i);
-        add(x, list, (struct assay__step){.start_ns = events->start_ns[i], .end_ns = last_ns,
-                                          .from_ns = events->start_ns[i], .to_ns = last_ns,
-                                          .name = assay__event_name(events, i)});
+        add(x, list,
+            (struct assay__step){.start_ns = events->start_ns[i],
+                                 .end_ns = last_ns,
+                                 .from_ns = events->start_ns[i],
+                                 .to_ns = last_ns,
+                                 .name = assay__event_name(events, i)});
     }
     free(fit);
 }
@@ -173,7 +176,8 @@ static bool move_back(const struct sequence *s, struct period *p, size_t by)
     return true;
 }
 
-/* Steps begin where the trace does, else behind the longest pause of the host: not at the anchor. */
+/* Steps begin where the trace does, else behind the longest pause of the host: not at the anchor.
+ */
 static void rotate(const struct sequence *s, struct period *p)
 {
     size_t best = 0;
@@ -191,7 +195,8 @@ static void rotate(const struct sequence *s, struct period *p)
     }
     if (!best || move_back(s, p, p->length - best)) return;
     p->first += best;
-    while (p->count && p->first + p->length * p->count > s->count) p->count--;
+    while (p->count && p->first + p->length * p->count > s->count)
+        p->count--;
 }
 
 struct anchor {
@@ -243,8 +248,7 @@ static struct period paused_period(const struct sequence *s, uint32_t *places)
         if (call != ASSAY__NO_EVENT && t->calls[call].idle_before_ns > t->patience_ns)
             places[found++] = (uint32_t)i;
     }
-    struct period p = found >= LEAST_STEPS ? run_of(s, places, found, 1)
-                                           : (struct period){0, 0, 0};
+    struct period p = found >= LEAST_STEPS ? run_of(s, places, found, 1) : (struct period){0, 0, 0};
     if (!found || !convinces(s, &p, found - 1)) p.count = 0;
     return p;
 }

@@ -11,7 +11,8 @@ static struct assay__sync_class *class_of(struct assay__explain *x, const struct
     uint32_t name = x->events->name[call->event];
     uint32_t op = call->op == ASSAY__NO_EVENT ? ASSAY__EVENT_UNKNOWN : x->events->name[call->op];
     size_t i = 0;
-    while (i < x->sync_count && (x->syncs[i].name != name || x->syncs[i].op != op)) i++;
+    while (i < x->sync_count && (x->syncs[i].name != name || x->syncs[i].op != op))
+        i++;
     if (i == CLASSES_MOST) i--;
     if (i == x->sync_count) {
         struct assay__sync_class *grown = assay__arena_grow(x->arena, x->syncs, i, sizeof *grown);

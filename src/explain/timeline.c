@@ -38,8 +38,10 @@ static int64_t select_ns(int64_t *v, size_t count, size_t k)
         int64_t pivot = a < b ? (b < c ? b : a < c ? c : a) : (a < c ? a : b < c ? c : b);
         size_t i = low, j = high;
         for (;;) {
-            while (v[i] < pivot) i++;
-            while (v[j] > pivot) j--;
+            while (v[i] < pivot)
+                i++;
+            while (v[j] > pivot)
+                j--;
             if (i >= j) break;
             int64_t swap = v[i];
             v[i++] = v[j];
@@ -144,8 +146,7 @@ static void find_devices(struct assay__timeline *t)
         t->devices[at].track_count++;
         if (of->group) t->devices[at].name = of->group;
     }
-    if (t->devices)
-        qsort(t->devices, t->device_count, sizeof *t->devices, compare_devices);
+    if (t->devices) qsort(t->devices, t->device_count, sizeof *t->devices, compare_devices);
 }
 
 static void fill_devices(struct assay__timeline *t)
@@ -194,9 +195,8 @@ static uint32_t *slot_of(const struct call_table *table, int32_t rank, uint64_t 
     uint64_t hash = (correlation ^ (uint64_t)(uint32_t)rank << 40) * 0x9e3779b97f4a7c15u;
     for (size_t at = (hash >> 29) & table->mask;; at = (at + 1) & table->mask) {
         uint32_t event = table->slots[at];
-        if (event == ASSAY__NO_EVENT ||
-            (events->correlation[event] == correlation &&
-             assay__timeline_rank(table->timeline, event) == rank))
+        if (event == ASSAY__NO_EVENT || (events->correlation[event] == correlation &&
+                                         assay__timeline_rank(table->timeline, event) == rank))
             return &table->slots[at];
     }
 }
@@ -209,8 +209,8 @@ static void fill_table(struct call_table *table, const struct assay__timeline *t
         if (!is_call(events, i) || !events->correlation[i]) continue;
         uint32_t *slot = slot_of(table, assay__timeline_rank(t, (uint32_t)i),
                                  events->correlation[i]);
-        if (*slot == ASSAY__NO_EVENT || (events->kind[*slot] != ASSAY__EVENT_LAUNCH &&
-                                         events->kind[i] == ASSAY__EVENT_LAUNCH))
+        if (*slot == ASSAY__NO_EVENT ||
+            (events->kind[*slot] != ASSAY__EVENT_LAUNCH && events->kind[i] == ASSAY__EVENT_LAUNCH))
             *slot = (uint32_t)i;
     }
 }
@@ -220,7 +220,8 @@ static bool make_table(struct call_table *table, const struct assay__timeline *t
     size_t calls = t->kind_count[ASSAY__EVENT_LAUNCH] + t->kind_count[ASSAY__EVENT_SYNC] +
                    t->kind_count[ASSAY__EVENT_RUNTIME];
     size_t size = 16;
-    while (size < calls * 2) size *= 2;
+    while (size < calls * 2)
+        size *= 2;
     *table = (struct call_table){t, malloc(size * sizeof *table->slots), size - 1};
     if (!table->slots) return false;
     memset(table->slots, 0xff, size * sizeof *table->slots);
@@ -272,8 +273,12 @@ static void list_calls(struct assay__timeline *t, const uint8_t *launching)
                 continue;
             if (pass)
                 t->calls[t->call_count++] = (struct assay__call){
-                    (uint32_t)i, ASSAY__NO_EVENT, ASSAY__NO_EVENT, ASSAY__NO_EVENT,
-                    kind == ASSAY__EVENT_SYNC ? ASSAY__CALL_SYNC : 0, INT64_MAX};
+                    (uint32_t)i,
+                    ASSAY__NO_EVENT,
+                    ASSAY__NO_EVENT,
+                    ASSAY__NO_EVENT,
+                    kind == ASSAY__EVENT_SYNC ? ASSAY__CALL_SYNC : 0,
+                    INT64_MAX};
             count += !pass;
         }
     }

@@ -14,9 +14,9 @@
 /** A device of a rank, and its work in order of start. */
 struct assay__timeline_device {
     int32_t rank, device;
-    const char *name;       /* "NVIDIA H200"; "" unknown */
-    uint32_t *work;         /* events: kernels, copies, memsets; by start */
-    uint32_t *launch;       /* of each: the place of its call in `calls`, or ASSAY__NO_EVENT */
+    const char *name; /* "NVIDIA H200"; "" unknown */
+    uint32_t *work;   /* events: kernels, copies, memsets; by start */
+    uint32_t *launch; /* of each: the place of its call in `calls`, or ASSAY__NO_EVENT */
     size_t count;
     const uint32_t *tracks; /* its streams, with work, by number */
     size_t track_count;
@@ -51,10 +51,10 @@ struct assay__timeline {
     size_t device_count;
     struct assay__call *calls;
     size_t call_count;
-    uint8_t *launches_op; /* bit of an event: an operator that launches something */
+    uint8_t *launches_op;   /* bit of an event: an operator that launches something */
     int64_t call_ns, op_ns; /* medians: of a launching call, of the operator around it; 0: none */
     int64_t patience_ns;    /* host time between two launches that is still their overhead */
-    int64_t first_ns, last_ns;  /* of the host's events and the devices' work */
+    int64_t first_ns, last_ns; /* of the host's events and the devices' work */
     size_t kind_count[ASSAY__EVENT_KINDS];
 };
 

@@ -7,7 +7,7 @@
 
 struct counting {
     struct assay__explain *x;
-    struct assay__kernel_time *kernels;    /* by name; the last: no name */
+    struct assay__kernel_time *kernels; /* by name; the last: no name */
     struct assay__operator_time *operators;
     int64_t *vote_ns; /* of each kernel's operator: a majority by time */
     size_t texts;
@@ -87,8 +87,8 @@ static int compare_operators(const void *a, const void *b)
 
 static void classify(struct assay__explain *x, struct assay__kernel_time *kernel)
 {
-    struct assay__kernel_class class =
-        assay__kernel_class_of(assay__events_text(x->events, kernel->name));
+    struct assay__kernel_class class = assay__kernel_class_of(
+        assay__events_text(x->events, kernel->name));
     kernel->kind = class.kind;
     kernel->traits = class.traits;
     if (kernel->flops == 0) kernel->flops = NAN;

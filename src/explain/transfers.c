@@ -66,16 +66,16 @@ static struct assay__transfer_class *class_of(struct assay__explain *x, uint32_t
     const struct assay__event_args *args = assay__event_args(x->events, copy);
     uint8_t memory = args->direction == ASSAY__COPY_TO_DEVICE ? args->from : args->to;
     size_t i = 0;
-    while (i < x->transfer_count && (x->transfers[i].direction != args->direction ||
-                                     x->transfers[i].memory != memory))
+    while (i < x->transfer_count &&
+           (x->transfers[i].direction != args->direction || x->transfers[i].memory != memory))
         i++;
     if (i == x->transfer_count) {
-        struct assay__transfer_class *grown =
-            assay__arena_grow(x->arena, x->transfers, i, sizeof *grown);
+        struct assay__transfer_class *grown = assay__arena_grow(x->arena, x->transfers, i,
+                                                                sizeof *grown);
         if (!grown) return NULL;
         x->transfers = grown;
-        x->transfers[x->transfer_count++] =
-            (struct assay__transfer_class){.direction = args->direction, .memory = memory};
+        x->transfers[x->transfer_count++] = (struct assay__transfer_class){
+            .direction = args->direction, .memory = memory};
     }
     return &x->transfers[i];
 }

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STREAMS_MOST 64         /* streams of a device whose work may wait for each other */
-#define CORRELATED_LEAST 0.9    /* of the work: fewer, and there is nothing to replay */
-#define CLOCKS_NS 2000          /* as in idle.c */
+#define STREAMS_MOST 64      /* streams of a device whose work may wait for each other */
+#define CORRELATED_LEAST 0.9 /* of the work: fewer, and there is nothing to replay */
+#define CLOCKS_NS 2000       /* as in idle.c */
 
 /* A piece of work: numbers of all devices of a rank in one array, ordered by call, then start. */
 struct item {
@@ -27,8 +27,8 @@ struct replay {
     struct assay__explain *x;
     struct item *items;
     size_t count;
-    uint32_t *call_begin;   /* call_count + 1: items of each call */
-    uint32_t *last;         /* of each stream: the item before; ASSAY__NO_EVENT: none */
+    uint32_t *call_begin; /* call_count + 1: items of each call */
+    uint32_t *last;       /* of each stream: the item before; ASSAY__NO_EVENT: none */
     size_t streams;
     int64_t latency_ns, pause_ns; /* usual: from launch to start, between two queued ones */
     unsigned without;             /* 1 << enum assay__loss: what is removed */
@@ -41,8 +41,7 @@ static bool is_without(const struct replay *r, enum assay__loss loss)
 
 static bool is_transfer(const struct replay *r, uint32_t event)
 {
-    return assay__is_host_copy(r->x->events, event) &&
-           !assay__is_scalar_read(r->x->events, event);
+    return assay__is_host_copy(r->x->events, event) && !assay__is_scalar_read(r->x->events, event);
 }
 
 static int64_t end_of(const struct replay *r, uint32_t item)
@@ -113,8 +112,8 @@ struct host {
 };
 
 /* Time in which the host reached this call. */
-static int64_t pause_before(const struct replay *r, const struct assay__call *call, int64_t pause_ns,
-                            bool gone)
+static int64_t pause_before(const struct replay *r, const struct assay__call *call,
+                            int64_t pause_ns, bool gone)
 {
     const struct assay__timeline *t = r->x->timeline;
     bool usual = pause_ns <= t->patience_ns;
@@ -220,7 +219,8 @@ static void link_device(struct replay *r, const struct assay__timeline_device *o
 static size_t stream_of(const struct assay__timeline_device *of, uint32_t track)
 {
     size_t i = 0;
-    while (of->tracks[i] != track) i++;
+    while (of->tracks[i] != track)
+        i++;
     return i;
 }
 

@@ -33,8 +33,8 @@ enum assay__figure_kind {
      * tone the ratio of the two where they differ, groups its operator; matched layers begin at the
      * same place */
     ASSAY__FIGURE_ALIGNED,
-    ASSAY__FIGURE_STRIP, /* one inference, layer after layer: `strip` */
-    ASSAY__FIGURE_CARD,  /* a trial in one picture: `card`, and its strip where it has one */
+    ASSAY__FIGURE_STRIP,    /* one inference, layer after layer: `strip` */
+    ASSAY__FIGURE_CARD,     /* a trial in one picture: `card`, and its strip where it has one */
     ASSAY__FIGURE_TIMELINE, /* tracks of a trace over time: `timeline` */
 };
 
@@ -145,7 +145,7 @@ struct assay__figure_timeline {
         const char *name;
         unsigned char series;
         double share; /* of the devices' time, all together */
-    } *causes;
+    } * causes;
     size_t cause_count;
 };
 
@@ -171,9 +171,9 @@ struct assay__figure {
     const struct assay__figure_strip *strip; /* of a STRIP; of a CARD, or NULL */
     const struct assay__figure_card *card;   /* of a CARD */
     const struct assay__figure_timeline *timeline;
-    const struct assay__graph_tree *graph;   /* of ASSAY__FIGURE_GRAPH (graph_tree.h) */
-    double width;                            /* that it takes as it is; 0: any */
-    const char *caption;                     /* one plain sentence: how to read it */
+    const struct assay__graph_tree *graph; /* of ASSAY__FIGURE_GRAPH (graph_tree.h) */
+    double width;                          /* that it takes as it is; 0: any */
+    const char *caption;                   /* one plain sentence: how to read it */
     const char *description; /* the text alternative: what it shows, with its numbers */
     const char *note;        /* a remark: samples outside, …; NULL or "": none */
     bool small;              /* a page puts it beside its neighbours */

@@ -494,9 +494,8 @@ int assay__figure_samples(struct assay__sketch *k, size_t part)
     if (k->failed)
         code = assay__sketch_end(k);
     else if (count < 2)
-        code = assay__sketch_none(
-            k, count ? "the trial has 1 sample; a chart needs at least 2"
-                     : "the trial has no samples");
+        code = assay__sketch_none(k, count ? "the trial has 1 sample; a chart needs at least 2"
+                                           : "the trial has no samples");
     else
         code = make_samples(k, sorted, count);
     free(sorted);

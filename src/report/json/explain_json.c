@@ -41,14 +41,13 @@ static void put_trace(struct assay__json_writer *w, const struct assay__explain 
                         json_text("producer", first ? first->producer : NULL));
     for (ASSAY__JSON_EACH(i, w, "sources", events->source_count)) {
         const struct assay__trace_source *s = &events->sources[i];
-        assay__json_record(w, NULL, json_text("path", s->path), json_text("format", s->format),
-                           json_text("producer", s->producer), json_count("rank", s->rank, 0),
-                           json_count("world_size", s->world_size, 1), json_text("clock", s->clock),
-                           json_integer("offset_ns", s->offset_ns),
-                           json_integer("events", (int64_t)s->events),
-                           json_integer("skipped", (int64_t)s->skipped),
-                           json_text("complaint", s->complaint),
-                           json_bool("truncated", s->truncated));
+        assay__json_record(
+            w, NULL, json_text("path", s->path), json_text("format", s->format),
+            json_text("producer", s->producer), json_count("rank", s->rank, 0),
+            json_count("world_size", s->world_size, 1), json_text("clock", s->clock),
+            json_integer("offset_ns", s->offset_ns), json_integer("events", (int64_t)s->events),
+            json_integer("skipped", (int64_t)s->skipped), json_text("complaint", s->complaint),
+            json_bool("truncated", s->truncated));
     }
     assay__json_object_end(w);
 }
@@ -61,7 +60,8 @@ static void put_idle(struct assay__json_writer *w, const struct assay__explain_d
     for (int c = 0; c < ASSAY__DEVICE_CAUSES; c++)
         for (int h = 0; h < ASSAY__HOST_CAUSES; h++)
             if (d->idle[c][h] > 0)
-                assay__json_record(w, NULL, json_string("device_cause", assay__device_causes[c].name),
+                assay__json_record(w, NULL,
+                                   json_string("device_cause", assay__device_causes[c].name),
                                    json_string("host_cause", assay__host_causes[h].name),
                                    json_number("ms", ms(d->idle[c][h])),
                                    json_number("share", ratio(d->idle[c][h], d->span_ns)),
@@ -73,8 +73,7 @@ static void put_gaps(struct assay__json_writer *w, const struct assay__explain_d
 {
     for (ASSAY__JSON_EACH(i, w, "gaps", ASSAY__GAP_BINS)) {
         bool last = i == ASSAY__GAP_BINS - 1;
-        assay__json_record(w, NULL,
-                           json_number("below_us", last ? NAN : us(assay__gap_bin_ns[i])),
+        assay__json_record(w, NULL, json_number("below_us", last ? NAN : us(assay__gap_bin_ns[i])),
                            json_integer("count", (int64_t)d->gap_bin_count[i]),
                            json_number("ms", ms(d->gap_bin_ns[i])));
     }
@@ -149,26 +148,23 @@ static void put_transfers(struct assay__json_writer *w, const struct assay__expl
 {
     for (ASSAY__JSON_EACH(i, w, "transfers", x->transfer_count)) {
         const struct assay__transfer_class *c = &x->transfers[i];
-        assay__json_record(w, NULL, json_string("direction", assay__copy_directions[c->direction]),
-                           json_string("memory", assay__memory_kinds[c->memory]),
-                           json_integer("count", (int64_t)c->count),
-                           json_count("bytes", c->sized ? c->bytes : -1, 0),
-                           json_integer("small", (int64_t)c->small),
-                           json_integer("blocking", (int64_t)c->blocking),
-                           json_number("ms", ms(c->ns)), json_number("hidden_ms", ms(c->hidden_ns)),
-                           json_number("call_ms", ms(c->call_ns)),
-                           json_number("bandwidth", c->sized && c->ns > 0
-                                                        ? (double)c->bytes / ((double)c->ns * 1e-9)
-                                                        : NAN));
+        assay__json_record(
+            w, NULL, json_string("direction", assay__copy_directions[c->direction]),
+            json_string("memory", assay__memory_kinds[c->memory]),
+            json_integer("count", (int64_t)c->count),
+            json_count("bytes", c->sized ? c->bytes : -1, 0),
+            json_integer("small", (int64_t)c->small),
+            json_integer("blocking", (int64_t)c->blocking), json_number("ms", ms(c->ns)),
+            json_number("hidden_ms", ms(c->hidden_ns)), json_number("call_ms", ms(c->call_ns)),
+            json_number("bandwidth",
+                        c->sized && c->ns > 0 ? (double)c->bytes / ((double)c->ns * 1e-9) : NAN));
     }
     for (ASSAY__JSON_EACH(i, w, "synchronisations", x->sync_count)) {
         const struct assay__sync_class *c = &x->syncs[i];
-        assay__json_record(w, NULL, json_string("name", text(x, c->name)),
-                           json_string("operator", text(x, c->op)),
-                           json_integer("count", (int64_t)c->count),
-                           json_number("wait_ms", ms(c->wait_ns)),
-                           json_integer("drained", (int64_t)c->drained),
-                           json_number("idle_ms", ms(c->idle_ns)));
+        assay__json_record(
+            w, NULL, json_string("name", text(x, c->name)), json_string("operator", text(x, c->op)),
+            json_integer("count", (int64_t)c->count), json_number("wait_ms", ms(c->wait_ns)),
+            json_integer("drained", (int64_t)c->drained), json_number("idle_ms", ms(c->idle_ns)));
     }
 }
 
@@ -194,14 +190,12 @@ static void put_tops(struct assay__json_writer *w, const struct assay__explain *
     for (ASSAY__JSON_EACH(i, w, "top", x->kernel_count)) {
         const struct assay__kernel_time *k = &x->kernels[i];
         assay__json_object(w);
-        assay__json_members(w, json_string("name", text(x, k->name)),
-                            json_integer("count", (int64_t)k->count),
-                            json_number("total_us", us(k->ns)),
-                            json_number("share", ratio(k->ns, sum_ns)),
-                            json_number("min_us", us(k->min_ns)),
-                            json_number("max_us", us(k->max_ns)),
-                            json_string("class", assay__kernel_kinds[k->kind]),
-                            json_string("operator", text(x, k->op)), json_number("flops", k->flops));
+        assay__json_members(
+            w, json_string("name", text(x, k->name)), json_integer("count", (int64_t)k->count),
+            json_number("total_us", us(k->ns)), json_number("share", ratio(k->ns, sum_ns)),
+            json_number("min_us", us(k->min_ns)), json_number("max_us", us(k->max_ns)),
+            json_string("class", assay__kernel_kinds[k->kind]),
+            json_string("operator", text(x, k->op)), json_number("flops", k->flops));
         put_traits(w, k->traits);
         assay__json_object_end(w);
     }
@@ -271,10 +265,9 @@ static void put_what_if(struct assay__json_writer *w, const struct assay__explai
                            json_number("gain", f->items[i].gain));
     assay__json_object_end(w);
     assay__json_put_object(w, "critical_path");
-    assay__json_members(w, json_number("ms", ms(x->path.total_ns)),
-                        json_number("device_ms", ms(x->path.device_ns)),
-                        json_number("copy_ms", ms(x->path.copy_ns)),
-                        json_number("gap_ms", ms(x->path.gap_ns)));
+    assay__json_members(
+        w, json_number("ms", ms(x->path.total_ns)), json_number("device_ms", ms(x->path.device_ns)),
+        json_number("copy_ms", ms(x->path.copy_ns)), json_number("gap_ms", ms(x->path.gap_ns)));
     assay__json_put_array(w, "host");
     for (int i = 0; i < ASSAY__HOST_CAUSES; i++)
         if (x->path.host_ns[i] > 0)

@@ -125,7 +125,8 @@ static void add_streams(struct assay__doc *doc, const struct assay__explain *x)
     assay__doc_note(doc,
                     "HTA looks at each stream by itself: a gap is a host wait if its launching "
                     "call began after the work before it had ended, else a kernel wait below 30 "
-                    "(its manual says ns, its code compares µs), else other. A device is idle only if all of its streams are, so that "
+                    "(its manual says ns, its code compares µs), else other. A device is idle only "
+                    "if all of its streams are, so that "
                     "these times can be larger than the device's idle time.");
     assay__doc_end(doc);
 }

@@ -73,8 +73,7 @@ static void add_sources(struct assay__doc *doc, const struct assay__explain *x)
         assay__doc_item_text(doc, "%s", *s->producer ? s->producer : s->format);
     }
     assay__doc_item_count(doc, (double)events->count, "event");
-    if (events->source_count > 1)
-        assay__doc_item_count(doc, (double)events->source_count, "file");
+    if (events->source_count > 1) assay__doc_item_count(doc, (double)events->source_count, "file");
     assay__doc_item(doc, "from the first event to the last",
                     assay__derived(seconds(x->timeline->last_ns - x->timeline->first_ns), "s"));
     for (size_t i = 0; i < x->device_count && i < 8; i++) {
@@ -219,8 +218,13 @@ static void add_kernels(struct assay__doc *doc, const struct assay__explain *x)
 }
 
 static const struct assay__column finding_columns[] = {
-    {.key = "id"},       {.key = "severity"}, {.key = "title"},  {.key = "evidence"},
-    {.key = "advice"},   {.key = "effort"},   {.key = "expected_gain", .unit = "ratio"},
+    {.key = "id"},
+    {.key = "severity"},
+    {.key = "title"},
+    {.key = "evidence"},
+    {.key = "advice"},
+    {.key = "effort"},
+    {.key = "expected_gain", .unit = "ratio"},
 };
 
 static void add_findings(struct assay__doc *doc, const struct assay__explain *x)
@@ -238,8 +242,8 @@ static void add_findings(struct assay__doc *doc, const struct assay__explain *x)
     struct assay__table *t = assay__doc_table(doc, "findings", NULL, finding_columns);
     for (size_t i = 0; i < x->finding_count; i++) {
         const struct assay__explain_finding *f = &x->findings[i];
-        assay__table_row_of(t, ASSAY__ROW_DATA, f->id, f->severity, f->title, f->evidence, f->advice,
-                            f->effort);
+        assay__table_row_of(t, ASSAY__ROW_DATA, f->id, f->severity, f->title, f->evidence,
+                            f->advice, f->effort);
         assay__table_known(t, f->gain, ASSAY_ESTIMATED);
     }
     assay__doc_end(doc);
@@ -269,8 +273,9 @@ int assay__explain_document(const struct assay__explain *x, struct assay__doc **
     return 0;
 }
 
-int assay__explain_report(const struct assay__explain *x, const struct assay_report_options *options,
-                          struct assay__buf *out, struct assay_error *error)
+int assay__explain_report(const struct assay__explain *x,
+                          const struct assay_report_options *options, struct assay__buf *out,
+                          struct assay_error *error)
 {
     struct assay__doc *doc = NULL;
     if (options->format && strcmp(options->format, "json") == 0) {
