@@ -243,6 +243,7 @@ struct reading {
     struct assay__chrome_reader *reader;
     struct window window;
     struct tables tables;
+    bool had_list; /* of events */
 };
 
 /* Behind a piece that is no event, to where one may begin: a comma, "{" and a quote with nothing
@@ -387,55 +388,96 @@ static int skip_large(struct window *window, struct assay_error *error)
     return 0;
 }
 
-/* A member of the outermost object, whose key is at the window's front. *is_events: it is the list,
- * and the window is behind its "[". */
-static int read_member_outside(struct reading *reading, bool *is_events, struct assay_error *error)
+/* Moves the window behind the "[" of the list of events, wherever it is. False: it is not in the
+ * window. */
+static bool find_list(struct window *window)
+{
+    static const char key[] = "\"traceEvents\"";
+    const char *at = window->at;
+    while ((at = memmem(at, (size_t)(window->end - at), key, sizeof key - 1))) {
+        at += sizeof key - 1;
+        const char *colon = assay__scan_space(at);
+        const char *open = *colon == ':' ? assay__scan_space(colon + 1) : colon;
+        if (*open != '[') continue;
+        window->at = open + 1;
+        return true;
+    }
+    return false;
+}
+
+/* Behind text that is no JSON: the list may still come. */
+static int seek_list(struct window *window, bool *found, struct assay_error *error)
+{
+    int code = 0;
+    *found = find_list(window);
+    while (!code && !*found && !window->ended) {
+        if (window->end - window->at > SEAM) window->at = window->end - SEAM;
+        code = window_fill(window, error);
+        if (!code) *found = find_list(window);
+    }
+    return code;
+}
+
+enum member { MEMBER, LIST, INCOMPLETE, BAD };
+
+/* The member whose key is at the window's front. *value_at: where its value begins. */
+static enum member try_member(struct reading *reading, const char **value_at)
 {
     struct window *window = &reading->window;
     struct assay__chrome_reader *reader = reading->reader;
-    *is_events = false;
-    for (;;) {
-        const char *at = window->at, *behind = NULL;
-        struct assay__scan_value key = {.kind = '"'}, value;
-        enum outcome outcome = read_key(&at, window->end, &key.text, &key.length);
-        *is_events = outcome == COMPLETE && assay__scan_is(&key, "traceEvents") && *at == '[';
-        if (*is_events) {
-            window->at = at + 1;
-            return 0;
-        }
-        if (outcome == COMPLETE) {
-            behind = assay__scan_value(at, window->end, &value);
-            outcome = !behind ? BROKEN : behind > window->end ? MORE : COMPLETE;
-        }
-        if (outcome == COMPLETE) {
-            window->at = behind;
-            if (reader->member) reader->member(reader->data, &key, &value);
-            return 0;
-        }
-        if (outcome == BROKEN || window->ended) {
-            assay__chrome_complain(reader, "no JSON at byte %llu", offset_of(window, at));
-            reader->truncated |= window->ended;
-            window->at = window->end;
-            return 0;
-        }
-        if (behind && window_is_full(window)) {
-            window->at = at;
-            return skip_large(window, error);
-        }
-        int code = window_fill(window, error);
-        if (code) return code;
+    struct assay__scan_value key = {.kind = '"'}, value;
+    const char *at = window->at;
+    *value_at = NULL;
+    enum outcome outcome = read_key(&at, window->end, &key.text, &key.length);
+    if (outcome != COMPLETE) return outcome == MORE ? INCOMPLETE : BAD;
+    *value_at = at;
+    if (assay__scan_is(&key, "traceEvents") && *at == '[') {
+        window->at = at + 1;
+        return LIST;
     }
+    const char *behind = assay__scan_value(at, window->end, &value);
+    if (!behind) return BAD;
+    if (behind > window->end) return INCOMPLETE;
+    window->at = behind;
+    if (reader->member) reader->member(reader->data, &key, &value);
+    return MEMBER;
+}
+
+/* One member of the outermost object. *list: it is the list of events, and the window is behind its
+ * "["; *end: nothing more can be read. */
+static int read_outside(struct reading *reading, bool *list, bool *end, struct assay_error *error)
+{
+    struct window *window = &reading->window;
+    const char *value_at;
+    enum member member = try_member(reading, &value_at);
+    int code = 0;
+    *list = *end = false;
+    while (member == INCOMPLETE && !window->ended && !window_is_full(window) && !code) {
+        code = window_fill(window, error);
+        if (!code) member = try_member(reading, &value_at);
+    }
+    *list = member == LIST;
+    if (code || member == MEMBER || *list) return code;
+    if (member == INCOMPLETE && !window->ended && value_at && !find_list(window)) {
+        window->at = value_at;
+        return skip_large(window, error);
+    }
+    assay__chrome_complain(reading->reader, "no JSON at byte %llu", offset_of(window, window->at));
+    reading->reader->truncated |= window->ended;
+    *end = reading->had_list;
+    if (*end) return 0;
+    code = seek_list(window, list, error);
+    *end = !*list;
+    return code;
 }
 
 static int read_outermost(struct reading *reading, struct assay_error *error)
 {
     struct window *window = &reading->window;
-    for (;;) {
+    for (bool list, end = false; !end;) {
         char c;
-        bool is_events;
         int code = window_peek(window, &c, error);
-        if (code) return code;
-        if (c == '}') return 0;
+        if (code || c == '}') return code;
         if (!c) {
             reading->reader->truncated = true;
             assay__chrome_complain(reading->reader, "the text ends before its last bracket");
@@ -445,23 +487,27 @@ static int read_outermost(struct reading *reading, struct assay_error *error)
             window->at++;
             continue;
         }
-        code = read_member_outside(reading, &is_events, error);
-        if (!code && is_events) code = read_events(reading, error);
+        code = read_outside(reading, &list, &end, error);
+        if (!code && list) {
+            reading->had_list = true;
+            code = read_events(reading, error);
+        }
         if (code) return code;
     }
+    return 0;
 }
 
 static int read_text(struct reading *reading, struct assay_error *error)
 {
+    static const char mark[] = "\xef\xbb\xbf"; /* of the byte order */
     struct window *window = &reading->window;
     char c;
-    int code = window_peek(window, &c, error);
+    int code = 0;
+    while (!code && window->end - window->at < 3 && !window->ended)
+        code = window_fill(window, error);
+    if (window->end - window->at >= 3 && !memcmp(window->at, mark, 3)) window->at += 3;
+    if (!code) code = window_peek(window, &c, error);
     if (code) return code;
-    if (window->end - window->at >= 3 && !memcmp(window->at, "\xef\xbb\xbf", 3)) {
-        window->at += 3; /* a byte order mark */
-        code = window_peek(window, &c, error);
-        if (code) return code;
-    }
     reading->reader->is_array = c == '[';
     if (c != '[' && c != '{') {
         assay__chrome_complain(reading->reader, "neither an object nor an array");

@@ -246,12 +246,12 @@ static void note_stream(struct assay__events *events, struct assay__trace_source
     source->complaint = assay__events_keep(events, complaint);
 }
 
+/* importer NULL: by content. */
 static int read_stream(struct import *import, struct assay__import_stream *stream, const char *path,
-                       struct assay_error *error)
+                       const struct assay__importer *importer, struct assay_error *error)
 {
     struct assay__events *events = import->events;
-    const struct assay__importer *importer;
-    int code = choose(import, stream, path, &importer, error);
+    int code = importer ? 0 : choose(import, stream, path, &importer, error);
     if (!code) code = remember_samples(import, error);
     if (code) return code;
     struct assay__trace_source *source = assay__events_source(events);
@@ -280,7 +280,7 @@ static int read_file(struct import *import, const struct file *file, struct assa
     struct assay__import_stream *stream;
     struct assay_error failure = {0};
     int code = assay__import_open(file->path, &import->watch, &stream, &failure);
-    if (!code) code = read_stream(import, stream, file->path, &failure);
+    if (!code) code = read_stream(import, stream, file->path, NULL, &failure);
     assay__import_close(stream);
     if (!code) import->read++;
     if (code && !import->failure.code) import->failure = failure;
@@ -319,6 +319,26 @@ int assay__import(const char *const *paths, size_t count,
         free(import.files[i].path);
     free(import.files);
     free(import.samples);
+    if (code)
+        assay__events_free(import.events);
+    else
+        *events = import.events;
+    return code;
+}
+
+int assay__import_bytes(const void *bytes, size_t size, size_t piece,
+                        const struct assay__importer *importer, struct assay__events **events,
+                        struct assay_error *error)
+{
+    struct import import = {.events = assay__events_new()};
+    struct assay__import_stream *stream = NULL;
+    *events = NULL;
+    int code = import.events ? assay__import_open_bytes(bytes, size, piece, &stream, error)
+                             : assay__no_memory(error);
+    if (!code) code = read_stream(&import, stream, "memory", importer, error);
+    assay__import_close(stream);
+    free(import.samples);
+    if (!code) code = assay__events_seal(import.events, error);
     if (code)
         assay__events_free(import.events);
     else

@@ -16,11 +16,13 @@
 #include <zlib.h>
 #include <zstd.h>
 
-enum { DISK_BYTES = 256 << 10 };
+enum { DISK_BYTES = 256 << 10, MAGIC_BYTES = 4 };
 enum packing { PLAIN, GZIP, ZSTD };
 
 struct assay__import_stream {
-    int fd;
+    int fd; /* -1: `bytes` in memory */
+    const char *bytes;
+    size_t bytes_left, piece;
     char *path;
     struct assay__import_watch *watch;
     enum packing packing;
@@ -38,6 +40,16 @@ struct assay__import_stream {
 
 /* --- the disk --------------------------------------------------------------------------------- */
 
+static ssize_t read_bytes(struct assay__import_stream *stream, char *to, size_t room)
+{
+    size_t size = stream->bytes_left < room ? stream->bytes_left : room;
+    if (stream->piece && size > stream->piece) size = stream->piece;
+    if (size) memcpy(to, stream->bytes, size);
+    stream->bytes += size;
+    stream->bytes_left -= size;
+    return (ssize_t)size;
+}
+
 /* Reads at most `room` bytes of the file; *size 0: its end. */
 static int read_disk(struct assay__import_stream *stream, char *to, size_t room, size_t *size,
                      struct assay_error *error)
@@ -46,7 +58,7 @@ static int read_disk(struct assay__import_stream *stream, char *to, size_t room,
     const struct assay__import_options *options = watch ? watch->options : NULL;
     ssize_t got;
     do
-        got = read(stream->fd, to, room);
+        got = stream->fd < 0 ? read_bytes(stream, to, room) : read(stream->fd, to, room);
     while (got < 0 && errno == EINTR);
     if (got < 0)
         return assay_error_set(error, ASSAY_EIO, "%s: cannot be read: %s", stream->path,
@@ -186,18 +198,18 @@ static int open_file(struct assay__import_stream *stream, struct assay_error *er
     return 0;
 }
 
-int assay__import_open(const char *path, struct assay__import_watch *watch,
-                       struct assay__import_stream **out, struct assay_error *error)
+/* Reads the first bytes; closes the stream where that fails. */
+static int begin_stream(struct assay__import_stream *stream, struct assay__import_stream **out,
+                        struct assay_error *error)
 {
-    struct assay__import_stream *stream = calloc(1, sizeof *stream);
-    *out = NULL;
-    if (!stream) return assay__no_memory(error);
-    stream->fd = -1;
-    stream->watch = watch;
-    stream->path = strdup(path);
-    stream->disk = malloc(DISK_BYTES);
-    int code = stream->path && stream->disk ? open_file(stream, error) : assay__no_memory(error);
-    if (!code) code = read_disk(stream, stream->disk, DISK_BYTES, &stream->disk_size, error);
+    int code = 0;
+    while (!code && stream->disk_size < MAGIC_BYTES &&
+           !stream->disk_end) { /* a pipe gives little */
+        size_t got = 0;
+        code = read_disk(stream, stream->disk + stream->disk_size, DISK_BYTES - stream->disk_size,
+                         &got, error);
+        stream->disk_size += got;
+    }
     if (!code) {
         stream->packing = packing_of(stream->disk, stream->disk_size);
         code = begin_packing(stream, error);
@@ -207,6 +219,43 @@ int assay__import_open(const char *path, struct assay__import_watch *watch,
     else
         *out = stream;
     return code;
+}
+
+static struct assay__import_stream *new_stream(const char *path)
+{
+    struct assay__import_stream *stream = calloc(1, sizeof *stream);
+    if (!stream) return NULL;
+    stream->fd = -1;
+    stream->path = strdup(path);
+    stream->disk = malloc(DISK_BYTES);
+    if (stream->path && stream->disk) return stream;
+    assay__import_close(stream);
+    return NULL;
+}
+
+int assay__import_open(const char *path, struct assay__import_watch *watch,
+                       struct assay__import_stream **out, struct assay_error *error)
+{
+    struct assay__import_stream *stream = new_stream(path);
+    *out = NULL;
+    if (!stream) return assay__no_memory(error);
+    stream->watch = watch;
+    int code = open_file(stream, error);
+    if (!code) return begin_stream(stream, out, error);
+    assay__import_close(stream);
+    return code;
+}
+
+int assay__import_open_bytes(const void *bytes, size_t size, size_t piece,
+                             struct assay__import_stream **out, struct assay_error *error)
+{
+    struct assay__import_stream *stream = new_stream("memory");
+    *out = NULL;
+    if (!stream) return assay__no_memory(error);
+    stream->bytes = bytes;
+    stream->bytes_left = size;
+    stream->piece = piece;
+    return begin_stream(stream, out, error);
 }
 
 void assay__import_close(struct assay__import_stream *stream)
@@ -299,7 +348,7 @@ const char *assay__import_complaint(const struct assay__import_stream *stream)
 
 const char *assay__import_path(const struct assay__import_stream *stream)
 {
-    return stream->packing == PLAIN ? stream->path : NULL;
+    return stream->packing == PLAIN && stream->fd >= 0 ? stream->path : NULL;
 }
 
 uint64_t assay__import_position(const struct assay__import_stream *stream)

@@ -20,11 +20,21 @@ struct assay__import_watch { /* told about every read */
 
 int assay__import_open(const char *path, struct assay__import_watch *watch,
                        struct assay__import_stream **stream, struct assay_error *error);
+/** The same of bytes in memory, of which at most `piece` are read at once (0: no limit). They must
+ *  outlive the stream. */
+int assay__import_open_bytes(const void *bytes, size_t size, size_t piece,
+                             struct assay__import_stream **stream, struct assay_error *error);
 void assay__import_close(struct assay__import_stream *stream);
 /** The first bytes, which are read again by assay__import_read. */
 int assay__import_head(struct assay__import_stream *stream, const char **head, size_t *size,
                        struct assay_error *error);
 /** Bytes that were given out. */
 uint64_t assay__import_position(const struct assay__import_stream *stream);
+
+/** Reads bytes with one importer (NULL: by content) into a new store: what assay__import does with
+ *  a file. For tests and fuzzers. */
+int assay__import_bytes(const void *bytes, size_t size, size_t piece,
+                        const struct assay__importer *importer, struct assay__events **events,
+                        struct assay_error *error);
 
 #endif

@@ -14,7 +14,7 @@ command_file() { printf '#!/bin/sh\n%s\n' "$2" >"bin/$1"; chmod +x "bin/$1"; }
 command_file uname 'case $1 in -s) echo Linux ;; *) echo x86_64 ;; esac'
 command_file id 'echo 1000'
 setup() { env -i PATH="$PWD/bin" LOG="$PWD/log" ASSAY_ORT_LIBRARY=given "$@" "$PWD/tree/scripts/setup" build; }
-packages="gcc libc6-dev make cmake ninja-build pkg-config libsqlite3-dev libhwloc-dev"
+packages="gcc libc6-dev make cmake ninja-build pkg-config libsqlite3-dev libhwloc-dev zlib1g-dev libzstd-dev"
 install="apt-get install -y --no-install-recommends $packages"
 
 expect_exit 1 setup
