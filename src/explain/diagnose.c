@@ -230,7 +230,7 @@ static void say_kernels(struct assay__buf *out, const struct assay__explain *x,
     double kernels = (double)kernel_ns(x);
     assay__buf_printf(out, "the device computes %s of the time", PERCENT(s->compute));
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (x->trait_ns[rows[i].bit] > 0)
+        if ((double)x->trait_ns[rows[i].bit] >= 0.01 * kernels && kernels > 0)
             assay__buf_printf(out, "; %s of kernel time %s",
                               PERCENT((double)x->trait_ns[rows[i].bit] / kernels), rows[i].what);
     if (s->fast > 0)
