@@ -66,7 +66,8 @@ static void consider(struct scores *s, enum assay__diagnosis_id id, double value
 }
 
 /* A synchronisation costs what its removal would gain: also the launches that follow it one by one
- * because the queue is empty. Likewise transfers. */
+ * because the queue is empty. Likewise transfers; of the few launches right after a copy that the
+ * host waited for, half the cost is the copy's, because either change would save it. */
 static struct scores score(const struct assay__explain *x)
 {
     const int64_t *loss = x->loss_ns;
@@ -78,7 +79,9 @@ static struct scores score(const struct assay__explain *x)
     s.starved = share(x, loss[ASSAY__LOSS_STARVATION]);
     s.unseen = share(x, loss[ASSAY__LOSS_UNEXPLAINED]);
     s.waiting = share(x, loss[ASSAY__LOSS_WAITING]);
-    s.transfers = fmax(share(x, loss[ASSAY__LOSS_TRANSFERS]), gain_of(x, ASSAY__LOSS_TRANSFERS));
+    double refill = share(x, x->refill_ns) / 2;
+    s.transfers = fmax(share(x, loss[ASSAY__LOSS_TRANSFERS]) + refill,
+                       gain_of(x, ASSAY__LOSS_TRANSFERS));
     s.syncs = fmax(share(x, loss[ASSAY__LOSS_SYNCHRONISING]),
                    gain_of(x, ASSAY__LOSS_SYNCHRONISING));
     s.slow = kernels > 0 ? (double)x->slow_ns / kernels : 0;
@@ -87,7 +90,7 @@ static struct scores score(const struct assay__explain *x)
     consider(&s, ASSAY__DIAGNOSIS_SYNCHRONISATION, s.syncs, LEAST_SYNCHRONISATION);
     consider(&s, ASSAY__DIAGNOSIS_TRANSFERS, s.transfers, LEAST_TRANSFERS);
     consider(&s, ASSAY__DIAGNOSIS_STARVED, s.starved, LEAST_STARVED);
-    consider(&s, ASSAY__DIAGNOSIS_LAUNCH_OVERHEAD, s.launches, LEAST_LAUNCHES);
+    consider(&s, ASSAY__DIAGNOSIS_LAUNCH_OVERHEAD, s.launches - refill, LEAST_LAUNCHES);
     consider(&s, ASSAY__DIAGNOSIS_INEFFICIENT_KERNELS, s.slow_gain, LEAST_SLOW);
     return s;
 }
@@ -231,7 +234,7 @@ static void say_kernels(struct assay__buf *out, const struct assay__explain *x,
     double kernels = (double)kernel_ns(x);
     assay__buf_printf(out, "the device computes %s of the time", PERCENT(s->compute));
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (x->trait_ns[rows[i].bit] > 0)
+        if ((double)x->trait_ns[rows[i].bit] >= 0.01 * kernels && kernels > 0)
             assay__buf_printf(out, "; %s of kernel time %s",
                               PERCENT((double)x->trait_ns[rows[i].bit] / kernels), rows[i].what);
     if (s->fast > 0)
@@ -272,8 +275,8 @@ static void fill_scenarios(struct assay__explain *x, const struct scores *s)
         assay__buf_printf(&launches, "the trace does not say why the device was idle %s of it; ",
                           PERCENT(s->unseen));
     say_launches(&launches, x);
-    assay__buf_printf(&transfers,
-                      "transfers cost %s of the devices' time: ", PERCENT(s->transfers));
+    assay__buf_printf(&transfers, "transfers cost %s of the devices' time: ",
+                      PERCENT(share(x, x->loss_ns[ASSAY__LOSS_TRANSFERS])));
     say_transfers(&transfers, x);
     say_kernels(&kernels, x, s);
     x->scenarios[0] = (struct assay__scenario){"launch-overhead",
@@ -358,7 +361,7 @@ void assay__explain_diagnose(struct assay__explain *x)
         break;
     case ASSAY__DIAGNOSIS_TRANSFERS:
         assay__buf_printf(&out, "transfers and waiting for them take %s of the device's time: ",
-                          PERCENT(s.transfers));
+                          PERCENT(share(x, x->loss_ns[ASSAY__LOSS_TRANSFERS])));
         say_transfers(&out, x);
         break;
     case ASSAY__DIAGNOSIS_SYNCHRONISATION:

@@ -9,6 +9,8 @@
 #define PAUSE_SAME_STREAM_NS 20000
 /* Host and device clocks are aligned to about this. */
 #define CLOCKS_NS 2000
+/* Work after a copy that the host waited for: the queue is still empty because of it. */
+#define REFILL_WORK 8
 /* How many calls back a wait is looked for. */
 #define LOOK_BACK 16
 
@@ -82,19 +84,48 @@ static enum assay__device_cause cause_of(const struct assay__explain *x,
     return l.start_ns >= gap->start_ns ? cause_of_late(&l) : cause_of_queued(&l, call_before);
 }
 
+/* The gaps of a device with the place of the work that ends each: both are in order. */
+struct places {
+    const struct assay__timeline_device *of;
+    size_t at;
+};
+
+static size_t place_of(struct places *p, uint32_t event)
+{
+    while (p->of->work[p->at] != event) p->at++;
+    return p->at;
+}
+
+/* Launches one by one into a queue that a copy had emptied. */
+static void sum_refills(struct assay__explain *x, size_t device)
+{
+    const struct assay__explain_device *d = &x->devices[device];
+    struct places places = {&x->timeline->devices[device], 0};
+    size_t emptied_at = SIZE_MAX;
+    for (size_t g = 0; g < d->gap.count; g++) {
+        const struct assay__idle_gap *gap = &d->gaps[g];
+        size_t at = place_of(&places, gap->after);
+        if (gap->cause == ASSAY__DEVICE_COPY)
+            emptied_at = at;
+        else if (gap->cause == ASSAY__DEVICE_STARVED && gap->host == ASSAY__HOST_LAUNCH &&
+                 emptied_at != SIZE_MAX && at - emptied_at <= REFILL_WORK)
+            x->refill_ns += gap->end_ns - gap->start_ns;
+    }
+}
+
 void assay__explain_idle(struct assay__explain *x)
 {
     for (size_t i = 0; i < x->device_count; i++) {
         struct assay__explain_device *d = &x->devices[i];
-        const struct assay__timeline_device *of = &x->timeline->devices[i];
-        size_t at = 0; /* in the device's work: the gaps and it are both in order */
+        struct places places = {&x->timeline->devices[i], 0};
         for (size_t g = 0; g < d->gap.count; g++) {
-            while (of->work[at] != d->gaps[g].after)
-                at++;
-            d->gaps[g].cause = (uint8_t)cause_of(x, &d->gaps[g],
-                                                 at ? of->launch[at - 1] : ASSAY__NO_EVENT);
-            d->idle_gaps[d->gaps[g].cause]++;
+            struct assay__idle_gap *gap = &d->gaps[g];
+            size_t at = place_of(&places, gap->after);
+            gap->cause = (uint8_t)cause_of(x, gap, at ? places.of->launch[at - 1]
+                                                      : ASSAY__NO_EVENT);
+            d->idle_gaps[gap->cause]++;
         }
         assay__explain_idle_host(x, i);
+        sum_refills(x, i);
     }
 }

@@ -142,14 +142,16 @@ static void add_piece(struct asking *a, const struct part *part, int64_t start_n
     add_name(a, top, cause, ns);
 }
 
-/* The part is over: most of it is what its gap is shown as. */
+/* The part is over: most of it is what its gap is shown as, and what the pause before the launch
+ * that ended it was. */
 static void end_part(struct asking *a)
 {
-    uint32_t gap = a->parts[a->at].gap;
+    uint32_t gap = a->parts[a->at].gap, call = a->device->gaps[gap].call;
     for (int i = 0; i < ASSAY__HOST_CAUSES; i++)
         if (a->sum_ns[i] > a->best_ns[gap]) {
             a->best_ns[gap] = a->sum_ns[i];
             a->device->gaps[gap].host = (uint8_t)i;
+            if (call != ASSAY__NO_EVENT) a->x->timeline->calls[call].pause_cause = (uint16_t)i;
         }
     memset(a->sum_ns, 0, sizeof a->sum_ns);
     a->at++;

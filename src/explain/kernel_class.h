@@ -4,20 +4,22 @@
 #ifndef ASSAY_EXPLAIN_KERNEL_CLASS_H
 #define ASSAY_EXPLAIN_KERNEL_CLASS_H
 
-#define ASSAY__KERNEL_KIND_ROWS(X)    \
-    X(OTHER, "other")                 \
-    X(COMMUNICATION, "communication") \
-    X(ATTENTION, "attention")         \
-    X(CONVOLUTION, "convolution")     \
-    X(GEMM, "gemm")                   \
-    X(OPTIMISER, "optimiser")         \
-    X(NORMALISATION, "normalisation") \
-    X(SOFTMAX, "softmax")             \
-    X(COPYING, "copy")                \
-    X(INDEXING, "indexing")           \
-    X(REDUCTION, "reduction")         \
-    X(ELEMENTWISE, "elementwise")     \
-    X(RANDOM, "random")               \
+#include "base/buf.h"
+
+#define ASSAY__KERNEL_KIND_ROWS(X)                                                               \
+    X(OTHER, "other")                                                                            \
+    X(COMMUNICATION, "communication")                                                            \
+    X(ATTENTION, "attention")                                                                    \
+    X(CONVOLUTION, "convolution")                                                                \
+    X(GEMM, "gemm")                                                                              \
+    X(OPTIMISER, "optimiser")                                                                    \
+    X(NORMALISATION, "normalisation")                                                            \
+    X(SOFTMAX, "softmax")                                                                        \
+    X(COPYING, "copy")                                                                           \
+    X(INDEXING, "indexing")                                                                      \
+    X(REDUCTION, "reduction")                                                                    \
+    X(ELEMENTWISE, "elementwise")                                                                \
+    X(RANDOM, "random")                                                                          \
     X(SORT, "sort")
 
 enum assay__kernel_kind {
@@ -49,5 +51,9 @@ struct assay__kernel_class {
     unsigned traits;
 };
 struct assay__kernel_class assay__kernel_class_of(const char *name);
+
+/** The name as people read it: without return type, namespaces and arguments, of its template only
+ *  what it computes: "vectorized_elementwise_kernel<GeluCUDAKernelImpl>". */
+void assay__kernel_brief(struct assay__buf *out, const char *name);
 
 #endif

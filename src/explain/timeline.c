@@ -2,6 +2,7 @@
  * calls that launched it, found by correlation in an open-addressing table of their events. */
 #include "explain/timeline.h"
 
+#include "explain/causes.h"
 #include "explain/nest.h"
 
 #include <stdlib.h>
@@ -273,12 +274,13 @@ static void list_calls(struct assay__timeline *t, const uint8_t *launching)
                 continue;
             if (pass)
                 t->calls[t->call_count++] = (struct assay__call){
-                    (uint32_t)i,
-                    ASSAY__NO_EVENT,
-                    ASSAY__NO_EVENT,
-                    ASSAY__NO_EVENT,
-                    kind == ASSAY__EVENT_SYNC ? ASSAY__CALL_SYNC : 0,
-                    INT64_MAX};
+                    .event = (uint32_t)i,
+                    .op = ASSAY__NO_EVENT,
+                    .work = ASSAY__NO_EVENT,
+                    .previous = ASSAY__NO_EVENT,
+                    .flags = kind == ASSAY__EVENT_SYNC ? ASSAY__CALL_SYNC : 0,
+                    .pause_cause = ASSAY__HOST_UNTRACED,
+                    .idle_before_ns = INT64_MAX};
             count += !pass;
         }
     }

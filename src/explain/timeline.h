@@ -34,7 +34,8 @@ struct assay__call {
     uint32_t event, op;     /* op: the innermost operator around it, or ASSAY__NO_EVENT */
     uint32_t work;          /* the first event it launched, or ASSAY__NO_EVENT */
     uint32_t previous;      /* place of the rank's call before it, or ASSAY__NO_EVENT */
-    uint32_t flags;         /* enum assay__call_flag */
+    uint16_t flags;         /* enum assay__call_flag */
+    uint16_t pause_cause;   /* enum assay__host_cause: of the pause before it, if it was long */
     int64_t idle_before_ns; /* since the last call of its rank ended; 0 if that one still runs;
                                INT64_MAX: it is the first */
 };

@@ -40,8 +40,7 @@ static const struct assay__column scenario_columns[] = {
 static void add_scenarios(struct assay__doc *doc, const struct assay__explain *x)
 {
     static const char *const words[] = {"false", "true", "not decidable"};
-    assay__doc_section(doc, "scenarios", "Scenarios", "of the profiling guide",
-                       ASSAY__SECTION_DETAIL);
+    assay__doc_section(doc, "scenarios", "Scenarios", "of the profiling guide", 0);
     struct assay__table *t = assay__doc_table(doc, "scenarios", "Scenarios", scenario_columns);
     for (size_t i = 0; i < ASSAY__SCENARIOS; i++)
         assay__table_row_of(t, 0, x->scenarios[i].id, x->scenarios[i].title,
@@ -64,7 +63,7 @@ static const struct assay__column device_columns[] = {
 
 static void add_devices(struct assay__doc *doc, const struct assay__explain *x)
 {
-    assay__doc_section(doc, "devices", "Devices", NULL, ASSAY__SECTION_DETAIL);
+    assay__doc_section(doc, "devices", "Devices", NULL, 0);
     struct assay__table *t = assay__doc_table(doc, "devices", "Metrics", device_columns);
     for (size_t i = 0; i < x->device_count; i++) {
         struct assay_metrics *set = assay__gpu_metrics(x, i);
@@ -106,8 +105,7 @@ static const struct assay__column stream_columns[] = {
 
 static void add_streams(struct assay__doc *doc, const struct assay__explain *x)
 {
-    assay__doc_section(doc, "streams", "Streams", "with HTA's three classes of idle time",
-                       ASSAY__SECTION_DETAIL);
+    assay__doc_section(doc, "streams", "Streams", "with HTA's three classes of idle time", 0);
     struct assay__table *t = assay__doc_table(doc, "streams", "Streams", stream_columns);
     t->more = "streams";
     for (size_t i = 0; i < x->device_count; i++)
@@ -142,7 +140,7 @@ static const struct assay__column gap_columns[] = {
 
 static void add_gaps(struct assay__doc *doc, const struct assay__explain *x)
 {
-    assay__doc_section(doc, "gaps", "Gaps by length", NULL, ASSAY__SECTION_DETAIL);
+    assay__doc_section(doc, "gaps", "Gaps by length", NULL, 0);
     struct assay__table *t = assay__doc_table(doc, "gaps", "Gaps", gap_columns);
     for (size_t i = 0; i < x->device_count; i++)
         for (size_t k = 0; k < ASSAY__GAP_BINS; k++) {
@@ -171,7 +169,7 @@ static const struct assay__column host_columns[] = {
 static void add_host(struct assay__doc *doc, const struct assay__explain *x)
 {
     assay__doc_section(doc, "host", "What the host did while the device was idle",
-                       "launching not counted", ASSAY__SECTION_DETAIL);
+                       "launching not counted", 0);
     struct assay__table *t = assay__doc_table(doc, "host", "Host", host_columns);
     t->more = "names";
     for (size_t i = 0; i < x->host_time_count; i++) {
@@ -197,7 +195,7 @@ static const struct assay__column transfer_columns[] = {
 
 static void add_transfers(struct assay__doc *doc, const struct assay__explain *x)
 {
-    assay__doc_section(doc, "transfers", "Transfers", NULL, ASSAY__SECTION_DETAIL);
+    assay__doc_section(doc, "transfers", "Transfers", NULL, 0);
     struct assay__table *t = assay__doc_table(doc, "transfers", "Copies", transfer_columns);
     for (size_t i = 0; i < x->transfer_count; i++) {
         const struct assay__transfer_class *c = &x->transfers[i];
@@ -226,8 +224,7 @@ static const struct assay__column sync_columns[] = {
 
 static void add_syncs(struct assay__doc *doc, const struct assay__explain *x)
 {
-    assay__doc_section(doc, "synchronisations", "Synchronisations", "and what each kind cost",
-                       ASSAY__SECTION_DETAIL);
+    assay__doc_section(doc, "synchronisations", "Synchronisations", "and what each kind cost", 0);
     struct assay__table *t = assay__doc_table(doc, "synchronisations", "Calls", sync_columns);
     t->more = "kinds of calls";
     for (size_t i = 0; i < x->sync_count; i++) {
@@ -254,8 +251,7 @@ static void add_operators(struct assay__doc *doc, const struct assay__explain *x
     int64_t sum_ns = 0;
     for (size_t i = 0; i < x->device_count; i++)
         sum_ns += x->devices[i].kernel_sum_ns;
-    assay__doc_section(doc, "operators", "Operators", "by the kernels they launched",
-                       ASSAY__SECTION_DETAIL);
+    assay__doc_section(doc, "operators", "Operators", "by the kernels they launched", 0);
     struct assay__table *t = assay__doc_table(doc, "operators", "Operators", operator_columns);
     t->more = "operators";
     for (size_t i = 0; i < x->operator_count; i++) {
@@ -282,7 +278,7 @@ static const struct assay__column step_columns[] = {
 static void add_steps(struct assay__doc *doc, const struct assay__explain *x)
 {
     const struct assay__steps *s = &x->steps;
-    assay__doc_section(doc, "steps", "Steps", s->count ? s->by : NULL, ASSAY__SECTION_DETAIL);
+    assay__doc_section(doc, "steps", "Steps", s->count ? s->by : NULL, 0);
     if (s->count)
         assay__doc_plain(doc, "%zu steps, median %s, longest %s (%s)%s%s.", s->count,
                          assay__scaled(seconds(s->time.median_ns), "s").text,
@@ -316,7 +312,7 @@ static void add_ranks(struct assay__doc *doc, const struct assay__explain *x)
 {
     const struct assay__ranks *r = &x->ranks;
     assay__doc_section(doc, "ranks", "Communication and ranks", NULL,
-                       r->count > 1 ? 0 : ASSAY__SECTION_DETAIL);
+                       0);
     assay__doc_say(doc, ASSAY__TONE_PLAIN, r->why);
     struct assay__table *t = assay__doc_table(doc, "ranks", "Ranks", rank_columns);
     for (size_t i = 0; i < r->count; i++) {
@@ -347,8 +343,7 @@ static void add_what_if(struct assay__doc *doc, const struct assay__explain *x)
     assay__doc_section(doc, "what-if", "What if",
                        f->count ? assay__doc_printf(doc, "the replay of the trace itself is %s off",
                                                     assay__scaled(fabs(f->error), "ratio").text)
-                                : NULL,
-                       ASSAY__SECTION_DETAIL);
+                                : NULL, 0);
     struct assay__table *t = assay__doc_table(doc, "what-if", "Without", what_if_columns);
     for (size_t i = 0; i < f->count; i++) {
         assay__table_row_of(t, 0, assay__losses[f->items[i].loss].name,
@@ -377,8 +372,7 @@ static void add_path(struct assay__doc *doc, const struct assay__explain *x)
 {
     const struct assay__critical_path *p = &x->path;
     assay__doc_section(doc, "critical-path", "Critical path",
-                       "from the last work backwards, through what each had to wait for",
-                       ASSAY__SECTION_DETAIL);
+                       "from the last work backwards, through what each had to wait for", 0);
     struct assay__table *t = assay__doc_table(doc, "critical-path", "Path", path_columns);
     add_path_row(t, x, "device", "kernels", p->device_ns);
     add_path_row(t, x, "device", "copies", p->copy_ns);
@@ -390,16 +384,21 @@ static void add_path(struct assay__doc *doc, const struct assay__explain *x)
 
 void assay__add_explain_detail(struct assay__doc *doc, const struct assay__explain *x)
 {
-    add_ranks(doc, x);
-    add_steps(doc, x);
-    add_scenarios(doc, x);
-    add_transfers(doc, x);
-    add_syncs(doc, x);
-    add_host(doc, x);
-    add_operators(doc, x);
-    add_gaps(doc, x);
-    add_what_if(doc, x);
-    add_path(doc, x);
-    add_devices(doc, x);
-    add_streams(doc, x);
+    static void (*const details[])(struct assay__doc *, const struct assay__explain *) = {
+        add_steps, add_scenarios, add_transfers, add_syncs, add_host, add_operators, add_gaps};
+    static void (*const evidence[])(struct assay__doc *, const struct assay__explain *) = {
+        add_what_if, add_path, add_devices, add_streams};
+    if (x->ranks.count) add_ranks(doc, x);
+    assay__doc_section(doc, "details", "Details",
+                       "steps, scenarios, transfers, synchronisations, host, operators, gaps",
+                       ASSAY__SECTION_DETAIL);
+    if (!x->ranks.count) add_ranks(doc, x);
+    for (size_t i = 0; i < sizeof details / sizeof details[0]; i++)
+        details[i](doc, x);
+    assay__doc_end(doc);
+    assay__doc_section(doc, "evidence", "Evidence", "what if, critical path, every metric, streams",
+                       ASSAY__SECTION_DETAIL | ASSAY__TAB_EVIDENCE);
+    for (size_t i = 0; i < sizeof evidence / sizeof evidence[0]; i++)
+        evidence[i](doc, x);
+    assay__doc_end(doc);
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define KERNELS_SHOWN 5
+#define FINDINGS_SHOWN 5
 
 static double seconds(int64_t ns)
 {
@@ -172,7 +173,8 @@ static void add_idle(struct assay__doc *doc, const struct assay__explain *x)
 /* --- kernels and findings --------------------------------------------------------------------- */
 
 static const struct assay__column kernel_columns[] = {
-    {"name", "kernel", .flags = ASSAY__COLUMN_NAME | ASSAY__COLUMN_CODE},
+    {.key = "name"},
+    {.title = "kernel", .flags = ASSAY__COLUMN_NAME | ASSAY__COLUMN_CODE},
     {"class", "class", .priority = 1},
     {"traits", "by its name", .priority = 3},
     {"count", "count", .unit = ASSAY__UNIT_COUNT, .flags = ASSAY__COLUMN_SUM},
@@ -184,6 +186,13 @@ static const struct assay__column kernel_columns[] = {
     {"flops_per_s", "rate", .unit = "FLOP/s", .priority = 4},
     {"operator", "operator", .priority = 2},
 };
+
+static const char *short_name(struct assay__doc *doc, const char *name)
+{
+    struct assay__buf brief = {0};
+    assay__kernel_brief(&brief, name ? name : "");
+    return assay__doc_take(doc, &brief);
+}
 
 static const char *traits_text(struct assay__doc *doc, unsigned traits)
 {
@@ -205,8 +214,8 @@ static void add_kernels(struct assay__doc *doc, const struct assay__explain *x)
     for (size_t i = 0; i < x->kernel_count; i++) {
         const struct assay__kernel_time *k = &x->kernels[i];
         double total_us = (double)k->ns * 1e-3;
-        assay__table_row_of(t, 0, text(x, k->name), assay__kernel_kinds[k->kind],
-                            traits_text(doc, k->traits));
+        assay__table_row_of(t, 0, text(x, k->name), short_name(doc, text(x, k->name)),
+                            assay__kernel_kinds[k->kind], traits_text(doc, k->traits));
         assay__table_number(t, (double)k->count, ASSAY_MEASURED);
         assay__table_numbers(t, ASSAY_DERIVED, total_us, of(k->ns, sum_ns),
                              total_us / (double)k->count);
@@ -220,32 +229,29 @@ static void add_kernels(struct assay__doc *doc, const struct assay__explain *x)
 static const struct assay__column finding_columns[] = {
     {.key = "id"},
     {.key = "severity"},
-    {.key = "title"},
-    {.key = "evidence"},
+    {"expected_gain", "gain", .unit = "ratio"},
+    {"title", "finding", .flags = ASSAY__COLUMN_PROSE},
+    {"evidence", "evidence", .flags = ASSAY__COLUMN_PROSE},
     {.key = "advice"},
     {.key = "effort"},
-    {.key = "expected_gain", .unit = "ratio"},
 };
 
 static void add_findings(struct assay__doc *doc, const struct assay__explain *x)
 {
-    assay__doc_section(doc, "findings", "Findings", NULL, 0);
+    assay__doc_section(doc, "findings", "Findings", "gains are estimates, as shares of the span", 0);
+    struct assay__table *t = assay__doc_table(doc, "findings", "Findings", finding_columns);
+    t->more = "findings";
+    t->limit = FINDINGS_SHOWN;
     for (size_t i = 0; i < x->finding_count; i++) {
         const struct assay__explain_finding *f = &x->findings[i];
-        const char *gain = isfinite(f->gain)
-                               ? assay__doc_printf(doc, " Potential gain ~%s of the span.",
-                                                   assay__scaled(f->gain, "ratio").text)
-                               : "";
-        assay__doc_point(doc, "%s: %s.%s%s%s [%s]", f->title, f->evidence, gain,
-                         *f->advice ? " " : "", f->advice, f->id);
-    }
-    struct assay__table *t = assay__doc_table(doc, "findings", NULL, finding_columns);
-    for (size_t i = 0; i < x->finding_count; i++) {
-        const struct assay__explain_finding *f = &x->findings[i];
-        assay__table_row_of(t, ASSAY__ROW_DATA, f->id, f->severity, f->title, f->evidence,
-                            f->advice, f->effort);
+        assay__table_row_of(t, 0, f->id, f->severity);
         assay__table_known(t, f->gain, ASSAY_ESTIMATED);
+        assay__table_texts(t, f->title, f->evidence, f->advice, f->effort);
     }
+    assay__doc_fold(doc, "advice", "What to do", NULL);
+    for (size_t i = 0; i < x->finding_count; i++)
+        assay__doc_point(doc, "%s: %s", x->findings[i].title, x->findings[i].advice);
+    assay__doc_end(doc);
     assay__doc_end(doc);
 }
 
