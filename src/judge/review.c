@@ -149,7 +149,7 @@ static void offer(struct reviewing *r, double gain, const char *what)
             what);
 }
 
-static void review_opportunities(struct reviewing *r, double p50_ns)
+static void review_opportunities(struct reviewing *r, double p50_ns, double whole_ns)
 {
     const struct assay__require_evidence *e = &r->evidence;
     const struct assay__roofline *roofline = &e->roofline;
@@ -162,15 +162,15 @@ static void review_opportunities(struct reviewing *r, double p50_ns)
                                 "rest as it is",
                                 assay__scaled(roofline->least_of_ns * 1e-9, "s").text,
                                 assay__scaled(roofline->least_ns * 1e-9, "s").text));
-        double overhead = roofline->time_ns[ASSAY__BOUND_OVERHEAD] / p50_ns;
+        double overhead = roofline->time_ns[ASSAY__BOUND_OVERHEAD] / whole_ns;
         offer(r, 1 / (1 - overhead),
               "with no time in overhead-bound layers (a larger batch, or fused nodes)");
     }
-    double fixed = r->trial->layers.engine_ns / p50_ns;
+    double fixed = r->trial->layers.engine_ns / whole_ns;
     offer(r, 1 / (1 - fixed), "with no fixed engine cost per run (a larger batch amortises it)");
     const struct assay__layer **order = by_time(r, &count);
-    if (count && p50_ns > order[0]->time_ns)
-        offer(r, 1 / (1 - order[0]->time_ns / p50_ns),
+    if (count && whole_ns > order[0]->time_ns)
+        offer(r, 1 / (1 - order[0]->time_ns / whole_ns),
               assay__arena_text(r->arena, "without the slowest layer, %.80s (%.40s)",
                                 assay__layer_title(order[0]), order[0]->op));
     const struct assay_metric *peak = assay__peak_memory(r->trial->metrics,
@@ -200,8 +200,6 @@ static void recommend(struct reviewing *r)
         add(r, list, "compute reaches %s %% of the measured ceiling: try a larger batch%s",
             assay__digits(utilization * 100, 3).text,
             r->evidence.bound == ASSAY__BOUND_COMPUTE ? ", float16 or int8" : "");
-    if (r->evidence.roofline.reason[0])
-        add(r, list, "it is unknown what limits the layers (%s)", r->evidence.roofline.reason);
     r->out->to_change = list->count;
     if (r->trial->stability.verdict && strcmp(r->trial->stability.verdict, "unstable") == 0)
         add(r, list, "the measurement is unstable: repeat it on a quieter machine, with %s",
@@ -214,6 +212,8 @@ static void recommend(struct reviewing *r)
                 ? "power is unknown, so there is no score: 'assay doctor' shows which sensor is "
                   "missing"
                 : "power was not sampled, so there is no score");
+    if (r->evidence.roofline.reason[0])
+        add(r, list, "it is unknown what limits the layers (%s)", r->evidence.roofline.reason);
 }
 
 /* --- together --------------------------------------------------------------------------------- */
@@ -235,8 +235,9 @@ int assay__review(const struct assay_profile *profile, const struct assay__trial
     double p50_ns = assay__trial_value(trial, "latency.p50") * 1e9;
     double whole_ns = assay__layers_whole(trial); /* of which the tables of layers give shares */
     review_layers(&r, whole_ns);
-    review_rest(&r, p50_ns, isfinite(whole_ns) ? whole_ns : p50_ns);
-    review_opportunities(&r, p50_ns);
+    if (!isfinite(whole_ns)) whole_ns = p50_ns;
+    review_rest(&r, p50_ns, whole_ns);
+    review_opportunities(&r, p50_ns, whole_ns);
     recommend(&r);
     return assay__arena_failed(arena) ? ASSAY_ENOMEM : 0;
 }

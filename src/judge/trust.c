@@ -129,8 +129,10 @@ static const char *chip_of(enum assay__trust level, double width, struct assay__
         [ASSAY__TRUST_UNSTEADY] = "unsteady",   [ASSAY__TRUST_LAYERS] = "layers do not add up",
         [ASSAY__TRUST_NOISY] = "noisy",         [ASSAY__TRUST_INTERRUPTED] = "interrupted",
         [ASSAY__TRUST_FAILED] = "failed"};
+    /* What is stable needs no second digit; of the others the reasons give it too. */
+    int digits = level == ASSAY__TRUST_STABLE && width < 0.095 ? 1 : 2;
     return width > 0 ? assay__arena_text(arena, "%s ±%s %%", words[level],
-                                         assay__digits(width * 100, width < 0.095 ? 1 : 2).text)
+                                         assay__digits(width * 100, digits).text)
                      : words[level];
 }
 

@@ -354,7 +354,7 @@ static void test_unsteady(void)
     }
     const struct assay__trial_verdict *v = judge(p);
     CHECK_INT(v->trust, ASSAY__TRUST_UNSTEADY);
-    CHECK_STR(v->chip, "unsteady ±1 %");
+    CHECK_STR(v->chip, "unsteady ±1.4 %");
     CHECK_STR(v->reasons[0], reasons[0]);
     CHECK_STR(v->cause, "Conv");
     t->launches[2].p50_ns = 1.2e6;

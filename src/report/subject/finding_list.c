@@ -173,13 +173,11 @@ void assay__add_finding(struct assay__doc *doc, const struct assay__trial *trial
     assay__doc_fact_text(doc, "change", f->advice);
     enum assay_state state = assay__finding_gain_state(f);
     bool combined = strcmp(or_empty(f->id), ASSAY__VERIFY_COMBINED) == 0;
-    assay__doc_fact(doc, "potential");
+    assay__doc_fact(doc, "potential"); /* nothing, where none can be derived */
     if (isfinite(f->expected_gain))
         assay__doc_item_after(doc, NULL, assay__datum_number(f->expected_gain, TIMES, state),
                               combined ? "if gains multiplied"
                                        : assay__gain_words(assay__rule_gain_of(or_empty(f->id))));
-    else
-        assay__doc_item_text(doc, "cannot be derived from this profile");
     if (isfinite(f->energy_saving))
         assay__doc_item_after(doc, "energy per inference",
                               assay__datum_number(-f->energy_saving, "ratio", state),

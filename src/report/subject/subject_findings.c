@@ -71,6 +71,10 @@ static void add_derived(struct assay__doc *doc, const struct assay__trial *trial
     if (doc->study->failed) return;
     struct assay__sentence_list to_change = review->recommendations;
     to_change.count = review->to_change;
+    const struct assay__roofline *roofline = assay__study_roofline(doc->study, trial);
+    if (roofline->reason[0] && to_change.count < ASSAY__REVIEW_SENTENCES)
+        to_change.items[to_change.count++] = assay__doc_printf(
+            doc, "it is unknown what limits the layers (%s)", roofline->reason);
     assay__add_sentences(doc, "Bottlenecks", NULL, &review->bottlenecks, SIZE_MAX);
     if (review->opportunities.count)
         assay__add_sentences(doc, "Opportunities", "upper bounds", &review->opportunities,
