@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define LAYERS_NAMED 3
-#define SHARE_NAMED 0.10    /* a part below this share of the latency is no bottleneck */
+#define SHARE_NAMED 0.10    /* a part below this share of the latency is not a bottleneck */
 #define TAIL_NAMED 1.5      /* p99 / p50 from here on is one */
 #define GAIN_NAMED 1.05     /* an opportunity below this is none */
 #define UTILIZATION_LOW 0.8 /* of the monitoring guide */
@@ -62,7 +62,7 @@ static const struct assay__layer **by_time(struct reviewing *r, size_t *count)
     return order;
 }
 
-/* "86 %", "0.3 %", "below 0.1 %": what is little is not nothing. */
+/* "86 %", "0.3 %", "below 0.1 %": a small share is not shown as zero. */
 struct percent_text {
     char text[24];
 };
