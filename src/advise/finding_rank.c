@@ -30,7 +30,7 @@ static int severity_of(const struct assay__finding *f)
     return 4;
 }
 
-/* What it gains, or could; of what is not known nothing. */
+/* What it gains, or could gain; 0 if that is unknown. */
 static double gain_of(const struct assay__finding *f, enum assay__finding_class of)
 {
     double gain = of == ASSAY__FINDING_OPEN ? f->expected_gain : f->verified_gain;

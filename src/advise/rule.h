@@ -80,15 +80,15 @@ struct assay__advice {
     struct assay__fold_graph fold;      /* producer and readers of each value */
     size_t *layer_of;                   /* by node: the layer it became part of; SIZE_MAX unknown */
     struct assay__rule_result *results; /* in the order of the tables */
-    struct assay__rule_result *result;  /* of the rule that is evaluated now … */
-    bool *about;                        /* … and, by layer, whether it is about that one */
+    struct assay__rule_result *result;  /* the rule that is evaluated now … */
+    bool *about; /* … and, by layer, whether its finding is about that layer */
     size_t result_count, found, nothing, missing;
     const struct assay__verification *verification; /* verify.h; NULL: nothing was tried */
 };
 
 struct assay__rule {
     const char *id, *family;
-    const char *severity; /* when no potential is known: "high" | "medium" | "low" | "note" */
+    const char *severity; /* if no potential is known: "high" | "medium" | "low" | "note" */
     /* "small": an option; "medium": a new model file; "large": the model changes */
     const char *effort;
     unsigned needs; /* enum assay__need, enum assay__potential, ASSAY__RULE_DISTURBANCE */
@@ -113,7 +113,7 @@ static inline struct assay__digits assay__percent(double share)
 }
 /** Time of a layer in ns; 0 if unknown, so that shares refer to what is known. */
 double assay__advice_time(const struct assay__layer *layer);
-/** Is the layer's operator one of these ("Conv|Gemm")? */
+/** Whether the layer's operator is one of these ("Conv|Gemm")? */
 bool assay__op_among(const char *op, const char *ops);
 /** Total time of the layers whose operator is one of these, over the latency; *count is their
  *  number. */

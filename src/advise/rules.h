@@ -1,5 +1,6 @@
 /* rules.h - the list of families of rules. A rule is a row of its family's table in rules_FAMILY.c;
- * adding a family is such a file and a row here. doc/rules.md is generated from the tables. */
+ * to add a family, write such a file and add a row here. doc/rules.md is generated from the
+ * tables. */
 #ifndef ASSAY_ADVISE_RULES_H
 #define ASSAY_ADVISE_RULES_H
 

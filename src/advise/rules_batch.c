@@ -42,7 +42,7 @@ static enum assay__rule_outcome batch_small(struct assay__advice *a)
     if (a->trial->batch < 1)
         return assay__rule_missing(a, "workload: the model has no known batch axis");
     if (a->trial->batch > BATCH_MOST || share < BATCH_FIXED_SHARE) return ASSAY__RULE_NOTHING;
-    bool all = share >= FIXED_ALL; /* how much of it grows is within the timing error */
+    bool all = share >= FIXED_ALL; /* the part that grows is within the timing error */
     assay__rule_evidence(a, "batch %lld", (long long)a->trial->batch);
     assay__rule_evidence(a,
                          "%s%s of an inference (%s) does not grow with the batch: calling layers "

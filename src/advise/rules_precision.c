@@ -35,7 +35,7 @@ static double ceiling_of(const struct assay__advice *a, const char *type)
     return NAN;
 }
 
-/* Is layer i limited by that roof: bound by it, and near enough to it? */
+/* Whether layer i is limited by that roof: bound by it, and close enough to it. */
 static bool is_limited(const struct assay__advice *a, size_t i, enum assay__bound bound)
 {
     const struct assay__roofline_layer *placed = &a->roofline.layers[i];

@@ -118,7 +118,7 @@ int assay__unknown_command(const char *name);
 int assay__options_parse(struct assay__invocation *invocation, int argc, char **argv, int first,
                          bool *help);
 void assay__invocation_free(struct assay__invocation *invocation);
-/** The closest of the candidates tried, if it is close enough to be what was meant; else NULL. */
+/** The closest of the candidates tried, if it is close enough to be a typing error; else NULL. */
 struct assay__nearest {
     const char *word, *best;
     size_t distance;
@@ -153,7 +153,7 @@ int assay__write_stdout(const char *data, size_t size);
 /** The buffer to stdout, then frees it. */
 int assay__print(struct assay__buf *out);
 
-/** True when stdout is a terminal that takes colours and NO_COLOR is not set. */
+/** True if stdout is a terminal that supports colours and NO_COLOR is not set. */
 bool assay__stdout_color(void);
 int assay__stdout_columns(void); /* 80 when not a terminal */
 

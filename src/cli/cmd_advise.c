@@ -124,7 +124,7 @@ static int print_advice(const struct advise_options *o, const struct assay__advi
 
 /* --- a kept profile, a model ------------------------------------------------------------------ */
 
-/* kept: the argument is a profile, not a model to run. */
+/* kept: the argument is a saved profile, not a model to run. */
 static int advise(const struct assay__invocation *invocation, bool kept)
 {
     const struct advise_options *o = invocation->options;

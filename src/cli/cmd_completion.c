@@ -1,6 +1,6 @@
 /* cmd_completion.c - assay completion bash|zsh|fish: a completion script generated from the table
- * of commands. Options, their fixed choices and command names are completed; where a profile is
- * read, *.assay and folders; everything else falls back to file names. */
+ * of commands. Options, their fixed choices and command names are completed; if a profile is read,
+ * *.assay and folders; everything else falls back to file names. */
 #include "cli/commands.h"
 
 #include <stdio.h>

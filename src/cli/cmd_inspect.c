@@ -1,5 +1,5 @@
 /* cmd_inspect.c - assay inspect: what a model contains, its cost and memory, without running it; or
- * the difference between two models. Status 1 when shapes contradict each other. */
+ * the difference between two models. Status 1 if shapes contradict each other. */
 #include "cli/model_command.h"
 
 #include "report/formats.h"

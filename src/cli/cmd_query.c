@@ -16,9 +16,9 @@ enum {
     FLUSH_BYTES = 65536,
     ROWS_HELD = 1000000,
     PROSE = 24,    /* longer texts are wrapped */
-    WIDEST = 1000, /* in a pipe no column is moved for lack of room */
+    WIDEST = 1000, /* in a pipe, no column is moved for lack of space */
     TYPE_INTEGER = 1,
-    TYPE_FLOAT = 2 /* of SQLite's C interface, as the store hands them on */
+    TYPE_FLOAT = 2 /* from SQLite's C interface, as passed on by the store */
 };
 
 struct query_options {

@@ -198,7 +198,7 @@ static int report_profile(struct assay__invocation *invocation)
     if (o->list)
         return assay__print_list("report", &o->render, assay__formats_json,
                                  assay__formats_document);
-    /* a figure shows one profile and is a format of its own */
+    /* a figure shows one profile and is a separate format */
     const char *figure = o->svg ? "--svg" : o->chart ? "--chart" : NULL;
     if (o->svg && o->chart) return usage("--svg and --chart cannot be used together");
     if (figure && (o->render.json || o->render.format || o->render.table || o->render.detail))

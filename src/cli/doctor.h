@@ -20,7 +20,7 @@ typedef void assay__check(const struct assay__patient *patient, struct assay__di
 /** Sets the health and appends the text and the advice (NULL: none). */
 void assay__diagnose(struct assay__diagnosis *diagnosis, enum assay__health health,
                      const char *advice, const char *format, ...) ASSAY_PRINTF(4, 5);
-/* The same where there is nothing to advise. */
+/* The same if there is nothing to advise. */
 #define ASSAY__GOOD(d, ...) assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL, __VA_ARGS__)
 #define ASSAY__UNKNOWN(d, ...) assay__diagnose(d, ASSAY__HEALTH_UNKNOWN, NULL, __VA_ARGS__)
 

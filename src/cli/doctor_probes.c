@@ -92,7 +92,7 @@ int assay__doctor_probes_open(struct assay__patient *patient)
             examine(made);
         else
             answered = assay__guard_run(examine, drop, made, limit_ns) == 0;
-        if (!answered) { /* what it holds now belongs to the thread; the others go on */
+        if (!answered) { /* its contents now belong to the thread; the others continue */
             e->reason = assay__arena_text(patient->arena, "no answer within %.3g s: gave up",
                                           (double)limit_ns * 1e-9);
             continue;

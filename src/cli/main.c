@@ -89,8 +89,8 @@ static void prepare_hwloc(void)
     setenv("HWLOC_PLUGINS_PATH", "/dev/null", 1);
 }
 
-/* `assay model.onnx` runs it, `assay saved.assay` reports on it: the first word is a file, or has
- * the name of one. NULL: it is neither. */
+/* `assay model.onnx` runs it, `assay saved.assay` reports on it: the first word is a file, or looks
+ * like the name of one. NULL: it is neither. */
 static const struct assay__command *command_of_file(const char *name)
 {
     const char *extension = assay__path_extension(name);

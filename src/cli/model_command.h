@@ -46,7 +46,7 @@ int assay__model_view(const struct assay__invocation *invocation, const char *fo
  *  stderr. */
 int assay__model_output_check(const char *command, const struct assay__model_flags *flags,
                               const struct assay__model *model, const char *name, bool zoo);
-/** assay__say_assumed of a workload; or, where it could not be planned, why not. */
+/** assay__say_assumed for a workload; or why it could not be planned. */
 void assay__model_say_assumed(const struct assay_report_options *view,
                               const struct assay__workload *workload, const char *unplanned);
 /** The text to stdout or to --output. The exit status. */

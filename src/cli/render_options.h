@@ -42,8 +42,8 @@ void assay__render_top(const struct assay__invocation *invocation,
 struct assay_report_options assay__report_options_of(const struct assay__render_options *options,
                                                      bool to_file);
 bool assay__wants_json(const struct assay__render_options *options);
-/** Says on stderr which sizes nobody gave (NULL or "": none) and how to give them, where the format
- *  (NULL: text) is not the text that says it: JSON is read by programs, stderr by people. */
+/** Says on stderr which sizes were assumed (NULL or "": none) and how to specify them, unless the
+ * format (NULL: text) already does: JSON is read by programs, stderr by people. */
 void assay__say_assumed(const char *format, const char *assumed);
 /** The document on stdout; NULL: what a JSON writer has put into `out`. Both are freed. The exit
  *  status. */

@@ -7,8 +7,8 @@
 #include "judge/diff.h"
 
 /** Whether the report can and may be written there; checked before anything is measured. `kept`:
- *  path of the profile, or NULL. 0, or an exit status after one line on stderr. path NULL: nothing
- *  is checked, 0. */
+ * path of the profile, or NULL. 0, or an exit status after one line on stderr. path NULL: nothing
+ * is checked, 0. */
 int assay__report_file_check(const char *command, const char *path, const char *kept);
 /** Refuses a file name with an unknown extension: "page.pdf" would contain something else. 0, or
  *  ASSAY__EXIT_USAGE after one line on stderr; 0 for a name without an extension, and for NULL. */
@@ -38,7 +38,7 @@ bool assay__same_file(const char *a, const char *b);
 int assay__report_figure(const struct assay_profile *profile, const char *name,
                          const struct assay__render_options *render, bool to_file,
                          struct assay__buf *out, struct assay_error *error);
-/** The same of several profiles side by side. */
+/** The same for several profiles side by side. */
 int assay__report_diff_figure(const struct assay__diff *diff, const char *name,
                               const struct assay__render_options *render, bool to_file,
                               struct assay__buf *out, struct assay_error *error);

@@ -33,7 +33,7 @@ int assay__run_go(struct assay__invocation *invocation, const struct assay__run_
  *  what was measured, and says so. Reports errors. The exit status. */
 int assay__run_show(const struct assay__run_flags *flags, const struct assay_profile *profile,
                     int code, const struct assay_error *error);
-/** assay__say_assumed of a profile's first trial, unless quiet. */
+/** assay__say_assumed for a profile's first trial, unless quiet. */
 void assay__run_say_assumed(const struct assay__run_flags *flags,
                             const struct assay_profile *profile);
 /** What Ctrl-C has left behind, in one line. ASSAY__EXIT_INTERRUPTED. */

@@ -1,6 +1,7 @@
 /* compare.c - one model on several devices, or several models on one, launches alternating. Devices
  * are those of every build of ONNX Runtime that run a tiny model; each build's own CPU provider
- * takes part as a control, so that a difference of versions is not taken for one of devices. */
+ * takes part as a control, so that a difference between versions is not mistaken for one between
+ * devices. */
 #include "base/clock.h"
 #include "base/no_memory.h"
 #include "base/options_read.h"
@@ -97,7 +98,7 @@ static int plan_devices(struct plan *plan, const char *list, const struct assay_
             : *why          ? why
                             : "not usable"); /* a row with the reason */
     }
-    /* the CPU of a further build, when another device of that build takes part */
+    /* the CPU of another build, if another device of that build takes part */
     for (size_t i = 0, count = plan->count; i < count; i++) {
         const char *device = plan->items[i].device, *slash = strchr(device, '/');
         if (!slash || plan->items[i].refused) continue;
@@ -183,7 +184,7 @@ out:
 
 /* --- measuring -------------------------------------------------------------------------------- */
 
-/* All rows once more, if others used the machine and are done. */
+/* Repeats all rows if others used the machine and are done. */
 static int again_when_quiet(struct assay__arms *arms, struct assay__arena *arena, uint64_t begin_ns,
                             struct assay_error *error)
 {

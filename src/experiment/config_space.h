@@ -37,7 +37,7 @@ int assay__config_read(struct assay__config_space *space, enum assay__axis axis,
 /** ASSAY_EINVAL with the limit: more threads than this machine can start in reasonable time (4 per
  *  CPU, but at least 64). 0: chosen by the engine, always allowed. */
 int assay__config_check_thread_count(long threads, struct assay_error *error);
-/** Counts the points. ASSAY_EINVAL when there are more than `most`. */
+/** Counts the points. ASSAY_EINVAL if there are more than `most`. */
 int assay__config_count(struct assay__config_space *space, size_t most, struct assay_error *error);
 /** Creates the rewritten copies of `model` that the precision axis needs. A rewrite that fails is
  *  recorded as a refusal, not an error. */

@@ -1,6 +1,5 @@
 /* device_search.c - which builds of the engines exist, what each offers (queried in child
- * processes), and the ceilings. An interrupt ends it immediately; what was found until then is
- * kept. */
+ * processes), and the ceilings. An interrupt ends it immediately; what was found so far is kept. */
 #include "experiment/device_search.h"
 
 #include "base/clock.h"

@@ -1,4 +1,4 @@
-/* quiet.c - see quiet.h. Nothing of ours runs while it waits, so that what uses the CPUs then is
+/* quiet.c - see quiet.h. Nothing of ours runs while it waits, so whatever uses the CPUs then is
  * other processes. */
 #include "experiment/quiet.h"
 
@@ -11,7 +11,8 @@
 
 #define MOST_S 10.0  /* to wait */
 #define LOOK_S 0.5   /* to see how busy it is */
-#define ROUND_UP 1.2 /* of what the launches took, as the next ones may take longer */
+#define ROUND_UP 1.2 /* multiple of what the launches took, because the next ones may take longer \
+                      */
 
 static double machine_share(double seconds)
 {

@@ -7,9 +7,9 @@
 #include "run/run_options.h"
 
 /** Sets options->ceilings (in the arena) for these devices: the saved ones and, with
- *  keeping.ceilings, those that can be measured. NULL among the devices is the default one; no
- *  devices at all: that of the options. A device without ceilings is not a failure: the profile
- *  says so, and a remark if measuring was requested. 0, ASSAY_ENOMEM or ASSAY_EINTERRUPTED. */
+ * keeping.ceilings, those that can be measured. NULL among the devices is the default one; no
+ * devices at all: that of the options. A device without ceilings is not a failure: the profile says
+ * so, and so does a message if measuring was requested. 0, ASSAY_ENOMEM or ASSAY_EINTERRUPTED. */
 int assay__run_ceilings(struct assay__arena *arena, const char *const *devices, size_t count,
                         struct assay__run_options *options, struct assay_error *error);
 

@@ -1,6 +1,6 @@
-/* same_levels.c - see same_levels.h. A session is made at each level and saves its graph; nothing
- * runs. The fingerprint is of structure and shapes: what optimisation does to weights alone (a
- * constant that is folded) shows in the nodes that go. */
+/* same_levels.c - see same_levels.h. A session is created at each level and saves its graph;
+ * nothing runs. The fingerprint covers structure and shapes: if optimisation only changes weights
+ * (by folding a constant), that shows in the nodes that disappear. */
 #include "experiment/same_levels.h"
 
 #include "base/clock.h"
@@ -60,7 +60,7 @@ int assay__same_levels_find(struct assay__same_levels *same,
     if (levels->count < 2 || assay__folder_temporary(folder, sizeof folder, NULL)) return 0;
     int code = 0;
     for (size_t i = 0; i < levels->count && code != ASSAY_EINTERRUPTED; i++) {
-        /* from `first` downwards and round: a level stands for those asked after it */
+        /* from `first` downwards and around: a level represents those queried after it */
         size_t v = (first + levels->count - i) % levels->count;
         double spent_s = (double)(assay__now_ns() - begin_ns) / 1e9;
         if (spent_s + (i ? spent_s / (double)i : 0) > budget_s) break;

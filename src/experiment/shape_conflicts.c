@@ -1,5 +1,5 @@
-/* shape_conflicts.c - plans the inputs of every point or model without running it. What is guessed
- * plays no part: only what was given can contradict itself. */
+/* shape_conflicts.c - plans the inputs of every point or model without running it. Guessed sizes
+ * are ignored: only given ones can contradict each other. */
 #include "experiment/shape_conflicts.h"
 
 #include "base/options_read.h"
@@ -17,7 +17,7 @@ static int plan_once(const struct assay__model *model, const struct assay__run_o
     plan.shapes_only = plan.any_size = true;
     int code = assay__workload_plan(model, &plan, &workload, &why);
     assay__workload_free(workload);
-    if (code != ASSAY_EINVAL) return 0; /* what else is wrong, the run itself will say */
+    if (code != ASSAY_EINVAL) return 0; /* the run itself will report any other error */
     return assay__refuse_option(error, "shapes", "%s: %s", label, why.message);
 }
 

@@ -5,12 +5,12 @@
 
 #include "experiment/config_space.h"
 
-/** Every batch and sequence of the space with the run's shapes. ASSAY_EINVAL of "shapes" names the
- *  point. */
+/** Checks every batch and sequence of the space with the run's shapes. ASSAY_EINVAL for "shapes"
+ * names the point. */
 int assay__space_shapes_check(const struct assay__config_space *space,
                               const struct assay__run_options *run, struct assay_error *error);
-/** The run's shapes with one model; a model that cannot be read is left to the run. ASSAY_EINVAL of
- *  "shapes" names `label`. */
+/** Checks the run's shapes with one model; a model that cannot be read is left to the run.
+ * ASSAY_EINVAL for "shapes" names `label`. */
 int assay__model_shapes_check(const struct assay__run_options *run, const char *model,
                               const char *label, struct assay_error *error);
 

@@ -25,7 +25,7 @@ struct work {
     struct assay__device_selection words;
     const char *refusals[ASSAY__SELECTED_DEVICES];
     struct assay_profile *kept;
-    bool software; /* the one device is emulated, when none varies */
+    bool software; /* the only device is emulated, if the device does not vary */
     struct assay__plan plan;
     uint64_t start_ns;
     struct assay__course course;

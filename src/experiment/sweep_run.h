@@ -15,7 +15,7 @@ struct assay__sweep_plan {
     const struct assay__config_space *space;
     const struct assay__run_options *whole;
     const struct assay__device_selection *devices; /* by value of the device axis; empty: none */
-    bool software;              /* the one device is emulated, when none varies */
+    bool software;              /* the only device is emulated, if the device does not vary */
     struct assay_profile *kept; /* of an earlier capture, which must outlive the new one; NULL */
     bool confirm;
     uint64_t start_ns;            /* when the command began */

@@ -1,11 +1,11 @@
 /* tune.c - chooses the configurations that a tuning tries next.
  *
  * A proposal is the untried point with the largest expected improvement over the best tried one
- * (Jones, Schonlau, Welch, Efficient Global Optimization, 1998), of the noise-free belief, times
- * the share of successful launches with its settings. Several points of one round are chosen one
- * after the other, each assumed to cost what the surrogate predicts (kriging believer). The search
- * ends when the largest expected improvement is negligible, or when the configurations are used
- * up. */
+ * (Jones, Schonlau, Welch, Efficient Global Optimization, 1998), according to the noise-free
+ * prediction, times the share of successful launches with its settings. Several points of one round
+ * are chosen one after the other, each assumed to cost what the surrogate predicts (kriging
+ * believer). The search ends when the largest expected improvement is negligible, or when the
+ * configurations are used up. */
 #include "experiment/tune.h"
 
 #include "base/stats.h"
@@ -211,7 +211,8 @@ static size_t propose(const struct assay__tune *tune, double best)
     return most < IMPROVEMENT_LEAST ? SIZE_MAX : chosen;
 }
 
-/* Believed points are at the end of `seen` until the round is over: they are not observations. */
+/* Points with assumed costs are at the end of `seen` until the round is over: they are not
+ * observations. */
 static int search_round(struct assay__tune *tune, size_t *points, size_t *count)
 {
     size_t real = tune->seen_count, believed = real, incumbent = assay__tune_incumbent(tune);
@@ -230,7 +231,8 @@ static int search_round(struct assay__tune *tune, size_t *points, size_t *count)
     return code;
 }
 
-/* Tried points by belief, best first; with `plausible`, only those that may still be the best. */
+/* Tried points by predicted cost, best first; with `plausible`, only those that may still be the
+ * best. */
 static size_t rank(const struct assay__tune *tune, size_t *points, size_t most, bool plausible)
 {
     size_t count = 0, best = assay__tune_incumbent(tune);

@@ -25,7 +25,7 @@
 #define FINAL_LONGEST_S 1.0
 #define RESERVE_MOST 0.4  /* of the budget, for the finalists */
 #define FINAL_SHARE 0.6   /* of the time left that the finalists may take */
-#define NO_USE 0.01       /* of the logarithm of the cost: what a setting is believed to bring */
+#define NO_USE 0.01       /* of the logarithm of the cost: predicted effect of a setting */
 #define LEVELS_SHARE 0.05 /* of the budget, to compare graphs */
 #define REPEATS 1         /* of a launch that was lost */
 #define REPEATS_START 2   /* everything is judged against the start */
@@ -360,7 +360,7 @@ static bool is_among(const size_t *points, size_t count, size_t point)
     return false;
 }
 
-/* Nothing with that value succeeded, although it was tried: it would not now. */
+/* Nothing with that value succeeded, although it was tried: it would not succeed now. */
 static bool is_hopeless(const struct session *s, size_t axis, size_t value)
 {
     bool tried = false;
@@ -528,8 +528,7 @@ static int skip_same_levels(struct session *s, struct assay_error *error)
     return code == ASSAY_ENOMEM ? assay__no_memory(error) : 0; /* an interrupted one ends later */
 }
 
-/* Spinning is what several threads do while they wait for each other: of one thread it is tried one
- * way only. */
+/* Threads spin while they wait for each other: with one thread, only one setting is tried. */
 static void skip_equals(struct session *s)
 {
     const struct assay__config_space *space = s->job->space;

@@ -22,7 +22,7 @@ struct assay__tune_job {
     uint64_t seed;
     struct assay__course *course;               /* of the progress */
     bool software[ASSAY__CONFIG_VALUES];        /* by device: measured once, never recommended */
-    const char *refusals[ASSAY__CONFIG_VALUES]; /* by device: why it cannot be used; NULL it can */
+    const char *refusals[ASSAY__CONFIG_VALUES]; /* by device: why it cannot be used; NULL: it can */
 };
 
 /** Measures until the budget is spent or there is nothing left to learn; the arms are begun here,

@@ -75,9 +75,9 @@ static double cost_s(const struct assay__attempt *attempt)
     return attempt->launches ? attempt->spent_s / attempt->launches : 0;
 }
 
-/* Rounds over the arms; active[0] is the run without changes. Launches that it had before count.
- * No launch is begun that would end after the budget, but the first of the first change. After each
- * round the last changes are left out for which the budget would not suffice; the first one
+/* Rounds over the arms; active[0] is the run without changes. Launches that it had before count. No
+ * launch is started that would end after the budget, except the first of the first change. After
+ * each round, the last changes are dropped if the budget would not suffice for them; the first one
  * stays. */
 static int rounds(struct assay__verifying *v, struct assay__attempt **active, size_t count,
                   struct assay_error *error)
@@ -107,7 +107,7 @@ static int rounds(struct assay__verifying *v, struct assay__attempt **active, si
     return code;
 }
 
-/* Once more, if others used the machine and are done, as far as the budget allows. */
+/* Repeats the launches if others used the machine and are done, as far as the budget allows. */
 static int again_when_quiet(struct assay__verifying *v, struct assay__attempt *const *active,
                             size_t count, uint64_t begin_ns, struct assay_error *error)
 {

@@ -6,8 +6,8 @@
  * so that a change of the batch is judged by samples per second (of one stream), every other one by
  * latency. It helps if the 95 % interval is above 1 and the outputs are within the limit of its
  * kind (change.c), by relative L2 or, if they are within ±1, by the largest difference; otherwise
- * the finding is withdrawn. Energy is reported, with an interval where every launch has a number;
- * only threads that sleep instead of spinning may be verified by it alone. */
+ * the finding is withdrawn. Energy is reported, with an interval if every launch has a number; only
+ * threads that sleep instead of spinning may be verified by it alone. */
 #include "experiment/verify_attempt.h"
 
 #include "judge/comparison.h"

@@ -214,8 +214,8 @@ static const char **dims_of(const struct assay__advice *advice, struct assay__ar
     return dims;
 }
 
-/* What the run fed back, "output=input"; {"none"} when nothing. NULL: what names say, which it then
- * was, or out of memory. */
+/* What the run fed back, "output=input"; {"none"} if nothing. NULL: found by names, as in that run,
+ * or out of memory. */
 static const char *const *states_of(const struct assay__trial *trial, struct assay__arena *arena,
                                     size_t *count)
 {

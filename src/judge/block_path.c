@@ -1,11 +1,11 @@
 /* block_path.c - the parts of a layer's name.
  *
- *   /layer1/layer1.0/conv1/Conv          layer1 · 0 · conv1    a part that repeats the one before
- * it /layer1.0.conv1/Conv                 layer1 · 0 · conv1    replaces it (PyTorch's exporter)
+ *   /layer1/layer1.0/conv1/Conv          layer1 · 0 · conv1    a part that repeats the previous one
+ *   /layer1.0.conv1/Conv                 layer1 · 0 · conv1    replaces it (PyTorch's exporter)
  *   /encoder/layer.3/attention/MatMul_2  encoder · layer · 3 · attention
- *   h.3.attn                             h · 3                 without an operator the last part is
- *   conv2_block1_1_conv/Conv2D           conv2 · block1 · 1    the layer itself
- *   p2o.Conv.0, Conv_12                  p2o; nothing          counters of operators are no places
+ *   h.3.attn                             h · 3                 without an operator, the last part
+ *   conv2_block1_1_conv/Conv2D           conv2 · block1 · 1    is the layer itself
+ *   p2o.Conv.0, Conv_12                  p2o; nothing          operator counters are not places
  */
 #include "judge/block_path.h"
 
@@ -25,7 +25,7 @@ bool assay__block_part_is_index(const char *text, size_t length)
     return length > 0;
 }
 
-/* "MatMul_2" where the model has a MatMul. */
+/* "MatMul_2" if the model has a MatMul. */
 static bool is_operator(const struct assay__block_part *part, const struct assay__map *operators)
 {
     char name[OPERATOR_MOST];
@@ -44,7 +44,7 @@ static bool repeats(const struct assay__block_part *one, const struct assay__blo
            (next->length == one->length || next->text[one->length] == '.');
 }
 
-/* What is between slashes; one that repeats its predecessor takes its place. */
+/* The parts between slashes; one that repeats its predecessor replaces it. */
 static size_t split_slashes(const char *name, struct assay__block_part *out)
 {
     size_t count = 0;
@@ -90,7 +90,7 @@ void assay__block_path(const char *name, const struct assay__map *operators,
         split_dots(&slashed[i], out);
     while (end < out->count && !is_operator(&out->parts[end], operators))
         end++;
-    if (end == out->count) { /* no operator: the layer's own name, and its counter */
+    if (end == out->count) { /* no operator: drop the layer's own name and its counter */
         while (end &&
                assay__block_part_is_index(out->parts[end - 1].text, out->parts[end - 1].length))
             end--;

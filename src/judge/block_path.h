@@ -1,6 +1,7 @@
-/* block_path.h - where in its model a layer is, by its name: "/layer1/layer1.0/conv1/Conv" is in
+/* block_path.h - where a layer is in its model, by its name: "/layer1/layer1.0/conv1/Conv" is in
  * layer1, 0, conv1. Exporters write module paths with slashes and dots, Keras with underscores
- * after a number; the operator at the end, and whatever an engine appended to it, is no place. */
+ * after a number; the operator at the end, and whatever an engine appended to it, is not a
+ * place. */
 #ifndef ASSAY_JUDGE_BLOCK_PATH_H
 #define ASSAY_JUDGE_BLOCK_PATH_H
 

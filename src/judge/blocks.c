@@ -1,8 +1,8 @@
 /* blocks.c - the layers' paths make a tree; a level is a cut through it. Below the cut a part of
  * the model is one group, whatever it contains; neighbours of one group are a block. The cut begins
- * below the root and moves down where one part holds nearly everything. A layer whose name tells no
- * place (an operator of the root, or one that the engine added) belongs to the group that is on
- * both sides of it, else to none. */
+ * below the root and moves down where one part contains nearly everything. A layer whose name shows
+ * no place (an operator of the root, or one that the engine added) belongs to the group on both
+ * sides of it, else to none. */
 #include "judge/blocks.h"
 
 #include "judge/block_path.h"
@@ -14,10 +14,11 @@
 #include <math.h>
 #include <string.h>
 
-#define DOMINANT 0.75 /* a part with more of the layers is replaced by what it is made of */
+#define DOMINANT 0.75 /* a part with more than this share of the layers is replaced by its parts \
+                       */
 #define ROOT 0        /* the node of layers without a place */
 #define USEFUL \
-    (2.0 / 3.0) /* blocks per layer, at most: beyond it a level says what the layers say */
+    (2.0 / 3.0) /* maximum blocks per layer: beyond it a level adds nothing to the layers */
 
 struct node { /* parents come before their children */
     size_t parent, depth;
@@ -68,7 +69,7 @@ static void place(struct tree *t, size_t layer, const struct assay__block_path *
         t->nodes[up].layers++;
 }
 
-/* Names of operators: the model's, and those that the engine made of them. */
+/* Names of operators: the model's, and the engine's fused ones. */
 static struct assay__map *find_operators(const struct assay__trial *trial)
 {
     struct assay__map *found = assay__map_new();
@@ -153,7 +154,7 @@ static size_t find_dominant(const struct tree *t, const bool *open)
     return ROOT;
 }
 
-/* Groups of the deepest useful cut, and which parts are open above it; *runs 0: there is none. */
+/* Groups of the deepest useful cut, and which parts above it are open; *runs 0: there is none. */
 static int cut_stages(const struct tree *t, bool *open, size_t *groups, size_t *runs)
 {
     size_t *tried = assay__arena_array(t->arena, t->layer_count + 1, sizeof *tried);
@@ -175,8 +176,8 @@ static int cut_stages(const struct tree *t, bool *open, size_t *groups, size_t *
     }
 }
 
-/* Groups within the stages; `open` becomes that of this cut. What a stage consists of alone is
- * passed through. */
+/* Groups within the stages; `open` becomes that of this cut. If a stage consists of a single part,
+ * that part is skipped. */
 static int cut_blocks(const struct tree *t, bool *open, const size_t *stages, size_t *groups,
                       size_t *runs)
 {

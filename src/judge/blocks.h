@@ -1,11 +1,11 @@
-/* blocks.h - the layers of a trial in the blocks that the model is built of: stage → block → layer,
- * from the structure of the layers' names (block_path.h), in execution order. A block is a run of
+/* blocks.h - the layers of a trial in the blocks of the model: stage → block → layer, from the
+ * structure of the layers' names (block_path.h), in execution order. A block is a run of
  * neighbouring layers, so a part of the model that runs in two pieces is two blocks of one name. It
  * is a pure function of names and order: every run of a model has the same blocks and ids.
  *
- * Levels that tell nothing are left out: one that holds everything ("features", "encoder") is
- * replaced by what it is made of, and a level of which every second layer would be a block of its
- * own is none. A model whose names have no structure has no levels. */
+ * Uninformative levels are left out: a part that contains everything ("features", "encoder") is
+ * replaced by its parts, and a level at which every second layer would be a block is dropped. A
+ * model whose names have no structure has no levels. */
 #ifndef ASSAY_JUDGE_BLOCKS_H
 #define ASSAY_JUDGE_BLOCKS_H
 
@@ -14,12 +14,13 @@
 enum { ASSAY__LEVEL_STAGE, ASSAY__LEVEL_BLOCK, ASSAY__BLOCK_LEVELS };
 
 struct assay__layer_block {
-    int id;            /* its place in `items` */
-    int level;         /* ASSAY__LEVEL_STAGE | ASSAY__LEVEL_BLOCK */
-    int parent;        /* id of the stage around it; -1: it is one */
-    const char *name;  /* "encoder/layer.3/attention"; "": these layers' names tell no place */
-    const char *label; /* the end of it: "attention", "layer.3"; "" of layers that are in the stage
-                          but in no block of it */
+    int id;           /* its place in `items` */
+    int level;        /* ASSAY__LEVEL_STAGE | ASSAY__LEVEL_BLOCK */
+    int parent;       /* id of the stage it is in; -1: it is a stage */
+    const char *name; /* "encoder/layer.3/attention"; "": these layers' names show no place */
+    /* the end of it: "attention", "layer.3"; "" for layers that are in the stage but in none of its
+     * blocks */
+    const char *label;
     size_t first, count; /* of the trial's layers */
     size_t timed;        /* of these */
     double time_ns;      /* their sum; NaN: none is timed */
@@ -34,7 +35,7 @@ struct assay__blocks {
     const int *of_layer[ASSAY__BLOCK_LEVELS]; /* id by layer; NULL: no such level */
 };
 
-/** Of the trial's layers; everything lives in the arena, names too. 0 or ASSAY_ENOMEM. */
+/** For the trial's layers; everything is in the arena, including names. 0 or ASSAY_ENOMEM. */
 int assay__blocks(const struct assay__trial *trial, struct assay__arena *arena,
                   struct assay__blocks *out);
 

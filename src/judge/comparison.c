@@ -21,7 +21,7 @@
 #include <string.h>
 
 #define L2_TOLD 0.001      /* a relative difference between outputs that is worth a warning */
-#define COSINE_RELATED 0.5 /* below it, the outputs of two models are of two tasks */
+#define COSINE_RELATED 0.5 /* below it, the outputs of two models belong to different tasks */
 
 static const char energy_metric[] = "energy.inference.gross";
 
@@ -63,7 +63,7 @@ static struct assay__comparison_row read_row(const struct assay_profile *profile
                                         .placement = assay__placement_summarise(trial, arena)};
     struct assay__judged *judged = &row.judged;
     if (!*judged->label) judged->label = trial->target.device;
-    /* the arms alternate, so what an interrupted trial measured counts like any other's */
+    /* the arms alternate, so the launches of an interrupted trial count like any others */
     bool ran = trial->state == ASSAY__TRIAL_OK || trial->state == ASSAY__TRIAL_INTERRUPTED ||
                (trial->state == ASSAY__TRIAL_FAILED &&
                 assay__trial_went_on(trial, ASSAY__COMPARISON_LAUNCHES));
@@ -128,7 +128,8 @@ static enum assay__verdict verdict_of(const struct assay__ratio *ratio, bool abo
     return ASSAY__VERDICT_SAME;
 }
 
-/* Two models that do not compute the same on purpose: that their outputs differ says nothing. */
+/* Two models that compute different things on purpose: it means nothing that their outputs
+ * differ. */
 static bool is_unrelated(const struct assay_profile *profile,
                          const struct assay__comparison_row *base,
                          const struct assay__comparison_row *row)
@@ -138,7 +139,7 @@ static bool is_unrelated(const struct assay_profile *profile,
     return a->model != b->model && assay__trial_value(b, "drift.cosine") < COSINE_RELATED;
 }
 
-/* Whether its outputs rule it out. A CPU's outputs are taken for the model's own; with another
+/* Whether its outputs rule it out. The CPU's outputs count as the model's own; with another
  * reference every NaN counts against the device that has it. Rows of one device are several models,
  * which may differ on purpose. */
 static void judge_outputs(const struct assay_profile *profile, const struct assay__comparison *all,
@@ -165,7 +166,7 @@ static void judge_outputs(const struct assay_profile *profile, const struct assa
             base->judged.label, drift, ASSAY__DRIFT_LIMIT);
 }
 
-/* "batch sizes differ: 1 (a.onnx), 1024 (b.onnx)"; "" when they do not. */
+/* "batch sizes differ: 1 (a.onnx), 1024 (b.onnx)"; "" if they do not. */
 static const char *list_batches(const struct assay__comparison *all, struct assay__arena *arena)
 {
     const char *list = "";
@@ -191,7 +192,7 @@ static const char *list_batches(const struct assay__comparison *all, struct assa
 static const struct {
     const char *name, *metric, *unit;
     const char *better; /* "1.3 × …" */
-    const char *lost;   /* for one that its outputs rule out: "would have been …" */
+    const char *lost;   /* for one that is ruled out by its outputs: "would have been …" */
 } goals[ASSAY__FOR_COUNT] = {
     {"latency", "latency.p50", "s", "as fast as", "faster"},
     {"throughput", "throughput.inferences", "1/s", "the throughput of", "better"},
@@ -244,8 +245,8 @@ static size_t top_candidate(const struct choice *c, size_t but)
  * per second, times the batch if the two have different batches.
  *
  * With one request at a time the rate follows from the latency: a second test of the same launches
- * would find differences that do not exist more often than a single test may. So what the medians
- * do not show is not claimed for the rates: the interval covers both. */
+ * would find differences that do not exist more often than a single test may. So a difference that
+ * the medians do not show is not claimed for the rates: the interval covers both. */
 static struct assay__ratio ratio_of(const struct choice *c,
                                     const struct assay__comparison_row *first,
                                     const struct assay__comparison_row *second, const char **reason)
@@ -300,7 +301,7 @@ static const char *name_row(const struct choice *c, const struct assay__comparis
                              assay__scaled(value_of(c, row), goals[c->goal].unit).text);
 }
 
-/* Its name and `text`, with a warning where its outputs drift or nodes ran elsewhere. */
+/* Its name and `text`, with a warning if its outputs drift or nodes ran elsewhere. */
 static const char *put_winner(const struct choice *c, const struct assay__comparison_row *row,
                               const char *text)
 {
@@ -368,7 +369,7 @@ static const char *compare_top(const struct choice *c, const struct assay__compa
                              noise, drift);
 }
 
-/* The best row by the goal, or none, and why; then the rows that only their outputs rule out, and
+/* The best row by the goal, or none, and why; then the rows ruled out only by their outputs, and
  * whether they would have been better. */
 static struct assay__recommendation recommend(const struct choice *c)
 {

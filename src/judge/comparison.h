@@ -19,8 +19,8 @@ enum assay__verdict {
 };
 
 struct assay__comparison_row {
-    /* the label is the trial's, else its device; the reason also says why there is no verdict, or
-     * which launches were lost */
+    /* label: the trial's, else its device; reason: also why there is no verdict, or which launches
+     * were lost */
     struct assay__judged judged;
     int64_t batch; /* samples per inference; 0 unknown */
     /* reference's p50 / this one's: above 1 is faster; NaN for the reference */
@@ -29,14 +29,15 @@ struct assay__comparison_row {
     /* judged.energy is the median over launches if 5 or more have a known energy, else that of all
      * windows together */
     bool energy_by_launch;
-    /* ratio of judged.energy, this / reference; of all windows of both if one of the two is not by
-     * launch; NaN unknown */
+    /* ratio of judged.energy, this / reference; over all windows of both if one of the two is not
+     * per launch; NaN unknown */
     double energy_ratio;
     struct assay__ratio energy;         /* the same by launches; NaN without an interval */
     const char *energy_reason;          /* why there is no interval; "" */
     enum assay__verdict energy_verdict; /* FASTER: it takes less */
     const char *unadvised;              /* why its outputs rule it out, however fast it is; "" */
-    bool unrelated; /* another model than the reference's, whose outputs have nothing in common */
+    /* a different model from the reference's, with outputs that have nothing in common */
+    bool unrelated;
     struct assay__placement_summary placement;
 };
 
@@ -68,8 +69,8 @@ struct assay__ratio assay__comparison_launches(const struct assay__trial *a,
 /** "latency", "throughput", "energy" */
 const char *assay__goal_name(enum assay__goal_kind goal);
 
-/** The reference is the trial whose role says so, else the first usable one. Everything lives in
- *  the arena; 0 or ASSAY_ENOMEM. */
+/** The reference is the trial whose role says so, else the first usable one. Everything is in the
+ * arena; 0 or ASSAY_ENOMEM. */
 int assay__comparison(const struct assay_profile *profile, struct assay__arena *arena,
                       struct assay__comparison *out);
 /** What the comparison of launches is based on: "latency.p50", "latency.p5", … */

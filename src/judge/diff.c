@@ -153,7 +153,7 @@ static bool ran(const struct assay__trial *trial)
 }
 
 /* The trial requested by label or number, else the one with the base's label, else the first that
- * ran (a predicted one has a latency too, marked as an estimate), else the first. */
+ * ran (a predicted one also has a latency, marked as an estimate), else the first. */
 static int choose_trial(const struct assay__diff_input *input, const struct assay__diff_side *base,
                         struct assay__diff_side *side, struct assay_error *error)
 {

@@ -20,7 +20,7 @@ enum assay__diff_verdict {
     ASSAY__DIFF_EQUAL,          /* exactly the same number */
     ASSAY__DIFF_LOWER,          /* the interval of the ratio is below 1 */
     ASSAY__DIFF_HIGHER,
-    ASSAY__DIFF_EXACT, /* counted from the graph, not measured: any other number is a difference */
+    ASSAY__DIFF_EXACT, /* counted from the graph, not measured: any change is a difference */
 };
 
 struct assay__diff_delta {
@@ -71,7 +71,7 @@ enum assay__diff_match {
     ASSAY__DIFF_NAME,      /* the same name */
     ASSAY__DIFF_POSITION,  /* the same operator between the same neighbours */
 };
-/** "origin", "structure", "name", "position"; "only". */
+/** "origin", "structure", "name", "position" or "only". */
 const char *assay__diff_match_name(enum assay__diff_match match);
 
 enum assay__diff_kind {
@@ -114,7 +114,7 @@ struct assay__diff {
     size_t layer_count;
     size_t *layer_order;       /* by change in time, the largest first */
     const char *layers_reason; /* why there are no rows, or none of a side; "" */
-    double layers_spread;      /* of sums over passes, the larger of the sides; NaN */
+    double layers_spread;      /* spread of sums over passes, the larger of the sides; NaN */
     /* the runs as a whole show no difference: a row must exceed the spread of the sum */
     bool layers_strict;
     size_t layers_judged;    /* rows of single layers with an interval, also in `judged` */
@@ -135,14 +135,14 @@ struct assay__diff_input {
     const char *trial;
 };
 
-/** 2 to ASSAY__DIFF_MOST profiles. Everything lives in the arena, the profiles must outlive it. 0,
- *  ASSAY_ENOMEM, ASSAY_EINVAL, ASSAY_ENOTFOUND (no such trial). */
+/** 2 to ASSAY__DIFF_MOST profiles. Everything is in the arena; the profiles must outlive it. 0,
+ * ASSAY_ENOMEM, ASSAY_EINVAL, ASSAY_ENOTFOUND (no such trial). */
 int assay__diff(const struct assay__diff_input *inputs, size_t count, struct assay__arena *arena,
                 struct assay__diff *out, struct assay_error *error);
 
 /* --- for reports ------------------------------------------------------------------------------ */
 
-/** Where a metric's row goes: a line, or one of three folds. */
+/** Where the row of a metric goes: a line, or one of three folds. */
 enum assay__diff_fold {
     ASSAY__DIFF_LINE,
     ASSAY__DIFF_FOLD_SAME,     /* no difference shown */
@@ -164,14 +164,14 @@ void assay__diff_layer_remark(struct assay__buf *out, const struct assay__diff *
 /* --- between the files of this subject -------------------------------------------------------- */
 
 struct assay__diff_values {
-    struct assay__launch_values launches; /* may hold values that are not above 0 */
+    struct assay__launch_values launches; /* may have values that are not above 0 */
     double value;
 };
 /* Which layers of several runs are the same work (diff_align.c). */
 struct assay__align_side {
     const struct assay__layer *layers;
     size_t count;
-    bool same_model; /* as the first side's: names of nodes mean the same */
+    bool same_model; /* the same as the first side's: node names have the same meaning */
 };
 struct assay__align {
     size_t *offsets;        /* sides + 1: layer i of side s is number offsets[s] + i */
@@ -179,10 +179,10 @@ struct assay__align {
     unsigned char *matches; /* by group: enum assay__diff_match */
     size_t group_count;
 };
-/** At most ASSAY__DIFF_MOST sides. The result lives in the arena. 0 or ASSAY_ENOMEM. */
+/** At most ASSAY__DIFF_MOST sides. The result is in the arena. 0 or ASSAY_ENOMEM. */
 int assay__align(const struct assay__align_side *sides, size_t count, struct assay__arena *arena,
                  struct assay__align *out);
-/** By launches where there are enough, else by the two values. `exact`: counted, not measured. */
+/** By launches if there are enough, else by the two values. `exact`: counted, not measured. */
 struct assay__diff_delta assay__diff_delta(const struct assay__diff_values *base,
                                            const struct assay__diff_values *other, bool exact,
                                            struct assay__arena *arena);
@@ -196,8 +196,8 @@ bool assay__diff_by_launch(struct assay__diff_values *sides, size_t count,
 int assay__diff_digits(const struct assay__diff_delta *delta);
 struct assay__diff_delta assay__diff_no_delta(const char *reason);
 
-/* Running out of memory sticks to the arena. */
-/** Metrics and layers of sides that are chosen and named already; no sentences, no causes. */
+/* Running out of memory is recorded in the arena. */
+/** Metrics and layers of sides that are already chosen and named; no sentences, no causes. */
 void assay__diff_between(struct assay__diff *diff, struct assay__arena *arena);
 void assay__diff_metrics(struct assay__diff *diff, struct assay__arena *arena);
 void assay__diff_layers(struct assay__diff *diff, struct assay__arena *arena);

@@ -1,16 +1,16 @@
 /* diff_align.c - which layers of several runs are the same work. Layers of all sides are nodes of
- * one union-find structure; each step below joins some, the surest evidence first:
+ * one union-find structure; each step below joins some, with the strongest evidence first:
  *
- * 1. Origin. A layer's `from` holds the nodes of the model that it came from. Layers that share one
+ * 1. Origin. A layer's `from` has the nodes of the model that it came from. Layers that share one
  *    belong together; so a fused layer is joined with the layers it is made of, in either
  *    direction. A name that occurs several times on both sides is matched in order of occurrence
- *    when the counts agree, and not at all when they do not.
+ *    if the counts agree, and not at all if they do not.
  * 2. Structure. Between different models names prove nothing (exporters number nodes: one more
  *    layer renames all later ones). Then the longest common subsequence over operator, FLOPs and
  *    bytes comes first, and names only join layers of the same operator.
- * 3. Name. Layers that are still alone, by their name, with the same operator. Where a side knows
- *    origins, a layer without one was made up by the engine, and so was its name: ONNX Runtime
- *    numbers its reorders anew in each session. Such a name joins nothing.
+ * 3. Name. Layers that are still alone, by their name, with the same operator. If a side knows
+ *    origins, a layer without one was added by the engine, which also made up its name: ONNX
+ *    Runtime renumbers its reorders in each session. Such a name joins nothing.
  * 4. Position. Between the matched neighbours (the longest run of matches that keeps the order):
  *    the longest common subsequence over operator and work, then over the operator alone (not for
  *    another model of which less than half was matched so far).
@@ -38,11 +38,11 @@ struct state {
     size_t count, total;
     size_t *offsets;
     size_t *parent, *size;
-    uint32_t *mask;       /* of roots: sides that have a layer in the group */
+    uint32_t *mask;       /* for roots: sides that have a layer in the group */
     unsigned char *match; /* of roots */
     uint64_t *keys;
     size_t cells_left;
-    struct assay__arena *arena; /* of all that is forgotten in the end */
+    struct assay__arena *arena; /* for temporary data */
     /* scratch of by_order */
     struct anchor *all, *kept;
     size_t *gap_a, *gap_b, *first, *tails, *before;
@@ -171,7 +171,7 @@ static void join_words(struct state *s, enum assay__diff_match match, bool caref
             join_apart(s, first, second, match);
         size_t next_x = a->entries[x].next, next_y = b->entries[y].next;
         if (next_x == NONE && next_y == NONE) break;
-        if (next_x != NONE) x = next_x; /* the one of one-to-many stays where it is */
+        if (next_x != NONE) x = next_x; /* in a one-to-many match, the single one stays in place */
         if (next_y != NONE) y = next_y;
     }
 }
@@ -257,8 +257,7 @@ static int solve(struct state *s, const struct gap *g, enum assay__diff_match ma
     return code;
 }
 
-/* Equal ends first; what is between them exactly where the table is small enough, else by looking
- * ahead. */
+/* Equal ends first; the rest exactly if the table is small enough, else by looking ahead. */
 static int fill_gap(struct state *s, const struct gap *g, enum assay__diff_match match)
 {
     struct gap rest = *g;
@@ -312,8 +311,8 @@ static size_t keep_in_order(struct state *s, size_t count)
     return length;
 }
 
-/* Fills the gaps between the matches of the base with side p: each layer of the base with the first
- * layer of p in its group. */
+/* Fills the gaps between the matches of the base with side p: each layer of the base is paired with
+ * the first layer of p in its group. */
 static int by_order(struct state *s, size_t p, enum assay__diff_match match)
 {
     struct gap g = {s->gap_a, s->gap_b, 0, 0};

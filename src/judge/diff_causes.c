@@ -1,8 +1,8 @@
 /* diff_causes.c - what else differs between the runs, ranked by how likely it explains a change of
  * speed. The weights are judgement, not measurement: they only order the list. An unknown value is
- * no difference; an option that only one run has is. Numbers of the machine's state (clock, other
- * load, steal time) count when they differ by more than the noise of a run: 2 % of a clock, 2 % of
- * the CPU time. */
+ * not a difference; an option that only one run has is one. Numbers of the machine's state (clock,
+ * other load, steal time) count when they differ by more than the noise of a run: 2 % of a clock, 2
+ * % of the CPU time. */
 #include "judge/diff.h"
 
 #include "base/buf.h"
@@ -184,7 +184,7 @@ static const struct {
     {"library", 66},
     {"script", 0},
     {"state", 88},
-    /* what the real-time factor is of: no reason for another time */
+    /* only affects the real-time factor: does not explain a different time */
     {"seconds_per_inference", 0},
 };
 
@@ -192,7 +192,7 @@ static int option_weight(const char *key)
 {
     for (size_t i = 0; i < sizeof option_weights / sizeof option_weights[0]; i++)
         if (strcmp(option_weights[i].key, key) == 0) return option_weights[i].weight;
-    return 60; /* an option without a row may well matter */
+    return 60; /* an unknown option may well matter */
 }
 
 static void add_option(struct list *list, const char *key)
@@ -233,7 +233,7 @@ static int by_weight(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-/* All fingerprints are known and equal: then a name is only a name. */
+/* All fingerprints are known and equal: then a different name means nothing. */
 static bool same_graph(struct list *list)
 {
     const char *first = fingerprint(list, &list->diff->sides[0]);

@@ -1,13 +1,13 @@
 /* diff_layers.c - the layers of several profiles side by side: rows from the alignment
  * (diff_align.c), their times and names, and which of them are worth a line.
  *
- * The launch is the unit. Where both sides timed a row's layers in at least five launches, the row
- * is judged like any number: by the rank test on the sums of its layers, launch by launch; it is
- * shown when the interval excludes 1. Without, a row has a ratio and no interval; then the spread
- * of the sum of all layers between the passes of one run says what noise is, and a row is shown
- * when it changed by more than that, relatively. Where latency or the sum of all layers shows no
- * difference between the runs, a row must have changed by more than the spread of the whole sum:
- * less is not distinguishable from noise. */
+ * The launch is the unit. If both sides timed a row's layers in at least five launches, the row is
+ * judged like any number: by the rank test on the sums of its layers, launch by launch; it is shown
+ * if the interval excludes 1. Otherwise a row has a ratio and no interval; then the spread of the
+ * sum of all layers between the passes of one run defines the noise, and a row is shown if its
+ * relative change exceeds that. If latency or the sum of all layers shows no difference between the
+ * runs, a row must have changed by more than the spread of the whole sum: less is not
+ * distinguishable from noise. */
 #include "judge/diff.h"
 
 #include "base/map.h"
@@ -85,7 +85,7 @@ static bool new_row(const struct assay__diff *diff, struct assay__arena *arena, 
     return row->members && row->starts && row->times_ns && row->deltas;
 }
 
-/* Members of each group lie side after side, because layers are numbered so. */
+/* The members of each group are ordered by side, because layers are numbered that way. */
 static void make_rows(struct assay__diff *diff, struct assay__arena *arena,
                       const struct assay__align *found)
 {
@@ -126,7 +126,7 @@ static const struct assay__layer *member(const struct assay__diff *diff,
     return &layers_of(diff, side)->items[row->members[row->starts[side] + which]];
 }
 
-/* Times are medians over launches where they are judged, else the run's. */
+/* Times are medians over launches if they are judged, else those of the run. */
 static void judge_times(struct assay__diff *diff, struct assay__diff_layer *row,
                         struct assay__diff_values *values, struct assay__arena *arena)
 {
@@ -139,8 +139,8 @@ static void judge_times(struct assay__diff *diff, struct assay__diff_layer *row,
     }
 }
 
-/* The time of a row on a side; launch by launch, of the launches that timed all of its layers:
- * half a row is no row. */
+/* The time of a row on a side; launch by launch, of the launches that timed all of its layers: half
+ * a row does not count. */
 static struct assay__diff_values row_times(const struct assay__diff *diff,
                                            const struct assay__diff_layer *row, size_t side,
                                            struct assay__arena *arena)
@@ -183,7 +183,7 @@ static void judge_row(struct assay__diff *diff, struct assay__diff_layer *row,
     }
 }
 
-/* The row added; NULL: no side has the time. */
+/* The row that was added; NULL: no side has the time. */
 static const struct assay__diff_layer *add_special(struct assay__diff *diff,
                                                    struct assay__arena *arena,
                                                    enum assay__diff_kind kind, const char *metric)
@@ -215,7 +215,7 @@ static const struct assay__diff_layer *add_special(struct assay__diff *diff,
 
 /* --- what is shown ---------------------------------------------------------------------------- */
 
-/* How far passes of one run differ, and the rule that follows from it. */
+/* How much the passes of one run differ, and the resulting rule. */
 static void find_scale(struct assay__diff *diff, const struct assay__diff_layer *sum)
 {
     for (size_t s = 0; s < diff->count; s++) {

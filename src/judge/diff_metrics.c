@@ -1,6 +1,6 @@
 /* diff_metrics.c - the metrics of several profiles side by side, and which rows a report folds. A
- * row's interval comes from the values of the launches where the profiles hold them. Some metrics
- * of a trial are a known multiple of one that every launch has (compute.rate = compute.flops /
+ * row's interval comes from the values of the launches, if the profiles have them. Some metrics of
+ * a trial are a known multiple of one that every launch has (compute.rate = compute.flops /
  * latency.p50): their launches, and so their interval, follow from it. */
 #include "judge/diff.h"
 
@@ -35,7 +35,7 @@ static const char *const keys[] = {
     "compute.utilization", "llm.ttft",           "llm.itl",
 };
 
-/* Spreads and costs of measuring are neither fast nor slow. */
+/* Spreads and costs of measuring are neither faster nor slower. */
 static const char *const neutral[] = {"latency.stddev", "latency.iqr",  "overhead.",
                                       "sensor.",        "disturbance.", "hardware."};
 
@@ -139,7 +139,7 @@ static void judge_row(struct assay__diff *diff, struct assay__arena *arena,
     }
 }
 
-/* The row of that name, unless it is there or no side has it; judged later. */
+/* Adds the row of that name, unless it exists or no side has it; judged later. */
 static void add_row(struct assay__diff *diff, struct assay__arena *arena, struct assay__map *seen,
                     const char *name)
 {
@@ -172,7 +172,7 @@ static void add_row(struct assay__diff *diff, struct assay__arena *arena, struct
 }
 
 /* latency.p50 first, then the key metrics, then the rest, each in the order of the metric table;
- * metrics that it does not have come last, in order of appearance. */
+ * metrics not in the table come last, in order of appearance. */
 void assay__diff_metrics(struct assay__diff *diff, struct assay__arena *arena)
 {
     size_t most = 1, sorted = 0;

@@ -1,5 +1,5 @@
-/* headline.c - see headline.h. A sentence is its first part and as many of the others, in their
- * order of worth, as fit into the words that it may have. */
+/* headline.c - see headline.h. A sentence is its first part and as many of the others, in order of
+ * importance, as fit within the word limit. */
 #include "judge/headline.h"
 
 #include "base/text.h"
@@ -42,7 +42,7 @@ const char *assay__headline_cut(const char *text, struct assay__arena *arena)
     return assay__arena_text(arena, "%.*s…", (int)end, text);
 }
 
-/* The line with the part behind it, or without where it would become too long. */
+/* The line with the part appended, or without it if it would become too long. */
 static const char *extend(const char *line, const char *part, struct assay__arena *arena)
 {
     size_t words = assay__count_words(line) + assay__count_words(part);
@@ -51,10 +51,10 @@ static const char *extend(const char *line, const char *part, struct assay__aren
 
 /* --- how much better -------------------------------------------------------------------------- */
 
-/* Words for a gain of g: in percent while it is below 2, else "3.2 × …". */
+/* A gain of g as text: in percent below 2, else "3.2 × …". */
 struct gain_words {
     const char *percent, *times;
-    bool saves; /* the percentage is of what is saved, (1 - 1/g): of time or energy */
+    bool saves; /* the percentage is the time or energy saved, 1 - 1/g */
 };
 static const struct gain_words faster = {"faster than", "as fast as", true},
                                slower = {"slower than", "the time of", false},
@@ -90,8 +90,8 @@ static struct assay__interval inverse(struct assay__interval ci)
 
 /* --- several profiles ------------------------------------------------------------------------- */
 
-/* What else is worth saying, as far as it fits: the likeliest cause, the operator that changed
- * most, the times. */
+/* Further details, as far as they fit: the likeliest cause, the operator that changed the most, the
+ * times. */
 static const char *add_causes(const char *line, const struct assay__diff *diff, size_t side,
                               struct assay__arena *arena)
 {
@@ -190,7 +190,7 @@ static size_t side_of(const struct assay__layer_changes *changes,
     return SIZE_MAX;
 }
 
-/* Which operator makes most of the difference between the best and the reference. */
+/* Which operator accounts for most of the difference between the best and the reference. */
 static const char *add_operator(const char *line, const struct assay__layer_changes *changes,
                                 const struct assay__comparison_row *a,
                                 const struct assay__comparison_row *b, struct assay__arena *arena)
@@ -279,7 +279,7 @@ const char *assay__headline_sweep(const struct assay_profile *profile,
 
 /* --- a tuning --------------------------------------------------------------------------------- */
 
-/* "threads=1 spinning=off": what it sets otherwise than the start; "" nothing. */
+/* "threads=1 spinning=off": what it sets differently from the start; "" nothing. */
 static const char *changed_settings(const struct assay_profile *profile,
                                     const struct assay__tune_result *result,
                                     struct assay__arena *arena)
@@ -297,7 +297,7 @@ static const char *changed_settings(const struct assay_profile *profile,
     return text;
 }
 
-/* What the table of the configurations shows of the goal. */
+/* The number of the goal in the table of configurations. */
 static struct assay__digits cost_text(const struct assay__tune_row *row, enum assay__plan_goal goal)
 {
     const struct assay__judged *j = &row->judged;

@@ -1,5 +1,5 @@
-/* held_tensors.c - see held_tensors.h. A tensor is known by its producer and its name: an engine
- * may make one value twice, in two layouts. */
+/* held_tensors.c - see held_tensors.h. A tensor is identified by its producer and its name: an
+ * engine may compute one value twice, in two layouts. */
 #include "judge/held_tensors.h"
 
 #include "base/map.h"
@@ -54,7 +54,7 @@ static int by_first(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* What the tensor is a view of; NULL: of nothing. */
+/* What the tensor is a view of; NULL: it is not a view. */
 static struct assay__held_tensor *viewed(const struct held *h,
                                          const struct assay__held_tensor *tensor)
 {
@@ -64,7 +64,7 @@ static struct assay__held_tensor *viewed(const struct held *h,
     return from && from != tensor && from->bytes == tensor->bytes ? from : NULL;
 }
 
-/* The last made first, so that a view of a view lengthens what both are of. */
+/* In reverse order of creation, so that a view of a view extends the life of the original. */
 static int join_views(struct held *h)
 {
     size_t count = h->out->count, kept = 0;

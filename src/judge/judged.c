@@ -1,4 +1,4 @@
-/* judged.c - reads what is judged of a trial: its launches, its numbers, its limits. */
+/* judged.c - reads what a trial is judged by: its launches, its numbers, its limits. */
 #include "judge/judged.h"
 
 #include "base/metric_value.h"
@@ -34,8 +34,8 @@ static bool is_disturbed(const struct assay__launch *launch)
     return launch_load(launch) >= ASSAY__BUSY_SHARE;
 }
 
-/* Are there enough launches without other load for a verdict by them alone? As many as were asked
- * for, five at most; a tuning asks for one at a time. */
+/* Whether there are enough launches without other load for a verdict based on them alone: as many
+ * as were requested, at most five; a tuning requests one at a time. */
 static bool quiet_suffice(const struct assay__trial *trial)
 {
     int asked = trial->protocol.launches;
@@ -47,7 +47,7 @@ static bool quiet_suffice(const struct assay__trial *trial)
     return quiet >= needed;
 }
 
-/* The trial with the launches that count: without the disturbed ones, where the others suffice. */
+/* The launches of a trial that count: without the disturbed ones, if the others suffice. */
 static struct assay__trial quiet_part(const struct assay__trial *trial, struct assay__arena *arena)
 {
     struct assay__trial part = *trial;
@@ -124,7 +124,7 @@ double assay__other_load(const struct assay__trial *trials, size_t count)
     return most;
 }
 
-/* During the trials that a verdict rests on: of a tuning its finalists, where it has some. */
+/* During the trials that a verdict is based on: in a tuning its finalists, if it has any. */
 static double verdict_load(const struct assay_profile *profile, size_t *left_out)
 {
     double most = NAN;
@@ -189,7 +189,7 @@ void assay__axes_add(struct assay__axes *axes, const struct assay__trial *trial)
 
 /* --- what is judged of it --------------------------------------------------------------------- */
 
-/* Of the metric, or of `other` (NULL: none) where that alone is known. */
+/* Of the metric, or of `other` (NULL: none) if only that is known. */
 static struct assay__number number(const struct assay__trial *trial, const char *name,
                                    const char *other)
 {
@@ -248,7 +248,7 @@ const char *assay__limits_broken(const struct assay__plan *plan, const struct as
     return "";
 }
 
-/* Used / allowed: of latency, of memory; 0 without a limit. */
+/* Used / allowed, for latency and for memory; 0 without a limit. */
 static void limit_shares(const struct assay__plan *plan, const struct assay__trial *trial,
                          double *latency, double *memory)
 {

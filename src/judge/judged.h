@@ -1,7 +1,7 @@
 /* judged.h - a trial as comparisons, sweeps, tunings and verified advice judge it: its label,
  * whether it ran, its numbers with their metrics, and its launches. One function reads it, so that
- * all of them see the same. Running out of memory sticks to the arena (base/arena.h): what could
- * not be read is empty, and the caller checks once. */
+ * all of them see the same values. Running out of memory is recorded in the arena (base/arena.h):
+ * what could not be read is empty, and the caller checks once. */
 #ifndef ASSAY_JUDGE_JUDGED_H
 #define ASSAY_JUDGE_JUDGED_H
 
@@ -11,28 +11,28 @@
 
 /* --- its launches -------------------------------------------------------------------------- */
 
-#define ASSAY__COMPARISON_LAUNCHES 5 /* of each side: below that the rank test gives no verdict */
+#define ASSAY__COMPARISON_LAUNCHES 5 /* per side: with fewer, the rank test gives no verdict */
 
-/** One number for each launch that ended well. */
+/** One number for each successful launch. */
 struct assay__launch_values {
     double *items;
     size_t count;
 };
-/** Of a metric, in the order of the launches; what is unknown is left out. */
+/** Values of a metric, in the order of the launches, without unknown ones. */
 struct assay__launch_values assay__launch_metric(const struct assay__trial *trial,
                                                  const char *metric, struct assay__arena *arena);
-/** The same, above 0 only: times, rates and energies, which ratios are made of; and without the
- *  launches that other load disturbed, where enough others are there. */
+/** The same with only values above 0, for ratios of times, rates and energies; and without launches
+ * disturbed by other load, if there are enough others. */
 struct assay__launch_values assay__launch_values(const struct assay__trial *trial,
                                                  const char *metric, struct assay__arena *arena);
 struct assay__launch_values assay__launch_sorted(const struct assay__launch_values *values,
                                                  struct assay__arena *arena);
-/** median(b) / median(a) by the rank test; unknown where a side has too few launches. */
+/** median(b) / median(a) by the rank test; unknown if a side has too few launches. */
 struct assay__ratio assay__launch_ratio(const struct assay__launch_values *a,
                                         const struct assay__launch_values *b,
                                         struct assay__arena *arena);
 /** The trial lost a launch but ran to its end with at least `needed` good ones: these are judged
- *  like any other's. */
+ * like those of any other trial. */
 bool assay__trial_went_on(const struct assay__trial *trial, size_t needed);
 
 /* --- the settings that vary ------------------------------------------------------------------- */
@@ -48,7 +48,7 @@ void assay__axes_add(struct assay__axes *axes, const struct assay__trial *trial)
 
 struct assay__number {
     double value; /* base unit; NaN unknown */
-    /* gives its state and source, or why it is unknown; NULL: the trial does not have it. The value
+    /* has its state and source, or why it is unknown; NULL: the trial does not have it. The value
      * may be another statistic of the metric: the median over launches. */
     const struct assay_metric *metric;
 };
@@ -67,7 +67,7 @@ struct assay__judged {
     struct assay__number bandwidth, compute, utilization;
     struct assay__number drift;     /* relative L2 of its outputs from the reference's */
     struct assay__number nonfinite; /* values that are NaN or infinite, unlike the reference's */
-    struct assay__number own_nonfinite;  /* of its outputs, whatever the reference's are */
+    struct assay__number own_nonfinite;  /* of its outputs, regardless of the reference's */
     struct assay__launch_values medians; /* latency in s */
 };
 
@@ -77,30 +77,31 @@ struct assay__judged assay__judged_read(const struct assay_profile *profile, siz
 
 /* --- other load ------------------------------------------------------------------------------- */
 
-/** From this share of the machine's CPU time in other processes on, a verdict says so, … */
+/** If other processes use this share of the machine's CPU time, a verdict says so, … */
 #define ASSAY__BUSY_SHARE 0.2
-/** … and from this on it is withdrawn. */
+/** … and at this share it is withdrawn. */
 #define ASSAY__BUSY_MUCH 0.5
 /** The share during a trial's launches that count (as in assay__launch_values); NaN unknown.
- *  Scripted times do not notice it, so it is unknown of the fake engine's unless a launch has it.
- *  *left_out (NULL legal): launches that do not count because of it. */
+ * Scripted times are not affected by it, so it is unknown for the fake engine unless a launch has
+ * it. *left_out (may be NULL): launches that do not count because of it. */
 double assay__trial_load(const struct assay__trial *trial, size_t *left_out);
 /** The largest of several trials. */
 double assay__other_load(const struct assay__trial *trials, size_t count);
-/** Behind a verdict on all trials of a profile: "; other processes used up to 30 % of the CPU time
- *  meanwhile: measure again when they are done", or how many launches were left out; "" when it was
- *  quiet, or is not known. */
+/** Appended to a verdict on all trials of a profile: "; other processes used up to 30 % of the CPU
+ * time meanwhile: measure again when they are done", or how many launches were left out; "" if the
+ * machine was quiet, or it is unknown. */
 const char *assay__load_caveat(const struct assay_profile *profile, struct assay__arena *arena);
-/** "withdrawn: machine busy (84 % used by others)", in place of one; "" it stands. */
+/** "withdrawn: machine busy (84 % used by others)", instead of a verdict; "": the verdict
+ * stands. */
 const char *assay__load_withdraws(const struct assay_profile *profile, struct assay__arena *arena);
 
 /* --- limits of a sweep or a tuning ------------------------------------------------------------ */
 
-/** Which limit of the plan (a latency percentile, memory) the trial breaks; "" it is within them.
- */
+/** Which limit of the plan (a latency percentile, memory) the trial breaks; "": it is within
+ * them. */
 const char *assay__limits_broken(const struct assay__plan *plan, const struct assay__trial *trial,
                                  struct assay__arena *arena);
-/** How far it is beyond the limit that it breaks most: 1.2 is 20 % over. NaN unknown. */
+/** How far it exceeds the limit that it breaks most: 1.2 is 20 % over. NaN unknown. */
 double assay__limits_excess(const struct assay__plan *plan, const struct assay__trial *trial);
 /** The same in words: "a: latency.p99 is 24 ms, the limit is 20 ms (20 % over)". */
 const char *assay__limits_missed(const struct assay__plan *plan, const struct assay__trial *trial,

@@ -1,5 +1,5 @@
-/* layer_changes.c - see layer_changes.h. The time of an operator is the sum of its layers; where
- * both sides timed them in at least five launches it is judged by the rank test, as a layer is. */
+/* layer_changes.c - see layer_changes.h. The time of an operator is the sum of its layers; if both
+ * sides timed them in at least five launches, it is judged by the rank test, like a layer. */
 #include "judge/layer_changes.h"
 
 #include "base/map.h"

@@ -1,6 +1,6 @@
-/* layer_changes.h - why trials of a comparison differ: which operators and layers take longer or
- * shorter than the reference's, where layers were timed. A pure function of the profile, over the
- * layers of diff.h: those of several models are matched by the nodes that they came from. */
+/* layer_changes.h - why trials of a comparison differ: which operators and layers take more or less
+ * time than the reference's, if layers were timed. A pure function of the profile, over the layers
+ * of diff.h: those of several models are matched by the nodes they came from. */
 #ifndef ASSAY_JUDGE_LAYER_CHANGES_H
 #define ASSAY_JUDGE_LAYER_CHANGES_H
 
@@ -25,7 +25,7 @@ struct assay__layer_changes {
     const char *reason; /* why nothing can be said; "" */
 };
 
-/** Everything lives in the arena; 0 or ASSAY_ENOMEM. */
+/** Everything is in the arena; 0 or ASSAY_ENOMEM. */
 int assay__layer_changes(const struct assay_profile *profile,
                          const struct assay__comparison *comparison, struct assay__arena *arena,
                          struct assay__layer_changes *out);

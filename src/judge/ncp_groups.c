@@ -1,10 +1,10 @@
 /* ncp_groups.c - sums the layers of a recurrent cell by neuron group and by time step. Each layer
  * goes into one row of each list, chosen by the places of all nodes it came from; a row's time is
- * the sum of its layers' (unknown when one of them is), so that the rows, engine and unattributed
- * add up to latency.p50 wherever the layers do.
+ * the sum of its layers' times (unknown if one of them is), so that the rows, engine and
+ * unattributed add up to latency.p50 if the layers do.
  *
  * Profiles are untrusted: at most 8 groups of a layer are compared (then "…"), lists are sorted,
- * not searched, and steps get rows only when a layer has them. */
+ * not searched, and steps get rows only if a layer has them. */
 #include "judge/ncp_groups.h"
 
 #include "base/map.h"
@@ -38,7 +38,7 @@ struct place {
     bool outside;                           /* some nodes belong to no step */
 };
 
-/* The cell's own order; what it does not name comes last. */
+/* In the cell's own order; what it does not name comes last. */
 static size_t rank_of(const struct assay__cell_info *cell, const char *group)
 {
     size_t i = 0;
@@ -99,7 +99,7 @@ static void find_place(const struct assay__cell_info *cell, const struct assay__
     if (place->step_kind != ASSAY__PART_GROUP) place->step = -1;
 }
 
-/* Of groups that are no one's, and of steps that are several. */
+/* Names for what belongs to no group, and for several steps. */
 static const char *plain_name(enum assay__part_kind kind)
 {
     static const char *const names[] = {
@@ -114,10 +114,11 @@ struct list {
     struct assay__part *rows;
     size_t count;
     struct assay__map *by_name;
-    struct assay__part lost; /* takes the place of a row when memory runs out */
+    struct assay__part lost; /* used instead of a row when memory runs out */
 };
 
-/* The row of that kind and name, made when it is new. Running out of memory sticks to the arena. */
+/* The row of that kind and name, created if it is new. Running out of memory is recorded in the
+ * arena. */
 static struct assay__part *row_of(struct assay__ncp_groups *out, struct list *list,
                                   enum assay__part_kind kind, const char *name, int64_t step)
 {
@@ -167,8 +168,8 @@ static void add_layer(struct assay__part *row, const struct assay__layer *layer)
     if (layer->state == ASSAY_ESTIMATED) row->state = ASSAY_ESTIMATED;
 }
 
-/* A time that lacks a layer's is unknown; the note has what is known. Then engine and unattributed,
- * so that the column adds up. */
+/* A time with a missing layer is unknown; the note has the known part. Then engine and
+ * unattributed, so that the column adds up. */
 static void close_list(struct assay__ncp_groups *out, const struct assay__layers *layers,
                        struct list *list)
 {
@@ -198,7 +199,7 @@ static void close_list(struct assay__ncp_groups *out, const struct assay__layers
     }
 }
 
-/* What the cell says of a group; without layers its row has no time, and the reason. */
+/* What the cell says about a group; without layers its row has no time but a reason. */
 static void describe_group(const struct assay__ncp_groups *out, const struct list *list,
                            const struct assay__cell_group *group, struct assay__part *row)
 {
@@ -258,7 +259,7 @@ static void sort_rows(const struct assay__ncp_groups *out, struct list *list)
 
 /* --- figures ---------------------------------------------------------------------------------- */
 
-/* The first step is apart from the others: it has no step before it to take anything over from. */
+/* The first step differs from the others: there is no earlier step whose results it could reuse. */
 static void sum_steps(struct assay__ncp_groups *out)
 {
     double *times = assay__arena_array(out->arena, out->step_count + 1, sizeof *times);
@@ -297,7 +298,7 @@ static void find_floor(struct assay__ncp_groups *out, const struct assay__layers
     for (size_t i = 0; i < out->step_count; i++)
         if (out->steps[i].kind == ASSAY__PART_SCAN) scan_ns = out->steps[i].time_ns;
     out->scan_step_ns = scan_ns / (double)out->cell->steps;
-    /* What a Scan's trips cost is in its own row: no floor can be seen. */
+    /* The cost of a Scan's trips is in its own row: no floor can be determined. */
     if (isfinite(scan_ns) || !(out->floor_ns > 0) || out->timed < FLOOR_LAYERS) out->floor_ns = NAN;
     out->floor_share = ((double)out->timed * out->floor_ns + layers->engine_ns) / out->p50_ns;
     if (strcmp(out->cell->form, "scan") == 0 && !grouped && !shared)

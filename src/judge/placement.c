@@ -1,5 +1,5 @@
-/* placement.c - asks the engine which provider runs each node and keeps that with the trial. In
- * the summary, nodes that compute something come first, then those that only make shapes and
+/* placement.c - asks the engine which provider runs each node and stores that with the trial. In
+ * the summary, nodes that compute something come first, then those that only compute shapes and
  * indices ("name (Op, indices)"), which engines keep on the CPU on purpose. */
 #include "judge/placement.h"
 
@@ -114,7 +114,7 @@ static int put_placement(struct assay_profile *profile, struct assay__trial *tri
         : p->merged ? "; merged nodes are counted with their neighbours"
                     : "");
     if (list.failed || assay__arena_failed(check->arena)) code = ASSAY_ENOMEM;
-    /* inferred nodes are known by exclusion only: the engine did not name them */
+    /* inferred nodes are only known by exclusion: the engine did not name them */
     struct assay_metric nodes = {"placement.nodes",
                                  (double)p->on,
                                  NULL,

@@ -37,7 +37,7 @@ static enum assay__require_state state_of(const struct assay__requirement *row, 
     return met ? ASSAY__REQUIRE_MET : ASSAY__REQUIRE_NOT_MET;
 }
 
-/* Rates are work / p50, so p50's interval is theirs: the one between launches where it is known. */
+/* Rates are work / p50, so they have p50's interval: the one between launches if it is known. */
 static bool too_close(const struct assay__trial *trial, const struct assay__requirement *row,
                       double required)
 {
@@ -87,7 +87,8 @@ static void judge_reach(const struct assay__require_evidence *evidence,
             evidence->trial->target.device, assay__scaled(peaks[1], unit).text);
 }
 
-/* How far the value is from what is required; a floor must be reached, a budget not exceeded. */
+/* How far the value is from the requirement; a floor must be reached, a budget must not be
+ * exceeded. */
 static enum assay__require_level level_of(const struct assay__requirement *row)
 {
     double minimum = row->minimum_ratio, target = row->target_ratio; /* NaN: nothing is required */
@@ -183,7 +184,7 @@ int assay__require_of(const struct assay__trial *trial, struct assay__arena *are
 
 /* --- kept with the trial ---------------------------------------------------------------------- */
 
-/* Kept typed, and in one line as an option. */
+/* Stored as typed fields, and in one line as an option. */
 int assay__require_apply(struct assay_profile *profile, struct assay__trial *trial,
                          const struct assay__require_table *table)
 {

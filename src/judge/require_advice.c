@@ -51,7 +51,7 @@ static void put_batch(struct assay__buf *out, const struct assay__require_eviden
     if (now > 0 || (wanted > 0 && wanted != now)) assay__buf_putc(out, ')');
 }
 
-/* After these: "raise the batch", and for some of them more. */
+/* Followed by "raise the batch", and for some of them by more. */
 static const char *const bounds[2][ASSAY__BOUND_COUNT] = {
     /* compute */
     {[ASSAY__BOUND_NEITHER] = "far below both roofs: try another number of threads, or ",
@@ -181,9 +181,9 @@ static void advise(struct assay__buf *out, const struct assay__require_evidence 
     }
 }
 
-/* "memory uses 83 % of what the minimum allows: …". What no program can reach needs another
- * requirement or another device, not another model. Where the minimum is out of reach, so is the
- * target, which is harder. */
+/* "memory uses 83 % of what the minimum allows: …". If no program can reach it, another requirement
+ * or another device is needed, not another model. If the minimum is out of reach, so is the harder
+ * target. */
 const char *assay__require_advice(const struct assay__require_evidence *e,
                                   struct assay__requirement *row, struct assay__arena *arena)
 {

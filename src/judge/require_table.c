@@ -4,10 +4,11 @@
  * The built-in tables are those of the NCP monitoring guide for the M1 family: TFLOP/s and GB/s are
  * floors, MiB of memory are a budget. The peaks of the chips, which show that no program can meet a
  * requirement, are those of predict_chips.c, each with its source. For M3 and later chips no GPU
- * clock is published: what is there is good for an estimate, and only their bandwidth is compared.
+ * clock is published: the values are good enough for an estimate, and only their bandwidth is
+ * compared.
  *
- * A user's table is text or JSON, and untrusted: every fault is one line that names the table, the
- * line in it and what would be right.
+ * A user's table is text or JSON, and untrusted: every error is one line that names the table, the
+ * line in it and what would be valid.
  *
  * Text, one requirement per line (or separated by ';'), '#' begins a comment, '-' is "not
  * required":
@@ -63,7 +64,7 @@ double assay__require_peak(const struct assay__chip *chip, enum assay__require_k
 
 /* --- built-in tables -------------------------------------------------------------------------- */
 
-/* Letters and digits only, and without "Apple": "Apple M1-Max" is "m1max". */
+/* Only letters and digits, and without "Apple": "Apple M1-Max" is "m1max". */
 static void fold(const char *name, char *out, size_t size)
 {
     size_t used = 0;
@@ -248,7 +249,7 @@ static int unknown_key(const struct reading *r, const char *key)
 
 /* --- text ------------------------------------------------------------------------------------- */
 
-/* The next word of the line, NULL when there is none; the line is cut up. */
+/* The next word of the line, NULL if there is none; the line is modified. */
 static char *next_word(char **at)
 {
     char *begin = *at + strspn(*at, " \t\r");
@@ -267,7 +268,7 @@ static int read_line(struct reading *r, char *line)
     size_t length = strlen(key);
     if (length > 1 && strchr(":=", key[length - 1])) key[length - 1] = '\0';
     int found = find_key(key), other = found - ASSAY__REQUIRE_COUNT;
-    if (other == NAME || other == CHIP) { /* what is left, without the blanks around it */
+    if (other == NAME || other == CHIP) { /* the rest, without surrounding blanks */
         line += strspn(line, " \t\r");
         for (length = strlen(line); length && strchr(" \t\r", line[length - 1]);)
             line[--length] = '\0';
@@ -353,7 +354,7 @@ static int read_json(struct reading *r, size_t length)
     struct assay__json_reader *reader = assay__json_reader_new(r->text, length);
     struct assay__json_token token = {0};
     if (!reader) return assay__no_memory(r->error);
-    int code = next(r, reader, &token); /* the object: the caller saw its brace */
+    int code = next(r, reader, &token); /* the object: the caller has read its brace */
     while (code == 0 && (code = next(r, reader, &token)) == 0 && token.kind == ASSAY__JSON_KEY) {
         const char *key = assay__json_unescape(r->arena, &token), *word = NULL;
         bool target = key && strcmp(key, "target") == 0;
@@ -379,7 +380,7 @@ static int read_json(struct reading *r, size_t length)
 
 /* --- a table ---------------------------------------------------------------------------------- */
 
-/* A target is at least as hard as its minimum, and something can fail. */
+/* Checks that targets are at least as hard as minimums, and that something can fail. */
 static int check(struct reading *r)
 {
     size_t minimums = 0;
@@ -438,7 +439,7 @@ static const char *base_name(struct assay__arena *arena, const char *path)
     size_t length = dot && dot > begin ? (size_t)(dot - begin) : strlen(begin);
     if (length > ASSAY__REQUIRE_NAME_BYTES) length = ASSAY__REQUIRE_NAME_BYTES;
     char *name = assay__arena_strndup(arena, begin, length);
-    for (char *c = name; c && *c; c++) /* it is kept in a line of our own text */
+    for (char *c = name; c && *c; c++) /* it is stored in a line of our own format */
         if (*c == ';' || *c == '#' || (unsigned char)*c < 0x20 || *c == 0x7f) *c = '_';
     return name;
 }

@@ -64,7 +64,7 @@ static const struct assay__layer **by_time(struct reviewing *r, size_t *count)
     return order;
 }
 
-/* "86 %", "0.3 %", "below 0.1 %": what is little is not nothing. */
+/* "86 %", "0.3 %", "below 0.1 %": a small share is not shown as zero. */
 struct percent_text {
     char text[24];
 };

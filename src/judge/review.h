@@ -18,7 +18,7 @@ struct assay__sentence_list {
 };
 
 struct assay__review {
-    bool required; /* a table is kept with the trial: judgement */
+    bool required; /* a table is stored with the trial: its judgement */
     struct assay__judgement judgement;
     struct assay__score score;
     struct assay__sentence_list bottlenecks, opportunities,
@@ -27,7 +27,7 @@ struct assay__review {
                           * better */
 };
 
-/** Everything lives in the arena or is borrowed from the profile. 0 or ASSAY_ENOMEM. */
+/** Everything is in the arena or borrowed from the profile. 0 or ASSAY_ENOMEM. */
 int assay__review(const struct assay_profile *profile, const struct assay__trial *trial,
                   struct assay__arena *arena, struct assay__review *out);
 

@@ -1,4 +1,4 @@
-/* study.c - the parts of an analysis, computed when they are first asked for. */
+/* study.c - the parts of an analysis, computed when first requested. */
 #include "judge/study.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
-/* study.h - the analysis of one profile, each part of it computed at most once: when a builder or a
- * writer first asks. Everything lives as long as the study; the profile must outlive it.
+/* study.h - the analysis of one profile, each part computed at most once, when a builder or a writer
+ * first needs it. Everything lives as long as the study; the profile must outlive it.
  *
- * Running out of memory sticks in `failed`: the part is then incomplete, and the report fails once,
- * at its end. */
+ * Running out of memory is recorded in `failed`: the part is then incomplete, and the report fails
+ * once, at its end. */
 #ifndef ASSAY_JUDGE_STUDY_H
 #define ASSAY_JUDGE_STUDY_H
 
@@ -47,7 +47,7 @@ const struct assay__trial_verdict *assay__study_verdict(struct assay__study *stu
                                                         const struct assay__trial *trial);
 const struct assay__review *assay__study_review(struct assay__study *study,
                                                 const struct assay__trial *trial);
-/** NULL: the model is no recurrent cell over time steps. */
+/** NULL: the model is not a recurrent cell over time steps. */
 const struct assay__ncp_groups *assay__study_groups(struct assay__study *study,
                                                     const struct assay__trial *trial);
 /** The trial that a report leads with: the one that a comparison, sweep or tuning recommends, else

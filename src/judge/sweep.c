@@ -64,7 +64,7 @@ struct assay__launch_values assay__sweep_launch_costs(const struct assay__trial 
     return costs;
 }
 
-/* Medians of an unknown batch are multiplied by this: the trial's throughput gives the scale. */
+/* Factor for medians with an unknown batch, from the trial's throughput. */
 static double scale_of(const struct assay__trial *trial, const struct assay__judged *j, bool direct)
 {
     return direct || trial->batch > 0 ? 1 : 1 / (j->throughput.value * j->latency.value);
@@ -79,7 +79,7 @@ static void take_range(const struct assay__launch_values *values, double scale,
 }
 
 /* A point that was interrupted or lost a launch is judged by its launches that succeeded, and says
- * so. Of one that was interrupted in its first launch nothing is judged. */
+ * so. One that was interrupted in its first launch is not judged. */
 static void judge_state(const struct assay__trial *trial, struct assay__arena *arena,
                         struct assay__sweep_point *point)
 {
@@ -105,7 +105,7 @@ static void judge_state(const struct assay__trial *trial, struct assay__arena *a
                                        : "interrupted in its first launch";
 }
 
-/* The range of the costs that the goal counts. */
+/* The range of the costs according to the goal. */
 static void take_costs(const struct assay__trial *trial, enum assay__plan_goal goal,
                        struct assay__arena *arena, struct assay__sweep_point *point)
 {
@@ -211,8 +211,8 @@ bool assay__sweep_same_but(const struct assay__sweep *sweep, size_t axis, size_t
     return true;
 }
 
-/* Throughput against that of the smallest batch (else the fewest threads) at the same values of the
- * other axes, over the ratio of the two: 1 is linear. */
+/* Throughput relative to that of the smallest batch (else the fewest threads) at the same values of
+ * the other axes, divided by the ratio of the batches: 1 is linear. */
 static void fill_efficiency(struct assay__sweep *sweep)
 {
     size_t axis = assay__sweep_axis(sweep, ASSAY__AXIS_BATCH);
@@ -235,8 +235,8 @@ static void fill_efficiency(struct assay__sweep *sweep)
     }
 }
 
-/* Samples of several sequence lengths are not alike: the shortest would always win. Their costs are
- * compared per token. */
+/* Samples of different sequence lengths are not comparable: the shortest would always win. Their
+ * costs are compared per token. */
 static void count_tokens(struct assay__sweep *sweep, enum assay__plan_goal goal)
 {
     size_t axis = assay__sweep_axis(sweep, ASSAY__AXIS_SEQ);

@@ -1,14 +1,14 @@
 /* sweep_judge.c - which point of a sweep is best for its goal, which are tied with it or with each
  * other, where the knee is, what a larger batch gains, and what running the best two again showed.
  *
- * Knee. Along the batch axis, at the other axes' values of the best point, from the smallest batch
- * on: the last point up to which each step raised throughput by a larger factor than latency.
- * Beyond it a larger batch buys throughput with more latency than it is worth. It needs three
- * points. A step is judged by the launches: throughput over latency of each (merit), whose ranges
- * at the two points must lie apart by at least half of the wider one. With three launches a step
- * that makes no difference is then taken for one in 2.4 % of cases (normal noise); without the
- * margin it would be 10 %. From five launches on the exact rank test judges them, at 5 %. A step
- * that is not shown, or a later point whose merit is shown to be higher again, leaves the knee not
+ * Knee. Along the batch axis, with the other axes as at the best point, from the smallest batch up:
+ * the last point up to which each step raised throughput by a larger factor than latency. Beyond
+ * it, a larger batch costs more latency than the throughput it gains. It needs three points. A step
+ * is judged by the launches: throughput over latency of each (merit), whose ranges at the two
+ * points must be separated by at least half of the wider one. With three launches, a step that
+ * makes no difference is then mistaken for one in 2.4 % of cases (normal noise); without the margin
+ * it would be 10 %. With five or more launches the exact rank test judges them, at 5 %. A step that
+ * is not shown, or a later point whose merit is shown to be higher again, leaves the knee not
  * shown. */
 #include "judge/sweep.h"
 
@@ -40,8 +40,8 @@ static const char *goal_name(const struct assay__sweep *sweep, enum assay__plan_
 
 /* --- which points are tied -------------------------------------------------------------------- */
 
-/* Their launches overlap. Points whose launches are unknown are neither tied nor distinguishable.
- */
+/* Whether their launches overlap. Points whose launches are unknown are neither tied nor
+ * distinguishable. */
 static bool overlap(const struct assay__sweep_point *a, const struct assay__sweep_point *b)
 {
     return a->cost_low <= b->cost_high && b->cost_low <= a->cost_high;
@@ -64,7 +64,7 @@ static int by_cost(const void *a, const void *b)
     return x->point < y->point ? -1 : 1;
 }
 
-/* Neighbours that are tied, of the sound points in the order of the goal. */
+/* Tied neighbours among the points with correct outputs, in the order of the goal. */
 static void find_pairs(struct assay__sweep *sweep, enum assay__plan_goal goal,
                        struct assay__arena *arena)
 {
@@ -85,14 +85,14 @@ static void find_pairs(struct assay__sweep *sweep, enum assay__plan_goal goal,
 
 /* --- the best --------------------------------------------------------------------------------- */
 
-/* A software device is measured, never chosen: not even when it is alone. */
+/* A software device is measured but never chosen, not even if it is the only one. */
 static bool may_win(const struct assay__sweep_point *point)
 {
     return point->within && !point->software;
 }
 
 /* The best or the next best has one launch of several that were planned: the sweep was interrupted,
- * or the others failed. One launch does not say how launches differ. */
+ * or the others failed. One launch does not show how much launches differ. */
 static bool is_early(const struct assay__sweep *sweep, const struct assay_profile *profile)
 {
     const size_t top[] = {sweep->best, sweep->next};
@@ -110,7 +110,7 @@ static const char *say_best(struct assay__sweep *sweep, const struct assay__plan
 {
     const char *goal = goal_name(sweep, plan->goal);
     const struct assay__sweep_point *best = &sweep->points[sweep->best];
-    size_t first = 0; /* wrong outputs are no base to compare with */
+    size_t first = 0; /* wrong outputs are not a base for comparison */
     while (sweep->points[first].judged.usable && !sweep->points[first].sound)
         first++;
     const struct assay__sweep_point *base = &sweep->points[first];
@@ -129,8 +129,8 @@ static const char *say_best(struct assay__sweep *sweep, const struct assay__plan
                              assay__digits(gain, 3).text, better[plan->goal], base->judged.label);
 }
 
-/* Why no point is the best. Of points beyond the limits, which is closest and by how much it
- * misses; of wrong outputs, the first and a likely cause. */
+/* Why no point is the best. For points beyond the limits, which is closest and by how much it
+ * misses; for wrong outputs, the first and a likely cause. */
 static const char *say_none(const struct assay__sweep *sweep, const struct assay_profile *profile,
                             struct assay__arena *arena)
 {
@@ -173,8 +173,8 @@ static const char *say_none(const struct assay__sweep *sweep, const struct assay
 
 /* --- the knee, and what a larger batch gains -------------------------------------------------- */
 
-/* The next larger value after `from` (0: the smallest) among the points like `like`; SIZE_MAX:
- * none. */
+/* The next larger value after `from` (0: the smallest) among the points that equal `like` on the
+ * other axes; SIZE_MAX: none. */
 static size_t next_value(const struct assay__sweep *sweep, size_t axis, size_t like, double from)
 {
     size_t best = SIZE_MAX;
@@ -190,7 +190,7 @@ static size_t next_value(const struct assay__sweep *sweep, size_t axis, size_t l
 }
 
 /* The batch (else the threads) varies along a line through this point: the best, else the first
- * sound one. */
+ * with correct outputs. */
 static size_t along(const struct assay__sweep *sweep)
 {
     if (sweep->best != SIZE_MAX) return sweep->best;
@@ -202,7 +202,7 @@ static size_t along(const struct assay__sweep *sweep)
 enum step { STEP_UP, STEP_DOWN, STEP_NOT_SHOWN };
 
 /* Whether the launches show that b has a higher (lower) merit than a. The margin between ranges is
- * one of logarithms: a factor. */
+ * measured in logarithms: a factor. */
 static enum step step_of(const struct assay__sweep_point *a, const struct assay__sweep_point *b,
                          struct assay__arena *arena)
 {
@@ -218,7 +218,7 @@ static enum step step_of(const struct assay__sweep_point *a, const struct assay_
     return log(a_low / b_high) > wider / 2 ? STEP_DOWN : STEP_NOT_SHOWN;
 }
 
-/* The knee of a path of three points or more, set where it is shown; the sentence in any case. */
+/* The knee along three points or more, set if it is shown; the sentence in any case. */
 static const char *judge_path(struct assay__sweep *sweep, const size_t *path, size_t count,
                               struct assay__arena *arena)
 {
@@ -270,9 +270,9 @@ static const char *find_knee(struct assay__sweep *sweep, struct assay__arena *ar
         count == 1 ? "is" : "are", count);
 }
 
-/* "batch 16 gives 3.1 × the throughput of batch 1 at 5.2 × its latency": the point of the highest
- * throughput along the axis, at the best point's other values (the first sound point's when there
- * is no best). Nothing is gained where the launches of the two overlap. */
+/* "batch 16 gives 3.1 × the throughput of batch 1 at 5.2 × its latency": the point with the highest
+ * throughput along the axis, with the other values of the best point (of the first with correct
+ * outputs if there is no best). Nothing is gained if the launches of the two overlap. */
 static const char *find_gain(struct assay__sweep *sweep, struct assay__arena *arena)
 {
     size_t axis = assay__sweep_axis(sweep, ASSAY__AXIS_BATCH), like = along(sweep), top = SIZE_MAX;
@@ -355,8 +355,8 @@ static const char *say_confirmed(const struct assay__sweep *sweep, const struct 
         assay__digits_range(low, high).text, r->p_value);
 }
 
-/* Both by the goal; when one of them has no such numbers, both by latency: joules and seconds are
- * not compared. */
+/* Both according to the goal; if one of them has no such numbers, both by latency: joules and
+ * seconds are not compared. */
 static void confirm(const struct assay_profile *profile, struct assay__arena *arena,
                     struct assay__sweep *sweep)
 {

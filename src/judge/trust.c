@@ -1,8 +1,8 @@
 /* trust.c - how far the numbers of a trial can be trusted, with the reasons, and its key numbers.
  *
  * Timing the layers slows a run down, by a factor that is measured: layers that add up to that
- * factor are as they should be, only proportions are read from them. What differs from it by more
- * than a quarter explains nothing. */
+ * factor are as expected, and only proportions are read from them. If they differ from it by more
+ * than a quarter, they explain nothing. */
 #include "judge/trust.h"
 
 #include "base/metric_value.h"
@@ -18,10 +18,10 @@
 #define ADD_UP_LOW 0.75
 #define ADD_UP_HIGH 1.25
 #define LAUNCHES_MANY 5 /* as stability judges them (run/trial/trial_stability.c) */
-#define AGREE_FEW 0.03  /* (max - min) / median of fewer launches, … */
+#define AGREE_FEW 0.03  /* (max - min) / median for fewer launches, … */
 #define AGREE_MANY 0.06 /* … and of more */
 #define SLOWDOWN_SAID 1.05
-#define SAID_OFF 0.05 /* the reasons say by how much layers miss the latency, from here on */
+#define SAID_OFF 0.05 /* from here on, the reasons say by how much layers miss the latency */
 
 /* --- numbers ---------------------------------------------------------------------------------- */
 
@@ -75,7 +75,7 @@ static double half_width(const struct assay__trial *trial)
 
 /* --- the level -------------------------------------------------------------------------------- */
 
-/* Markers time every layer of the very run: only then must the layers add up. */
+/* Markers time every layer of the same run: only then must the layers add up. */
 static bool layers_are_off(const struct assay__trial *trial)
 {
     const struct assay__layers *layers = &trial->layers;
@@ -146,7 +146,8 @@ static void add(struct assay__trial_verdict *out, struct assay__arena *arena, co
     grown[out->reason_count++] = reason;
 }
 
-/* Why no layer has a time: what the layers themselves say comes before a remark on all of them. */
+/* Why no layer has a time: the reason of the layers themselves takes precedence over a note on all
+ * of them. */
 static const char *why_untimed(const struct assay__trial *trial)
 {
     const struct assay__layers *layers = &trial->layers;
@@ -215,7 +216,7 @@ static void add_kpi(struct assay__trial_verdict *out, const char *label,
         out->kpis[out->kpi_count++] = (struct assay__kpi){label, metric, is_rate};
 }
 
-/* What it is for: tokens, images, samples of a batch, else inferences. */
+/* The unit of its task: tokens, images, samples of a batch, else inferences. */
 static void add_rate(const struct assay__trial *trial, struct assay__trial_verdict *out)
 {
     static const struct {

@@ -8,13 +8,14 @@
 /** Sets trust, chip and reasons. */
 void assay__trust(const struct assay_profile *profile, const struct assay__trial *trial,
                   struct assay__arena *arena, struct assay__trial_verdict *out);
-/** Sets the key numbers of its task: those that are known. */
+/** Sets the known key numbers of its task. */
 void assay__kpis(const struct assay__trial *trial, struct assay__trial_verdict *out);
 /** (max - min) / median of the launches' medians; NaN: fewer than two. */
 double assay__launch_spread(const struct assay__trial *trial);
 /** Its layers were to be timed. */
 bool assay__layers_were_asked(const struct assay__trial *trial);
-/** What the timed layers and the engine take together, over latency.p50; NaN: no layer is timed. */
+/** The total of the timed layers and the engine, relative to latency.p50; NaN: no layer is
+ * timed. */
 double assay__layers_add_up(const struct assay__trial *trial);
 
 #endif

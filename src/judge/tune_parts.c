@@ -1,5 +1,5 @@
-/* tune_parts.c - what each setting of the best configuration contributes: measured where that
- * setting alone was reset, else estimated by the surrogate, fitted on all launches of the search
+/* tune_parts.c - what each setting of the best configuration contributes: measured if only that
+ * setting was reset, else estimated by the surrogate, which is fitted to all launches of the search
  * and of the finalists. */
 #include "judge/tune_report.h"
 
@@ -15,7 +15,7 @@ struct axis_words {
     const char *words[ASSAY__TUNE_VALUES];
 };
 
-/* The values of each axis: numbers by size, names as they come. */
+/* The values of each axis: numbers by size, names in order of appearance. */
 static void read_grid(const struct assay_profile *profile, const struct assay__tune_result *out,
                       struct assay__tune_grid *grid, struct axis_words *words)
 {
@@ -60,7 +60,7 @@ static size_t point_of(const struct assay__tune_grid *grid, const struct axis_wo
     return point;
 }
 
-/* The launches that the surrogate learns from; the round of each is not kept. */
+/* The launches that the surrogate learns from; their rounds are not stored. */
 static struct assay__tune_observation *observe(const struct assay_profile *profile,
                                                const struct assay__tune_result *out,
                                                const struct assay__tune_grid *grid,
@@ -95,8 +95,8 @@ static size_t changed_trial(const struct assay_profile *profile, enum assay__tri
     return SIZE_MAX;
 }
 
-/* What was run counts before what is estimated: first the launches of one kind that alternated,
- * tested if possible, then any. Where that gives the start itself, the start's ratio is used. */
+/* Measurements take precedence over estimates: first launches of one kind that alternated, tested
+ * if possible, then any. If resetting leads to the start itself, the start's ratio is used. */
 static void measure_part(const struct assay_profile *profile, const struct assay__tune_result *out,
                          const struct assay__tune_grid *grid, const struct axis_words *words,
                          size_t best, size_t changed, struct assay__arena *arena,

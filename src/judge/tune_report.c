@@ -1,11 +1,11 @@
 /* tune_report.c - the result of a tuning.
  *
  * The best is a finalist that may be recommended and that no other one is shown to beat; of
- * several, the one that changes the fewest defaults, then one of the start's precision, then the
- * one with the smallest median over its launches. Another finalist is tied with it when the exact
- * rank test on the launches (base/stats.h) shows no difference at 5 %; it needs five launches of
- * each. Launches are compared by their median latency, for the goal throughput by their samples per
- * second. */
+ * several, the one that changes the fewest defaults, then one with the start's precision, then the
+ * one with the smallest median over its launches. Another finalist is tied with it if the exact
+ * rank test on the launches (base/stats.h) shows no difference at 5 %, which needs five launches of
+ * each. Launches are compared by their median latency or, for the goal throughput, by their samples
+ * per second. */
 #include "judge/tune_report.h"
 
 #include "base/text.h"
@@ -16,7 +16,7 @@
 
 /* --- costs ------------------------------------------------------------------------------------ */
 
-/* Where a sensor is too slow for single launches, the trial's energy is used for them. */
+/* If a sensor is too slow for single launches, the trial's energy is used for them. */
 struct assay__launch_values assay__tune_costs(const struct assay__trial *trial,
                                               enum assay__plan_goal goal,
                                               struct assay__arena *arena)
@@ -56,9 +56,9 @@ enum assay__tune_fate assay__tune_fate(const struct assay__trial *trial)
     return trial->role == ASSAY__ROLE_ABLATION ? ASSAY__FATE_ABLATION : ASSAY__FATE_DROPPED;
 }
 
-/* One row for the trials of a label. Of these the one counts that says most: finalist before search
- * before ablation; of the same kind the one with more good launches (a trial that lost a launch is
- * repeated in another). */
+/* One row for the trials with the same label. The most informative one counts: finalist before
+ * search before ablation; among the same kind, the one with more successful launches (a trial that
+ * lost a launch is repeated in another). */
 static void collect(const struct assay_profile *profile, struct assay__arena *arena,
                     struct assay__tune_result *out)
 {
@@ -101,7 +101,7 @@ static const char *output_fault(const struct assay__tune_row *row, double drift_
     const struct assay__judged *j = &row->judged;
     if (j->nonfinite.value > 0) return not_numbers;
     if (isfinite(drift_limit) && j->own_nonfinite.value > 0)
-        return not_numbers; /* in the reference as well, or it is the reference */
+        return not_numbers; /* the same in the reference, or it is the reference */
     return j->drift.value > drift_limit ? "its outputs drift beyond the limit" : "";
 }
 
@@ -119,10 +119,11 @@ static void fill_row(const struct assay_profile *profile, struct assay__arena *a
     row->fate = j->usable ? assay__tune_fate(trial) : ASSAY__FATE_FAILED;
     row->software = trial->target.software;
     if (plan->goal == ASSAY__PLAN_THROUGHPUT && trial->batch > 0 && row->cost > 0)
-        j->throughput.value = 1 / row->cost; /* what it is judged by: the median launch's rate */
+        /* what it is judged by: the rate of the median launch */
+        j->throughput.value = 1 / row->cost;
     if (!j->usable && !*j->reason) j->reason = "nothing was launched";
     if (!j->usable) return;
-    /* why it may not be recommended; "" it may */
+    /* why it may not be recommended; "": it may */
     j->reason = row->software
                     ? "on a device emulated in software, which is measured but never recommended"
                     : assay__limits_broken(plan, trial, arena);
@@ -133,8 +134,8 @@ static void fill_row(const struct assay_profile *profile, struct assay__arena *a
 
 /* --- the front -------------------------------------------------------------------------------- */
 
-/* Does the launches' evidence let one row rule out the other? Short launches of the search only
- * choose, and what is tied with the best is not shown to be better than it. */
+/* Whether the launches let one row rule out the other. Short launches of the search only select
+ * candidates, and a row tied with the best is not shown to be better than it. */
 static bool can_rule_out(const struct assay__tune_result *out, size_t one, size_t other)
 {
     const struct assay__tune_row *a = &out->rows[one], *b = &out->rows[other];
@@ -142,11 +143,11 @@ static bool can_rule_out(const struct assay__tune_result *out, size_t one, size_
     return !(other == out->best && a->alike);
 }
 
-/* Rows that no other one dominates: at least as good in all that is known of both, and better in
- * one. */
+/* Rows that no other one dominates, that is, is at least as good in everything known about both,
+ * and better in one. */
 static void find_front(struct assay__tune_result *out)
 {
-    size_t least = 1; /* one launch is luck: it counts only while there are no others */
+    size_t least = 1; /* a single launch may be luck: it counts only if there are no others */
     for (size_t i = 0; i < out->count; i++)
         if (out->rows[i].allowed && out->rows[i].launches > 1) least = 2;
     for (size_t i = 0; i < out->count; i++) {
@@ -213,7 +214,7 @@ static const char *why_none(const struct assay_profile *profile,
                              first->judged.label, first->judged.reason);
 }
 
-/* The allowed row with the lowest cost; of the finalists only, unless `any`. */
+/* The allowed row with the lowest cost; only among the finalists, unless `any`. */
 static size_t least_cost(const struct assay__tune_result *out, bool any)
 {
     size_t best = SIZE_MAX;
@@ -225,7 +226,8 @@ static size_t least_cost(const struct assay__tune_result *out, bool any)
     return best;
 }
 
-/* How many settings of the trial are not the start's; *precision: that is one of them. */
+/* How many settings of the trial differ from the start's; *precision: whether that is one of
+ * them. */
 static size_t changes(const struct assay__trial *trial, const struct assay__trial *start,
                       bool *precision)
 {
@@ -240,7 +242,7 @@ static size_t changes(const struct assay__trial *trial, const struct assay__tria
     return count;
 }
 
-/* A finalist with enough launches for the test, which shows no other one to be better. */
+/* A finalist with enough launches for the test, which does not show another one to be better. */
 static bool is_unbeaten(const struct assay_profile *profile, const struct assay__tune_result *out,
                         const struct assay__tune_row *row, struct assay__arena *arena)
 {
@@ -257,8 +259,8 @@ static bool is_unbeaten(const struct assay_profile *profile, const struct assay_
     return unbeaten;
 }
 
-/* Of the finalists that are tied with the best, the one closest to the defaults: what shows no
- * difference is not worth a change. */
+/* Of the finalists tied with the best, the one closest to the defaults: a change without a
+ * difference is not worth making. */
 static size_t prefer_usual(const struct assay_profile *profile, struct assay__arena *arena,
                            const struct assay__tune_result *out, size_t best)
 {
@@ -313,7 +315,7 @@ static void find_best(const struct assay_profile *profile, struct assay__arena *
 /* "1.2 × as fast as the defaults", by the goal. */
 static const char *const better_words[] = {"the throughput of", "as fast as", "as efficient as"};
 
-/* Rows that look better than the best and may be recommended: why they are not believed. */
+/* Rows that look better than the best and may be recommended: why they are not trusted. */
 static const char *say_unconfirmed(const struct assay__tune_result *out, struct assay__arena *arena)
 {
     const struct assay__tune_row *top = NULL, *best = &out->rows[out->best];
@@ -360,8 +362,8 @@ static const char *say_gain(const struct assay__tune_result *out, struct assay__
                              assay__digits(ratio, 3).text, better);
 }
 
-/* The best against the defaults; then its settings that can be reset, one at a time, without a
- * difference: all of them at once was not tried. */
+/* The best compared with the defaults; then its settings that can be reset, one at a time, without
+ * a difference: resetting all of them at once was not tried. */
 static const char *say_best(const struct assay__tune_result *out, struct assay__arena *arena)
 {
     static const char *const goals[] = {"throughput", "latency", "energy per inference"};
@@ -378,7 +380,7 @@ static const char *say_best(const struct assay__tune_result *out, struct assay__
         *names ? " is tied with it" : "");
 }
 
-/* On a machine that others used most of, the numbers stay and the verdict goes. */
+/* If other processes used most of the machine, the numbers stay and the verdict is withdrawn. */
 static void withdraw(const struct assay_profile *profile, struct assay__tune_result *out,
                      struct assay__arena *arena)
 {

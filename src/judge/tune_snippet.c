@@ -1,5 +1,5 @@
 /* tune_snippet.c - the best configuration as code and as session options, in ONNX Runtime's names.
- * A comment names the command that makes the copy of a precision, and the build that has the
+ * A comment names the command that creates the copy with that precision, and the build that has the
  * provider. */
 #include "judge/tune_report.h"
 #include "model/rewrite/rewrites.h"
@@ -10,7 +10,7 @@
 
 struct settings {
     const struct assay__target *target;
-    const char *precision, *batch; /* as the configuration has them; "" where they do not vary */
+    const char *precision, *batch; /* from the configuration; "" if they do not vary */
     const char *model;
     const char *provider; /* "CUDAExecutionProvider"; "" unknown */
     const char *c_name;
@@ -18,7 +18,7 @@ struct settings {
 };
 
 static const struct {
-    const char *device, *provider, *c_name; /* the name that the C API appends by; NULL: none */
+    const char *device, *provider, *c_name; /* the name by which the C API appends it; NULL: none */
 } providers[] = {{"cpu", "CPUExecutionProvider", NULL},
                  {"cuda", "CUDAExecutionProvider", NULL},
                  {"openvino", "OpenVINOExecutionProvider", "OpenVINO"},
@@ -31,8 +31,8 @@ static const struct {
                  {"migraphx", "MIGraphXExecutionProvider", NULL},
                  {"dnnl", "DnnlExecutionProvider", NULL}};
 
-/* A string literal. A control character is three octal digits in C and Python (a digit that follows
- * is not read as one of them), \u00xx in JSON. */
+/* A string literal. A control character is three octal digits in C and Python (so that a following
+ * digit is not part of it), \u00xx in JSON. */
 static void put_literal(struct assay__buf *out, const char *text, bool octal)
 {
     assay__buf_putc(out, '"');

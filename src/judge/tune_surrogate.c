@@ -5,12 +5,12 @@
  *     k(x, x') = 1 + sum_a s_a^2 c_a(x, x') + p sum_{a<b} s_a s_b c_a(x, x') c_b(x, x')
  *
  * with c_a = 1 for the same value of axis a; for another one 0 (names), or exp(-|u - u'| / u_scale)
- * with u = log2 of the value (ordered axes). So every axis has a main effect and every pair
- * of axes a joint one. Observations add independent noise^2 and round^2 shared with those of the
- * same round: a slow moment of the machine is not taken for a slow configuration. Widths are found
- * by coordinate ascent on the log marginal likelihood (Rasmussen and Williams, Gaussian Processes
- * for Machine Learning, 2006, equation 5.8) with weak log-normal priors. Limits: no interaction of
- * three axes; O(n^3) in the observations, of which a search has about a hundred. */
+ * with u = log2 of the value (ordered axes). So every axis has a main effect and every pair of axes
+ * a joint one. Observations add independent noise^2 and round^2 shared with those of the same
+ * round: a slow moment of the machine is not mistaken for a slow configuration. Widths are
+ * optimised by coordinate ascent on the log marginal likelihood (Rasmussen and Williams, Gaussian
+ * Processes for Machine Learning, 2006, equation 5.8) with weak log-normal priors. Limits: no
+ * interaction of three axes; O(n^3) in the observations, of which a search has about a hundred. */
 #include "judge/tune_surrogate.h"
 
 #include <assay/error.h>
@@ -133,8 +133,8 @@ static void solve_upper(const double *factor, size_t n, double *x)
     }
 }
 
-/* Factor and weights for the widths as they stand; the log marginal likelihood, -INFINITY when the
- * matrix is not positive. */
+/* Factor and weights for the current widths; returns the log marginal likelihood, -INFINITY if the
+ * matrix is not positive definite. */
 static double refit(struct assay__surrogate *s)
 {
     size_t n = s->seen_count;
@@ -173,7 +173,7 @@ static double priors(const struct assay__surrogate *s)
     return sum;
 }
 
-/* One pass over the widths: each is halved or doubled when that is likelier. */
+/* One pass over the widths: each is halved or doubled if that is more likely. */
 static void climb(struct assay__surrogate *s)
 {
     double best = refit(s) + priors(s), *const rest[] = {&s->pairs, &s->noise, &s->round};

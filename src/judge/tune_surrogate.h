@@ -1,6 +1,6 @@
-/* tune_surrogate.h - what a search believes about configurations it has not tried: a Gaussian
- * process on the logarithm of the cost, additive over the axes with pairwise terms. Pure
- * arithmetic; nothing is measured here. */
+/* tune_surrogate.h - what a search predicts for configurations it has not tried: a Gaussian process
+ * on the logarithm of the cost, additive over the axes with pairwise terms. Pure arithmetic;
+ * nothing is measured here. */
 #ifndef ASSAY_JUDGE_TUNE_SURROGATE_H
 #define ASSAY_JUDGE_TUNE_SURROGATE_H
 
@@ -12,11 +12,11 @@
 
 struct assay__tune_axis {
     size_t count;                         /* of its values, at least 1 */
-    bool ordered;                         /* neighbours are alike: threads, batch, sequence */
-    double positions[ASSAY__TUNE_VALUES]; /* of an ordered one: log2 of the values */
+    bool ordered;                         /* neighbours are similar: threads, batch, sequence */
+    double positions[ASSAY__TUNE_VALUES]; /* for an ordered axis: log2 of the values */
 };
 
-/** Points are numbered with the last axis moving fastest, as in config_space.h. */
+/** Points are numbered with the last axis varying fastest, as in config_space.h. */
 struct assay__tune_grid {
     struct assay__tune_axis axes[ASSAY__TUNE_AXES];
     size_t axis_count;
@@ -30,7 +30,7 @@ size_t assay__tune_grid_with(const struct assay__tune_grid *grid, size_t point, 
 
 struct assay__tune_observation {
     size_t point;
-    int round;       /* launches of one round share its luck */
+    int round;       /* launches of one round share its disturbances */
     double log_cost; /* smaller is better */
 };
 
@@ -46,14 +46,14 @@ struct assay__surrogate {
     size_t capacity;
 };
 
-/** Widths that hold before anything is known; zeroed otherwise. */
+/** Initial widths before anything is known; everything else is zeroed. */
 struct assay__surrogate assay__surrogate_start(const struct assay__tune_grid *grid);
 /** Takes the observations (borrowed until the next call) and, with `adapt`, moves the widths one
- *  step up their likelihood. 0 or ASSAY_ENOMEM. */
+ * step towards higher likelihood. 0 or ASSAY_ENOMEM. */
 int assay__surrogate_fit(struct assay__surrogate *surrogate,
                          const struct assay__tune_observation *seen, size_t count, bool adapt);
-/** Belief about a point without the noise: mean, and standard deviation when `deviation` is not
- *  NULL. `scratch` holds seen_count. */
+/** Prediction for a point without the noise: mean, and standard deviation if `deviation` is not
+ * NULL. `scratch` has room for seen_count. */
 double assay__surrogate_predict(const struct assay__surrogate *surrogate, size_t point,
                                 double *scratch, double *deviation);
 void assay__surrogate_free(struct assay__surrogate *surrogate); /* zeroed legal */

@@ -1,5 +1,5 @@
-/* verdict.c - the sentence. It is put together from parts, each in a longer and a shorter form; the
- * first combination that has at most 20 words is taken. */
+/* verdict.c - the sentence. It is composed of parts, each in a longer and a shorter form; the first
+ * combination of at most 20 words is used. */
 #include "judge/verdict.h"
 
 #include "judge/trust.h"
@@ -12,8 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COVERED 0.9    /* of the layers' time that must have a roof, to judge the whole by roofs */
-#define AT_PEAK 1.05   /* up to this multiple it runs at its peak */
+/* share of the layers' time that must have a roof to judge the whole by roofs */
+#define COVERED 0.9
+#define AT_PEAK 1.05   /* up to this multiple it counts as running at its peak */
 #define SHARE_SAID 0.1 /* below it nothing takes much */
 
 size_t assay__count_words(const char *text)
@@ -35,7 +36,7 @@ static const char *noun_of(const struct assay__trial *trial, struct assay__arena
     return trial->generation.tokens ? "generation" : images ? "image" : "inference";
 }
 
-/* The latency over what the roofs allow; layers without a roof keep their time. */
+/* The latency relative to what the roofs allow; layers without a roof keep their time. */
 static double find_distance(const struct assay__trial *trial, const struct assay__roofline *r)
 {
     double p50_ns = assay__trial_value(trial, "latency.p50") * 1e9, sum = 0;
@@ -200,7 +201,7 @@ static void say_fix(const struct assay__finding *fix, struct assay__arena *arena
 
 /* --- together --------------------------------------------------------------------------------- */
 
-/* The forms to try, the richest first: of distance, cause and fix; -1: left out. */
+/* The forms of distance, cause and fix to try, the most detailed first; -1: left out. */
 static const signed char forms[][3] = {
     {LONG, LONG, LONG},   {SHORT, LONG, LONG},   {LONG, SHORT, LONG}, {SHORT, SHORT, LONG},
     {SHORT, LONG, SHORT}, {SHORT, SHORT, SHORT}, {SHORT, -1, LONG},   {SHORT, -1, SHORT},
@@ -223,7 +224,7 @@ static const char *join(const struct parts *say, struct assay__arena *arena)
     return text;
 }
 
-/* Numbers that cannot be trusted: that, and what to do. */
+/* For numbers that cannot be trusted: says so, and what to do. */
 static const char *say_trust(const struct assay__trial *trial, const struct assay__trial_verdict *v,
                              struct assay__arena *arena)
 {

@@ -2,10 +2,10 @@
  * words), the key numbers of its task, and how far the numbers can be trusted. A pure function of
  * the profile's typed facts.
  *
- * The verdict says the time, how far that is from what the device can do (the layers' roofs), what
- * takes most of it, and the change that was measured to help most. Numbers that cannot be trusted
- * are not interpreted: then it says that alone, and what to do. Caveats about method and machine
- * are reasons of the trust, never of the verdict. */
+ * The verdict states the time, how far that is from the device's peak (the layers' roofs), what
+ * takes most of it, and the change that was measured to help the most. Numbers that cannot be
+ * trusted are not interpreted: then it only says so, and what to do. Caveats about method and
+ * machine affect the trust, never the verdict. */
 #ifndef ASSAY_JUDGE_VERDICT_H
 #define ASSAY_JUDGE_VERDICT_H
 
@@ -15,14 +15,14 @@
 #define ASSAY__VERDICT_WORDS 20 /* at most, separated by spaces */
 #define ASSAY__KPIS 12          /* at most */
 
-/* From LAYERS on the verdict says nothing else. */
+/* From LAYERS on, the verdict says nothing else. */
 enum assay__trust {
     ASSAY__TRUST_STABLE,
     ASSAY__TRUST_FEW,         /* too few samples to say whether it is stable */
     ASSAY__TRUST_ESTIMATED,   /* nothing was measured: a prediction */
     ASSAY__TRUST_UNKNOWN,     /* nobody judged it */
-    ASSAY__TRUST_UNSTEADY,    /* odd within launches, but their medians agree */
-    ASSAY__TRUST_LAYERS,      /* the latency is sound, but the layers do not add up to it */
+    ASSAY__TRUST_UNSTEADY,    /* irregular within launches, but their medians agree */
+    ASSAY__TRUST_LAYERS,      /* the latency is valid, but the layers do not add up to it */
     ASSAY__TRUST_NOISY,       /* unstable: the median itself is uncertain */
     ASSAY__TRUST_INTERRUPTED, /* stopped or killed before its end */
     ASSAY__TRUST_FAILED,      /* no latency */
@@ -32,7 +32,7 @@ enum assay__trust {
 struct assay__kpi {
     const char *label;
     const struct assay_metric *metric; /* known */
-    bool is_rate; /* the label has the unit: the number is shown without its own */
+    bool is_rate; /* the label contains the unit: the number is shown without one */
 };
 
 struct assay__trial_verdict {
@@ -54,15 +54,15 @@ struct assay__trial_verdict {
     const struct assay__finding *fix; /* NULL: none was verified */
 };
 
-/** Of one trial; everything lives in the arena or in the profile. roofline: of the trial. 0 or
- *  ASSAY_ENOMEM. */
+/** For one trial; everything is in the arena or in the profile. roofline: that of the trial. 0 or
+ * ASSAY_ENOMEM. */
 int assay__trial_verdict(const struct assay_profile *profile, const struct assay__trial *trial,
                          const struct assay__roofline *roofline, struct assay__arena *arena,
                          struct assay__trial_verdict *out);
-/** The change that was measured to make an inference faster by most, or else to give more samples
- *  per second; NULL: none. */
+/** The change with the largest measured speed-up of an inference, or else of samples per second;
+ * NULL: none. */
 const struct assay__finding *assay__best_verified(const struct assay_profile *profile);
-/** How many words: what is between spaces. */
+/** The number of words, separated by spaces. */
 size_t assay__count_words(const char *text);
 
 #endif

@@ -1,6 +1,7 @@
 /* waterfall.c - see waterfall.h. Rows of layers are summed by their operators, a row whose
- * operators differ between the runs by both ("Conv + Relu → FusedConv"). Layers are timed in passes
- * of their own, so their changes need not sum to that of the latency: the last step is the rest. */
+ * operators differ between the runs by both ("Conv + Relu → FusedConv"). Layers are timed in
+ * separate passes, so their changes need not sum to that of the latency: the last step is the
+ * rest. */
 #include "judge/waterfall.h"
 
 #include "base/map.h"
@@ -59,8 +60,8 @@ static size_t sum_operators(const struct assay__diff *diff, size_t side,
     return count;
 }
 
-/* Keeps the largest changes by name and makes the others one step; those that changed nothing are
- * left out. */
+/* Keeps the largest changes by name and merges the others into one step; unchanged ones are left
+ * out. */
 static size_t keep_largest(struct assay__waterfall_step *steps, size_t count)
 {
     struct assay__waterfall_step others = {.name = "other operators"};

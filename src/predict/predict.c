@@ -28,7 +28,7 @@ struct setting {
     double weights_bandwidth;
 };
 
-/* Weights are read once per inference, from the nearest level that holds them all. A level that
+/* Weights are read once per inference, from the nearest level that can hold them all. A level that
  * costs nothing is the engine's own memory: weights do not stay there. */
 static double weights_bandwidth(const struct assay__predict_target *t, double bytes)
 {
@@ -78,7 +78,7 @@ static double efficiency(const struct setting *s, const struct assay__work_item 
     }
 }
 
-/* The nearest level that holds the larger of what it reads and what it writes (on an engine's own
+/* The nearest level that can hold the larger of what the operator reads and writes (an engine's own
  * memory), or both (caches). */
 static double activation_s(const struct setting *s, const struct assay__work_item *item)
 {

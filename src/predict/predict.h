@@ -1,21 +1,20 @@
-/* predict.h - how long a model would take on a chip that is not here: an analytic model per
- * operator.
+/* predict.h - how long a model would take on another chip: an analytic model per operator.
  *
  * For each operator, with F its operations, W its weights and A its other bytes:
  *
  *   t = max(F / (P × e), W / (B_w × e_w) + A / (B_a × e_a)) + d
  *
- * P is the compute roof of the data type, B_w the bandwidth that weights come at, B_a that of the
- * nearest memory that holds A. e is the efficiency of the operator's class times n / (n + half):
- * small operators do not reach the peak (n: products per output of a convolution, or its input
- * channels on a Neural Engine, which takes them in passes; rows of a matrix product). d is the cost
- * of starting one operator. The model takes the sum over its operators, plus a floor per inference,
- * plus the bytes that enter and leave it over the rate of the host's copies.
+ * P is the compute roof of the data type, B_w the bandwidth for weights, B_a that of the nearest
+ * memory that can hold A. e is the efficiency of the operator's class times n / (n + half): small
+ * operators do not reach the peak (n: products per output of a convolution, or its input channels
+ * on a Neural Engine, which processes them in passes; rows of a matrix product). d is the cost of
+ * starting one operator. The model takes the sum over its operators, plus a floor per inference,
+ * plus the bytes that enter and leave it divided by the host's copy rate.
  *
  * P and the bandwidths are the chip's, each with its source (predict_chips.c), or the measured
- * ceilings of a machine. Efficiencies are fitted (predict_fit.c); errors are always those on
- * measurements that the fit has not seen. doc/predict.md has the definitions and
- * doc/results/predict.md the errors. */
+ * ceilings of a machine. Efficiencies are fitted (predict_fit.c); errors are always on measurements
+ * that the fit has not used. doc/predict.md has the definitions and doc/results/predict.md the
+ * errors. */
 #ifndef ASSAY_PREDICT_PREDICT_H
 #define ASSAY_PREDICT_PREDICT_H
 
@@ -42,13 +41,14 @@ enum assay__work_class {
 
 struct assay__work_item {
     enum assay__work_class class;
-    bool fused; /* done by the operator before it: engines do so after convolutions and products */
+    /* done by the preceding operator: engines do this after convolutions and products */
+    bool fused;
     double flops, weight_bytes, read_bytes, written_bytes; /* read: without weights */
     double channels; /* input channels per group of a convolution; 0: none */
-    /* products per output of a convolution (channels x kernel), rows of a matrix product, how many
-     * numbers a function makes; 0: no such number */
+    /* products per output of a convolution (channels x kernel), rows of a matrix product, numbers
+     * that a function produces; 0: none */
     double depth;
-    const struct assay__node *node; /* the first of several; NULL: of no model */
+    const struct assay__node *node; /* the first of several; NULL: not from a model */
     size_t repeats;                 /* equal ones, and how often each runs in a loop */
 };
 
@@ -62,7 +62,7 @@ struct assay__work {
     size_t unknown;                      /* operators without a known cost: left out */
 };
 
-/** From an analysis. merge: equal items become one (and layers are lost). In the arena. */
+/** From an analysis. merge: equal items are combined (and layers are lost). In the arena. */
 int assay__work_of(const struct assay__analysis *analysis, bool merge, struct assay__arena *arena,
                    struct assay__work **work, struct assay_error *error);
 /** The work of a model by what the user wrote ("resnet50", a path), or of
@@ -82,7 +82,7 @@ const struct assay__precision *assay__precision_find(const char *name); /* NULL 
 
 /* --- chips (predict_chips.c) ------------------------------------------------------------------ */
 
-/** A number of a chip with where it is from; NaN: `source` says why there is none. */
+/** A number of a chip with its source; NaN: `source` says why there is none. */
 struct assay__cell {
     double value;
     const char *source;
@@ -92,8 +92,8 @@ struct assay__chip {
     const char *name;             /* "M1 Max" */
     struct assay__cell bandwidth; /* of its memory, B/s */
     struct assay__cell memory;    /* B, the largest configuration */
-    struct assay__cell gpu_flops; /* float32; float16 the same on M1 and M2 */
-    struct assay__cell ane_flops; /* float16, of the engine that one model runs on */
+    struct assay__cell gpu_flops; /* float32; float16 is the same on M1 and M2 */
+    struct assay__cell ane_flops; /* float16, for the engine that one model runs on */
     struct assay__cell ane_bandwidth;
     struct assay__cell ane_conv_watts, ane_gemm_watts; /* while busy with convolutions, products */
     struct assay__cell ane_floor_watts;                /* while it starts and copies */
@@ -101,11 +101,11 @@ struct assay__chip {
 /** All of them, M1, M1 Pro, M1 Max and M1 Ultra first: other tables of chips refer to this one. */
 extern const struct assay__chip assay__chips[];
 const struct assay__chip *assay__chip_at(size_t index); /* NULL past the end */
-/** Does it rest on a clock that Apple does not publish (+-10 %)? Good enough for an estimate, not
- *  for ruling something out. */
+/** Whether it is based on a clock that Apple does not publish (±10 %): good enough for an estimate,
+ * not for ruling something out. */
 bool assay__cell_is_rough(const struct assay__cell *cell);
-/** By name, case and spaces ignored ("m1max"); NULL with *nearest (may be NULL itself) the name
- *  that was probably meant. */
+/** By name, case and spaces ignored ("m1max"); NULL, with *nearest (a pointer that may be NULL) set
+ * to the name that was probably meant. */
 const struct assay__chip *assay__chip_find(const char *name, const char **nearest);
 
 enum assay__unit { ASSAY__UNIT_CPU, ASSAY__UNIT_GPU, ASSAY__UNIT_ANE, ASSAY__UNITS };
@@ -124,20 +124,20 @@ struct assay__predict_target {
         double holds_bytes, bandwidth; /* INFINITY: costs nothing */
     } levels[ASSAY__TARGET_LEVELS];
     size_t level_count;
-    double weights_bandwidth[ASSAY__TARGET_LEVELS]; /* of reading, by level; weights never stay in a
-                                                       level of cost 0 */
-    double memory_bytes;                            /* NaN unknown */
+    /* cost of reading, by level; weights never stay in a level with cost 0 */
+    double weights_bandwidth[ASSAY__TARGET_LEVELS];
+    double memory_bytes; /* NaN unknown */
     double conv_watts, gemm_watts, floor_watts;
     const char *power_source; /* or why there is none */
     const char *memory_source;
-    bool published; /* the roofs are published numbers, else measured ceilings */
+    bool published; /* the roofs are published numbers; false: measured ceilings */
     const char *sources[ASSAY__TARGET_SOURCES]; /* "peak: …" */
     size_t source_count;
 };
-/** Of a chip of the table. A missing number is a reason. Strings live in the arena. */
+/** For a chip of the table. A missing number becomes a reason. Strings are in the arena. */
 int assay__target_of_chip(const struct assay__chip *chip, enum assay__unit unit,
                           struct assay__arena *arena, struct assay__predict_target *target);
-/** Of measured ceilings: device "cpu" or another of the profile's. */
+/** From measured ceilings: device "cpu" or another one of the profile. */
 int assay__target_of_ceilings(const struct assay_profile *profile, const char *device,
                               const char *shown, struct assay__arena *arena,
                               struct assay__predict_target *target);
@@ -173,16 +173,17 @@ struct assay__fit_errors {
 
 struct assay__fit {
     double value[ASSAY__FIT_PARAMETERS];
-    struct assay__fit_errors out, in; /* out of sample (the label), and in sample */
-    struct assay__fit_errors fixed;   /* `out` where fixed cost is much of the estimate */
-    const char *origin;               /* "built in, fitted on …" */
-    const char *validation;           /* how `out` was found, or why there is none */
+    /* out of sample (what estimates are labelled with), and in sample */
+    struct assay__fit_errors out, in;
+    struct assay__fit_errors fixed; /* `out` if fixed cost is a large part of the estimate */
+    const char *origin;             /* "built in, fitted on …" */
+    const char *validation;         /* how `out` was determined, or why there is none */
 };
 
-/** The start of a fit and the pull towards it: sensible numbers with a reason, by unit. */
+/** The prior of a fit, which is also its start: sensible numbers with a reason, by unit. */
 void assay__fit_prior(enum assay__unit unit, struct assay__fit *fit);
-/** What is built in: the fit on the published rows (ane), on a machine of ours (cpu), published
- *  efficiencies (gpu). */
+/** The built-in parameters: fitted to the published rows (ane), to one machine (cpu), published
+ * efficiencies (gpu). */
 void assay__fit_builtin(enum assay__unit unit, struct assay__fit *fit);
 
 struct assay__fit_sample {
@@ -190,21 +191,21 @@ struct assay__fit_sample {
     const struct assay__predict_target *target;
     const struct assay__precision *precision;
     double measured_s;
-    const char *group; /* left out together in one way of validating … */
+    const char *group; /* groups that are left out together in validation … */
     const char *other; /* … and in another; "" none */
 };
-enum assay__leave { /* what a validation leaves out together with a sample */
+enum assay__leave { /* what validation leaves out together with a sample */
                     ASSAY__LEAVE_GROUP = 1,
                     ASSAY__LEAVE_OTHER = 2,
                     ASSAY__LEAVE_EITHER = ASSAY__LEAVE_GROUP | ASSAY__LEAVE_OTHER
 };
-/** Fits to the samples but those that share that with `without` (NULL: to all). */
+/** Fits to all samples except those in the same group as `without` (NULL: to all). */
 void assay__fit_samples(const struct assay__fit_sample *samples, size_t count,
                         enum assay__unit unit, const struct assay__fit_sample *without,
                         enum assay__leave leave, struct assay__fit *fit);
 void assay__fit_predict(const struct assay__fit_sample *samples, size_t count,
                         const struct assay__fit *fit, double *predicted_s);
-/** predicted[i] of a fit that has not seen what shares that with sample i. */
+/** predicted[i] is from a fit without the group of sample i. */
 void assay__fit_leave_out(const struct assay__fit_sample *samples, size_t count,
                           enum assay__unit unit, enum assay__leave leave, double *predicted_s);
 struct assay__fit_errors assay__fit_errors_of(const struct assay__fit_sample *samples,
@@ -214,7 +215,7 @@ struct assay__fit_errors assay__fit_errors_of(const struct assay__fit_sample *sa
 /* --- the prediction (predict.c) --------------------------------------------------------------- */
 
 struct assay__predicted_item {
-    double compute_s, memory_s, time_s; /* time: of all its repeats, with dispatch */
+    double compute_s, memory_s, time_s; /* time: of all its repeats, including dispatch */
     enum assay__bound bound;
 };
 
@@ -228,8 +229,8 @@ struct assay__prediction {
     double peak_flops;
     double weight_bytes, activation_bytes; /* at this precision */
 };
-/** Beyond this share of an estimate its fixed cost is a poor guess: see struct assay__validation.
- */
+/** If fixed cost is more than this share of an estimate, the estimate is poor: see struct
+ * assay__validation. */
 #define ASSAY__FIXED_SHARE (1.0 / 3)
 double assay__fixed_share(const struct assay__prediction *prediction); /* NaN: no estimate */
 /** items: work->count entries or NULL. */
@@ -241,14 +242,14 @@ double assay__predict_time_s(const struct assay__work *work,
                              const struct assay__predict_target *target,
                              const struct assay__precision *precision,
                              const struct assay__fit *fit);
-/** Power while it runs, by the times of convolutions, products and the rest; NaN: *reason says
- *  why. */
+/** Power while it runs, weighted by the times of convolutions, products and the rest; NaN: *reason
+ * says why. */
 double assay__predict_watts(const struct assay__predict_target *target,
                             const struct assay__prediction *prediction, const char **reason);
 
 /** A trial like those of `run` with every value estimated: metrics, layers, notes. `work` is not
- *  merged; items as assay__predict filled them. A prediction that cannot be made is a skipped trial
- *  with the reason. 0 or ASSAY_ENOMEM. */
+ * merged; items are those filled in by assay__predict. A prediction that cannot be made is a
+ * skipped trial with the reason. 0 or ASSAY_ENOMEM. */
 int assay__predict_trial(struct assay_profile *profile, const struct assay__analysis *analysis,
                          const struct assay__work *work, const struct assay__predict_target *target,
                          const struct assay__precision *precision, const struct assay__fit *fit,
@@ -262,7 +263,7 @@ void assay__fit_label(const struct assay__fit *fit, char *out, size_t out_size);
 struct assay__published_row {
     const char *row;   /* "A" … "I" of the list, "G+": never fitted */
     const char *label; /* "MobileNetV2 float16" */
-    const char *model; /* as assay__work_named takes it; NULL: not modelled */
+    const char *model; /* as for assay__work_named; NULL: not modelled */
     const char *family;
     const char *chip, *precision;
     double measured_s;    /* NaN: not a time */
@@ -281,10 +282,10 @@ struct assay__validation {
     struct assay__fit fit; /* on all of them */
     struct assay__fit_errors in, chip_out, model_out;
     /* both_out: without the chip and without the model; held_out: rows never fitted; blind: these
-     * two together, the label of every estimate; fixed: of them, those of which more than
-     * ASSAY__FIXED_SHARE is fixed cost */
+     * two together, which label every estimate; fixed: those of them with more than
+     * ASSAY__FIXED_SHARE fixed cost */
     struct assay__fit_errors both_out, held_out, blind, fixed;
-    size_t missing; /* measured here: models that are gone */
+    size_t missing; /* measured here: models that no longer exist */
 };
 /** Fits the published rows and leaves out one chip, one model: a pure function of the tables. */
 int assay__validate_published(struct assay__arena *arena, struct assay__validation *out,
@@ -300,7 +301,7 @@ struct assay__calibration {
     const char *key, *measured_at, *engine;
     struct assay__calibration_row *rows;
     size_t count;
-    /* of a fresh one: models during which other processes took more than 10 % of the CPU */
+    /* of a new one: models during which other processes took more than 10 % of the CPU */
     size_t disturbed;
     struct assay__fit fit;
 };
@@ -311,12 +312,13 @@ struct assay__calibrate_options {
     bool whole; /* the whole zoo, not the small set */
     double time_s;
     int launches;
-    /** Before each model; true ends it. May be NULL. */
+    /** Called before each model; true ends it. May be NULL. */
     bool (*progress)(void *context, const char *model, size_t index, size_t count);
     void *context;
     const volatile int *interrupt;
 };
-/** Runs the set here and fits it. What fails is left out. ASSAY_EINTERRUPTED keeps nothing. */
+/** Runs the set on this machine and fits it. What fails is left out. ASSAY_EINTERRUPTED stores
+ * nothing. */
 int assay__calibrate(struct assay__arena *arena, const struct assay__predict_target *target,
                      const struct assay__calibrate_options *options, const char *key,
                      struct assay__calibration *out, struct assay_error *error);
@@ -325,12 +327,12 @@ int assay__validate_calibration(const struct assay__calibration *calibration,
                                 const struct assay__predict_target *target,
                                 struct assay__arena *arena, struct assay__validation *out,
                                 struct assay_error *error);
-/** predict-<hash>.json beside the ceilings; the key is theirs. */
+/** predict-<hash>.json next to the ceilings, with the same key. */
 int assay__calibration_path(const char *key, char *out, size_t out_size, struct assay_error *error);
 int assay__calibration_save(const struct assay__calibration *calibration, const char *path,
                             struct assay_error *error);
-/** key NULL: any. ASSAY_ENOTFOUND: none, or of another key. ASSAY_EFORMAT: not such a file.
- *  Untrusted. */
+/** key NULL: any. ASSAY_ENOTFOUND: none, or with another key. ASSAY_EFORMAT: not such a file.
+ * Untrusted. */
 int assay__calibration_load(struct assay__arena *arena, const char *path, const char *key,
                             struct assay__calibration *out, struct assay_error *error);
 

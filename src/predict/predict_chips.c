@@ -1,16 +1,16 @@
-/* predict_chips.c - what Apple's chips can do, as public sources say it: one row per chip, one
- * source per number. A number that no source gives is NaN with the reason, and makes the unit that
- * needs it unavailable: nothing is guessed.
+/* predict_chips.c - the performance of Apple's chips according to public sources: one row per chip,
+ * one source per number. A number that no source gives is NaN with the reason, and makes the unit
+ * that needs it unavailable: nothing is guessed.
  *
  * Neural Engine, arithmetic: the published TOPS are float16 on A14 to A16 and M1 to M3 and 8-bit
  * from A17 Pro and M4 on (float16 is half of them), as measured peaks show (12 of 11 on M1, 16.8 of
  * 18 on M3 Pro, 18.6 of 38 / 2 on M4). The two engines of an Ultra count as one: its weights do not
- * stream faster than a Max's, so one model runs on one of them. Neural Engine, bandwidth: what it
- * streams weights at, measured by anemll-bench; it does not follow the chip's memory. For A chips
- * no such measurement is public: their memory's bandwidth times 0.89, M1's share (60.87 of 68.25),
- * since an engine of a chip with one memory channel of that kind is limited by it. GPU: cores × 128
- * × 2 × clock. CPU: no source gives what the matrix units of the CPU can do, so the CPU is
- * unavailable. */
+ * stream faster than a Max's, so one model runs on one of them. Neural Engine, bandwidth: the rate
+ * at which it streams weights, measured by anemll-bench; it is not proportional to that of the
+ * chip's memory. For A chips no such measurement is public: their memory's bandwidth times 0.89,
+ * M1's share (60.87 of 68.25), since an engine of a chip with one memory channel of that kind is
+ * limited by it. GPU: cores × 128 × 2 × clock. CPU: no source gives the performance of the CPU's
+ * matrix units, so the CPU is unavailable. */
 #include "predict/predict.h"
 
 #include "base/text.h"
@@ -47,7 +47,7 @@ static const char clocks[] =
 #define NO_FLOOR "no source gives its power while starting and copying"
 #define PHONE_GPU "no source with a method gives its GPU's arithmetic rate"
 
-/* Watts at convolutions, at products and while starting, and their sources. */
+/* Watts during convolutions, during products and while starting, and their sources. */
 #define M1_POWER 1.78, 4.4, 0.9, ANE_GUIDE, ANE_GUIDE
 #define M2_POWER 3.8, 5.9, NONE, ANE_GUIDE, NO_FLOOR
 #define UNKNOWN_POWER NONE, NONE, NONE, NO_POWER, NO_POWER
@@ -112,7 +112,7 @@ const struct assay__chip assay__chips[] = {
 };
 #define CHIPS (sizeof assay__chips / sizeof assay__chips[0])
 
-/* What stays on the engine's own memory costs no bandwidth: 2 MB on M1, 4.72 MB on M5, both
+/* What stays in the engine's own memory costs no bandwidth: 2 MB on M1, 4.72 MB on M5, both
  * measured (ane-guide, chapter 12). The smaller one is used for the chips between and before. */
 #define ANE_ON_CHIP_BYTES 2e6
 #define ANE_ON_CHIP_M5_BYTES 4.72e6

@@ -1,12 +1,12 @@
 /* predict_fit.c - efficiencies from measurements. The loss is the sum over samples of sqrt(r² +
- * 0.1²), r = log(predicted / measured): close to the absolute relative error, smooth near 0, little
- * moved by one outlier; plus a pull of every parameter towards its prior, 0.002 n (log(p /
- * prior))², so that a class without samples keeps a sensible value. The minimum is
- * sought by coordinate descent on the logarithms with a step per parameter that grows on success
- * and halves on failure: no derivative, no randomness, the same result everywhere.
+ * 0.1²), r = log(predicted / measured): close to the absolute relative error, smooth near 0, robust
+ * to single outliers; plus a penalty that pulls every parameter towards its prior, 0.002 n (log(p /
+ * prior))², so that a class without samples keeps a sensible value. The minimum is sought by
+ * coordinate descent on the logarithms with a step per parameter that grows on success and halves
+ * on failure: no derivative, no randomness, the same result everywhere.
  *
  * Validation leaves out whole groups (a chip, a model, a family, or a chip and a model both) and
- * predicts them by a fit of the rest. */
+ * predicts them from a fit to the rest. */
 #include "predict/predict.h"
 
 #include "base/stats.h"
@@ -20,10 +20,10 @@
 #define SMOOTH 0.1
 #define PULL 0.002
 
-/* What a parameter is fitted from, and what is built in. */
+/* The prior of a parameter, and its built-in value. */
 struct prior {
     double value, low, high; /* low == high: not fitted */
-    double built_in;         /* the fit of measurements; 0: the prior */
+    double built_in;         /* fitted to measurements; 0: the prior */
 };
 
 #define FIXED(v)   \
@@ -32,7 +32,7 @@ struct prior {
     }
 
 /* CPU: an engine on CPU cores (ONNX Runtime), half a microsecond per node, products near the peak,
- * functions by series; inputs are already where they are needed. Built in: the fit of
+ * functions by series; inputs are already where they are needed. Built-in values: the fit of
  * doc/results/predict.md, 46 models on 2 cores of a Zen 4 virtual machine, ONNX Runtime 1.31.1.
  *
  * GPU: Metal through a framework. Products: 2.9 of 4.0 TFLOP/s on M4 (arXiv 2502.05317), 8 of 10.6
@@ -40,10 +40,10 @@ struct prior {
  * (TristanBilot/mlx-benchmark). Bandwidth: 0.73 to 0.74 while Llama-3 8B F16 generates (M1 Max, M2
  * Ultra). No published row determines the others. Memory is unified.
  *
- * ANE: the Neural Engine through Core ML, one fused program, so one more operator costs nothing by
- * itself (32 layers as fast as one: ane-guide, chapter 9), a floor near 0.2 ms, and inputs and
- * outputs copied at about 10 GB/s (a relu alone, chapter 9). Elementwise work, functions and
- * normalisations cost their bytes. Built in: the fit of assay__validate_published. */
+ * ANE: the Neural Engine through Core ML, one fused program, so an additional operator costs
+ * nothing by itself (32 layers as fast as one: ane-guide, chapter 9), a floor near 0.2 ms, and
+ * inputs and outputs copied at about 10 GB/s (a relu alone, chapter 9). Elementwise work, functions
+ * and normalisations cost their bytes. Built-in values: the fit of assay__validate_published. */
 static const struct {
     const char *name;
     struct prior units[ASSAY__UNITS]; /* CPU, GPU, ANE */
@@ -86,8 +86,8 @@ void assay__fit_prior(enum assay__unit unit, struct assay__fit *fit)
         fit->value[i] = parameters[i].units[unit].value;
 }
 
-/* The errors of the Neural Engine's fit are those of estimates that had seen neither the chip nor
- * the model (struct assay__validation: blind, fixed). A test fits the published rows and the
+/* The errors of the Neural Engine's fit are those of fits that had seen neither the chip nor the
+ * model (struct assay__validation: blind, fixed). A test fits the published rows and the
  * measurements of that machine again and compares. */
 void assay__fit_builtin(enum assay__unit unit, struct assay__fit *fit)
 {
@@ -157,7 +157,7 @@ static double loss(const struct fitting *f, const struct assay__fit *fit)
     return sum + PULL * (double)seen * pull;
 }
 
-/* One parameter up, else down. True when that made it better. */
+/* Moves one parameter up, else down. True if that improved the fit. */
 static bool try_both(const struct fitting *f, struct assay__fit *fit, size_t i, double step,
                      double *best)
 {

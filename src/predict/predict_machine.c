@@ -1,5 +1,5 @@
-/* predict_machine.c - efficiencies of the machine we run on: a set of small models is run once, the
- * fit is kept per machine and user beside its ceilings, and `predict --chip this` uses it.
+/* predict_machine.c - efficiencies of this machine: a set of small models is run once, the fit is
+ * saved per machine and user next to its ceilings, and `predict --chip this` uses it.
  *
  *   {"assay_predict": 1, "key", "measured_at", "engine", "rows": [{"model", "family", "p50_s",
  *     "low_s", "high_s"}],
@@ -136,7 +136,7 @@ static int launch(struct assay__arena *arena, const char *model,
     return code;
 }
 
-/* As many undisturbed launches as asked for, in at most twice as many tries. */
+/* As many undisturbed launches as requested, in at most twice as many attempts. */
 static int measure_one(struct assay__arena *arena, const char *model,
                        const struct assay__calibrate_options *o, struct assay__calibration *out,
                        struct assay_error *error)
@@ -165,7 +165,7 @@ static int measure_one(struct assay__arena *arena, const char *model,
     return 0;
 }
 
-/* The i-th model of what is asked for, NULL past the end. */
+/* The i-th requested model; NULL past the end. */
 static const char *wanted(const struct assay__calibrate_options *o, size_t index)
 {
     for (size_t i = 0; i < SETS; i++)

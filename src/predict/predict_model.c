@@ -18,7 +18,8 @@ static int open_model(struct assay_prediction *p, const struct assay_workload_op
     const char *name = options->model;
     int code = assay__model_named(name, &p->model, &p->zoo, error);
     if (!code && assay__workload_plan(p->model, &wanted, &p->workload, error)) {
-        wanted.shapes_only = true; /* what cannot be fed can still be predicted */
+        /* a model whose inputs cannot be generated can still be predicted */
+        wanted.shapes_only = true;
         code = assay__workload_plan(p->model, &wanted, &p->workload, error);
     }
     if (code) return code;

@@ -1,6 +1,6 @@
 /* predict_profile.c - a prediction as a trial of a profile, so that every renderer of a run can
- * show it. Every number is estimated and its note names the model's validated error; what only the
- * graph says is derived, what a source says is published. */
+ * show it. Every number is estimated and its note names the model's validated error; what follows
+ * from the graph alone is derived, what a source states is published. */
 #include "predict/predict.h"
 
 #include "check/check.h"
@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Of the time: beyond it lie two or three of the published rows, with the larger errors. */
+/* Share of the time: only two or three of the published rows exceed it, with larger errors. */
 #define FLOOR_SHARE 0.75
 
 void assay__fit_label(const struct assay__fit *fit, char *out, size_t out_size)
@@ -47,7 +47,7 @@ static void missing(struct metric_writer *w, const char *name, const char *reaso
     assay_metrics_unavailable(w->trial->metrics, name, reason);
 }
 
-/* Why the validated error does not apply: the fitted networks ran on the unit alone, and most of
+/* Why the validated error does not apply: the fitted networks ran entirely on the unit, and most of
  * them spent their time in operators. NULL: out of memory. */
 static const char *uncovered_of(struct assay__arena *arena, const struct assay__work *work,
                                 const struct assay__predict_target *target,
@@ -56,7 +56,7 @@ static const char *uncovered_of(struct assay__arena *arena, const struct assay__
     struct assay__buf text = {0};
     size_t off = 0;
     /* Operators without a known path onto the Neural Engine of any chip (check_ane_ops.c). Those
-       that only ask for sizes are folded when the model is loaded. */
+     * that only query sizes are folded when the model is loaded. */
     for (size_t i = 0; i < work->count && target->unit == ASSAY__UNIT_ANE; i++) {
         const struct assay__node *node = work->items[i].node;
         enum assay__ane_path path = assay__ane_path_of(node);

@@ -1,15 +1,14 @@
-/* predict_published.c - measurements that others published of Apple's chips: those the Neural
- * Engine's efficiencies are fitted on (A, B, C, D, G), further rows of two of these sources that
- * are never fitted (A+, G+) and only predicted, and those that cannot be used, each with the
- * reason. What a row ran is modelled as follows.
+/* predict_published.c - published measurements of Apple's chips: those that the Neural Engine's
+ * efficiencies are fitted to (A, B, C, D, G), further rows of two of these sources that are never
+ * fitted (A+, G+) and only predicted, and those that cannot be used, each with the reason. What a
+ * row ran is modelled as follows.
  *
  * A: MobileNetV2 and ResNet50 at 224 x 224, batch 1. B: DistilBERT, 128 tokens. C: the output layer
- * of Llama 3 8B, 4096 to 128256, with weights of 6 bits: the bench's authors say that these
- * latencies are of the 6-bit variant, and the full one has 1050.67 MB. D: one step of 64 tokens
- * after a cache of 448, logits of one position, as the project's models are converted. G: products
- * of 64 x 256 x 256, 128 x 1024 x 1024 and 256 x 4096 x 4096 (sizes of the same harness on M2),
- * their times from the rates; convolutions without padding, which is what their rates and times
- * together say. */
+ * of Llama 3 8B, 4096 to 128256, with weights of 6 bits: the authors say that these latencies are
+ * those of the 6-bit variant, and the full one has 1050.67 MB. D: one step of 64 tokens after a
+ * cache of 448, logits of one position, as the project's models are converted. G: products of 64 x
+ * 256 x 256, 128 x 1024 x 1024 and 256 x 4096 x 4096 (sizes of the same harness on M2), their times
+ * computed from the rates; convolutions without padding, as their rates and times imply. */
 #include "predict/predict.h"
 
 #include "base/no_memory.h"
@@ -143,7 +142,7 @@ static int make_samples(struct validating *v, struct assay_error *error)
 }
 
 /* The errors of all estimates that know neither the chip nor the model: `left` (both left out) and
- * the rows that were never fitted; with `fixed` only of those that rest much on fixed cost. */
+ * the rows that were never fitted; with `fixed`, only those with much fixed cost. */
 static struct assay__fit_errors blind_errors(const struct validating *v,
                                              const struct assay__fit *fit, const double *left,
                                              const double *in, bool fixed)

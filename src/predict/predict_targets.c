@@ -1,4 +1,4 @@
-/* predict_targets.c - finds what a chip's name stands for: a chip of the table, this machine or a
+/* predict_targets.c - finds what a chip's name refers to: a chip of the table, this machine or a
  * profile. */
 #include "predict/predict_targets.h"
 
@@ -44,7 +44,7 @@ int assay__predict_this(struct assay__arena *arena, const struct assay_callbacks
     if (!code) code = assay__describe_ceilings(profile, rows, set->count, error);
     if (!code) code = assay__describe_machine(profile, error);
     if (!code) code = assay__target_of_ceilings(profile, "cpu", "this", arena, target);
-    /* the date it quotes lies in the profile: sources were copied into the arena */
+    /* the date it quotes is in the profile: sources were copied into the arena */
     assay_profile_close(profile);
     return code;
 }

@@ -1,5 +1,5 @@
-/* predict_targets.h - what a chip that is named means: a chip of the table, this machine, a
- * profile with ceilings. */
+/* predict_targets.h - what a chip's name refers to: a chip of the table, this machine, a profile
+ * with ceilings. */
 #ifndef ASSAY_PREDICT_PREDICT_TARGETS_H
 #define ASSAY_PREDICT_PREDICT_TARGETS_H
 
@@ -17,7 +17,7 @@ struct assay__predict_targets {
     const char *key; /* of this machine; NULL: another */
 };
 
-/** A model on all of them, and what that rests on. */
+/** Predicts a model on all of them. */
 struct assay_prediction {
     struct assay__arena *arena;
     struct assay__model *model;
@@ -31,11 +31,11 @@ struct assay_prediction {
 /** unit NULL: every unit. */
 int assay__predict_targets(struct assay__arena *arena, const char *chip, const char *unit,
                            struct assay__predict_targets *out, struct assay_error *error);
-/** This machine's CPU. calls: its ceilings are measured when none are kept; NULL: not. */
+/** This machine's CPU. calls: its ceilings are measured if none are saved; NULL: not measured. */
 int assay__predict_this(struct assay__arena *arena, const struct assay_callbacks *calls,
                         struct assay__predict_target *target, const char **key,
                         struct assay_error *error);
-/** assay_predict() with options that were read. */
+/** assay_predict() with options that have been read. */
 int assay__predict_model(const struct assay_predict_options *options,
                          struct assay_prediction **prediction, struct assay_error *error);
 

@@ -1,9 +1,9 @@
 /* predict_work.c - a model as a list of work: each operator's class, operations and bytes, from the
  * analysis of its graph (no weight is read). What engines fuse counts once: an addition, activation
- * or batch normalisation that alone reads the result of a convolution or product is done on the way
- * out of it, and the parts of a GELU or of x sigmoid(x) are one function. Bodies of loops count as
- * one recurrent operator with all their trips. Limits: other fusions of an engine are not foreseen;
- * an operator without a known cost is left out and counted. */
+ * or batch normalisation that is the only reader of a convolution's or product's result is done on
+ * the way out of it, and the parts of a GELU or of x sigmoid(x) are one function. Bodies of loops
+ * count as one recurrent operator with all their trips. Limits: other fusions of an engine are not
+ * modelled; an operator without a known cost is left out and counted. */
 #include "predict/predict.h"
 
 #include "base/map.h"
@@ -22,7 +22,7 @@
 #define CONVOLUTIONS \
     "Conv ConvTranspose FusedConv ConvInteger QLinearConv conv conv_transpose conv_quantized"
 
-/* Operators of ONNX, and, with a small first letter, of Core ML; any other is elementwise. */
+/* Operators of ONNX, and, with a lower-case first letter, of Core ML; any other is elementwise. */
 static const struct {
     enum assay__work_class class;
     const char *ops;
@@ -72,8 +72,9 @@ static void convolution(const struct assay__shapes *shapes, const struct assay__
         item->depth *= dimension(w, i);
 }
 
-/* A function costs by the numbers it makes, not by its nominal FLOPs. A local response
- * normalisation raises each to a power with the scalar library: about 40 vectorised functions. */
+/* The cost of a function depends on the numbers it produces, not on its nominal FLOPs. A local
+ * response normalisation raises each to a power with the scalar library: about 40 vectorised
+ * functions. */
 #define LRN_FUNCTIONS 40
 
 static void classify(const struct assay__shapes *shapes, const struct assay__node *node,
@@ -137,7 +138,7 @@ static int fusing_start(struct fusing *f, const struct assay__analysis *a,
     return code;
 }
 
-/* The node that alone makes and alone reads the value: SIZE_MAX when it has another reader or no
+/* The producer of the value, if there is only one reader; SIZE_MAX if there are more readers or no
  * producer. */
 static size_t sole_producer(const struct fusing *f, const char *value)
 {
@@ -198,7 +199,7 @@ static bool same(const struct assay__work_item *a, const struct assay__work_item
            a->channels == b->channels;
 }
 
-/* One node that runs: false when it does nothing, or what it does is not known. */
+/* One node that runs; false if it does nothing, or what it does is unknown. */
 static bool item_of(const struct assay__cost_visited *visited, struct assay__work *work,
                     struct assay__work_item *item)
 {
@@ -273,7 +274,7 @@ int assay__work_of(const struct assay__analysis *analysis, bool merge, struct as
                     v->dtype == ASSAY__BFLOAT16;
         if (real && !found) made->activation_bits = assay__dtype_bits(v->dtype);
         found |= real;
-        /* old models list their weights among the inputs too */
+        /* old models also list their weights among the inputs */
         if (!input || !assay__graph_initializer(g, v->name))
             made->io_bytes += known(
                 assay__cost_bytes(assay__shapes_get(analysis->shapes, v->name)));
@@ -297,8 +298,8 @@ static int64_t parameter(const char *text, const char *key, int64_t otherwise)
     return otherwise;
 }
 
-/* One convolution of C channels to C, or a stack: without padding when it is one, so that the
- * output is smaller. float16. */
+/* One convolution of C channels to C, or a stack: without padding if it is a single one, so that
+ * the output is smaller. float16. */
 static int convolutions(const char *name, struct assay__arena *arena, struct assay__work **work,
                         struct assay_error *error)
 {

@@ -45,7 +45,7 @@ static bool find_axis(struct drawing *d)
     return isfinite(d->begin_ns) && isfinite(d->end_ns) && d->end_ns > d->begin_ns;
 }
 
-/* The column of a time; width: outside. */
+/* The column of a time; `width` if it is outside. */
 static size_t column_of(const struct drawing *d, double time_ns)
 {
     double at = (time_ns - d->begin_ns) / (d->end_ns - d->begin_ns) * (double)d->width;
@@ -53,7 +53,7 @@ static size_t column_of(const struct drawing *d, double time_ns)
     return at < (double)d->width ? (size_t)at : d->width - 1;
 }
 
-/* Columns between two neighbours in which no value lies. */
+/* Columns without a value between two neighbours. */
 static void join(struct drawing *d, size_t i, size_t k)
 {
     const struct assay__chart *chart = d->chart;
@@ -144,7 +144,7 @@ static const char *cell_of(const struct assay__page *page, const struct drawing 
     return level >= 4 ? "#" : level && row == 0 ? "." : " ";
 }
 
-/* The degree sign has no ASCII form: without it before columns are counted. */
+/* The degree sign has no ASCII form: it is removed before columns are counted. */
 static void scaled(const struct assay__page *page, char *out, size_t size, double value,
                    const char *unit)
 {
@@ -172,8 +172,8 @@ static void draw_row(struct assay__page *page, const struct drawing *d, int row)
     assay__buf_putc(page->out, '\n');
 }
 
-/* The first letter of what the machine was doing in each column; ' ' unknown. True: something
- * was. */
+/* The first letter of what the machine was doing in each column; ' ' unknown. True: anything is
+ * known. */
 static bool find_marks(const struct drawing *d, char *marks)
 {
     const struct assay__chart *chart = d->chart;

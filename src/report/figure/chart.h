@@ -1,5 +1,5 @@
 /* chart.h - a metric over time, drawn in text: a few rows of block characters (or ASCII), the scale
- * at the left, time below. Gaps stay empty: a value that is not known is never drawn as 0. */
+ * at the left, time below. Gaps stay empty: an unknown value is never drawn as 0. */
 #ifndef ASSAY_REPORT_FIGURE_CHART_H
 #define ASSAY_REPORT_FIGURE_CHART_H
 

@@ -1,5 +1,5 @@
-/* figure_canvas.h - a picture in characters: dots of two by four to a character (braille patterns,
- * or . - ' in ASCII), and above them letters and short words of printable ASCII. */
+/* figure_canvas.h - a picture in characters: two by four dots per character (braille patterns, or .
+ * - ' in ASCII), and on top of them letters and short words of printable ASCII. */
 #ifndef ASSAY_REPORT_FIGURE_FIGURE_CANVAS_H
 #define ASSAY_REPORT_FIGURE_FIGURE_CANVAS_H
 
@@ -16,13 +16,13 @@ struct assay__canvas {
     bool letter[ASSAY__CANVAS_ROWS][ASSAY__CANVAS_COLUMNS];
 };
 
-/** A dot: column 0 … 2 columns - 1, row 0 … 4 rows - 1 from the top; outside: nothing. */
+/** A dot: column 0 … 2 columns - 1, row 0 … 4 rows - 1 from the top; ignored outside of that. */
 void assay__canvas_dot(struct assay__canvas *canvas, int column, int row);
-/** A letter in its cell; where that is taken, in the nearest free one of the row, at most 4 columns
- *  away. False: no room. */
+/** A letter in its cell; if that is taken, in the nearest free one of the row, at most 4 columns
+ * away. False: no space. */
 bool assay__canvas_letter(struct assay__canvas *canvas, int column, int row, char letter);
 /** The x axis after `margin` columns: a tick wherever `label` has a text for a column, and the
- *  texts below where there is room for them. head: text at the left of the second line. */
+ * texts below if they fit. head: text at the left of the second line. */
 typedef void assay__tick_fn(const void *plot, int column, char *label, size_t size);
 void assay__canvas_axis(const struct assay__canvas *canvas, size_t margin, const char *head,
                         assay__tick_fn *label, const void *plot);

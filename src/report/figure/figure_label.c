@@ -1,5 +1,5 @@
-/* figure_label.c - see figure_label.h. Names that are equal although they are not the same point's
- * (two layers of one name) get their number: " (2)". */
+/* figure_label.c - see figure_label.h. Equal names of different points (two layers with the same
+ * name) get a number: " (2)". */
 #include "report/figure/figure_label.h"
 
 #include "base/text.h"
@@ -40,7 +40,7 @@ static bool make_safe(const char *const *names, size_t count, struct assay__buf 
     for (size_t end = count, first; sorted && end > 0; end = first) {
         for (first = end - 1; first > 0 && same(&sorted[first - 1], &sorted[end - 1]); first--)
             ;
-        for (size_t i = first + 1; i < end; i++) /* from here on its name may have moved */
+        for (size_t i = first + 1; i < end; i++) /* its name may have moved by now */
             assay__buf_printf(&safe[sorted[i].index], " (%zu)", i - first + 1);
     }
     bool done = sorted != NULL;
@@ -114,7 +114,7 @@ static size_t common_end(const struct tail *a, const struct tail *b)
     return length;
 }
 
-/* By their last characters: names that end alike are neighbours. */
+/* By their last characters: names with the same ending are neighbours. */
 static int compare_ends(const void *left, const void *right)
 {
     const struct tail *a = left, *b = right;
@@ -139,8 +139,8 @@ void assay__label_tails(const char *const *names, size_t count, const char **tai
         const struct tail *own = &sorted[i];
         size_t before = i ? common_end(own, own - 1) : 0,
                after = i + 1 < count ? common_end(own, own + 1) : 0;
-        /* An end that is longer than what it shares with any other, at a boundary or not: a reader
-         * knows which is meant. */
+        /* An end that is longer than what it shares with any other, at a boundary or not, so that
+         * it is unambiguous. */
         size_t shared = before > after ? before : after;
         for (size_t at = own->length; at-- > 0;)
             if ((own->name[at] == '/' || own->name[at] == '.') && own->length - at - 1 > shared) {

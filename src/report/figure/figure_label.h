@@ -1,5 +1,5 @@
-/* figure_label.h - what is written on a figure: names cut in their middle so that no two that
- * differ become equal. Names are untrusted; what is returned is safe text, not yet escaped. */
+/* figure_label.h - the names on a figure, cut in the middle so that different ones stay different.
+ * Names are untrusted; what is returned is safe text, not yet escaped. */
 #ifndef ASSAY_REPORT_FIGURE_FIGURE_LABEL_H
 #define ASSAY_REPORT_FIGURE_FIGURE_LABEL_H
 
@@ -8,15 +8,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** The names cut to at most `columns` characters; two points of one name get a number. NULL when
- *  out of memory; assay__labels_free. A NULL name is "". */
+/** The names cut to at most `columns` characters; points with the same name get a number. NULL when
+ * out of memory; assay__labels_free. A NULL name is "". */
 char **assay__labels(const char *const *names, size_t count, size_t columns);
 /** The same, no wider than `room` pixels in an SVG. */
 char **assay__labels_within(const char *const *names, size_t count, double room);
 void assay__labels_free(char **labels, size_t count); /* NULL legal */
 
-/** The shortest end of each name, from a / or . on, that no other name ends in: "0.gate" of
- *  "h.0.gate" beside "h.1.gate". tails: `count` pointers into the names. */
+/** The shortest end of each name, from a / or . on, that no other name has: "0.gate" for "h.0.gate"
+ * next to "h.1.gate". tails: `count` pointers into the names. */
 void assay__label_tails(const char *const *names, size_t count, const char **tails);
 
 #endif

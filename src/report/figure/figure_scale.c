@@ -1,6 +1,6 @@
 /* figure_scale.c - see figure_scale.h. Ticks are 1-2-5 numbers: the step is the smallest of 1, 2, 5
- * × 10^k that leaves at most the wanted count; the unit's prefix is chosen before the step, so that
- * labels are round in what people read (250 µs, not 0.25 ms of a scale in s). */
+ * × 10^k that yields at most the requested count; the unit's prefix is chosen before the step, so
+ * that labels are round in the unit shown (250 µs, not 0.25 ms on a scale in s). */
 #include "report/figure/figure_scale.h"
 
 #include "base/text.h"
@@ -45,8 +45,8 @@ static void make_linear(struct assay__scale *s, size_t count)
         s->ticks[s->tick_count++] = k * step / s->factor;
 }
 
-/* Decades; with less than three of them also 2 and 5. The ends stay where they are: a margin of a
- * decade would be a lot. */
+/* Decades; with fewer than three of them also 2 and 5. The ends do not move: a margin of a decade
+ * would be too much. */
 static void make_log(struct assay__scale *s)
 {
     double decades = log10(s->high / s->low);
@@ -94,7 +94,7 @@ double assay__scale_at(const struct assay__scale *scale, double value)
     return (value - scale->low) / (scale->high - scale->low);
 }
 
-/* "1.0" is "1"; a decimal comma of a caller's locale is a point. */
+/* "1.0" is "1"; a decimal comma from the caller's locale becomes a point. */
 static void plain(char *out, size_t size, double value)
 {
     char digits[40];

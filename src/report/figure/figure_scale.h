@@ -9,11 +9,11 @@
 
 struct assay__scale {
     bool log;
-    double low, high; /* of the data's unit; low < high; log: both above 0 */
+    double low, high; /* in the data's unit; low < high; log: both above 0 */
     double ticks[ASSAY__TICKS];
     size_t tick_count;
     double factor; /* tick × factor is the number that is printed */
-    char unit[32]; /* "ms"; log scales of several decades have it in every label and "" here */
+    char unit[32]; /* "ms"; log scales with several decades have it in every label and "" here */
     const char *base_unit;
 };
 
@@ -24,7 +24,7 @@ void assay__scale_make(struct assay__scale *scale, double low, double high, bool
                        const char *unit, size_t count);
 /** Ticks at these places only. */
 void assay__scale_ticks(struct assay__scale *scale, const double *at, size_t count);
-/** 0 … 1 from low to high; NaN where the value has no place. */
+/** 0 … 1 from low to high; NaN if the value has no position. */
 double assay__scale_at(const struct assay__scale *scale, double value);
 /** The label of a tick: "2.5", "100 µs", "1 T". */
 void assay__scale_label(const struct assay__scale *scale, double tick, char *out, size_t size);
@@ -36,12 +36,12 @@ bool assay__figure_range(const struct assay__figure *figure, bool of_x, double *
 
 /** Waterfall: a total, or a change with its sign (figure_text_waterfall.c). */
 struct assay__digits_pair assay__figure_step(const struct assay__figure *figure, size_t row);
-/** Waterfall: the levels that its rows reach; 0 belongs to them unless the changes are small. */
+/** Waterfall: the levels that its rows reach; includes 0 unless the changes are small. */
 void assay__figure_steps_range(const struct assay__figure *figure, double *low, double *high);
-/** Heat map: 0 (worst) to 7 (best) among its cells, of palette.h; -1: the value is not known. */
+/** Heat map: 0 (worst) to 7 (best) among its cells, an index of palette.h; -1: unknown value. */
 int assay__heat_step(const struct assay__figure *figure, double value);
 /** A ratio of times on the scale of a change (palette.h): 0 (twice the time) to 6 (half the time);
- * 3 is the same, or not known. */
+ * 3: the same, or unknown. */
 #define ASSAY__TONES 7
 extern const char *const assay__tone_names[ASSAY__TONES];
 int assay__tone_step(double ratio);

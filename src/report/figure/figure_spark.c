@@ -37,7 +37,7 @@ bool assay__text_sparkline(struct assay__buf *out, const double *values, size_t 
         double middle = (*low + *high) / 2, range = fmax(*high - *low, LEAST_RANGE * fabs(middle));
         double place = range > 0 ? 0.5 + (medians[c] - middle) / range : 0.5;
         size_t level = place >= 1 ? 7 : place > 0 ? (size_t)(place * 8) : 0;
-        /* what is not known is a gap that does not break a line of words */
+        /* an unknown value is a gap, but a space at which lines do not wrap */
         assay__buf_puts(out, !isfinite(medians[c]) ? ASSAY__PAGE_NBSP
                              : ascii               ? letters[level]
                                                    : blocks[level]);

@@ -1,8 +1,8 @@
 /* figure_svg.c - a figure as SVG 1.1: the frame around the body that figure_svg_<kind>.c draws,
  * text and style. No script, no external reference, no font file: text uses the reader's sans-serif
- * font, so its width is estimated, rather too wide. Colours are CSS variables preceded by plain
+ * font, so its width is estimated, on the large side. Colours are CSS variables preceded by plain
  * values for viewers without variables; series also differ in shape or dash. A standalone file
- * contains the style and shows title, caption and note; in a page the page shows these, and only
+ * contains the style and shows title, caption and note; on a page, the page shows these, and only
  * thinning is mentioned here. */
 #include "report/figure/figure_svg.h"
 
@@ -98,7 +98,7 @@ void assay__svg_shape(struct assay__svg *svg, const char *class_name, const char
     put_numbers(svg->out, form + tag, numbers);
 }
 
-/* In ems: a wide sans-serif's (DejaVu Sans), rounded up. */
+/* In ems, for a wide sans-serif font (DejaVu Sans), rounded up. */
 static double width_of(uint32_t code)
 {
     if (code < 0x80) {
@@ -159,7 +159,7 @@ bool assay__svg_cut(struct assay__buf *out, const char *text, double width)
     return cut;
 }
 
-/* <title>: the whole name, unless it is longer than anybody reads. */
+/* <title>: the full name, unless it is absurdly long. */
 static void put_title(struct assay__buf *out, const char *text, double width)
 {
     struct assay__buf cut = {0};
@@ -274,8 +274,8 @@ static void put_key(struct assay__svg *svg, double x, double y, size_t index)
     }
 }
 
-/* What entry i of the legend says; NULL: nothing. After the series come the spans of a figure that
- * does not write their names into the plot. */
+/* The text of legend entry i; NULL: none. After the series come the spans, if their names are not
+ * in the plot. */
 static const char *entry(const struct assay__figure *figure, size_t i)
 {
     const struct assay__figure_series *series = &figure->series[i];
@@ -287,7 +287,7 @@ static const char *entry(const struct assay__figure *figure, size_t i)
     return name && *name ? name : NULL;
 }
 
-/* "of its roof 0 % ▇▇▇▇▇▇▇▇ 100 %": what the colours of marks say. Returns its height. */
+/* "of its roof 0 % ▇▇▇▇▇▇▇▇ 100 %": the meaning of the colours of marks. Returns its height. */
 static double put_scale(struct assay__svg *svg, double x, double y)
 {
     static const char before[] = "share of what the device can do: 0";
@@ -409,7 +409,7 @@ static void draw_body(struct assay__svg *svg)
     }
 }
 
-/* Words broken into lines of the drawing's width; returns the height they take. */
+/* Text wrapped to the drawing's width; returns its height. */
 static double put_words(struct assay__svg *svg, double y, const char *class_name, const char *text)
 {
     struct assay__buf line = {0};
@@ -518,7 +518,7 @@ static void put_alternative(struct assay__buf *out, const struct assay__figure *
     }
 }
 
-/* In a page a figure is one stop of the tab key. */
+/* On a page, a figure is one tab stop. */
 static void put_role(struct assay__buf *out, const char *id, bool standalone)
 {
     assay__buf_puts(out, standalone ? " role=\"img\"" : " role=\"img\" tabindex=\"0\"");

@@ -22,15 +22,15 @@ struct assay__svg {
     struct assay__buf *out; /* the body: its own origin */
     const struct assay__figure *figure;
     double width, height;            /* of the body; height 0: by kind */
-    bool page;                       /* in a page: marks say which layer they are of */
+    bool page;                       /* on a page: marks have the number of their layer */
     double left, top, right, bottom; /* the plot inside */
     struct assay__scale x, y;
     struct assay__svg_box boxes[ASSAY__SVG_BOXES]; /* taken by words and points */
     size_t box_count;
     size_t drawn_of;                  /* points that were thinned; 0: none */
-    int mark_lines[ASSAY__SVG_MARKS]; /* above the plot; -1: its word has no room */
+    int mark_lines[ASSAY__SVG_MARKS]; /* line above the plot; -1: no space for its label */
     double mark_centres[ASSAY__SVG_MARKS];
-    bool direct; /* series are named beside their lines: no legend */
+    bool direct; /* series are named next to their lines: no legend */
 };
 
 /* --- words (figure_svg.c) --------------------------------------------------------------------- */
@@ -45,28 +45,28 @@ void assay__svg_put(struct assay__svg *svg, const char *form, const double *numb
 /** `<tag class="…"`, with the rest of the markup as above. */
 void assay__svg_shape(struct assay__svg *svg, const char *class_name, const char *form,
                       const double *numbers);
-/** Estimated width of a text in the font of the drawing, erring on the wide side. */
+/** Estimated width of a text in the font of the drawing, erring on the large side. */
 double assay__svg_width(const char *text);
 /** The text cut in its middle to that width; true: it was cut. */
 bool assay__svg_cut(struct assay__buf *out, const char *text, double width);
-/** <text class=… text-anchor=…>, cut to `room` (0: not), with the whole text as its title when it
- *  was cut. anchor 's', 'm', 'e'. */
+/** <text class=… text-anchor=…>, cut to `room` (0: not), with the full text as its title if it was
+ * cut. anchor 's', 'm', 'e'. */
 void assay__svg_text(struct assay__svg *svg, double x, double y, const char *class_name,
                      char anchor, const char *text, double room);
-/** A label that is cut already (figure_label.h), with the whole text as its title where it was. */
+/** A label that may already be cut (figure_label.h), with the full text as its title if it was. */
 void assay__svg_label(struct assay__svg *svg, double x, double y, const char *class_name,
                       char anchor, const char *label, const char *whole);
-/** Takes the box for words if it is free and inside of the drawing. */
+/** Reserves the box for text if it is free and inside the drawing. */
 bool assay__svg_take(struct assay__svg *svg, double x, double y, double width, double height);
-/** ` data-l="12"` inside of a start tag: the layer of a mark, by which a page selects. Nothing in a
- *  file of its own, and where there is no layer. */
+/** ` data-l="12"` inside a start tag: the layer of a mark, used by a page for selection. Nothing in
+ * a separate file, or if there is no layer. */
 void assay__svg_layer(struct assay__svg *svg, const struct assay__figure_series *series,
                       size_t index);
 /** `><title>…</title>` after the start of an element. */
 void assay__svg_title(struct assay__svg *svg, const char *title);
 /** Legend of the series that have names, from (x, y) on; returns its height. */
 double assay__svg_legend(struct assay__svg *svg, double x, double y);
-/** Class of the colour of a share of the peak; NaN: not known. */
+/** Class of the colour of a share of the peak; NaN: unknown. */
 const char *assay__svg_share(double share);
 /** Class of words on the colour of series `index`. */
 const char *assay__svg_on(size_t index);
@@ -75,12 +75,12 @@ const char *assay__svg_color(size_t index);
 
 /* --- axes (figure_svg_axes.c) ----------------------------------------------------------------- */
 
-/** Chooses the scales and the plot's place, draws grid, spans and axes. */
+/** Chooses the scales and the position of the plot; draws grid, spans and axes. */
 void assay__svg_axes(struct assay__svg *svg, double x_low, double x_high, double y_low,
                      double y_high);
-/** The x axis alone, below svg->bottom, with its title: scale and place are the caller's. */
+/** Only the x axis, below svg->bottom, with its title: the caller sets scale and position. */
 void assay__svg_x_axis(struct assay__svg *svg);
-/** Marks across the plot, above the data: their words have the paper's colour around them. */
+/** Marks across the plot, on top of the data: their labels have a halo in the background colour. */
 void assay__svg_marks(struct assay__svg *svg);
 double assay__svg_x(const struct assay__svg *svg, double value); /* NaN: no place */
 double assay__svg_y(const struct assay__svg *svg, double value);
@@ -105,8 +105,8 @@ void assay__svg_timeline(struct assay__svg *svg);
 /** Marker of a point (SIZE_MAX: of the legend): shape by series. Part of figure_svg_plot.c. */
 void assay__svg_marker(struct assay__svg *svg, double x, double y, size_t series,
                        unsigned char flags, size_t point, const char *title);
-/** Name beside a point, in the first of some places that is free; `far`: then further away, rather
- *  than nowhere. label: the name as it was cut. */
+/** Name next to a point, in the first free position; `far`: further away rather than nowhere.
+ * label: the shortened name. */
 void assay__svg_point_name(struct assay__svg *svg, double x, double y, const char *label,
                            const char *name, bool far);
 

@@ -1,8 +1,9 @@
 /* figure_svg_aligned.c - the layers of several runs as strips below each other, in order of
- * execution: matched layers begin at the same place, width is time, so a run that needs less leaves
- * a gap. A layer is named where its name fits, else by its operator. The first run is grey; the
- * others are coloured by how their time compares with it, on a scale with seven steps around "the
- * same". Layers that are too narrow to see are drawn together with neighbours of their step. */
+ * execution: matched layers begin at the same position and width is time, so a faster layer leaves
+ * a gap. A layer is labelled with its name if that fits, else with its operator. The first run is
+ * grey; the others are coloured by how their time compares with it, on a scale with seven steps
+ * around "the same". Layers that are too narrow to see are drawn together with neighbours of their
+ * step. */
 #include "report/figure/figure_svg.h"
 
 #include "base/text.h"
@@ -16,7 +17,7 @@
 
 enum { ALONE = ASSAY__TONES }; /* a layer that only one run has: no step of the scale */
 
-/* A stretch of the strip while narrow neighbours are joined. */
+/* A piece of the strip while narrow neighbours are joined. */
 struct stretch {
     double from, to;
     int step;
@@ -73,7 +74,7 @@ static void put_strip(struct assay__svg *svg, const struct assay__figure_series 
     if (part.count) put_stretch(svg, s, &part, y);
 }
 
-/* The steps of the scale with their words. */
+/* The steps of the scale with their labels. */
 static double put_scale(struct assay__svg *svg, double y)
 {
     double x = svg->left;

@@ -1,7 +1,7 @@
-/* figure_svg_bands.c - bands on top of each other: series s adds its y to those before it, over
- * places of equal width (a layer each). The stack is as high as the sum. Of more places than pixel
- * columns each column shows the place where the sum is largest, so that the peak is there. A band
- * has its name in it where there is room for it. */
+/* figure_svg_bands.c - stacked bands: series s adds its y to those before it, over positions of
+ * equal width (one per layer). The stack is as high as the sum. If there are more positions than
+ * pixel columns, each column shows the position with the largest sum, so that the peak is visible.
+ * A band is labelled if its name fits. */
 #include "report/figure/figure_label.h"
 #include "report/figure/figure_svg.h"
 
@@ -35,7 +35,7 @@ static double sum_at(const struct assay__figure *figure, size_t place)
     return sum;
 }
 
-/* Which place every column shows; returns the largest sum. */
+/* Which position every column shows; returns the largest sum. */
 static double find_columns(struct stack *k)
 {
     double most = 0, *sums = calloc(k->columns + 1, sizeof *sums);
@@ -57,7 +57,7 @@ static double x_of(const struct stack *k, size_t column)
     return assay__svg_x(k->svg, (double)column * (double)k->places / (double)k->columns);
 }
 
-/* The outline of columns first … end - 1: the upper edge there, the lower one back. */
+/* The outline of columns first … end - 1: the upper edge forward, the lower edge back. */
 static void put_outline(struct stack *k, const struct assay__figure_series *s, size_t first,
                         size_t end)
 {
@@ -94,7 +94,7 @@ static double stretch(const struct stack *k, const struct assay__figure_series *
     return assay__svg_y(k->svg, base) - assay__svg_y(k->svg, base + value);
 }
 
-/* In the first rectangle of the band that has room for it, upright where it is too narrow. */
+/* In the first rectangle of the band that is large enough, vertical if it is too narrow. */
 static void put_name(struct stack *k, const struct assay__figure_series *s, size_t index)
 {
     double need = assay__svg_width(k->labels[index]) + 4;
@@ -121,7 +121,7 @@ static void put_band(struct stack *k, size_t index)
     for (size_t i = 0; i < s->count; i++)
         size = fmax(size, value_at(s, i));
     if (!(size > 0)) return;
-    bool wide = x_of(k, 1) - x_of(k, 0) > 4; /* a line around it leaves something of it */
+    bool wide = x_of(k, 1) - x_of(k, 0) > 4; /* large enough to be visible inside an outline */
     assay__buf_printf(svg->out, "<path class=\"fig-f fig-band%s %s\" d=\"", wide ? " fig-c" : "",
                       s->faint ? "fig-faint" : assay__svg_color(index));
     for (size_t c = 0, end; c < k->columns; c = end) {

@@ -1,6 +1,6 @@
 /* figure_svg_bars.c - horizontal bars, one row per name, or one group of bars per category. Lengths
- * are proportional from 0 (a bar of a logarithm or of a cut scale would mislead). A value that is
- * not known has its row and "—". Bars to the left of 0 are negative. */
+ * are proportional from 0 (bars on a logarithmic or truncated scale would mislead). An unknown
+ * value has a row with "—". Bars to the left of 0 are negative. */
 #include "report/figure/figure_label.h"
 #include "report/figure/figure_svg.h"
 
@@ -142,7 +142,7 @@ static double put_row(struct assay__svg *svg, const struct layout *l, size_t row
     return all - 1;
 }
 
-/* A level mark of bars is upright: a requirement, the reference. */
+/* A level mark in bars is vertical: a requirement, the reference. */
 static void put_marks(struct assay__svg *svg, const struct layout *l, double bottom)
 {
     for (size_t i = 0; i < svg->figure->mark_count; i++) {

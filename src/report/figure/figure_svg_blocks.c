@@ -1,5 +1,5 @@
-/* figure_svg_blocks.c - one row of blocks side by side over an axis: width is the length of each on
- * the axis. Of more than ALONE blocks of a series only the lines between them are drawn. */
+/* figure_svg_blocks.c - one row of blocks side by side over an axis, each as wide as its length on
+ * the axis. If a series has more than ALONE blocks, only the lines between them are drawn. */
 #include "report/figure/figure_svg.h"
 
 #include "base/text.h"
@@ -27,7 +27,7 @@ static void put_together(struct assay__svg *svg, size_t index)
     assay__buf_puts(svg->out, "</rect>\n<path class=\"fig-c\" d=\"");
     for (size_t i = 1; i < s->count; i++) {
         double x = assay__svg_x(svg, s->x[i]);
-        if (!(x >= before + 2)) continue; /* closer ones would leave nothing between them */
+        if (!(x >= before + 2)) continue; /* closer lines would leave nothing between them */
         assay__svg_put(svg, "M# #v#", (double[]){x, svg->top, ROW});
         before = x;
     }

@@ -1,5 +1,6 @@
-/* figure_svg_card.c - a trial as a picture of 1200 x 630, the size that forges and networks show
- * beside a link: who, the verdict, the key numbers, the strip, where. Light on every screen. */
+/* figure_svg_card.c - a trial as a picture of 1200 x 630, the size that forges and social networks
+ * show with a link: model and target, the verdict, the key numbers, the strip, the machine. Always
+ * in light colours. */
 #include "report/figure/figure_svg.h"
 
 #include "base/text.h"
@@ -14,13 +15,14 @@
 #define STRIP_SCALE 1.25
 #define FOOT (HEIGHT - 28)
 
-/* Widths are estimated for the plain font of figures, on the wide side: less so for large words. */
+/* Widths are estimated for the regular font of figures, on the large side; less so for large
+ * text. */
 static double width_at(const char *text, double size)
 {
     return assay__svg_width(text) * 0.93 * size / ASSAY__SVG_FONT;
 }
 
-/* Text of that size, cut to the room; returns the width it takes. */
+/* Text of that size, cut to the available width; returns its width. */
 static double put(struct assay__svg *svg, double x, double y, const char *class_name, double size,
                   const char *text, double room)
 {
@@ -32,7 +34,7 @@ static double put(struct assay__svg *svg, double x, double y, const char *class_
     return width;
 }
 
-/* Model, target, and at the right end the mark of quality. */
+/* Model, target, and at the right the quality mark. */
 static void put_head(struct assay__svg *svg, const struct assay__figure_card *card)
 {
     bool good = card->trust == ASSAY__TRUST_STABLE, bad = card->trust >= ASSAY__TRUST_LAYERS;
@@ -52,7 +54,7 @@ static void put_head(struct assay__svg *svg, const struct assay__figure_card *ca
     put(svg, MARGIN + title + 20, 64, "fig-x20 fig-n", 20, card->target, x - MARGIN - title - 40);
 }
 
-/* The verdict in lines; returns where the next thing begins. */
+/* The verdict in lines; returns where the next part begins. */
 static double put_verdict(struct assay__svg *svg, const char *text, double y)
 {
     struct assay__buf line = {0};
@@ -75,7 +77,7 @@ static double put_verdict(struct assay__svg *svg, const char *text, double y)
     return y + 50;
 }
 
-/* As many numbers as fit on the line: the font decides how wide they are, so each is one text. */
+/* As many numbers as fit on the line. Their width depends on the font, so each is one text. */
 static void put_numbers(struct assay__svg *svg, const struct assay__figure_card *card, double y)
 {
     double x = MARGIN;

@@ -1,9 +1,9 @@
 /* figure_svg_graph.c - the network of a trial (graph_tree.h): boxes in rows from the top, lines
- * downward; what does not fit goes on in the next column, and so do its lines. A box has the time
- * of its layers, the colour of the share of the peak that they reach (or of their operator), and a
- * bar that compares times; a line is as wide as the square root of its bytes. Inputs and outputs of
- * the model are named at the boxes that read and make them. In a page a box carries the number of
- * its layer or block. */
+ * downward; what does not fit continues in the next column, and so do its lines. A box has the time
+ * of its layers, a colour for the share of the peak that they reach (or for their operator), and a
+ * bar that compares times; the width of a line is proportional to the square root of its bytes.
+ * Inputs and outputs of the model are named at the boxes that read and write them. On a page, a box
+ * has the number of its layer or block. */
 #include "report/figure/figure_svg.h"
 
 #include "base/map.h"
@@ -19,19 +19,19 @@
 
 #define LINE_LEAST 1.0
 #define LINE_MOST 8.0
-#define SIDE 6.0      /* between the side of a box and its words */
+#define SIDE 6.0      /* between the side of a box and its text */
 #define TIME_ROOM 50. /* for the time of a layer */
 #define PORT_STEP 12. /* between lines that end at one box */
 #define BAR 3.0       /* height of the bar that compares times */
 #define CORNER 7.0
-#define KEY 20.0       /* height of the line that says what the colours are … */
+#define KEY 20.0       /* height of the line that explains the colours … */
 #define NAME_ROOM 150. /* … and width of an operator in it */
 
 struct drawing {
     struct assay__svg *svg;
     const struct assay__graph_tree *tree;
     struct assay__arena *arena;
-    char **labels[2]; /* by place in `shown`: of layers, of groups */
+    char **labels[2]; /* by index in `shown`: of layers, of groups */
     int *label_of;    /* by node */
     int *shown;       /* nodes that have a box */
     size_t shown_count;
@@ -55,7 +55,7 @@ static void list_shown(struct drawing *d, int group)
     }
 }
 
-/* What a box is called: its label, after that of the group around it where another box has the
+/* The name of a box: its label, preceded by that of the enclosing group if another box has the
  * same. NULL: out of memory. */
 static const char **name_boxes(struct drawing *d)
 {
@@ -78,7 +78,7 @@ static const char **name_boxes(struct drawing *d)
     return made ? names : NULL;
 }
 
-/* Cut so that no two are equal: a layer has its time beside its name. */
+/* Cut so that no two are equal: a layer has its time next to its name. */
 static bool make_labels(struct drawing *d)
 {
     d->shown = assay__arena_array(d->arena, d->tree->count + 1, sizeof *d->shown);
@@ -149,7 +149,7 @@ static void end_path(struct drawing *d, double bytes)
     }
 }
 
-/* A line through corners that are right angles, rounded. */
+/* A line with rounded right-angle corners. */
 static void put_corners(struct drawing *d, const struct point *points, size_t count)
 {
     assay__svg_put(d->svg, "M# #", &points[0].x);
@@ -172,7 +172,7 @@ struct area {
     const struct assay__graph_size *sizes;
     struct assay__graph_geometry at;
     double x, y, margin; /* its first box; above and below */
-    double *start, *end; /* by segment: where it leaves and reaches, beside the middle */
+    double *start, *end; /* by segment: where it starts and ends, relative to the middle */
 };
 
 static bool is_box(const struct area *a, int place)
@@ -186,7 +186,7 @@ static const struct assay__graph_node *node_at(const struct drawing *d, const st
     return place < a->group->count ? &d->tree->nodes[d->tree->kids[a->group->first + place]] : NULL;
 }
 
-/* Where lines leave a place downward … */
+/* Where lines leave a box downward … */
 static double bottom_of(const struct drawing *d, const struct area *a, int place)
 {
     const struct assay__graph_node *node = node_at(d, a, place);
@@ -254,11 +254,11 @@ static int by_ending(const void *left, const void *right)
     return a->segment < b->segment ? -1 : a->segment > b->segment;
 }
 
-/* Side by side in the order of their other ends around the main one. */
+/* Side by side around the main one, in the order of their other ends. */
 static void spread(const struct area *a, const struct ending *list, size_t count, double *offset)
 {
     double room = list[0].place < a->group->count ? a->sizes[list[0].place].width - 24 : 0;
-    size_t middle = 0; /* what comes straight, else the widest */
+    size_t middle = 0; /* the straight one, else the widest */
     for (size_t i = 1; i < count; i++) {
         double bytes = a->inside->bytes[list[i].net], most = a->inside->bytes[list[middle].net];
         bool straight = fabs(list[i].x - a->at.x[list[i].place]) < 1;
@@ -313,7 +313,7 @@ static void put_lines(struct drawing *d, const struct area *a)
 
 enum { CLASS = 32 };
 
-/* The classes of a colour of the tree, and of words on it. */
+/* The classes for a colour of the tree, and for text on it. */
 static void color_of(const struct assay__graph_tree *tree, int color, char fill[CLASS],
                      char words[CLASS])
 {

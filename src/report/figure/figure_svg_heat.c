@@ -1,6 +1,6 @@
-/* figure_svg_heat.c - a table of values as coloured cells, each with its number, on the
- * palette's scale from bad to good. The best cell and those that are tied with it have one frame
- * around all of them; the number of the best is bold. */
+/* figure_svg_heat.c - a table of values as coloured cells, each with its number, on the palette's
+ * scale from bad to good. The best cell and those tied with it share one frame; the number of the
+ * best is bold. */
 #include "report/figure/figure_svg.h"
 
 #include "base/text.h"
@@ -30,7 +30,7 @@ static unsigned flags_of(const struct assay__svg *svg, const struct grid *g, lon
     return s->flags && (size_t)column < s->count ? s->flags[column] : 0;
 }
 
-/* The sides on which the neighbour is not tied as well: together they frame the whole group. */
+/* The sides on which the neighbour is not tied: together they frame the whole group. */
 static void put_frame(struct assay__svg *svg, const struct grid *g, size_t row, size_t column,
                       double x, double y)
 {

@@ -1,7 +1,7 @@
 /* figure_svg_plot.c - lines, scatter and histogram. Many points are thinned so that nothing is
- * hidden: a pixel column shows the min and max of its values, joined. Points of a
- * faint or a small series are drawn one by one, those that fall on the same three pixels once.
- * Times of a profile are untrusted: a line does not go back. */
+ * hidden: a pixel column shows the min and max of its values, joined. Points of a faint or a small
+ * series are drawn one by one, those that fall on the same three pixels once. Times in a profile
+ * are untrusted: points that would make a line go back are skipped. */
 #include "report/figure/figure_label.h"
 #include "report/figure/figure_svg.h"
 
@@ -14,7 +14,7 @@
 
 #define POINTS_ALONE 1200 /* more of a series are thinned */
 #define POINTS_TITLED 200 /* more have no titles */
-#define CELL 3.0          /* pixels: dots closer than that are one dot */
+#define CELL 3.0          /* pixels: closer dots are merged */
 
 static void put_point(struct assay__buf *out, char command, double x, double y)
 {
@@ -26,7 +26,7 @@ static void put_point(struct assay__buf *out, char command, double x, double y)
 
 /* --- markers ---------------------------------------------------------------------------------- */
 
-/* The outline of a shape around 0 0; circles are drawn otherwise. */
+/* The outline of a shape around 0 0; circles are drawn differently. */
 static const char *shape_of(size_t series)
 {
     static const char *const shapes[] = {"",
@@ -136,7 +136,7 @@ static void add_thinned(const struct assay__svg *svg, const struct assay__figure
     flush(path, &c, &open);
 }
 
-/* Down to the axis and back to where this stretch of the line began. */
+/* Down to the axis and back to where this piece of the line began. */
 static void close_area(const struct assay__svg *svg, struct assay__buf *area, bool open,
                        double from, double to)
 {
@@ -248,7 +248,7 @@ static void put_points(struct assay__svg *svg, size_t index)
 }
 
 struct named {
-    const char **names; /* each once: a point of two series has one name */
+    const char **names; /* each once: a point in two series has one name */
     double (*places)[2];
     bool *marked;
     size_t count;
@@ -272,7 +272,7 @@ static void find_names(const struct assay__svg *svg, const struct assay__figure_
     }
 }
 
-/* What is marked has the first choice, in every series. */
+/* Marked points come first, in every series. */
 static void put_names(struct assay__svg *svg)
 {
     const struct assay__figure *figure = svg->figure;
@@ -395,7 +395,7 @@ static void put_bins(struct assay__svg *svg, size_t index)
 
 /* --- together --------------------------------------------------------------------------------- */
 
-/* Names of lines beside their ends, when there is room for all; else there is a legend. */
+/* Names of lines next to their ends, if all fit; otherwise there is a legend. */
 static void name_lines(struct assay__svg *svg)
 {
     const struct assay__figure *figure = svg->figure;

@@ -1,7 +1,7 @@
 /* figure_svg_roofline.c - operations per second over operations per byte, both by decades; roofs
  * with their names, parts of them as thin lines, a dot for each layer: area by time (from RADIUS
  * down to RADIUS_LEAST), colour by share of its roof. Marked ones are named. A dot above every roof
- * cannot be: its FLOPs, its bytes or a unit is wrong. It is drawn as a fault. */
+ * is impossible: its FLOPs, its bytes or a unit is wrong. It is drawn as an error. */
 #include "report/figure/figure_label.h"
 #include "report/figure/figure_svg.h"
 
@@ -10,12 +10,12 @@
 #include <math.h>
 #include <string.h>
 
-#define ABOVE 1.05     /* a roof was measured too: only beyond this is it a fault */
+#define ABOVE 1.05     /* roofs are measured too: only beyond this is it an error */
 #define NAME_TALL 15.0 /* from a slope to the top of its name */
 #define RADIUS 16.0
 #define RADIUS_LEAST 1.5
-#define OBSTACLES 60 /* dots that names keep off: the largest */
-#define TITLED 60    /* dots of a page that say what they are without its script */
+#define OBSTACLES 60 /* dots that names do not overlap: the largest */
+#define TITLED 60    /* dots on a page that have a title without its script */
 #define NAMES 60     /* written at most */
 
 static bool plausible(double value)
@@ -38,7 +38,7 @@ static double highest(const struct assay__figure *figure, bool compute)
     return most;
 }
 
-/* Ridges and points inside, with room around. */
+/* Ridges and points inside, with a margin. */
 static void find_range(const struct assay__figure *figure, double peak, double *x_low,
                        double *x_high, double *y_low, double *y_high)
 {
@@ -94,7 +94,7 @@ struct along { /* names along slopes: all slopes are parallel */
     size_t count;
 };
 
-/* Names of points keep off a name along a slope: it takes the place of a chain of small boxes. */
+/* Names of points must not overlap a name along a slope, which reserves a chain of small boxes. */
 static void take_name(struct assay__svg *svg, double x, double y, double tilt, double width)
 {
     enum { STEP = 8 };
@@ -122,7 +122,8 @@ static void put_slope(struct assay__svg *svg, const struct assay__figure_roof *r
     double angle = tilt * 180 / 3.14159265358979323846;
     double length = sqrt(across * across + down * down),
            width = assay__svg_width(assay__buf_text(&label));
-    double begin = 6 + NAME_TALL * fabs(tan(tilt)); /* else its head would lean out over the axis */
+    /* otherwise its start would extend beyond the axis */
+    double begin = 6 + NAME_TALL * fabs(tan(tilt));
     double offset = y1 * cos(tilt) - x1 * sin(tilt); /* distance from the origin */
     double base = x1 * cos(tilt) + y1 * sin(tilt);
     for (size_t i = 0; i < along->count; i++)
@@ -139,7 +140,7 @@ static void put_slope(struct assay__svg *svg, const struct assay__figure_roof *r
     assay__buf_free(&label);
 }
 
-/* "50 %": up the slope, then flat; its word at the right end, where no dot is above it. */
+/* "50 %": up the slope, then flat; labelled at the right end, unless a dot is above it. */
 static void put_part(struct assay__svg *svg, const struct assay__figure_roof *roof)
 {
     double ridge = roof->flops_per_s / roof->bytes_per_s;
@@ -201,7 +202,7 @@ static void put_dot(struct assay__svg *svg, size_t index, size_t i, double radiu
         assay__svg_shape(svg, s->shares ? assay__svg_share(s->shares[i]) : "fig-f fig-s0",
                          "<circle cx=\"#\" cy=\"#\" r=\"#\"", (double[]){x, y, radius});
         assay__svg_layer(svg, s, i);
-        /* of a page the largest: the script says the others */
+        /* on a page only the largest: the script provides the others */
         if (i < TITLED || !svg->page) assay__svg_title(svg, assay__buf_text(&title));
         assay__buf_puts(svg->out, i < TITLED || !svg->page ? "</circle>\n" : "/>\n");
     }
@@ -216,7 +217,8 @@ static size_t put_dots(struct assay__svg *svg, size_t index, double peak, double
     double most = greatest_area(svg->figure);
     size_t faults = 0;
     assay__buf_puts(svg->out, "<g class=\"fig-dots\">\n");
-    for (size_t at = 0; at < 2 * s->count; at++) { /* large ones first: none hides another */
+    /* large ones first, so that none hides another */
+    for (size_t at = 0; at < 2 * s->count; at++) {
         size_t i = at % s->count;
         bool large = radius_of(s, i, most) > RADIUS / 3;
         if (!plausible(s->x[i]) || !plausible(s->y[i]) || large != (at < s->count)) continue;
@@ -230,7 +232,7 @@ static size_t put_dots(struct assay__svg *svg, size_t index, double peak, double
     return faults;
 }
 
-/* Around the dot, ever further away; from the second ring on a line leads to it. */
+/* Around the dot, at increasing distances; from the second ring on, a line leads to it. */
 static void name_dot(struct assay__svg *svg, double x, double y, double radius, const char *label,
                      const char *name)
 {

@@ -1,6 +1,6 @@
 /* figure_svg_spread.c - distributions over one axis: the share of samples as an outline, the median
- * of every launch as a mark below it, and a line at the median of these. Two are drawn over each
- * other; more have a row each. A stretch of the axis (the interval of a difference) is shaded. */
+ * of every launch as a mark below it, and a line at the median of these. Two are drawn on top of
+ * each other; more have a row each. A part of the axis (the interval of a difference) is shaded. */
 #include "report/figure/figure_svg.h"
 
 #include "base/stats.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define TOGETHER 110.0 /* height of outlines over each other */
-#define ALONE 34.0     /* of an outline with a row of its own */
+#define ALONE 34.0     /* of an outline in its own row */
 #define DOTS 20.0      /* of a row of launches */
 #define FOOT 38.0      /* of the axis */
 
@@ -94,7 +94,7 @@ static void put_launches(struct assay__svg *svg, size_t pair, double y)
                          (double[]){at, y - DOTS / 2, DOTS});
 }
 
-/* The name at the left and the median at the right end of its row. */
+/* The name at the left and the median at the right of its row. */
 static void put_names(struct assay__svg *svg, size_t pair, double y, double room)
 {
     const struct assay__figure_series *s = launches(svg, pair);
@@ -105,7 +105,7 @@ static void put_names(struct assay__svg *svg, size_t pair, double y, double room
                         assay__scaled(median, svg->figure->x_unit).text, 0);
 }
 
-/* The columns of names and medians, and the range of the axis; returns the room of a name. */
+/* The columns of names and medians, and the range of the axis; returns the space for a name. */
 static double measure(struct assay__svg *svg, struct layout *l)
 {
     const struct assay__figure *figure = svg->figure;

@@ -1,9 +1,9 @@
 /* figure_svg_strip.c - one inference: a row of stages, a row of blocks, a row of layers; below
  * them, on the same axis, the share of each layer's roof (or its rate) and the activations that are
- * alive. Neighbours that are thinner than a sliver are one mark, in the name and colour of the
- * longest of them: at most one mark for each third of a pixel, however many layers there are. Those
- * that nobody can point at are one path for each colour, because a page carries them. Words stand
- * where they fit, and no two are equal. */
+ * alive. Neighbours thinner than a sliver are merged into one mark, with the name and colour of the
+ * longest of them: at most one mark per third of a pixel, however many layers there are. Marks too
+ * thin to point at are one path per colour, to keep the page small. Labels are placed where they
+ * fit, and no two are equal. */
 #include "report/figure/figure_svg.h"
 
 #include "base/map.h"
@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLIVER 0.3    /* px: thinner neighbours are one mark */
-#define GAP_LEAST 3   /* px: wider marks have a line of paper around them */
+#define SLIVER 0.3    /* px: thinner neighbours are merged */
+#define GAP_LEAST 3   /* px: wider marks have an outline in the background colour */
 #define POINT_LEAST 5 /* px: thinner ones cannot be pointed at */
 #define CUT_LEAST 50  /* px: room for a name that is cut */
 #define STAGE 22.0
@@ -70,7 +70,7 @@ static void ink_on(const struct drawing *d, const struct assay__strip_part *part
 
 /* --- words ------------------------------------------------------------------------------------ */
 
-/* Writes the text if it fits and nothing says the same yet. */
+/* Writes the text if it fits and is not there yet. */
 static bool put_label(struct drawing *d, double x, double y, double room, const char *class_name,
                       const char *text, const char *whole)
 {
@@ -139,7 +139,7 @@ struct mark {
     double x, width;
 };
 
-/* The next mark of a row: one part, or thin ones together. *at moves behind it. */
+/* The next mark of a row: one part, or several thin ones. *at moves past it. */
 static struct mark next_mark(const struct drawing *d, const struct assay__strip_part *parts,
                              size_t count, size_t *at)
 {
@@ -189,7 +189,7 @@ static void put_mark(struct drawing *d, const struct mark *mark, const char *cla
         put_thin(d, mark, class_name, y, height);
         return;
     }
-    double gap = titled ? 0 : 1; /* a line of paper around a low bar would hide it */
+    double gap = titled ? 0 : 1; /* an outline around a low bar would hide it */
     assay__buf_printf(svg->out, "<rect class=\"%s%s\"", class_name, titled ? " fig-c" : "");
     if (svg->page && mark->part->id >= 0)
         assay__buf_printf(svg->out, " data-%c=\"%d\"", of, mark->part->id);
@@ -229,7 +229,7 @@ static void put_layers(struct drawing *d, double y)
     end_row(d);
 }
 
-/* How high a layer's bar is, 0 … 1: the share of its roof, else its rate over the highest. */
+/* Height of a layer's bar, 0 … 1: the share of its roof, else its rate relative to the highest. */
 static double height_of(const struct drawing *d, const struct assay__strip_part *part)
 {
     double share = d->strip->by_operator ? part->rate / d->strip->rate_most : part->share;
@@ -262,7 +262,7 @@ static void put_rates(struct drawing *d, double y)
     assay__buf_drop(&text, svg->out);
 }
 
-/* A step for each layer, the highest of those that share a sliver. */
+/* A step for each layer, the highest of those that share a mark. */
 static void put_live(struct drawing *d, double y)
 {
     struct assay__svg *svg = d->svg;

@@ -1,8 +1,8 @@
 /* figure_svg_treemap.c - a treemap: areas are proportional to values, nested by the parts of a path
- * ("layer1/block0"). Rectangles are squarified (Bruls, Huizing and van Wijk 2000): a row takes
- * further items while its worst ratio of sides gets better. Colour shows the series. At most LEAVES
- * rectangles: the smallest are merged into one. Groups of one child are passed through. Values that
- * are not above 0 have no area and are left out. */
+ * ("layer1/block0"). Rectangles are squarified (Bruls, Huizing and van Wijk 2000): items are added
+ * to a row while its worst aspect ratio improves. Colour shows the series. At most LEAVES
+ * rectangles: the smallest are merged into one. Groups with one child are skipped. Values that are
+ * not above 0 have no area and are left out. */
 #include "report/figure/figure_label.h"
 #include "report/figure/figure_svg.h"
 
@@ -22,7 +22,7 @@
 struct leaf {
     size_t series, index;
     const char *path, *name;
-    const char *tail; /* of the name: what no other leaf's ends in */
+    const char *tail; /* the end of the name that no other leaf has */
     double value;
 };
 
@@ -66,7 +66,7 @@ static int item_by_value(const void *left, const void *right)
     return a->first < b->first ? -1 : a->first > b->first;
 }
 
-/* Length of the path's first `depth` parts; of all of it when it has fewer. */
+/* Length of the path's first `depth` parts; of all of it if it has fewer. */
 static size_t prefix_length(const char *path, size_t depth)
 {
     size_t at = 0;
@@ -100,8 +100,8 @@ static size_t group(const struct map *map, size_t first, size_t count, size_t de
 
 /* --- drawing ---------------------------------------------------------------------------------- */
 
-/* The text as it fits into `room`; NULL where it would lose a third, or look like one
- * that is written already. */
+/* The text shortened to `room`; NULL if it would lose a third, or equal one that is already
+ * there. */
 static const char *label_of(struct map *map, const char *text, double room)
 {
     struct assay__buf *label = &map->labels[map->label_count];
@@ -115,7 +115,7 @@ static const char *label_of(struct map *map, const char *text, double room)
     return assay__buf_text(label);
 }
 
-/* Name and value, as far as there is room. */
+/* Name and value, as far as they fit. */
 static void put_words(struct map *map, const struct leaf *leaf, struct rect r, const char *value)
 {
     const char *words = leaf->index == SIZE_MAX ? "fig-on-axis" : assay__svg_on(leaf->series);
@@ -150,7 +150,7 @@ static void put_leaf(struct map *map, const struct leaf *leaf, struct rect r)
 
 static void divide(struct map *map, size_t first, size_t count, size_t depth, struct rect r);
 
-/* The group's own part of the path, with as many parts before it as make it unlike the others. */
+/* The group's own part of the path, with as many preceding parts as needed to make it unique. */
 static void put_group_name(struct map *map, const char *path, size_t length, size_t depth,
                            struct rect r)
 {
@@ -181,7 +181,7 @@ static void put_item(struct map *map, const struct item *item, size_t depth, str
     divide(map, item->first, item->count, depth + 1, inside);
 }
 
-/* The worst ratio of sides in a row of that sum along a side. */
+/* The worst aspect ratio in a row with that sum along a side. */
 static double worst(double least, double greatest, double sum, double side)
 {
     double square = sum * sum, across = side * side;
@@ -204,7 +204,7 @@ static void squarify(struct map *map, const struct item *items, size_t count, si
             sum += next;
             end++;
         }
-        bool upright = r.width >= r.height; /* a column at the left, else a line at the top */
+        bool upright = r.width >= r.height; /* a column at the left, else a row at the top */
         double thick = end == count ? (upright ? r.width : r.height) : sum / side, at = 0;
         for (; i < end; i++) {
             double part = side * items[i].value * scale / sum;

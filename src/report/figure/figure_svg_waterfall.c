@@ -1,7 +1,7 @@
 /* figure_svg_waterfall.c - from one total to another: a row for each total and each change, where a
  * change begins at the level that the rows above have reached. The axis begins at 0 unless the
- * changes are small against the totals; then the totals are cut, and say so by a gap. What grows
- * and what shrinks differ in colour and in the sign of their number. */
+ * changes are small compared with the totals; then the totals are truncated, which a gap shows.
+ * What grows and what shrinks differ in colour and in the sign of their number. */
 #include "report/figure/figure_svg.h"
 
 #include "base/text.h"
@@ -41,7 +41,7 @@ static void measure(struct assay__svg *svg, struct layout *l)
     l->scale = high > l->low ? (svg->right - svg->left) / (high - l->low) : 0;
 }
 
-/* Two strokes of paper through the bar: it does not begin at 0. */
+/* Two gaps in the bar: it does not begin at 0. */
 static void put_gap(struct assay__svg *svg, double y)
 {
     for (int i = 0; i < 2; i++)
@@ -49,7 +49,7 @@ static void put_gap(struct assay__svg *svg, double y)
                          (double[]){svg->left + 12 + 5 * i, y - 1, BAR + 2});
 }
 
-/* One row from level `from` to `to`; the level goes on to the next row as a thin line. */
+/* One row from level `from` to `to`; a thin line continues the level to the next row. */
 static void put_row(struct assay__svg *svg, const struct layout *l, size_t row, double from,
                     double to, double y)
 {

@@ -1,6 +1,6 @@
 /* figure_text.c - a figure as text, from 40 columns up: title, picture, legend, how to read it.
  * Bars are rows with block characters, a treemap is its groups as bars, time series are charts
- * below each other (chart.c), all else is drawn by figure_text_plot.c, histogram.c and
+ * below each other (chart.c), everything else is drawn by figure_text_plot.c, histogram.c and
  * roofline_plot.c. */
 #include "report/figure/figure_text.h"
 
@@ -29,7 +29,7 @@ const char *assay__figure_category(const struct assay__figure *figure, size_t ro
     return name ? name : "";
 }
 
-/* A number without a bar: it would set the scale of all. */
+/* A number without a bar, which would determine the scale of all. */
 static bool is_sum(const struct assay__figure_series *s, size_t row)
 {
     return s->flags && s->flags[row] & ASSAY__POINT_FAINT;
@@ -81,7 +81,7 @@ static int name_width(const struct assay__page *page, const struct assay__figure
     return (int)(width < most ? width : most);
 }
 
-/* The names of the rows (of several series: of the groups), or those of the series. */
+/* The names of the rows (with several series, of the groups), or those of the series. */
 static char **labels_of(const struct assay__figure *figure, size_t count, bool series, int width)
 {
     const char **names = calloc(count + 1, sizeof *names);
@@ -92,7 +92,7 @@ static char **labels_of(const struct assay__figure *figure, size_t count, bool s
     return labels;
 }
 
-/* A line of its own, where the bars below it have the names of their series. */
+/* A separate line, if the bars below it have the names of their series. */
 static void put_group(struct assay__page *page, const char *label)
 {
     assay__buf_printf(page->out, "  %s\n", label);
@@ -174,7 +174,7 @@ static void put_parts(struct assay__page *page, const struct assay__figure *figu
         free(names[i]);
 }
 
-/* How many bytes the first `depth` parts of a path take; of all of it when it has fewer. */
+/* Length in bytes of the first `depth` parts of a path; of all of it if it has fewer. */
 static size_t prefix_length(const char *path, size_t depth)
 {
     size_t at = 0;
@@ -185,7 +185,7 @@ static size_t prefix_length(const char *path, size_t depth)
     return at;
 }
 
-/* What every layer's group, or its own name where it has none, is at that depth. */
+/* The group of every layer at that depth, or its own name if it has none. */
 static size_t find_parts(const struct assay__figure *figure, size_t depth, struct part *parts)
 {
     size_t count = 0;
@@ -206,7 +206,7 @@ static size_t find_parts(const struct assay__figure *figure, size_t depth, struc
 }
 
 /* Groups by the first part of the path, the largest first; layers outside any group keep their
- * names. Where all have the first part in common, by the next: one bar says nothing. */
+ * names. If all have the first part in common, by the next: a single bar would be meaningless. */
 static void put_treemap(struct assay__page *page, const struct assay__figure *figure)
 {
     enum { DEPTH = 8 };
@@ -228,7 +228,7 @@ static bool over_time(const struct assay__figure *figure)
     return figure->kind == ASSAY__FIGURE_LINES && strcmp(figure->x_unit, "s") == 0;
 }
 
-/* A level line is described by its range alone. */
+/* A flat line is only described by its range. */
 static bool varies(const struct assay__figure_series *series)
 {
     double low = NAN, high = NAN;
@@ -284,7 +284,7 @@ static void put_span_names(struct assay__page *page, const struct assay__figure 
     assay__buf_drop(&text, page->out);
 }
 
-/* The description has the range of every line: of several, those that vary are drawn. */
+/* The description has the range of every line: if there are several, those that vary are drawn. */
 static void put_charts(struct assay__page *page, const struct assay__figure *figure)
 {
     size_t drawn = 0;
@@ -363,7 +363,7 @@ static size_t block_at(const struct assay__figure *figure, double x)
     return figure->series_count;
 }
 
-/* One line, a character per series: what fills each column; below it what they are. */
+/* One line, a character per series: what fills each column; below it their meaning. */
 static void put_blocks(struct assay__page *page, const struct assay__figure *figure)
 {
     static const char *const fills[2][2] = {{"#", "."}, {"█", "░"}};
@@ -472,7 +472,7 @@ void assay__figure_text(struct assay__page *page, const struct assay__figure *fi
         return;
     }
     if (figure->title && *figure->title) assay__page_heading(page, figure->title, "");
-    /* rows of numbers need no sentence with the same */
+    /* rows of numbers need no sentence that repeats them */
     bool told = figure->kind == ASSAY__FIGURE_WATERFALL || figure->kind == ASSAY__FIGURE_HEAT;
     if (figure->description && *figure->description && !told)
         assay__page_wrap(page, ASSAY__STYLE_PLAIN, "  ", figure->description);

@@ -1,6 +1,6 @@
 /* figure_text.h - between the files that draw a figure as text: figure_text.c, figure_text_plot.c
- * (lines and points), histogram.c, roofline_plot.c, figure_text_<kind>.c. They draw the picture
- * only; title, caption and legend are figure_text.c's. */
+ * (lines and points), histogram.c, roofline_plot.c, figure_text_<kind>.c. They only draw the
+ * picture; figure_text.c adds title, caption and legend. */
 #ifndef ASSAY_REPORT_FIGURE_FIGURE_TEXT_H
 #define ASSAY_REPORT_FIGURE_FIGURE_TEXT_H
 
@@ -9,7 +9,7 @@
 #define ASSAY__TEXT_LETTERS 26 /* points that have a letter: 'A' + index */
 
 void assay__text_histogram(struct assay__page *page, const struct assay__figure *figure);
-/** Draws nothing when there are no points or no roofs. Points of the first series are letters. */
+/** Draws nothing if there are no points or no roofs. Points of the first series are letters. */
 void assay__text_roofline(struct assay__page *page, const struct assay__figure *figure);
 /** A row of blocks, a row of layers, and how to read them. */
 void assay__text_strip(struct assay__page *page, const struct assay__figure *figure);
@@ -21,7 +21,7 @@ void assay__text_plot(struct assay__page *page, const struct assay__figure *figu
  *  heights. False: nothing is known, or out of memory. */
 bool assay__text_sparkline(struct assay__buf *out, const double *values, size_t count,
                            size_t columns, bool ascii, double *low, double *high);
-/** Bars of a figure with its value column, without title and words. */
+/** Bars of a figure with its value column, without title and text. */
 void assay__text_bars(struct assay__page *page, const struct assay__figure *figure);
 void assay__text_waterfall(struct assay__page *page, const struct assay__figure *figure);
 void assay__text_heat(struct assay__page *page, const struct assay__figure *figure);
@@ -31,7 +31,7 @@ void assay__text_aligned(struct assay__page *page, const struct assay__figure *f
  * + index, at its end. */
 bool assay__text_has_numbers(const struct assay__figure *figure);
 /** How many points of the first series assay__text_plot() and assay__text_roofline() name by
- *  letters: all of them or none, of a roofline the first. */
+ * letters: all of them or none; in a roofline, the first. */
 size_t assay__text_letters(const struct assay__figure *figure);
 
 #endif

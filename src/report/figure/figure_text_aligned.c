@@ -1,6 +1,6 @@
 /* figure_text_aligned.c - the layers of several runs as strips of characters: each column shows the
- * layer that takes most of it, by how its time compares with the first run's; and what both forms
- * of the figure share, the steps of that scale. */
+ * layer that takes most of it, by how its time compares with the first run's; and the steps of that
+ * scale, which both forms of the figure share. */
 #include "report/figure/figure_scale.h"
 #include "report/figure/figure_text.h"
 
@@ -25,7 +25,7 @@ int assay__tone_step(double ratio)
     return step;
 }
 
-/* Marks by step, from much more to much less; the last: only in this run. */
+/* Marks by step, from much more to much less; the last one: only in this run. */
 static const char *mark_of(const struct assay__page *page, int step)
 {
     static const char *const plain[] = {"#", "+", "+", ".", "-", "-", "=", "*"};

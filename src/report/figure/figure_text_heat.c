@@ -1,6 +1,6 @@
 /* figure_text_heat.c - a table of values as text: a column for each value of the axis, the best
- * marked with *, those that are tied with it with +; and what both forms of the figure share, how
- * good a value is among the others. */
+ * marked with *, those that are tied with it with +; and the rank of a value among the others,
+ * which both forms of the figure share. */
 #include "report/figure/figure_scale.h"
 #include "report/figure/figure_text.h"
 #include "report/figure/palette.h"
@@ -12,7 +12,8 @@
 
 enum { NAME_MOST = 24 };
 
-/* The logarithm of the value between the lowest and the highest: factors look alike everywhere. */
+/* The logarithm of the value between the lowest and the highest: equal ratios look the same
+ * everywhere. */
 int assay__heat_step(const struct assay__figure *figure, double value)
 {
     double low = INFINITY, high = -INFINITY;

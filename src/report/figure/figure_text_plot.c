@@ -1,6 +1,6 @@
 /* figure_text_plot.c - points and lines as text, over linear or logarithmic axes: dots of an eighth
- * of a character, named points as letters. Of more points than dots each dot that is hit is set:
- * nothing is hidden, and nothing is drawn where no point is. */
+ * of a character, named points as letters. If there are more points than dots, each dot with a
+ * point is set: nothing is hidden, and nothing is drawn without a point. */
 #include "report/figure/figure_canvas.h"
 #include "report/figure/figure_scale.h"
 #include "report/figure/figure_text.h"
@@ -90,7 +90,7 @@ static void draw(struct plot *p, const struct assay__figure *figure, size_t inde
     }
 }
 
-/* Level marks are dotted lines with their word at the right end. */
+/* Level marks are dotted lines with their label at the right end. */
 static void draw_mark(struct plot *p, const struct assay__figure_mark *mark)
 {
     int row = mark->vertical ? -1 : row_of(p, mark->at);

@@ -1,10 +1,10 @@
 /* figure_text_strip.c - one inference as text: a row with the stages of the model and a row with
- * its layers, both as wide as the page, and a line that says how to read them.
+ * its layers, both as wide as the page, and a line that explains them.
  *
  *   │layer1 15 % │layer2 24 %         │layer3 35 %                  │layer4 22 %  │
  *   ▆▆▇▆▇▆▆▇▆▇▆▆▆▆▅▅▅▅▅▆▆▆▇▇▆▆▆▇▇▆▅▅▅▅▅▆▆▆▇▇▆▆▆▇▇▆▆▆▇▇▆▆▆▇▇▆▃▃▃▅▅▃▃▃▅▅▅▆▆▅▅▅▆▆▁
  *
- * A column is the layer with most of its time; its height, and with colours its colour, is the
+ * A column shows the layer with most of its time; its height, and with colours its colour, is the
  * share of the layer's roof. Without roofs the colour, or else a letter, is the operator. */
 #include "report/figure/figure_text.h"
 
@@ -39,7 +39,7 @@ static const struct assay__palette_color *color_of(const struct rows *r,
     return r->strip->by_operator ? &assay__palette_series[bin] : &assay__palette_scale[bin];
 }
 
-/* Words and letters stand on their colour; bars have it. */
+/* Text is drawn on its colour; bars are drawn in it. */
 static void put_ground(struct rows *r, const struct assay__palette_color *color)
 {
     if (r->page->color)
@@ -127,7 +127,7 @@ static void put_glyph(struct rows *r, const struct assay__strip_part *part)
         assay__buf_puts(r->page->out, heights[bin]);
 }
 
-/* The layer with most of the time of a column; *at: the first that may reach into it. */
+/* The layer with most of a column's time; *at: the first that may extend into it. */
 static const struct assay__strip_part *longest_in(const struct rows *r, int column, size_t *at)
 {
     double width = r->strip->whole_s / r->columns, begin = column * width, end = begin + width;
@@ -159,7 +159,7 @@ static void put_layers(struct rows *r)
 
 /* --- how to read them ------------------------------------------------------------------------- */
 
-/* "A Conv  B Gemm", or each beside its colour; as many as fit on a line. */
+/* "A Conv  B Gemm", or each next to its colour; as many as fit on a line. */
 static void put_operators(struct rows *r)
 {
     int used = 0;

@@ -1,6 +1,6 @@
 /* figure_text_waterfall.c - from one total to another as text: totals are solid bars, what shrinks
- * and what grows are lighter ones at the level that the rows above have reached; and what both
- * forms of the figure share, its numbers and its range. */
+ * and what grows are lighter ones at the level that the rows above have reached; and its numbers
+ * and range, which both forms of the figure share. */
 #include "report/figure/figure_scale.h"
 #include "report/figure/figure_text.h"
 
@@ -39,11 +39,11 @@ void assay__figure_steps_range(const struct assay__figure *figure, double *low, 
         *high = fmax(*high, level);
     }
     double range = *high - *low;
-    /* the bar of a total needs some length where the changes are small */
+    /* the bar of a total needs some length if the changes are small */
     *low = range > 0 && *low > range ? *low - range / 2 : fmin(0, *low);
 }
 
-/* A stretch from one column to another, in characters of its kind. */
+/* A piece from one column to another, in characters of its kind. */
 static void put_stretch(struct assay__page *page, int from, int to, const char *mark)
 {
     assay__buf_repeat(page->out, " ", (size_t)from);

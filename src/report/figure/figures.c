@@ -1,5 +1,5 @@
-/* figures.c - the table of the figures that a profile may have. Adding one: a function in
- * figures_<subject>.c and a row here. */
+/* figures.c - the table of the figures that a profile may have. To add one, write a function in
+ * figures_<subject>.c and add a row here. */
 #include "report/figure/figures.h"
 
 #include <math.h>
@@ -200,7 +200,7 @@ void assay__sketch_mark(struct assay__sketch *sketch, bool vertical, double at, 
 
 /* --- all of a row ----------------------------------------------------------------------------- */
 
-/* The parts of one trial, or of the profile, appended; 0 also when there are none but the reason is
+/* Appends the parts of one trial or of the profile; 0 also if there are none but the reason is
  * kept. */
 static int add_parts(const struct assay__sketch *sketch, const struct assay__figure_row *row,
                      struct assay__figure *figures, size_t *count, struct assay_error *error)

@@ -1,7 +1,7 @@
-/* figures_bands.c - the tensors that are held while each layer runs, as bands on top of each other
- * (judge/held_tensors.h): those that take most over all layers, BANDS at most, and the sum of the
- * others. Bands stand in the order in which they are made, so that a tensor that is held long lies
- * below those that come and go. */
+/* figures_bands.c - the tensors that are held while each layer runs, as stacked bands
+ * (judge/held_tensors.h): those that take the most over all layers, at most BANDS, and the sum of
+ * the others. Bands are in the order in which the tensors are created, so that a long-lived tensor
+ * is below those that come and go. */
 #include "report/figure/figures.h"
 
 #include "judge/held_tensors.h"
@@ -33,7 +33,7 @@ static int by_first(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* Who made it: "/conv1/Conv", "input 'x'". */
+/* Its producer: "/conv1/Conv", "input 'x'". */
 static const char *maker(struct assay__sketch *k, const struct assay__held_tensor *tensor)
 {
     if (tensor->producer < 0) return assay__sketch_printf(k, "input '%s'", tensor->name);
@@ -119,7 +119,7 @@ static void put_peak(struct assay__sketch *k, const struct assay__held_tensors *
     assay__buf_puts(text, ". ");
 }
 
-/* What is held at the peak, what the model's graph says instead, what is not drawn. */
+/* What is held at the peak, what the model's graph implies instead, what is not drawn. */
 static const char *remark(struct assay__sketch *k, const struct assay__held_tensors *held)
 {
     const struct assay_metric *graph = assay__trial_metric(k->trial, "memory.activation.predicted");

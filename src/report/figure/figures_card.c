@@ -1,5 +1,5 @@
-/* figures_card.c - what a trial is about in one picture: model, target, quality, verdict, key
- * numbers, strip and machine. Of several trials the one that the report leads with. */
+/* figures_card.c - the essence of a trial in one picture: model, target, quality, verdict, key
+ * numbers, strip and machine. If there are several trials, the one that the report leads with. */
 #include "report/figure/figures.h"
 
 #include <inttypes.h>
@@ -56,7 +56,7 @@ static void add_numbers(struct assay__sketch *k, const struct assay__trial_verdi
     }
 }
 
-/* The strip of the trial; none is no failure. */
+/* The strip of the trial; it is not an error if there is none. */
 static const struct assay__figure_strip *strip_of(struct assay__sketch *k,
                                                   const struct assay__trial *trial)
 {

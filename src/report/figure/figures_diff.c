@@ -1,6 +1,6 @@
-/* figures_diff.c - how runs differ: the way from one latency to the other (judge/waterfall.h),
- * their layers as strips below each other, and their distributions over one axis. Of several
- * profiles side by side, or of the trials of a comparison. */
+/* figures_diff.c - how runs differ: the steps from one latency to the other (judge/waterfall.h),
+ * their layers as strips below each other, and their distributions over one axis. For several
+ * profiles side by side, or for the trials of a comparison. */
 #include "report/figure/figures.h"
 
 #include "base/stats.h"
@@ -14,7 +14,7 @@
 #define BINS 48
 #define LEAST_BINS 10
 #define LEAST_SAMPLES 20
-#define LOG_FROM 8 /* medians further apart than this factor have a logarithmic axis */
+#define LOG_FROM 8 /* if medians differ by more than this factor, the axis is logarithmic */
 
 /* The difference that is drawn; NULL with the reason in *why: there is none. */
 static const struct assay__diff *diff_of(struct assay__sketch *k, const char **why)
@@ -77,8 +77,8 @@ int assay__figure_waterfall(struct assay__sketch *k, size_t part)
 
 #define NO_ROW SIZE_MAX
 
-/* Rows of layers in order of execution: those of the base in its order, what only another run has
- * where that run has it. `next` has an entry for each row and one for the head. */
+/* Rows of layers in order of execution: those of the base in its order, and what only another run
+ * has at its position there. `next` has an entry for each row and one for the head. */
 static void order_rows(const struct assay__diff *diff, size_t *next, size_t *row_of)
 {
     size_t head = diff->layer_count, last = head;
@@ -114,8 +114,8 @@ static void order_rows(const struct assay__diff *diff, size_t *next, size_t *row
     }
 }
 
-/* The time of a row compared with the first run's, where the two are shown to differ; 1 where they
- * are not, infinite where only one of the runs has it. */
+/* The time of a row compared with the first run's, if they are shown to differ; 1 if they are not,
+ * infinite if only one of the runs has it. */
 static double tone_of(const struct assay__diff *diff, const struct assay__diff_layer *row,
                       size_t side)
 {
@@ -318,7 +318,7 @@ static int make_spread(struct assay__sketch *k, const struct spread_side *sides,
                           assay__scaled(p50, "s").text);
     }
     f->x_log = known && low > 0 && most > LOG_FROM * least;
-    size_t bins = BINS; /* as many as the shortest run has samples for */
+    size_t bins = BINS; /* as many as the run with the fewest samples allows */
     for (size_t s = 0; s < count && sets; s++) {
         size_t own = (size_t)(4 * cbrt((double)sets[s].count));
         if (sets[s].count >= LEAST_SAMPLES && own < bins)

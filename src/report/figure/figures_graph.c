@@ -24,7 +24,7 @@ static const char *describe(struct assay__sketch *k, const struct assay__graph_t
     return assay__sketch_take(k, &text);
 }
 
-/* For text: every box that is shown and what it is in, those of one place indented below it. */
+/* For text: every box that is shown, indented below the group it is in. */
 static void list_times(struct assay__sketch *k, const struct assay__graph_tree *tree, int group,
                        int depth, struct assay__points *p)
 {

@@ -79,9 +79,10 @@ static double clock_step(const double *sorted, size_t count)
     return step;
 }
 
-/* A clock that ticks every 10.02 ns gives samples 10 ns apart, each blurred by 1 ns where both ends
- * are rounded to whole nanoseconds: the smallest gap is then 1 ns and not the step. Where the
- * samples crowd on few such spots, the mean distance of neighbouring spots; 0 where they do not. */
+/* A clock that ticks every 10.02 ns gives samples 10 ns apart, each blurred by 1 ns because both
+ * ends are rounded to whole nanoseconds: the smallest gap is then 1 ns and not the step. If the
+ * samples cluster at a few such values, this is the mean distance between neighbouring values;
+ * otherwise 0. */
 static double coarse_step(const double *sorted, size_t count)
 {
     const double blur = 1.5, widest = 2.5; /* ns */
@@ -188,15 +189,15 @@ static const char *outside(struct assay__sketch *k, const struct bins *b, const 
 
 /* --- histogram -------------------------------------------------------------------------------- */
 
-/* The metric, which is what tables show; the samples' own median where it is not known. */
+/* The metric, which is what tables show; if it is unknown, the samples' own median. */
 static double p50_of(const struct assay__sketch *k, double median_ns)
 {
     const struct assay_metric *p50 = assay__trial_metric(k->trial, "latency.p50");
     return p50 ? p50->value : median_ns * 1e-9;
 }
 
-/* p50 first; the others only where enough samples make them known. Those outside of the chart go
- * to `beyond` in words. */
+/* p50 first; the others only if there are enough samples. Those outside the chart are described in
+ * `beyond`. */
 static void add_marks(struct assay__sketch *k, double median_ns, const struct bins *b,
                       struct assay__buf *beyond)
 {
@@ -214,8 +215,8 @@ static void add_marks(struct assay__sketch *k, double median_ns, const struct bi
     }
 }
 
-/* Shades where p50 may lie: the 95 % interval between launches, else within the only one; of
- * launches that are too few for one the range of their medians. */
+/* Shades where p50 may lie: the 95 % interval between launches, else within the only one; if there
+ * are too few launches for one, the range of their medians. */
 static void add_interval(struct assay__sketch *k)
 {
     static const char *const pairs[][2] = {{"latency.between_low", "latency.between_high"},
@@ -277,7 +278,7 @@ static int make_histogram(struct assay__sketch *k, const double *sorted, size_t 
 
 /* --- cumulative distribution ------------------------------------------------------------------ */
 
-/* The sample of some ranks and the share that took no longer; those outside of the chart are left
+/* The sample of some ranks and the share that took no longer; those outside the chart are left
  * out. */
 static void add_curve(struct assay__sketch *k, const char *name, const double *sorted, size_t count,
                       const struct bins *b)
@@ -331,7 +332,7 @@ static int make_curve(struct assay__sketch *k, const double *sorted, size_t coun
     add_interval(k);
     f->caption = "Height: the share of inferences that took no longer. The steeper, the steadier.";
     f->description = describe(k, sorted, count, median_ns);
-    size_t beside = b->below + b->above; /* how far is in the note of the histogram */
+    size_t beside = b->below + b->above; /* the note of the histogram says how far */
     if (beside)
         f->note = assay__sketch_printf(k, "%s %% are outside the picture.",
                                        assay__digits(100 * (double)beside / (double)count, 2).text);

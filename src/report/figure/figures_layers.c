@@ -127,7 +127,7 @@ static void count_folders(struct assay__sketch *k, struct assay__map *below, con
     }
 }
 
-/* The names of all layers, short where nothing else is below that. */
+/* The names of all layers, shortened if nothing else is below that. */
 const char *const *assay__sketch_layer_names(struct assay__sketch *k)
 {
     const struct assay__layers *layers = &k->trial->layers;
@@ -145,7 +145,7 @@ const char *const *assay__sketch_layer_names(struct assay__sketch *k)
     return names;
 }
 
-/* "layer1/0" of "/layer1.0.conv2": both dots and slashes separate. */
+/* "layer1/0" for "/layer1.0.conv2": both dots and slashes separate. */
 static const char *group_of(struct assay__sketch *k, const char *name)
 {
     struct assay__buf path = {0};

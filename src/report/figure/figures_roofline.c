@@ -1,6 +1,6 @@
-/* figures_roofline.c - the layers of a trial against what the device can do (cost/roofline.h). The
- * roofs drawn are those of the layers shown, and always the furthest memory: it is what larger
- * layers meet. With it and the model's compute roof come lines at 50 % and 10 % of both. */
+/* figures_roofline.c - the layers of a trial compared with the device's roofs (cost/roofline.h).
+ * The roofs drawn are those of the layers shown, and always that of main memory, which limits
+ * larger layers. With it and the model's compute roof come lines at 50 % and 10 % of both. */
 #include "report/figure/figures.h"
 
 #include "cost/roofline.h"
@@ -101,7 +101,7 @@ size_t *assay__roofline_order(const struct assay__layers *layers, const struct a
     return order;
 }
 
-/* Layers that have a place in the picture, those that lose most first; these are named. */
+/* Layers that have a position in the picture, those that lose the most first; these are named. */
 static void fill(struct assay__sketch *k, const struct assay__roofline *r, struct chosen *chosen,
                  struct assay__points *p)
 {
@@ -123,7 +123,7 @@ static void fill(struct assay__sketch *k, const struct assay__roofline *r, struc
     free(order);
 }
 
-/* Layers above their roof, and those without a place. */
+/* Layers above their roof, and those without a position. */
 static const char *note(struct assay__sketch *k, const struct assay__roofline *r, size_t drawn)
 {
     struct assay__buf text = {0};

@@ -1,7 +1,7 @@
 /* figures_strip.c - one inference as a strip: the layers in order of execution, each as wide as its
  * time, in the stages and blocks of the model (judge/blocks.h), coloured by the share of their roof
- * (cost/roofline.h), or by operator where the profile has no ceilings. Times are laid end to end:
- * this is no trace. What is in no layer stands at its end. */
+ * (cost/roofline.h), or by operator if the profile has no ceilings. Times are placed end to end:
+ * this is not a trace. Time in no layer is at its end. */
 #include "report/figure/figures.h"
 
 #include "base/map.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROOFED 0.5 /* of the layers' time that must have a roof for colours by roof */
+#define ROOFED 0.5 /* share of the layers' time that must have a roof for colours by roof */
 
 struct strip {
     struct assay__sketch *k;
@@ -133,7 +133,8 @@ static void add_layers(struct strip *s)
 
 /* --- blocks ----------------------------------------------------------------------------------- */
 
-/* The share of a block is that of its layers together; its operator the one of most time. */
+/* The share of a block is that of its layers together; its operator is the one with the most
+ * time. */
 static struct assay__strip_part block_part(struct strip *s, const struct assay__layer_block *block)
 {
     double least = 0, of = 0, times[ASSAY__PALETTE_SERIES] = {0};
@@ -159,7 +160,7 @@ static struct assay__strip_part block_part(struct strip *s, const struct assay__
                                       .live_bytes = NAN};
 }
 
-/* Blocks whose label others have too ("attention" of every layer) are called by their name. */
+/* Blocks whose label is not unique ("attention" of every layer) are called by their full name. */
 static void name_blocks(struct strip *s, struct assay__strip_part *parts, size_t count)
 {
     struct assay__map *names = assay__map_new(); /* label → block of the first name, or `count` */
@@ -194,7 +195,7 @@ static void add_blocks(struct strip *s)
 
 /* --- together --------------------------------------------------------------------------------- */
 
-/* Roofs, where they are known of enough of the time. */
+/* Roofs, if they are known for enough of the time. */
 static const struct assay__roofline *find_roofs(struct assay__sketch *k)
 {
     const struct assay__roofline *r = assay__study_roofline(k->study, k->trial);

@@ -1,8 +1,7 @@
 /* figures_sweep.c - a sweep along its axis: throughput, latency, energy, bandwidth; the best point,
- * those tied with it and the knee marked. The axis is the one with most values, which are numbers;
- * every setting of the other axes is a line. A sweep without such an axis is bars. A sweep of
- * several axes is also a table of colours: the axis across, the other settings down.
- * (judge/sweep.h) */
+ * those tied with it and the knee marked. The axis is the numeric one with the most values; every
+ * setting of the other axes is a line. A sweep without such an axis is drawn as bars. A sweep with
+ * several axes is also a heat map: the axis across, the other settings down. (judge/sweep.h) */
 #include "report/figure/figures.h"
 
 #include "judge/sweep.h"
@@ -57,7 +56,7 @@ static size_t count_values(const struct assay__sweep *sweep, size_t axis)
     return count;
 }
 
-/* The axis with most different numbers, at least two; SIZE_MAX: none. */
+/* The axis with the most distinct numbers, at least two; SIZE_MAX: none. */
 static size_t find_axis(const struct assay__sweep *sweep)
 {
     size_t found = SIZE_MAX, most = 1;
@@ -68,7 +67,7 @@ static size_t find_axis(const struct assay__sweep *sweep)
     return found;
 }
 
-/* What marks the point: the best, or tied with it. */
+/* The mark of the point: the best, or tied with it. */
 static unsigned char flag_of(const struct assay__sweep *sweep, size_t point)
 {
     if (point == sweep->best) return ASSAY__POINT_MARKED;
@@ -77,7 +76,7 @@ static unsigned char flag_of(const struct assay__sweep *sweep, size_t point)
     return 0;
 }
 
-/* What the other axes say: "threads=2 opt=all"; "" with one axis. */
+/* The values of the other axes: "threads=2 opt=all"; "" with one axis. */
 static const char *rest_of(struct assay__sketch *k, const struct assay__sweep *sweep, size_t i,
                            size_t axis)
 {
@@ -162,8 +161,8 @@ static void add_lines(struct assay__sketch *k, const struct assay__sweep *sweep,
                                        left);
 }
 
-/* The best and the points that are tied with it, joined in the order of the axis: a series of its
- * own in the background. */
+/* The best and the points that are tied with it, joined in the order of the axis: a separate series
+ * in the background. */
 static void join_tied(struct assay__sketch *k, const struct assay__sweep *sweep, size_t axis,
                       int quantity)
 {
@@ -187,7 +186,7 @@ static void join_tied(struct assay__sketch *k, const struct assay__sweep *sweep,
     s->joined = s->faint = true;
 }
 
-/* Ticks where the points are, when the axis is logarithmic; and the range. */
+/* Ticks at the points if the axis is logarithmic; and the range. */
 static void add_ticks(struct assay__sketch *k, const struct assay__sweep *sweep, size_t axis)
 {
     double *ticks = assay__figure_values(k->arena, sweep->count), low = INFINITY, high = -INFINITY;
@@ -206,7 +205,7 @@ static void add_ticks(struct assay__sketch *k, const struct assay__sweep *sweep,
     if (count <= 12) k->figure->x_ticks = ticks, k->figure->x_tick_count = count;
 }
 
-/* In the order of the axis; one mark where both are the same. */
+/* In the order of the axis; one mark if both are the same. */
 static void add_marks(struct assay__sketch *k, const struct assay__sweep *sweep, size_t axis)
 {
     double knee = NAN, best = NAN;
@@ -234,7 +233,7 @@ static void add_bars(struct assay__sketch *k, const struct assay__sweep *sweep, 
     k->figure->categories = p.names;
 }
 
-/* The quantity of the goal: ties are by it. */
+/* The quantity of the goal, which decides ties. */
 static int quantity_of(const struct assay__sketch *k)
 {
     static const int by_goal[] = {THROUGHPUT, LATENCY, ENERGY};
@@ -286,9 +285,9 @@ int assay__figure_sweep(struct assay__sketch *k, size_t part)
 
 /* --- the table of colours --------------------------------------------------------------------- */
 
-enum { CELLS = 24, SMALL_COLUMNS = 6 }; /* rows and columns at most; of a small figure */
+enum { CELLS = 24, SMALL_COLUMNS = 6 }; /* maximum rows and columns; those of a small figure */
 
-/* The values of the axis in their order; returns how many, CELLS at most. */
+/* The values of the axis in their order; returns how many, at most CELLS. */
 static size_t list_columns(struct assay__sketch *k, const struct assay__sweep *sweep, size_t axis,
                            double *values, const char **names)
 {

@@ -53,7 +53,7 @@ static void add_series(struct assay__sketch *k, const struct assay__series_info 
     if (p.x) assay__sketch_add(k, name_of(k, from), &p)->y = from->values;
 }
 
-/* Windows follow each other at once: drawn as one. */
+/* Adjacent windows are drawn as one. */
 static void add_spans(struct assay__sketch *k, int launch)
 {
     struct assay__figure_span *spans = assay__arena_array(k->arena, SPANS, sizeof *spans);
@@ -141,7 +141,7 @@ static int make_kind(struct assay__sketch *k, const struct kind *kind)
     return assay__sketch_end(k);
 }
 
-/* Why nothing of it could be read: the note of the first such channel. */
+/* Why none of it could be read: the note of the first such channel. */
 static const char *reason_of(const struct assay__trial *trial, wanted_fn *wanted)
 {
     for (size_t i = 0; i < trial->series_count; i++)

@@ -6,8 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* Blocks end where their tokens are there. A time that is not known, or runs backwards, ends the
- * row. */
+/* A block ends when its token is ready. A time that is unknown, or runs backwards, ends the row. */
 static void add_blocks(struct assay__sketch *k)
 {
     const struct assay__generation_info *made = &k->trial->generation;
@@ -52,7 +51,7 @@ static int make_row(struct assay__sketch *k)
     return assay__sketch_end(k);
 }
 
-/* From the second token on: the first is the prompt's. */
+/* From the second token on: the first belongs to the prompt. */
 static int make_positions(struct assay__sketch *k)
 {
     const struct assay__generation_info *made = &k->trial->generation;

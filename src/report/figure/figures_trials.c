@@ -1,6 +1,6 @@
 /* figures_trials.c - trials side by side: latency, throughput and energy of a comparison; what
- * devices reach of what they can; a sweep along its axis; latency against throughput with the front
- * of the best points. Pure functions of the profile (judge/comparison.h, sweep.h). */
+ * share of their peaks devices reach; a sweep along its axis; latency against throughput with the
+ * front of the best points. Pure functions of the profile (judge/comparison.h, sweep.h). */
 #include "report/figure/figures.h"
 
 #include "judge/comparison.h"
@@ -22,7 +22,7 @@ static void begin_bars(struct assay__sketch *k, const char *name, const struct q
     f->y_zero = f->small = true;
 }
 
-/* "cpu 1.20 ms, cuda:0 310 µs.": of the first series. */
+/* "cpu 1.20 ms, cuda:0 310 µs.": for the first series. */
 static int end_bars(struct assay__sketch *k, const struct assay__points *p)
 {
     struct assay__buf text = {0};
@@ -170,8 +170,8 @@ static int by_latency(const void *left, const void *right)
     return a[1] < b[1] ? 1 : a[1] > b[1] ? -1 : 0;
 }
 
-/* Those that no other is better than in both: sorted by latency, each with more throughput than all
- * before. Returns the quotient of the largest and the smallest latency. */
+/* Those that no other beats in both: sorted by latency, each with more throughput than all before.
+ * Returns the quotient of the largest and the smallest latency. */
 static double find_front(const struct assay__points *p, double (*sorted)[2],
                          struct assay__points *front)
 {
@@ -191,7 +191,7 @@ static double find_front(const struct assay__points *p, double (*sorted)[2],
     return sorted[0][0] > 0 ? sorted[used - 1][0] / sorted[0][0] : 1;
 }
 
-/* Marks the best of a sweep, by its trial; whether there is one. */
+/* Marks the best of a sweep by its trial; returns whether there is one. */
 static bool mark_best(struct assay__sketch *k, const struct assay__comparison *all,
                       struct assay__points *p)
 {

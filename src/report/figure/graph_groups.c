@@ -1,5 +1,5 @@
-/* graph_groups.c - finds the groups (runs of one name together), takes those apart again that would
- * make a cycle, leaves out those that say nothing, and bundles what are too many. */
+/* graph_groups.c - finds the groups (runs with one name), splits those that would make a cycle,
+ * leaves out uninformative ones, and bundles them if there are too many. */
 #include "report/figure/graph_groups.h"
 
 #include "base/map.h"
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOSE 4    /* layers without a place that stand by themselves */
-#define BESIDE 120 /* boxes beside each other that are not bundled yet … */
+#define LOOSE 4    /* ungrouped layers without a place */
+#define BESIDE 120 /* boxes side by side that are not bundled yet … */
 #define BUNDLES 40 /* … and into how many bundles they go */
 
 /* --- groups ----------------------------------------------------------------------------------- */
@@ -17,8 +17,8 @@
 struct group {
     const struct assay__layer_block *block; /* the first of its name */
     size_t runs, layers;
-    int parent; /* group of the stage around a block; -1: none */
-    bool drawn; /* it is more than one layer, and not all of its stage */
+    int parent; /* group of the stage that contains a block; -1: none */
+    bool drawn; /* it has more than one layer, and is not all of its stage */
     int number; /* among those that are drawn */
 };
 
@@ -28,7 +28,7 @@ struct growing {
     struct group *groups;
     size_t count;
     int *of[ASSAY__BLOCK_LEVELS];          /* by layer: its group on that level; -1: none */
-    struct assay__map *by_name, *separate; /* names of groups; those whose runs stay apart */
+    struct assay__map *by_name, *separate; /* names of groups; those whose runs stay separate */
 };
 
 static bool is_place(const struct assay__layer_block *block)
@@ -36,7 +36,7 @@ static bool is_place(const struct assay__layer_block *block)
     return block->name[0] && (block->level == ASSAY__LEVEL_STAGE || block->label[0]);
 }
 
-/* The group of a run; -1: its layers stand by themselves. -2: out of memory. */
+/* The group of a run; -1: its layers are ungrouped. -2: out of memory. */
 static int group_of(struct growing *g, const struct assay__layer_block *block, int parent)
 {
     bool place = is_place(block);
@@ -83,7 +83,7 @@ static int find_groups(struct growing *g)
 struct peeling {
     const struct growing *g;
     const int *group; /* by layer: the group that counts here; -1: it counts itself */
-    size_t *left;     /* by unit: edges that lead to it from what is not peeled yet */
+    size_t *left;     /* by unit: edges to it from units that are not removed yet */
     size_t *first;    /* by unit: its edges */
     int *to, *stack;
     bool *peeled;
@@ -117,7 +117,7 @@ static void list_edges(struct peeling *p, size_t units, bool forward)
     }
 }
 
-/* Takes away, again and again, what nothing leads to: a cycle and what comes after it stay. */
+/* Repeatedly removes units without incoming edges: a cycle and what comes after it remain. */
 static void peel(struct peeling *p, size_t units)
 {
     size_t depth = 0;
@@ -131,8 +131,7 @@ static void peel(struct peeling *p, size_t units)
     }
 }
 
-/* Puts the names of groups of several runs that are between two cycles or on one into `separate`.
- */
+/* Adds the names of groups with several runs that are on a cycle or between two to `separate`. */
 static int find_cycles(struct growing *g, const int *group, bool *found)
 {
     size_t units = g->count + g->layers->count;
@@ -191,7 +190,7 @@ static int drawn_of_layer(const struct growing *g, size_t layer)
     return -1;
 }
 
-/* Stages stand before blocks, so that what is around a group has its number first. */
+/* Stages come before blocks, so that the enclosing group always has the lower number. */
 static void list_drawn(struct growing *g, struct assay__arena *arena,
                        struct assay__graph_groups *out)
 {
@@ -216,9 +215,9 @@ static void list_drawn(struct growing *g, struct assay__arena *arena,
 /* --- bundles ---------------------------------------------------------------------------------- */
 
 struct bundling {       /* by parent, 0: the whole */
-    size_t *kids, *met; /* all of them; those that have a bundle */
+    size_t *kids, *met; /* all of them; those in a bundle */
     int *first;         /* its first bundle */
-    int *into;          /* by group: what is around it then; -2: not met yet */
+    int *into;          /* by group: its new parent; -2: not seen yet */
 };
 
 static size_t per_bundle(const struct bundling *b, size_t p)
@@ -240,7 +239,7 @@ static size_t count_bundles(const struct assay__graph_groups *g, size_t layers, 
     return bundles;
 }
 
-/* What is around the next kid of a parent: a bundle, or the parent. */
+/* The parent of the next child: a bundle, or the parent itself. */
 static int place_kid(struct bundling *b, int parent)
 {
     size_t p = (size_t)(parent + 1);

@@ -1,10 +1,11 @@
 /* graph_layout.c - rows, bends and the order within rows; graph_place.c has centres and columns.
  *
  * A layered drawing after Sugiyama, Tagawa and Toda (1981): cycles are broken where a depth-first
- * search in the order of execution meets a box that it is still in; rows are the longest paths from
- * the sources, then boxes with at least as many lines out as in move down to the first that reads
- * them; the order within rows is improved by barycentres, downward and upward in turn, as long as
- * the number of crossings falls (counted by inversions, Barth, Jünger and Mutzel 2002). */
+ * search in the order of execution meets a box that is still on its path; rows are the longest
+ * paths from the sources, then boxes with at least as many outgoing as incoming lines move down to
+ * their first reader; the order within rows is improved by barycentres, downward and upward in
+ * turn, as long as the number of crossings falls (counted by inversions, Barth, Jünger and Mutzel
+ * 2002). */
 #include "report/figure/graph_work.h"
 
 #include <assay/error.h>
@@ -28,11 +29,11 @@ struct work {
     struct assay__graph_layout *out;
     size_t *first; /* edges of box i: first[i] … first[i + 1] - 1 */
     struct edge *edges;
-    int *inverse; /* boxes, those that are read before those that read them, from the end */
+    int *inverse; /* boxes in reverse topological order */
     int *rank;
     size_t *out_count, *in_count; /* by box: edges that lead on */
     int *bend_first;              /* by net: its first bend, in the row below its source */
-    int far;                      /* the longest way that is drawn, in rows */
+    int far;                      /* the longest line that is drawn, in rows */
     struct assay__graph_lists lists;
 };
 
@@ -74,7 +75,7 @@ static bool collect_edges(struct work *w)
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-/* What would lead upward: into an entry, out of an exit. */
+/* Lines that would lead upward: into an entry, out of an exit. */
 static bool leads_back(const struct work *w, int source, int target)
 {
     return end_of(w, target) == ASSAY__GRAPH_FIRST || end_of(w, source) == ASSAY__GRAPH_LAST;
@@ -136,7 +137,7 @@ static void longest_paths(struct work *w)
     }
 }
 
-/* Down to the first that reads it, where that makes no line longer in sum. */
+/* Down to the first reader, if that does not increase the total length of lines. */
 static void pull_down(struct work *w)
 {
     for (size_t k = 0; k < w->graph->box_count; k++) {
@@ -150,8 +151,8 @@ static void pull_down(struct work *w)
     }
 }
 
-/* Boxes without lines stand beside the one that runs before them, several below each other; exits
- * below all; no row is empty. */
+/* Boxes without lines are placed next to the one that runs before them, several below each other;
+ * exits below all; no row is empty. */
 static bool settle_rows(struct work *w)
 {
     size_t boxes = w->graph->box_count;
@@ -230,7 +231,7 @@ static bool place_all(struct work *w)
     return true;
 }
 
-/* By the row where they begin, as the layout promises. */
+/* By the row where they begin, as the layout guarantees. */
 static bool sort_segments(struct work *w)
 {
     struct assay__graph_layout *out = w->out;
@@ -248,8 +249,8 @@ static bool sort_segments(struct work *w)
     return true;
 }
 
-/* The line of a net from its source to the row above the target, then to the target; what several
- * targets share is there once. */
+/* The line of a net from its source to the row above the target, then to the target; parts shared
+ * by several targets exist once. */
 static bool segment_all(struct work *w)
 {
     struct assay__graph_layout *out = w->out;
@@ -315,7 +316,7 @@ static int by_key(const void *left, const void *right)
     return a->before < b->before ? -1 : a->before > b->before;
 }
 
-/* Boxes in the order of execution, then bends: what passes by goes to the right. */
+/* Boxes in the order of execution, then bends: lines that pass by go to the right. */
 static bool first_order(struct work *w)
 {
     struct assay__graph_layout *out = w->out;
@@ -326,7 +327,7 @@ static bool first_order(struct work *w)
         first[out->places[i].row + 1]++;
     for (int r = 1; r <= out->row_count; r++)
         first[r] += first[r - 1];
-    for (size_t i = 0; i < out->count; i++) /* moves every first to the next row's … */
+    for (size_t i = 0; i < out->count; i++) /* moves every first index to the next row's … */
         out->order[first[out->places[i].row]++] = (int)i;
     for (int r = out->row_count; r > 0; r--) /* … and back */
         first[r] = first[r - 1];
@@ -342,7 +343,7 @@ static void note_positions(const struct assay__graph_layout *out, int *position)
             position[out->order[i]] = i - out->row_first[r];
 }
 
-/* Each place of a row goes to the mean position of those it is joined with on that side. */
+/* Each place of a row moves to the mean position of those it is connected to on that side. */
 static void order_row(struct work *w, int row, int side, int *position, struct ranked *ranked)
 {
     struct assay__graph_layout *out = w->out;
@@ -398,7 +399,7 @@ static int by_pair(const void *left, const void *right)
     return a->below < b->below ? -1 : a->below > b->below;
 }
 
-/* Pairs whose ends stand the other way round, by a tree of counts over the lower row. */
+/* Pairs whose ends are in reverse order, counted by a tree over the lower row. */
 static size_t inversions(const struct crossing_pair *pairs, size_t count, size_t *tree, size_t size)
 {
     size_t sum = 0;

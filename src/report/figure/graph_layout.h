@@ -1,15 +1,15 @@
-/* graph_layout.h - where the boxes of a directed graph go. Boxes stand in rows so that every line
- * leads downward; a line that passes rows on its way has a bend in each of them. The order within
- * rows is chosen for few crossings, the places for straight chains, and the rows are broken into
- * columns where a screen is wide and the graph is long.
+/* graph_layout.h - where the boxes of a directed graph go. Boxes are in rows so that every line
+ * leads downward; a line that crosses rows has a bend in each of them. The order within rows is
+ * chosen for few crossings, the positions for straight chains, and the rows are split into columns
+ * if the screen is wide and the graph is long.
  *
- * What comes out are rows, order and centres, which do not depend on how large a box is drawn: a
- * box that is opened makes its row higher and moves its neighbours aside (assay__graph_arrange; the
- * page's script does the same).
+ * The result is rows, order and centres, which do not depend on how large a box is drawn: opening
+ * a box makes its row higher and moves its neighbours aside (assay__graph_arrange; the page's
+ * script does the same).
  *
- * Lines are nets: a tensor has one source and all its readers as targets, and is one line as far as
- * the ways are the same. Time is linear but for sorting, with a bound on bends: targets that are
- * too far away for it are left out and counted, as are those that lead back (a cycle). */
+ * Lines are nets: a tensor has one source and all its readers as targets, and is one line as long
+ * as the paths coincide. Time is linear except for sorting, with a limit on bends: targets that are
+ * too far away are left out and counted, as are those that lead back (a cycle). */
 #ifndef ASSAY_REPORT_FIGURE_GRAPH_LAYOUT_H
 #define ASSAY_REPORT_FIGURE_GRAPH_LAYOUT_H
 
@@ -27,8 +27,8 @@ struct assay__graph_size {
     double width, height;
 };
 
-/** From one box to others. Sources and targets that are no boxes, and the box itself, are ignored.
- */
+/** From one box to others. Sources and targets that are not boxes, and the box itself, are
+ * ignored. */
 struct assay__graph_net {
     int source;
     const int *targets;
@@ -42,8 +42,8 @@ enum assay__graph_end {
 };
 
 struct assay__graph_boxes {
-    const struct assay__graph_size *sizes; /* of the boxes, in the order of execution */
-    const unsigned char *ends;             /* enum assay__graph_end; NULL: all inside */
+    const struct assay__graph_size *sizes; /* sizes of the boxes, in the order of execution */
+    const unsigned char *ends;             /* enum assay__graph_end; NULL: all are inside */
     size_t box_count;
     const struct assay__graph_net *nets;
     size_t net_count;
@@ -74,13 +74,13 @@ struct assay__graph_layout {
     size_t far, back; /* targets left out: too far away, leading back */
 };
 
-/** Everything lies in the arena. `view` is what the drawing should fit: rows are broken into the
- * number of columns that can be shown largest in it; width 0: one column. 0 or ASSAY_ENOMEM. */
+/** Everything is in the arena. `view` is the space for the drawing: rows are split into the number
+ * of columns that can be shown largest in it; width 0: one column. 0 or ASSAY_ENOMEM. */
 int assay__graph_layout(const struct assay__graph_boxes *graph, struct assay__graph_size view,
                         struct assay__arena *arena, struct assay__graph_layout *out);
 
-/** Where everything is when the boxes have these sizes: centre and top of every place, the height
- * of its row, and the left of every column. Without overlaps whatever the sizes are. */
+/** The positions for boxes of these sizes: centre and top of every place, the height of its row,
+ * and the left of every column. There are no overlaps, whatever the sizes. */
 struct assay__graph_geometry {
     double *x, *y;                   /* by place: centre, top */
     double *row_y, *row_height;      /* by row */

@@ -1,10 +1,10 @@
 /* graph_place.c - the centres of boxes and bends, the columns, and the geometry for given sizes.
  *
- * A row is placed by what it is joined with in the row beside it: a bend goes straight on, a box to
- * the middle of the boxes it is joined with (of bends, where there is no box), so that a chain is a
- * straight line and what passes by stands aside. Where places of a row come too close, each group
- * that touches moves as one to the mean of what its members want: the least squares with distances
- * kept, by pooling adjacent violators. Downward and upward sweeps take turns. */
+ * A row is placed by its connections to the adjacent row: a bend continues straight, a box moves to
+ * the middle of the boxes it is connected to (or of bends, if there is no box), so that a chain is
+ * a straight line and passing lines are beside it. If places of a row come too close, each touching
+ * group moves as one to the mean of its members' targets: least squares with minimum distances, by
+ * pooling adjacent violators. Downward and upward sweeps take turns. */
 #include "report/figure/graph_work.h"
 
 #include <assay/error.h>
@@ -15,7 +15,7 @@
 #define SWEEPS 8
 #define COLUMNS_MOST 16
 #define CUT_MOST 3      /* lines that may lead from one column to the next */
-#define BETTER 1.04     /* how much larger one more column must make the drawing */
+#define BETTER 1.04     /* how much larger an additional column must make the drawing */
 #define SMALL_ENOUGH 1. /* a drawing is not enlarged */
 
 /* --- a row with distances kept ---------------------------------------------------------------- */
@@ -25,8 +25,8 @@ struct pool { /* neighbours that touch */
     size_t count;
 };
 
-/* wanted[i]: the centre that i of `count` wants, replaced by the one it gets; gap[i]: the distance
- * it keeps from i - 1. */
+/* wanted[i]: the preferred centre of i of `count`, replaced by the final one; gap[i]: the minimum
+ * distance from i - 1. */
 static void keep_distances(double *wanted, const double *weight, const double *gap, size_t count,
                            struct pool *pools)
 {
@@ -65,8 +65,8 @@ struct centring {
     struct pool *pools;
 };
 
-/* The middle of those that it is joined with on one side: boxes alone where there are any and it is
- * a box itself. They stand in order, as their list does not: the middle is by centre. NaN: none. */
+/* The median position of those it is connected to on one side: only boxes, if there are any and it
+ * is a box itself. Their list is not ordered, so this is by centre. NaN: none. */
 static double middle(const struct centring *c, int place, int side, double *weight)
 {
     const struct assay__graph_place *places = c->out->places;
@@ -83,10 +83,10 @@ static double middle(const struct centring *c, int place, int side, double *weig
             sum += other->x;
             count++;
         }
-    /* a bend gives way where its line begins and ends, and goes straight in between */
+    /* a bend may move where its line begins and ends, and is straight in between */
     *weight = count == 0 ? 0.1 : bend ? (pass == 1 ? 4 : 1e-6) : to - from == 1 ? 2 : 1;
     if (count == 0) return NAN;
-    /* of three the one in between, else the mean of the outer two and of all */
+    /* the middle one of three, else the mean of the outer two and of all */
     return count == 3 ? sum - low - high : ((low + high) / 2 + sum / (double)count) / 2;
 }
 
@@ -142,7 +142,7 @@ bool assay__graph_centre(struct assay__graph_layout *out, const struct assay__gr
 
 struct breaking {
     const struct assay__graph_layout *out;
-    double *bottom;       /* by row: where it ends when all are in one column */
+    double *bottom;       /* by row: its lower end if all are in one column */
     double *left, *right; /* by row */
     size_t *cut;          /* by row: lines that lead to the next one */
     int *columns;         /* being tried */
@@ -171,8 +171,8 @@ static void measure_rows(struct breaking *b, const struct assay__graph_size *siz
     }
 }
 
-/* Rows into `count` columns of about the same height, each broken where few lines cross. False:
- * that is not possible. */
+/* Rows into `count` columns of about the same height, each split where few lines cross. False:
+ * impossible. */
 static bool break_rows(struct breaking *b, int count)
 {
     int rows = b->out->row_count, row = 0;
@@ -265,7 +265,7 @@ static void arrange_row(const struct assay__graph_layout *layout,
     out->row_height[row] = height;
 }
 
-/* Rows from the top of their column; its places from its left. */
+/* Rows from the top of their column; its places from the left. */
 static void arrange_column(const struct assay__graph_layout *layout,
                            const struct assay__graph_size *sizes, int first, int end,
                            struct assay__graph_geometry *out)

@@ -1,5 +1,5 @@
-/* graph_tree.c - the tree of groups and layers, what it is called and which groups are open;
- * graph_wires.c has the lines inside of each group and its layout. */
+/* graph_tree.c - the tree of groups and layers, their names and which groups are open;
+ * graph_wires.c has the lines inside each group and its layout. */
 #include "report/figure/graph_wires.h"
 
 #include "judge/require_advice.h"
@@ -13,13 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHOWN 40        /* boxes of a drawing that opens groups of groups by itself … */
+#define SHOWN 40 /* maximum boxes of a drawing in which groups of groups are initially open … */
 #define SHOWN_LAYERS 24 /* … and groups of layers */
 
 /* --- the tree --------------------------------------------------------------------------------- */
 
-/* What the name says beyond that of the group around it: "conv2" of "/layer1.0.conv2/Conv" in
- * "layer1.0". */
+/* The part of the name that the enclosing group does not have: "conv2" for "/layer1.0.conv2/Conv"
+ * in "layer1.0". */
 static const char *layer_label(const struct assay__layer *layer, const char *around,
                                struct assay__arena *arena)
 {
@@ -75,7 +75,7 @@ static void add_layers(const struct assay__graph_groups *groups, struct assay__g
     }
 }
 
-/* Kids by the first of their layers; sums of the groups. A group stands after the one around it. */
+/* Children by the first of their layers; sums of the groups. A group comes after its parent. */
 static bool join_nodes(struct assay__graph_tree *tree, struct assay__arena *arena)
 {
     size_t layers = tree->trial->layers.count, next = 0;
@@ -141,7 +141,7 @@ static bool has_groups(const struct assay__graph_tree *tree, const struct assay_
     return false;
 }
 
-/* Boxes to be seen when a group is open that (1) has groups inside, (2) is one at all. */
+/* Visible boxes if every group (1) with groups inside, (2) at all, is open. */
 static int shown_boxes(const struct assay__graph_tree *tree, int group, int depth)
 {
     const struct assay__graph_node *node = &tree->nodes[group];
@@ -175,7 +175,7 @@ static void open_groups(struct assay__graph_tree *tree)
 
 /* --- colours ---------------------------------------------------------------------------------- */
 
-/* The operators that take most time together. */
+/* The operators that take the most time in total. */
 static bool find_operators(struct assay__graph_tree *tree)
 {
     size_t count;
@@ -194,7 +194,7 @@ static int operator_of(const struct assay__graph_tree *tree, const struct assay_
     return at;
 }
 
-/* Of a group: what takes most of its time. What has no colour of its own takes part too. */
+/* For a group: what takes most of its time, including operators without their own colour. */
 static bool color_by_operator(struct assay__graph_tree *tree)
 {
     enum { KINDS = ASSAY__GRAPH_OPERATORS + 1 };

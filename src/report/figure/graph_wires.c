@@ -1,8 +1,8 @@
 /* graph_wires.c - the lines of every group. An edge between two layers is a line in the innermost
- * group that holds both, from the box with the one to the box with the other; in each group further
- * in, on the side of the producer a line that leaves, on the side of the consumer one that comes
- * in. The lines of one tensor are one net; nets of one group from one box to the same boxes are
- * drawn as one, with the bytes of all of them. */
+ * group that contains both, from the box with one to the box with the other; in each nested group
+ * it is a line that leaves on the producer's side, and a line that enters on the consumer's side.
+ * The lines of one tensor are one net; nets of one group from one box to the same boxes are drawn
+ * as one, with the bytes of all of them. */
 #include "report/figure/graph_wires.h"
 
 #include "base/vec.h"
@@ -14,14 +14,14 @@
 #include <string.h>
 
 #define OUTSIDE (-1) /* of a line that comes in, or leaves */
-#define SMALL 64.    /* bytes of what is left out beside others */
-/* What is broken into columns so that it fits: the whole into a page, what is in a group into a
- * part of it. */
+#define SMALL 64.    /* bytes of what is left out next to others */
+/* Space that columns should fit into: a page for the whole graph, a part of it for the contents of
+ * a group. */
 static const struct assay__graph_size page_view = {1340, 600}, inner_view = {900, 460};
 
 struct wire {
     int group, source, target; /* nodes; or OUTSIDE */
-    int tensor;                /* a number for what the producer makes under one name */
+    int tensor;                /* a number for a producer's value of one name */
     double bytes;
 };
 
@@ -75,7 +75,7 @@ static int depth_of(const struct assay__graph_tree *tree, int node)
     return depth;
 }
 
-/* Climbs from both ends to the group that holds both. */
+/* Climbs from both ends to the group that contains both. */
 static void add_edge(struct wiring *w, int producer, int consumer, int tensor, double bytes)
 {
     const struct assay__graph_node *nodes = w->tree->nodes;
@@ -148,7 +148,7 @@ static int by_wire(const void *left, const void *right)
     int order = compare_int(a->group, b->group);
     if (!order) order = compare_int(a->source, b->source);
     if (!order) order = compare_int(a->tensor, b->tensor);
-    /* OUTSIDE last: as the box where it leaves is */
+    /* OUTSIDE last, like the box where it leaves */
     return order ? order
                  : compare_int(a->target < 0 ? INT_MAX : a->target,
                                b->target < 0 ? INT_MAX : b->target);
@@ -194,8 +194,8 @@ static void make_nets(struct wiring *w)
     w->net_count = kept;
 }
 
-/* Shapes and single numbers go to many boxes and say little: a net of a few bytes is left out where
- * its source has a larger one and each of its targets reads a larger one. */
+/* Shapes and single numbers go to many boxes and are not informative: a net of a few bytes is left
+ * out if its source has a larger one and each of its targets reads a larger one. */
 static void drop_small(struct wiring *w)
 {
     double least = fmin(SMALL, w->largest / 16);
@@ -307,7 +307,7 @@ struct assay__graph_size assay__graph_node_size(const struct assay__graph_tree *
     return size;
 }
 
-/* Lines that lead from one column to the next, at the break where they are most. */
+/* Lines that lead from one column to the next, at the break that has the most. */
 static size_t count_lanes(const struct assay__graph_layout *layout)
 {
     size_t most = 0, now = 0;
@@ -322,14 +322,14 @@ static size_t count_lanes(const struct assay__graph_layout *layout)
     return most;
 }
 
-struct local { /* a group's graph in the numbers of its boxes */
+struct local { /* a group's graph in terms of its boxes */
     struct assay__graph_net *nets;
     int *targets;
     unsigned char *ends;
     int *box_of; /* by node */
 };
 
-/* Boxes for lines that come in and leave, and the nets between boxes. */
+/* Boxes for lines that enter and leave, and the nets between boxes. */
 static size_t number_boxes(const struct wiring *w, int group, const struct net *nets, size_t count,
                            struct local *local)
 {

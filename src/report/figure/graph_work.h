@@ -5,7 +5,7 @@
 
 #include "report/figure/graph_layout.h"
 
-/** The places that a place is joined with: [0] in the row above, [1] in the row below; of place i
+/** The places that a place is connected to: [0] in the row above, [1] in the row below; for place i
  * they are near[first[i]] … near[first[i + 1] - 1]. */
 struct assay__graph_lists {
     size_t *first[2];

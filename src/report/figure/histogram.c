@@ -1,6 +1,6 @@
 /* histogram.c - a histogram as text: blocks of an eighth of a row above an axis with its ends and
- * its first mark (p50). The bins come with the figure (figures_latency.c); where there are more
- * than columns, neighbours are drawn as one. */
+ * its first mark (p50). The bins come with the figure (figures_latency.c); if there are more bins
+ * than columns, neighbours are merged. */
 #include "report/figure/figure_text.h"
 #include "report/figure/figures.h"
 
@@ -37,7 +37,7 @@ static int level_of(const struct assay__page *page, const struct drawing *d, siz
 static void draw_row(struct assay__page *page, const struct drawing *d, int row)
 {
     static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-    size_t end = d->count; /* no blanks after the last bar of the row */
+    size_t end = d->count; /* no trailing blanks */
     while (end && level_of(page, d, end - 1, row) == 0)
         end--;
     assay__buf_puts(page->out, "  ");
@@ -74,7 +74,7 @@ static void draw_numbers(struct assay__page *page, const struct drawing *d, size
     size_t used = low_width;
     assay__buf_printf(&line, "  %s", low);
     if (mark != SIZE_MAX && (mark <= used + 1 || mark + word_width + 1 >= end)) {
-        size_t at = mark ? mark - 1 : 0; /* no room under its mark: on a separate line */
+        size_t at = mark ? mark - 1 : 0; /* no space under its mark: on a separate line */
         if (at + word_width > columns && columns >= word_width) at = columns - word_width;
         assay__buf_repeat(page->out, " ", 2 + at);
         assay__buf_printf(page->out, "%s\n", word);

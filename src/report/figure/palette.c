@@ -1,5 +1,5 @@
-/* palette.c - see palette.h. Colours were searched for the largest least difference over all four
- * kinds of sight, near to those that readers know from other charts. */
+/* palette.c - see palette.h. Colours were chosen to maximise the smallest difference over all four
+ * kinds of colour vision, close to those that readers know from other charts. */
 #include "report/figure/palette.h"
 
 #include <math.h>

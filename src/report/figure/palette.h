@@ -1,10 +1,11 @@
 /* palette.h - the colours of figures and of the page, in one place: light and dark, with the colour
- * of words on each, and the nearest of a terminal's 256. In a style sheet a colour is the variable
+ * of text on each, and the nearest of a terminal's 256. In a style sheet a colour is the variable
  * --fig-ID and --fig-on-ID, and the classes fig-ID (color) and fig-on-ID (fill of words).
  *
- * Neighbours, and of series any two, differ for readers without red, green or blue cones too:
- * tests/unit/test_palette.c simulates them (Machado, Oliveira and Fernandes 2009) and asserts the
- * least difference in both themes. What a colour says is also said by length, place or words. */
+ * Neighbours, and for series any two, also differ for colour-blind readers (without red, green or
+ * blue cones): tests/unit/test_palette.c simulates them (Machado, Oliveira and Fernandes 2009) and
+ * asserts the minimum difference in both themes. What a colour shows is also shown by length,
+ * position or text. */
 #ifndef ASSAY_REPORT_FIGURE_PALETTE_H
 #define ASSAY_REPORT_FIGURE_PALETTE_H
 
@@ -26,19 +27,19 @@ struct assay__palette_color {
 #define ASSAY__PALETTE_SCALE 8
 #define ASSAY__PALETTE_CHANGE 7
 
-/** Paper, words and lines: "paper", "ink", "dim", "grid", "wire", "axis", "fault". */
+/** Background, text and lines: "paper", "ink", "dim", "grid", "wire", "axis", "fault". */
 extern const struct assay__palette_color assay__palette_inks[ASSAY__PALETTE_INKS];
 /** Categories: series, operators. The last is for all others. */
 extern const struct assay__palette_color assay__palette_series[ASSAY__PALETTE_SERIES];
-/** Share of what the machine can do: brown is little, teal is all. */
+/** Share of the machine's peak: brown is little, teal is all. */
 extern const struct assay__palette_color assay__palette_scale[ASSAY__PALETTE_SCALE];
 /** A difference: 0 much slower, 3 the same, 6 much faster. */
 extern const struct assay__palette_color assay__palette_change[ASSAY__PALETTE_CHANGE];
 
 /** The bin of a share 0 … 1 (more counts as 1); -1: unknown. */
 int assay__palette_bin(double share);
-/** Variables and classes; light alone, or (both) they follow prefers-color-scheme and, where the
- * page sets it, <html data-theme="light|dark">. Print is light. */
+/** Variables and classes; only light, or (both) they follow prefers-color-scheme and, if the page
+ * sets it, <html data-theme="light|dark">. Print is light. */
 void assay__palette_css(struct assay__buf *out, bool both);
 
 #endif

@@ -1,8 +1,8 @@
 /* roofline_plot.c - a roofline as text: operations per byte to the right, operations per second
- * upwards, both by decades; the roofs as lines, layers as letters. Lines are drawn in dots of two
- * by four to a character (braille patterns), or with . - ' in ASCII. A letter marks each layer; if
- * its cell is taken, the nearest free one in the row, at most NUDGE columns away, is used: the
- * table below has the numbers. A line's name is written next to it if there is room. */
+ * upwards, both by decades; the roofs as lines, layers as letters. Lines are drawn with two by four
+ * dots per character (braille patterns), or with . - ' in ASCII. A letter marks each layer; if its
+ * cell is taken, the nearest free one in the row, at most NUDGE columns away, is used: the table
+ * below has the numbers. A line's name is written next to it if it fits. */
 #include "report/figure/figure_canvas.h"
 #include "report/figure/figure_text.h"
 
@@ -182,8 +182,7 @@ static bool is_fastest(const struct plot *p, const struct roof *level)
     return true;
 }
 
-/* The column of the line in that row, where the row has any of it below the highest roof; -1:
- * none. */
+/* The column of the line in that row, if the row has any of it below the highest roof; -1: none. */
 static int column_in(const struct plot *p, const struct roof *level, int row)
 {
     for (double dots = 1.5; dots < 4; dots++) {
@@ -212,7 +211,7 @@ static void name_slope(struct plot *p, const struct roof *level)
     bool fastest = is_fastest(p, level);
     roof_name(names[0], sizeof names[0], level, "B/s");
     snprintf(names[1], sizeof names[1], "%s", level->name);
-    for (int turn = 0; turn < 5; turn++) /* the last: where there is hardly any room */
+    for (int turn = 0; turn < 5; turn++) /* the last one, for when there is hardly any space */
         for (int i = 0; i < ROWS; i++) {
             int row = i < ROWS / 2 ? ROWS / 2 + i : ROWS - 1 - i;
             bool on_left = fastest && turn % 2 == 0 && turn < 4;
@@ -222,7 +221,7 @@ static void name_slope(struct plot *p, const struct roof *level)
 
 /* --- printing --------------------------------------------------------------------------------- */
 
-/* "100 G"; below 1 "0.01", beyond what has a prefix "1e+21". */
+/* "100 G"; below 1 "0.01", beyond the prefixes "1e+21". */
 static void decade_text(char *out, size_t size, int decade)
 {
     static const char *const prefixes[] = {"", " k", " M", " G", " T", " P", " E"};
@@ -233,7 +232,7 @@ static void decade_text(char *out, size_t size, int decade)
         snprintf(out, size, "%s%s", mantissas[decade % 3], prefixes[decade / 3]);
 }
 
-/* Where a decade begins in this row; "" elsewhere */
+/* The label if a decade begins in this row; else "" */
 static void scale_text(const struct plot *p, int row, char *out, size_t size)
 {
     out[0] = 0;
