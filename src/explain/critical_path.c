@@ -73,8 +73,8 @@ static enum assay__host_cause call_cause(const struct walk *w, const struct assa
     return call->flags & ASSAY__CALL_SYNC ? ASSAY__HOST_SYNC : ASSAY__HOST_LAUNCH;
 }
 
-/* Along the host's calls from one backwards, to the work before `limit` that one of them waited for;
- * SIZE_MAX: to the beginning. */
+/* Along the host's calls from one backwards, to the work before `limit` that one of them waited
+ * for; SIZE_MAX: to the beginning. */
 static size_t follow_host(struct walk *w, uint32_t place, size_t limit)
 {
     const struct assay__timeline *t = w->x->timeline;

@@ -209,7 +209,7 @@ struct assay__explain {
     /* of all devices together */
     int64_t span_ns, busy_ns, compute_ns;
     int64_t loss_ns[ASSAY__LOSSES];
-    int64_t refill_ns; /* of launching: soon after a copy had emptied the queue */
+    int64_t refill_ns;                   /* of launching: soon after a copy had emptied the queue */
     struct assay__host_time *host_times; /* the longest first */
     size_t host_time_count;
     struct assay__transfer_class *transfers;

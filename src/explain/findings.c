@@ -23,8 +23,8 @@ static const char *severity_of(double gain)
 static void add(struct assay__explain *x, const struct rule_text *rule, double gain,
                 const char *evidence)
 {
-    struct assay__explain_finding *grown =
-        assay__arena_grow(x->arena, x->findings, x->finding_count, sizeof *grown);
+    struct assay__explain_finding *grown = assay__arena_grow(x->arena, x->findings,
+                                                             x->finding_count, sizeof *grown);
     if (!grown) return;
     x->findings = grown;
     grown[x->finding_count++] = (struct assay__explain_finding){
@@ -82,7 +82,8 @@ static void find_short_kernels(struct assay__explain *x, const struct rule_text 
     double lost = share(x, x->loss_ns[ASSAY__LOSS_LAUNCHING]);
     if (lost < 0.05) return;
     add(x, rule, lost,
-        assay__arena_text(x->arena, "%zu of %zu kernels are shorter than the call that launches them",
+        assay__arena_text(x->arena,
+                          "%zu of %zu kernels are shorter than the call that launches them",
                           shorter, known));
 }
 
@@ -104,8 +105,9 @@ static void find_long_launches(struct assay__explain *x, const struct rule_text 
     }
     if (!worst) return;
     add(x, rule, share(x, sum_ns),
-        assay__arena_text(x->arena, "%zu launching call%s took %s in total, the longest %s (%s); "
-                                    "the median takes %s",
+        assay__arena_text(x->arena,
+                          "%zu launching call%s took %s in total, the longest %s (%s); "
+                          "the median takes %s",
                           count, count == 1 ? "" : "s", TIME(sum_ns),
                           TIME(x->events->duration_ns[worst->event]),
                           assay__event_name(x->events, worst->event), TIME(t->call_ns)));
@@ -132,8 +134,10 @@ static struct within within_optimiser(const struct assay__explain *x)
         int64_t start_ns = events->start_ns[i], end_ns = assay__event_end_ns(events, i);
         int32_t rank = assay__timeline_rank(t, (uint32_t)i);
         found.steps++;
-        while (at < t->call_count && events->start_ns[t->calls[at].event] < start_ns) at++;
-        for (size_t c = at; c < t->call_count && events->start_ns[t->calls[c].event] < end_ns; c++) {
+        while (at < t->call_count && events->start_ns[t->calls[at].event] < start_ns)
+            at++;
+        for (size_t c = at; c < t->call_count && events->start_ns[t->calls[c].event] < end_ns;
+             c++) {
             uint32_t work = t->calls[c].work;
             if (work == ASSAY__NO_EVENT || events->kind[work] != ASSAY__EVENT_KERNEL ||
                 assay__timeline_rank(t, work) != rank)
@@ -157,8 +161,9 @@ static void find_optimiser(struct assay__explain *x, const struct rule_text *rul
     size_t all = kernel_count(x);
     if (!all || w.kernels * 10 < all) return;
     struct assay__buf text = {0};
-    assay__buf_printf(&text, "%zu of %zu kernels belong to the optimiser (%s of kernel time, %s "
-                             "on average)",
+    assay__buf_printf(&text,
+                      "%zu of %zu kernels belong to the optimiser (%s of kernel time, %s "
+                      "on average)",
                       w.kernels, all, PERCENT(of_kernels(x, w.ns)),
                       TIME(w.ns / (int64_t)w.kernels));
     if (w.steps > 1)
@@ -185,7 +190,8 @@ static void find_float64(struct assay__explain *x, const struct rule_text *rule)
 
 static void find_strided(struct assay__explain *x, const struct rule_text *rule)
 {
-    find_trait(x, rule, 1, 0.05, 0.5, "in element-wise kernels for tensors that are not contiguous");
+    find_trait(x, rule, 1, 0.05, 0.5,
+               "in element-wise kernels for tensors that are not contiguous");
 }
 
 static void find_naive(struct assay__explain *x, const struct rule_text *rule)
@@ -213,8 +219,9 @@ static void find_pageable(struct assay__explain *x, const struct rule_text *rule
         }
     if (!count || share(x, call_ns) < 0.01) return;
     add(x, rule, share(x, x->loss_ns[ASSAY__LOSS_TRANSFERS]) / 2,
-        assay__arena_text(x->arena, "%zu copies from or to pageable memory (%s) keep the host %s in "
-                                    "their calls",
+        assay__arena_text(x->arena,
+                          "%zu copies from or to pageable memory (%s) keep the host %s in "
+                          "their calls",
                           count, assay__scaled((double)bytes, "B").text, TIME(call_ns)));
 }
 
@@ -260,8 +267,8 @@ static void find_syncs(struct assay__explain *x, const struct rule_text *rule)
 
 static bool is_allocation(const char *name)
 {
-    static const char *const names[] = {"cudaMalloc", "cudaFree", "hipMalloc", "hipFree",
-                                        "cuMemAlloc", "cuMemFree"};
+    static const char *const names[] = {"cudaMalloc", "cudaFree",   "hipMalloc",
+                                        "hipFree",    "cuMemAlloc", "cuMemFree"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strncmp(name, names[i], strlen(names[i])) == 0) return true;
     return false;
@@ -298,8 +305,9 @@ static void find_allocations(struct assay__explain *x, const struct rule_text *r
             ns += x->host_times[i].ns;
     if (share(x, ns) < 0.02) return;
     add(x, rule, share(x, ns),
-        assay__arena_text(x->arena, "the device waited %s while the host allocated or freed its "
-                                    "memory",
+        assay__arena_text(x->arena,
+                          "the device waited %s while the host allocated or freed its "
+                          "memory",
                           TIME(ns)));
 }
 
@@ -363,8 +371,9 @@ static void find_no_host(struct assay__explain *x, const struct rule_text *rule)
     }
     if (!work || correlated * 2 >= work) return;
     add(x, rule, (double)NAN,
-        assay__arena_text(x->arena, "of %zu pieces of device work only %zu name the call that "
-                                    "launched them",
+        assay__arena_text(x->arena,
+                          "of %zu pieces of device work only %zu name the call that "
+                          "launched them",
                           work, correlated));
 }
 

@@ -92,7 +92,8 @@ struct places {
 
 static size_t place_of(struct places *p, uint32_t event)
 {
-    while (p->of->work[p->at] != event) p->at++;
+    while (p->of->work[p->at] != event)
+        p->at++;
     return p->at;
 }
 
@@ -121,8 +122,8 @@ void assay__explain_idle(struct assay__explain *x)
         for (size_t g = 0; g < d->gap.count; g++) {
             struct assay__idle_gap *gap = &d->gaps[g];
             size_t at = place_of(&places, gap->after);
-            gap->cause = (uint8_t)cause_of(x, gap, at ? places.of->launch[at - 1]
-                                                      : ASSAY__NO_EVENT);
+            gap->cause = (uint8_t)cause_of(x, gap,
+                                           at ? places.of->launch[at - 1] : ASSAY__NO_EVENT);
             d->idle_gaps[gap->cause]++;
         }
         assay__explain_idle_host(x, i);

@@ -13,12 +13,41 @@ static bool is_word(char c)
 /* Words of template arguments that say nothing about what is computed. */
 static bool says_nothing(const char *word, size_t length)
 {
-    static const char *const words[] = {
-        "at",    "native", "std",    "array", "char", "int",      "unsigned", "long",  "bool",
-        "float", "double", "half",   "const", "void", "true",     "false",    "c10",   "Half",
-        "short", "size_t", "lambda", "cuda",  "cub",  "operator", "anonymous", "namespace",
-        "detail", "TensorIteratorBase", "BFloat16", "__half", "__nv_bfloat16", "TensorListMetadata",
-        "TensorListScalarListMetadata", "func_wrapper_t", "ReduceOp"};
+    static const char *const words[] = {"at",
+                                        "native",
+                                        "std",
+                                        "array",
+                                        "char",
+                                        "int",
+                                        "unsigned",
+                                        "long",
+                                        "bool",
+                                        "float",
+                                        "double",
+                                        "half",
+                                        "const",
+                                        "void",
+                                        "true",
+                                        "false",
+                                        "c10",
+                                        "Half",
+                                        "short",
+                                        "size_t",
+                                        "lambda",
+                                        "cuda",
+                                        "cub",
+                                        "operator",
+                                        "anonymous",
+                                        "namespace",
+                                        "detail",
+                                        "TensorIteratorBase",
+                                        "BFloat16",
+                                        "__half",
+                                        "__nv_bfloat16",
+                                        "TensorListMetadata",
+                                        "TensorListScalarListMetadata",
+                                        "func_wrapper_t",
+                                        "ReduceOp"};
     if (isdigit((unsigned char)*word) || (length > 14 && strncmp(word, "gpu_kernel_impl", 15) == 0))
         return true;
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
@@ -37,7 +66,8 @@ static const char *own_name(const char *name, size_t *length)
             name += sizeof anonymous - 1;
             continue;
         }
-        while (is_word(name[word])) word++;
+        while (is_word(name[word]))
+            word++;
         if (word && name[word] == ':' && name[word + 1] == ':') {
             name += word + 2;
             continue;
@@ -58,7 +88,8 @@ void assay__kernel_brief(struct assay__buf *out, const char *name)
     assay__buf_add(out, own, length);
     for (const char *at = own[length] == '<' ? own + length + 1 : ""; *at;) {
         size_t word = 0;
-        while (is_word(at[word])) word++;
+        while (is_word(at[word]))
+            word++;
         if (word && !says_nothing(at, word) && strncmp(at + word, "::", 2) != 0) {
             assay__buf_putc(out, '<');
             assay__buf_add(out, at, word);

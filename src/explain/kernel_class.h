@@ -6,20 +6,20 @@
 
 #include "base/buf.h"
 
-#define ASSAY__KERNEL_KIND_ROWS(X)                                                               \
-    X(OTHER, "other")                                                                            \
-    X(COMMUNICATION, "communication")                                                            \
-    X(ATTENTION, "attention")                                                                    \
-    X(CONVOLUTION, "convolution")                                                                \
-    X(GEMM, "gemm")                                                                              \
-    X(OPTIMISER, "optimiser")                                                                    \
-    X(NORMALISATION, "normalisation")                                                            \
-    X(SOFTMAX, "softmax")                                                                        \
-    X(COPYING, "copy")                                                                           \
-    X(INDEXING, "indexing")                                                                      \
-    X(REDUCTION, "reduction")                                                                    \
-    X(ELEMENTWISE, "elementwise")                                                                \
-    X(RANDOM, "random")                                                                          \
+#define ASSAY__KERNEL_KIND_ROWS(X)    \
+    X(OTHER, "other")                 \
+    X(COMMUNICATION, "communication") \
+    X(ATTENTION, "attention")         \
+    X(CONVOLUTION, "convolution")     \
+    X(GEMM, "gemm")                   \
+    X(OPTIMISER, "optimiser")         \
+    X(NORMALISATION, "normalisation") \
+    X(SOFTMAX, "softmax")             \
+    X(COPYING, "copy")                \
+    X(INDEXING, "indexing")           \
+    X(REDUCTION, "reduction")         \
+    X(ELEMENTWISE, "elementwise")     \
+    X(RANDOM, "random")               \
     X(SORT, "sort")
 
 enum assay__kernel_kind {

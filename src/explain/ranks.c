@@ -8,10 +8,10 @@
 
 #include <stdlib.h>
 
-#define NAMES_MOST 256   /* names of collectives that are looked at */
-#define LATE_SHARE 0.01  /* of the span: lateness below it is noise */
-#define LATE_TIMES 2.0   /* the median rank's: a straggler is later */
-#define LAST_SHARE 0.5   /* of the collectives: it is the last to arrive */
+#define NAMES_MOST 256  /* names of collectives that are looked at */
+#define LATE_SHARE 0.01 /* of the span: lateness below it is noise */
+#define LATE_TIMES 2.0  /* the median rank's: a straggler is later */
+#define LAST_SHARE 0.5  /* of the collectives: it is the last to arrive */
 
 /* A union of intervals that come in order of start. */
 struct united {
@@ -28,7 +28,8 @@ struct rank_work {
 static bool is_communication(const uint8_t *kind_of, const struct assay__events *events,
                              uint32_t event)
 {
-    return events->kind[event] == ASSAY__EVENT_KERNEL && events->name[event] != ASSAY__EVENT_UNKNOWN &&
+    return events->kind[event] == ASSAY__EVENT_KERNEL &&
+           events->name[event] != ASSAY__EVENT_UNKNOWN &&
            kind_of[events->name[event]] == ASSAY__KERNEL_COMMUNICATION;
 }
 
@@ -179,7 +180,8 @@ static void add_device(struct assay__explain *x, size_t place, struct rank_work 
 static size_t place_of(const struct assay__ranks *r, int32_t rank)
 {
     size_t i = 0;
-    while (i < r->count && r->items[i].rank != rank) i++;
+    while (i < r->count && r->items[i].rank != rank)
+        i++;
     return i;
 }
 

@@ -1,6 +1,6 @@
 /* fuzz_trace_json.c - any bytes as Chrome trace JSON: with both importers of it, and as a file
  * whose format has to be recognised, which may be compressed. */
-#include "fuzz_import.h"
+#include "fuzz_events.h"
 
 #include "import/importers.h"
 

@@ -244,18 +244,15 @@ static void test_exact_times(void)
 static void test_begin_and_end(void)
 {
 #define AT(phase, name, thread, time) \
-    "{\"ph\":\"" phase "\",\"name\":\"" name "\",\"pid\":1,\"tid\":" thread ",\"ts\":" time "}"
-    struct assay__events *events = import_events(
-        AT("B", "outer", "1", "10") "," AT("B", "other", "2", "11") "," AT("B", "inner", "1", "12") "," AT(
-            "E", "", "1",
-            "15") "," AT("E", "", "2",
-                         "16") "," AT("E", "", "1",
-                                      "20") "," AT("E", "", "1",
-                                                   "21") "," AT("B", "open", "1",
-                                                                "30") "," AT("B", "back", "3",
-                                                                             "30") "," AT("E", "",
-                                                                                          "3",
-                                                                                          "29"));
+    "{\"ph\":\"" phase "\",\"name\":\"" name "\",\"pid\":1,\"tid\":" thread ",\"ts\":" time "},"
+    static const char text[] = AT("B", "outer", "1", "10") AT("B", "other", "2", "11")
+        AT("B", "inner", "1", "12") AT("E", "", "1", "15") AT("E", "", "2", "16")
+            AT("E", "", "1", "20") AT("E", "", "1", "21") AT("B", "open", "1", "30")
+                AT("B", "back", "3", "30") AT("E", "", "3", "29");
+    char events_text[sizeof text];
+    memcpy(events_text, text, sizeof text);
+    events_text[sizeof text - 2] = '\0'; /* no comma after the last */
+    struct assay__events *events = import_events(events_text);
 #undef AT
     CHECK_INT(events->count, 3);
     CHECK_INT(events->duration_ns[event_named(events, "outer")], 10000);

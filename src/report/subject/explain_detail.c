@@ -311,8 +311,7 @@ static const struct assay__column rank_columns[] = {
 static void add_ranks(struct assay__doc *doc, const struct assay__explain *x)
 {
     const struct assay__ranks *r = &x->ranks;
-    assay__doc_section(doc, "ranks", "Communication and ranks", NULL,
-                       0);
+    assay__doc_section(doc, "ranks", "Communication and ranks", NULL, 0);
     assay__doc_say(doc, ASSAY__TONE_PLAIN, r->why);
     struct assay__table *t = assay__doc_table(doc, "ranks", "Ranks", rank_columns);
     for (size_t i = 0; i < r->count; i++) {
@@ -343,7 +342,8 @@ static void add_what_if(struct assay__doc *doc, const struct assay__explain *x)
     assay__doc_section(doc, "what-if", "What if",
                        f->count ? assay__doc_printf(doc, "the replay of the trace itself is %s off",
                                                     assay__scaled(fabs(f->error), "ratio").text)
-                                : NULL, 0);
+                                : NULL,
+                       0);
     struct assay__table *t = assay__doc_table(doc, "what-if", "Without", what_if_columns);
     for (size_t i = 0; i < f->count; i++) {
         assay__table_row_of(t, 0, assay__losses[f->items[i].loss].name,

@@ -238,7 +238,8 @@ static const struct assay__column finding_columns[] = {
 
 static void add_findings(struct assay__doc *doc, const struct assay__explain *x)
 {
-    assay__doc_section(doc, "findings", "Findings", "gains are estimates, as shares of the span", 0);
+    assay__doc_section(doc, "findings", "Findings", "gains are estimates, as shares of the span",
+                       0);
     struct assay__table *t = assay__doc_table(doc, "findings", "Findings", finding_columns);
     t->more = "findings";
     t->limit = FINDINGS_SHOWN;
