@@ -100,7 +100,7 @@ const struct assay__enum_names assay__disturbance_names = NAMES("", "clock", "th
 
 /* --- feedback --------------------------------------------------------------------------------- */
 
-const struct assay__enum_names assay__feedback_names = NAMES("", "name", "given");
+const struct assay__enum_names assay__feedback_names = NAMES("", "name", "given", "graph", "shape");
 
 /* --- axes ------------------------------------------------------------------------------------- */
 

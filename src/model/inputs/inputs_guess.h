@@ -24,6 +24,7 @@ struct assay__guess_facts {
     bool line;     /* it shrinks rows more than columns: a reader of lines of text */
     bool whole;    /* its answer has no axis beside batch and classes */
     bool step;     /* its token ids are one at a time: what came before is in a cache */
+    int64_t stated_high, stated_wide; /* the sides of an image that its metadata name; 0 none */
 };
 
 /** An input with what is fixed of it so far. */
