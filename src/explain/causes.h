@@ -33,6 +33,7 @@
     X(TRANSFERS, "transfers", "transfers between host and device")                               \
     X(SYNCHRONISING, "synchronisation", "synchronisation")                                       \
     X(STARVATION, "starved", "waiting for the host")                                             \
+    X(COMMUNICATING, "communication", "communication that nothing hides")                        \
     X(WAITING, "dependency", "dependencies between streams")                                     \
     X(PROFILING, "profiler", "the profiler itself")                                              \
     X(UNEXPLAINED, "unknown", "unknown")

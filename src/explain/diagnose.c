@@ -14,6 +14,7 @@
 #define LEAST_TRANSFERS 0.10
 #define LEAST_STARVED 0.20
 #define LEAST_LAUNCHES 0.30
+#define LEAST_TALKING 0.15 /* of communication: none of the diagnoses, but not nothing either */
 #define LEAST_SLOW 0.15 /* of what better kernels would gain: half of the slow ones' time */
 #define SLOW_GAIN 0.5
 
@@ -31,7 +32,7 @@
 #define SHORT_KERNEL_NS 50000
 
 struct scores {
-    double utilization, compute, launches, transfers, syncs, starved, unseen, waiting;
+    double utilization, compute, launches, transfers, syncs, starved, unseen, waiting, talking;
     double slow, fast;  /* of kernel time */
     double slow_gain;   /* of the devices' time */
     enum assay__diagnosis_id best;
@@ -79,6 +80,7 @@ static struct scores score(const struct assay__explain *x)
     s.starved = share(x, loss[ASSAY__LOSS_STARVATION]);
     s.unseen = share(x, loss[ASSAY__LOSS_UNEXPLAINED]);
     s.waiting = share(x, loss[ASSAY__LOSS_WAITING]);
+    s.talking = share(x, loss[ASSAY__LOSS_COMMUNICATING]);
     double refill = share(x, x->refill_ns) / 2;
     s.transfers = fmax(share(x, loss[ASSAY__LOSS_TRANSFERS]) + refill,
                        gain_of(x, ASSAY__LOSS_TRANSFERS));
@@ -295,7 +297,7 @@ static enum assay__diagnosis_id decide(const struct assay__explain *x, const str
     if (s->unseen >= UNSEEN_MOST)
         return x->scenarios[0].verdict == ASSAY__VERDICT_YES ? ASSAY__DIAGNOSIS_LAUNCH_OVERHEAD
                                                              : ASSAY__DIAGNOSIS_UNDECIDED;
-    if (s->utilization < BUSY) return ASSAY__DIAGNOSIS_UNDECIDED;
+    if (s->utilization < BUSY || s->talking >= LEAST_TALKING) return ASSAY__DIAGNOSIS_UNDECIDED;
     return x->scenarios[2].verdict == ASSAY__VERDICT_NO ? ASSAY__DIAGNOSIS_NONE
                                                         : ASSAY__DIAGNOSIS_UNDECIDED;
 }
@@ -333,6 +335,14 @@ static void say_undecided(struct assay__buf *out, const struct assay__explain *x
     if (s->unseen >= UNSEEN_MOST)
         assay__buf_printf(out, "for %s of it the trace does not say when work was launched; ",
                           PERCENT(s->unseen));
+    if (s->talking >= LEAST_TALKING) {
+        assay__buf_printf(out, "%s of it is communication that no computation hides",
+                          PERCENT(s->talking));
+        if (x->ranks.straggler < x->ranks.count)
+            assay__buf_printf(out, "; rank %d keeps the others waiting",
+                              (int)x->ranks.items[x->ranks.straggler].rank);
+        return;
+    }
     if (s->utilization < BUSY)
         assay__buf_printf(out, "no single cause explains the rest: launching %s, waiting for the "
                                "host %s, synchronisation %s, transfers %s, dependencies %s",

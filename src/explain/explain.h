@@ -206,7 +206,8 @@ struct assay__explain {
     struct assay__explain_device *devices;
     size_t device_count;
     /* of all devices together */
-    int64_t span_ns, busy_ns, compute_ns;
+    int64_t span_ns, busy_ns;
+    int64_t compute_ns; /* … of which communication that nothing hides is not part */
     int64_t loss_ns[ASSAY__LOSSES];
     int64_t refill_ns; /* of launching: soon after a copy had emptied the queue */
     struct assay__host_time *host_times; /* the longest first */

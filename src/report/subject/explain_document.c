@@ -12,6 +12,7 @@
 
 #define KERNELS_SHOWN 5
 #define FINDINGS_SHOWN 5
+#define DEVICES_SHOWN 2
 
 static double seconds(int64_t ns)
 {
@@ -65,6 +66,26 @@ static void add_kpis(struct assay__doc *doc, const struct assay__explain *x)
     assay_metrics_free(set);
 }
 
+static void add_devices(struct assay__doc *doc, const struct assay__explain *x)
+{
+    size_t count = x->device_count, shown = count > DEVICES_SHOWN ? 0 : count;
+    for (size_t i = 0; i < shown; i++) {
+        const struct assay__explain_device *d = &x->devices[i];
+        assay__doc_fact(doc, i ? "" : count > 1 ? "devices" : "device");
+        assay__doc_item_text(doc, "%s", d->name);
+        if (x->timeline->rank_count > 1) assay__doc_item_text(doc, "rank %d", (int)d->rank);
+        assay__doc_item(doc, "first to last work", assay__derived(seconds(d->span_ns), "s"));
+        assay__doc_item(doc, "host before", assay__derived(seconds(d->before_ns), "s"));
+        assay__doc_item(doc, "after", assay__derived(seconds(d->after_ns), "s"));
+    }
+    if (shown) return;
+    assay__doc_fact(doc, "devices");
+    if (count) assay__doc_item_text(doc, "%zu, the first is %s", count, x->devices[0].name);
+    if (!count) assay__doc_item_text(doc, "none");
+    if (x->timeline->rank_count > 1)
+        assay__doc_item_count(doc, (double)x->timeline->rank_count, "rank");
+}
+
 static void add_sources(struct assay__doc *doc, const struct assay__explain *x)
 {
     const struct assay__events *events = x->events;
@@ -79,15 +100,7 @@ static void add_sources(struct assay__doc *doc, const struct assay__explain *x)
         assay__doc_item_count(doc, (double)events->source_count, "file");
     assay__doc_item(doc, "from the first event to the last",
                     assay__derived(seconds(x->timeline->last_ns - x->timeline->first_ns), "s"));
-    for (size_t i = 0; i < x->device_count && i < 8; i++) {
-        const struct assay__explain_device *d = &x->devices[i];
-        assay__doc_fact(doc, i ? "" : x->device_count > 1 ? "devices" : "device");
-        assay__doc_item_text(doc, "%s", d->name);
-        if (x->timeline->rank_count > 1) assay__doc_item_text(doc, "rank %d", (int)d->rank);
-        assay__doc_item(doc, "first to last work", assay__derived(seconds(d->span_ns), "s"));
-        assay__doc_item(doc, "host before", assay__derived(seconds(d->before_ns), "s"));
-        assay__doc_item(doc, "after", assay__derived(seconds(d->after_ns), "s"));
-    }
+    add_devices(doc, x);
     for (size_t i = 0; i < events->source_count; i++) {
         const struct assay__trace_source *s = &events->sources[i];
         skipped += s->skipped;
@@ -151,24 +164,35 @@ static const struct assay__column idle_columns[] = {
     {.key = "ns", .unit = ASSAY__UNIT_COUNT},
 };
 
+static void add_idle_row(struct assay__table *t, const struct assay__explain_device *d, int c, int h,
+                         unsigned flags)
+{
+    int64_t ns = d->idle[c][h];
+    if (ns <= 0) return;
+    assay__table_row(t, flags | (of(ns, d->span_ns) < 0.001 ? ASSAY__ROW_DATA : 0), NULL);
+    assay__table_numbers(t, ASSAY_MEASURED, d->rank, d->device);
+    assay__table_texts(t, assay__device_causes[c].name, assay__host_causes[h].name);
+    assay__table_numbers(t, ASSAY_DERIVED, seconds(ns) * 1e3, of(ns, d->span_ns), (double)ns);
+}
+
+/* Programs read each device by itself; people read several as one. */
 static void add_idle(struct assay__doc *doc, const struct assay__explain *x)
 {
-    assay__doc_section(doc, "idle", "Idle time by cause", NULL, 0);
+    struct assay__explain_device all = {.span_ns = x->span_ns};
+    bool several = x->device_count > 1;
+    assay__doc_section(doc, "idle", "Idle time by cause", several ? "all devices together" : NULL,
+                       0);
     struct assay__table *t = assay__doc_table(doc, "idle", "Idle time", idle_columns);
     t->more = "pairs of causes";
-    for (size_t i = 0; i < x->device_count; i++) {
-        const struct assay__explain_device *d = &x->devices[i];
+    for (size_t i = 0; i < x->device_count; i++)
         for (int c = 0; c < ASSAY__DEVICE_CAUSES; c++)
             for (int h = 0; h < ASSAY__HOST_CAUSES; h++) {
-                int64_t ns = d->idle[c][h];
-                if (ns <= 0) continue;
-                assay__table_row(t, of(ns, d->span_ns) < 0.001 ? ASSAY__ROW_DATA : 0, NULL);
-                assay__table_numbers(t, ASSAY_MEASURED, d->rank, d->device);
-                assay__table_texts(t, assay__device_causes[c].name, assay__host_causes[h].name);
-                assay__table_numbers(t, ASSAY_DERIVED, seconds(ns) * 1e3, of(ns, d->span_ns),
-                                     (double)ns);
+                all.idle[c][h] += x->devices[i].idle[c][h];
+                add_idle_row(t, &x->devices[i], c, h, several ? ASSAY__ROW_DATA : 0);
             }
-    }
+    for (int c = 0; several && c < ASSAY__DEVICE_CAUSES; c++)
+        for (int h = 0; h < ASSAY__HOST_CAUSES; h++)
+            add_idle_row(t, &all, c, h, ASSAY__ROW_PEOPLE);
     assay__doc_end(doc);
 }
 
