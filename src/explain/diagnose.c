@@ -324,11 +324,28 @@ static const char *advice_for(enum assay__diagnosis_id id)
     }
 }
 
+static void say_host(struct assay__buf *out, const struct assay__explain *x)
+{
+    const struct assay__host_function *f = x->functions;
+    assay__buf_puts(out, "the trace holds no work of a device");
+    if (x->function_count && x->host_ns > 0)
+        assay__buf_printf(out, "; of the host's %s most goes to %s%s%s%s: %s", TIME(x->host_ns),
+                          assay__events_text(x->events, f->name), f->type ? " (" : "",
+                          f->type ? f->type : "", f->type ? ")" : "",
+                          PERCENT((double)f->self_ns / (double)x->host_ns));
+    else if (x->function_count && x->samples)
+        assay__buf_printf(out, "; of %zu samples most are in %s: %zu", x->samples,
+                          assay__events_text(x->events, f->name), f->count);
+    if (x->steps.count && *x->steps.why)
+        assay__buf_printf(out, "; %s took %s: %s", x->steps.items[x->steps.slowest].name,
+                          TIME(x->steps.time.max_ns), x->steps.why);
+}
+
 static void say_undecided(struct assay__buf *out, const struct assay__explain *x,
                           const struct scores *s)
 {
     if (!x->device_count) {
-        assay__buf_puts(out, "the trace holds no work of a device");
+        say_host(out, x);
         return;
     }
     assay__buf_printf(out, "the device is busy %s of the time; ", PERCENT(s->utilization));

@@ -297,7 +297,7 @@ int assay__explain_document(const struct assay__explain *x, struct assay__doc **
     add_sources(doc, x);
     assay__doc_end(doc);
     /* the figure of the timeline belongs here */
-    add_losses(doc, x);
+    if (x->device_count) add_losses(doc, x);
     add_idle(doc, x);
     add_kernels(doc, x);
     add_findings(doc, x);
