@@ -19,8 +19,9 @@
 int assay__explain_report(const struct assay__explain *explain,
                           const struct assay_report_options *options, struct assay__buf *out,
                           struct assay_error *error);
-/** 0 or ASSAY_ENOMEM; the analysis must outlive it. */
-int assay__explain_document(const struct assay__explain *explain, struct assay__doc **doc);
+/** 0 or ASSAY_ENOMEM; the analysis must outlive it. page: with the data of its timeline. */
+int assay__explain_document(const struct assay__explain *explain, bool page,
+                            struct assay__doc **doc);
 void assay__explain_json(const struct assay__explain *explain, struct assay__buf *out);
 
 /** What changed between two timelines. Writers: json. */
@@ -44,6 +45,9 @@ void assay__explain_results(const struct assay__explain *explain, const char *to
 
 /* --- parts of the document -------------------------------------------------------------------- */
 
+/** The timeline (explain_timeline.c); page: with its data, for the page's script. */
+void assay__add_explain_timeline(struct assay__doc *doc, const struct assay__explain *explain,
+                                 bool page);
 /** The tables behind the first screen (explain_detail.c). */
 void assay__add_explain_detail(struct assay__doc *doc, const struct assay__explain *explain);
 

@@ -147,7 +147,7 @@ static double key_word(struct drawing *d, double x, double *y, const char *class
     return x + width;
 }
 
-/* What the colours mean: of busy time, then of idle time with its share. Returns the height. */
+/* What the colours mean: of busy time, then of idle time. Returns the height. */
 static double put_key(struct drawing *d)
 {
     char class_name[32], text[160];
@@ -163,7 +163,7 @@ static double put_key(struct drawing *d)
         if (!(cause->share >= 0.0005)) continue;
         if (first) x = 4, y += 16, first = false;
         snprintf(class_name, sizeof class_name, "fig-f %s", assay__svg_color(cause->series));
-        snprintf(text, sizeof text, "idle: %s %.1f %%", cause->name, cause->share * 100);
+        snprintf(text, sizeof text, "idle: %s", cause->name);
         x = key_word(d, x, &y, class_name, text);
     }
     return y + 22;

@@ -281,7 +281,7 @@ static void add_findings(struct assay__doc *doc, const struct assay__explain *x)
     assay__doc_end(doc);
 }
 
-int assay__explain_document(const struct assay__explain *x, struct assay__doc **made)
+int assay__explain_document(const struct assay__explain *x, bool page, struct assay__doc **made)
 {
     const char *path = x->events->source_count ? x->events->sources[0].path : "";
     const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
@@ -296,7 +296,7 @@ int assay__explain_document(const struct assay__explain *x, struct assay__doc **
     add_kpis(doc, x);
     add_sources(doc, x);
     assay__doc_end(doc);
-    /* the figure of the timeline belongs here */
+    assay__add_explain_timeline(doc, x, page);
     if (x->device_count) add_losses(doc, x);
     add_idle(doc, x);
     add_kernels(doc, x);
@@ -313,7 +313,8 @@ int assay__explain_report(const struct assay__explain *x, const struct assay_rep
         assay__explain_json(x, out);
         return out->failed ? assay_error_set(error, ASSAY_ENOMEM, "out of memory") : 0;
     }
-    int code = assay__explain_document(x, &doc);
+    bool page = options->format && strcmp(options->format, "html") == 0;
+    int code = assay__explain_document(x, page, &doc);
     if (code)
         assay_error_set(error, code, "out of memory");
     else

@@ -22,6 +22,7 @@ struct assay__html {
     unsigned tips;       /* ids given so far */
     bool zoom;           /* a figure can be zoomed: the page carries uPlot */
     bool has_strip;      /* of the trial that the page is about, the first */
+    bool has_timeline;   /* its script is in the page */
     int trial;           /* id of the trial whose figures are drawn; -1 none */
 };
 
