@@ -88,9 +88,9 @@ export async function use({ open, ready, check, equal }, file, tracePath) {
     await settle(page);
     const [row, at] = event.split('.').map(Number), now = (await hashOf(page)).event.split('.').map(Number);
     equal(now.join('.'), `${row}.${at + 1}`, 'the next event of the row');
-    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowUp');
     await settle(page);
-    check((await hashOf(page)).event.split('.')[0] !== String(row), 'a row further down');
+    check(Number((await hashOf(page)).event.split('.')[0]) < row, 'a row further up');
     check((await page.textContent('.timeline .say')).length > 10, 'what is chosen is said');
     await page.keyboard.press('Enter');
     await settle(page);

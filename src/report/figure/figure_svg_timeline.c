@@ -21,6 +21,7 @@
 #define STEP 2.0     /* px of a column */
 #define HEIGHTS 12.0 /* that are told apart */
 #define SPACE 6.0
+#define KEY_MOST 280.0 /* of a word in the key */
 
 struct drawing {
     struct assay__svg *svg;
@@ -139,11 +140,11 @@ static void put_band(struct drawing *d, const struct assay__figure_band *band, d
 static double key_word(struct drawing *d, double x, double *y, const char *class_name,
                        const char *text)
 {
-    double width = 24 + fmin(220, assay__svg_width(text));
+    double width = 24 + fmin(KEY_MOST, assay__svg_width(text));
     if (x > 4 && x + width > d->svg->width) x = 4, *y += 16;
     assay__svg_shape(d->svg, class_name, "<rect x=\"#\" y=\"#\" width=\"10\" height=\"10\"/>",
                      (double[]){x, *y + 3});
-    assay__svg_text(d->svg, x + 14, *y + 12, "fig-n", 's', text, 220);
+    assay__svg_text(d->svg, x + 14, *y + 12, "fig-n", 's', text, KEY_MOST);
     return x + width;
 }
 

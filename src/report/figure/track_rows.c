@@ -382,7 +382,7 @@ static int add_device(struct maker *m, uint32_t group, const struct assay__track
     struct assay__drawn_track *track = add_track(m, 1);
     if (!track) return ASSAY_ENOMEM;
     track->kind = ASSAY__DRAWN_DEVICE;
-    track->name = "busy, or idle because";
+    track->name = "busy or idle";
     track->group = group_name(m, of);
     m->rows->rows[track->first_row].first = first;
     m->rows->rows[track->first_row].count = m->span_count - first;

@@ -144,7 +144,7 @@ function showSums(range, sums) {
     const cells = (sum) => [String(sum.count), timeText(sum.time), timeText(sum.time / sum.count), timeText(sum.most), scaled(sum.time / size, 'ratio')];
     const table = make('table', {'class': 'n3 n4 n5 n6 n7'}, [make('caption', {'class': 'hidden'}, ['Events of the range by name']),
         make('thead', {}, [make('tr', {}, ['name', 'kind'].map((title) => make('th', {scope: 'col'}, [title])).concat(['count', 'time', 'mean', 'longest', 'of the range'].map((title) => make('th', {scope: 'col', 'class': 'n'}, [title]))))]),
-        make('tbody', {}, rows.slice(0, SHOWN).map((sum) => make('tr', {}, [make('th', {scope: 'row'}, [make('bdi', {}, [shorten(events.labels.name[sum.label] || '(no name)', 120)])]),
+        make('tbody', {}, rows.slice(0, SHOWN).map((sum) => make('tr', {}, [make('th', {scope: 'row', title: events.labels.name[sum.label].slice(0, 600)}, [make('bdi', {}, [shorten(nameOf(sum.label), 90)])]),
             make('td', {}, [events.info.kinds[kinds[sum.label]]])].concat(cells(sum).map((cell) => make('td', {}, [cell]))))))]);
     chart.said.textContent = timeText(range[0]) + ' to ' + timeText(range[1]) + ', ' + timeText(size) + ': ' + plural(sums.count, 'event');
     chart.sumsOf.replaceChildren(factList(facts), make('div', {'class': 'scroll', role: 'region', tabindex: '0', 'aria-label': 'Events of the range by name'}, [table]));

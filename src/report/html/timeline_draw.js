@@ -115,7 +115,7 @@ function drawWords(context, words) {
     words.forEach((word) => {
         const [label, left, wide, y, height] = word, most = Math.floor((wide - 8) / 6), text = most > 3 ? safe(cutName(nameOf(label), most)) : '', idle = events.labels.kind[label] === events.kinds.idle;
         if (!text) return;
-        context.fillStyle = isFaint(label) || idle ? ink('ink') : ink('fig-on-s' + seriesOf(label));
+        context.fillStyle = isFaint(label) ? ink('ink') : ink('fig-on-s' + seriesOf(label));
         context.fillText(text, left + 4, idle ? y + height * 0.72 : y + height / 2 + 0.5, wide - 7);
     });
 }
