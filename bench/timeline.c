@@ -2,10 +2,14 @@
  * up: a training loop with operators, launches, kernels on two streams, copies and waits, in steps;
  * or it is read from a file. Prints JSON.
  *
- * timeline export FORMAT EVENTS|TRACE ROUNDS [FILE]     {"events", "least_s", "bytes"} */
+ * timeline export FORMAT EVENTS|TRACE ROUNDS [FILE]     {"events", "least_s", "bytes"}
+ * timeline page EVENTS|TRACE FILE                       {"events", "explain_s", "page_s", "bytes"}
+ */
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/stats.h"
 #include "import/import.h"
+#include "report/report_explain.h"
 #include "trace/export.h"
 
 #include <stdio.h>
@@ -193,9 +197,32 @@ static int measure_export(char **argv, int argc)
     return 0;
 }
 
+/* From the sealed store to the file on disk. */
+static int measure_page(char **argv)
+{
+    struct assay__events *events = get_trace(argv[0]);
+    struct assay__explain *explain;
+    struct assay_report_options options = {.size = sizeof options, .format = "html"};
+    struct assay__buf out = {0};
+    struct assay_error error = {0};
+    uint64_t begin_ns = assay__now_ns();
+    if (assay__explain_new(events, &explain, &error)) fail(error.message);
+    uint64_t explained_ns = assay__now_ns();
+    if (assay__explain_report(explain, &options, &out, &error)) fail(error.message);
+    if (assay__file_write(argv[1], out.data, out.length, &error)) fail(error.message);
+    printf("{\"events\": %zu, \"explain_s\": %.6f, \"page_s\": %.6f, \"bytes\": %zu}\n",
+           events->count, (double)(explained_ns - begin_ns) / 1e9,
+           (double)(assay__now_ns() - explained_ns) / 1e9, out.length);
+    assay__buf_free(&out);
+    assay__explain_free(explain);
+    assay__events_free(events);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 4 && strcmp(argv[1], "page") == 0) return measure_page(argv + 2);
     if (argc >= 5 && strcmp(argv[1], "export") == 0) return measure_export(argv + 2, argc - 2);
-    fail("timeline export FORMAT EVENTS|TRACE ROUNDS [FILE]");
+    fail("timeline export FORMAT EVENTS|TRACE ROUNDS [FILE], timeline page EVENTS|TRACE FILE");
     return 2;
 }

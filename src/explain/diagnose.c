@@ -14,6 +14,7 @@
 #define LEAST_TRANSFERS 0.10
 #define LEAST_STARVED 0.20
 #define LEAST_LAUNCHES 0.30
+#define LEAST_TALKING 0.15 /* of communication: none of the diagnoses, but not nothing either */
 #define LEAST_SLOW 0.15 /* of what better kernels would gain: half of the slow ones' time */
 #define SLOW_GAIN 0.5
 
@@ -31,9 +32,9 @@
 #define SHORT_KERNEL_NS 50000
 
 struct scores {
-    double utilization, compute, launches, transfers, syncs, starved, unseen, waiting;
-    double slow, fast; /* of kernel time */
-    double slow_gain;  /* of the devices' time */
+    double utilization, compute, launches, transfers, syncs, starved, unseen, waiting, talking;
+    double slow, fast;  /* of kernel time */
+    double slow_gain;   /* of the devices' time */
     enum assay__diagnosis_id best;
     double best_share;
 };
@@ -79,6 +80,7 @@ static struct scores score(const struct assay__explain *x)
     s.starved = share(x, loss[ASSAY__LOSS_STARVATION]);
     s.unseen = share(x, loss[ASSAY__LOSS_UNEXPLAINED]);
     s.waiting = share(x, loss[ASSAY__LOSS_WAITING]);
+    s.talking = share(x, loss[ASSAY__LOSS_COMMUNICATING]);
     double refill = share(x, x->refill_ns) / 2;
     s.transfers = fmax(share(x, loss[ASSAY__LOSS_TRANSFERS]) + refill,
                        gain_of(x, ASSAY__LOSS_TRANSFERS));
@@ -297,7 +299,7 @@ static enum assay__diagnosis_id decide(const struct assay__explain *x, const str
     if (s->unseen >= UNSEEN_MOST)
         return x->scenarios[0].verdict == ASSAY__VERDICT_YES ? ASSAY__DIAGNOSIS_LAUNCH_OVERHEAD
                                                              : ASSAY__DIAGNOSIS_UNDECIDED;
-    if (s->utilization < BUSY) return ASSAY__DIAGNOSIS_UNDECIDED;
+    if (s->utilization < BUSY || s->talking >= LEAST_TALKING) return ASSAY__DIAGNOSIS_UNDECIDED;
     return x->scenarios[2].verdict == ASSAY__VERDICT_NO ? ASSAY__DIAGNOSIS_NONE
                                                         : ASSAY__DIAGNOSIS_UNDECIDED;
 }
@@ -324,17 +326,42 @@ static const char *advice_for(enum assay__diagnosis_id id)
     }
 }
 
+static void say_host(struct assay__buf *out, const struct assay__explain *x)
+{
+    const struct assay__host_function *f = x->functions;
+    assay__buf_puts(out, "the trace holds no work of a device");
+    if (x->function_count && x->host_ns > 0)
+        assay__buf_printf(out, "; of the host's %s most goes to %s%s%s%s: %s", TIME(x->host_ns),
+                          assay__events_text(x->events, f->name), f->type ? " (" : "",
+                          f->type ? f->type : "", f->type ? ")" : "",
+                          PERCENT((double)f->self_ns / (double)x->host_ns));
+    else if (x->function_count && x->samples)
+        assay__buf_printf(out, "; of %zu samples most are in %s: %zu", x->samples,
+                          assay__events_text(x->events, f->name), f->count);
+    if (x->steps.count && *x->steps.why)
+        assay__buf_printf(out, "; %s took %s: %s", x->steps.items[x->steps.slowest].name,
+                          TIME(x->steps.time.max_ns), x->steps.why);
+}
+
 static void say_undecided(struct assay__buf *out, const struct assay__explain *x,
                           const struct scores *s)
 {
     if (!x->device_count) {
-        assay__buf_puts(out, "the trace holds no work of a device");
+        say_host(out, x);
         return;
     }
     assay__buf_printf(out, "the device is busy %s of the time; ", PERCENT(s->utilization));
     if (s->unseen >= UNSEEN_MOST)
         assay__buf_printf(out, "for %s of it the trace does not say when work was launched; ",
                           PERCENT(s->unseen));
+    if (s->talking >= LEAST_TALKING) {
+        assay__buf_printf(out, "%s of it is communication that no computation hides",
+                          PERCENT(s->talking));
+        if (x->ranks.straggler < x->ranks.count)
+            assay__buf_printf(out, "; rank %d keeps the others waiting",
+                              (int)x->ranks.items[x->ranks.straggler].rank);
+        return;
+    }
     if (s->utilization < BUSY)
         assay__buf_printf(out,
                           "no single cause explains the rest: launching %s, waiting for the "

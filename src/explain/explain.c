@@ -11,6 +11,17 @@ double assay__explain_share(const struct assay__explain *x, int64_t ns)
     return x->span_ns > 0 ? (double)ns / (double)x->span_ns : NAN;
 }
 
+/* Collectives keep a device busy, but nothing is computed: what of them no computation hides is
+ * lost, too. */
+static void sum_communication(struct assay__explain *x)
+{
+    for (size_t i = 0; i < x->ranks.count; i++) {
+        int64_t ns = x->ranks.items[i].communication_ns - x->ranks.items[i].overlap_ns;
+        x->loss_ns[ASSAY__LOSS_COMMUNICATING] += ns;
+        x->compute_ns -= ns;
+    }
+}
+
 static void sum_losses(struct assay__explain *x)
 {
     for (size_t i = 0; i < x->device_count; i++) {
@@ -21,17 +32,18 @@ static void sum_losses(struct assay__explain *x)
                                           (enum assay__host_cause)h)] += d->idle[c][h];
         x->loss_ns[ASSAY__LOSS_TRANSFERS] += d->copy_only_ns;
     }
+    sum_communication(x);
 }
 
 int assay__explain_new(const struct assay__events *events, struct assay__explain **explain,
                        struct assay_error *error)
 {
     static void (*const parts[])(struct assay__explain *) = {
-        assay__explain_devices,  assay__explain_idle,    sum_losses,
-        assay__explain_hta,      assay__explain_tops,    assay__explain_transfers,
-        assay__explain_syncs,    assay__explain_what_if, assay__explain_steps,
-        assay__explain_ranks,    assay__explain_path,    assay__explain_find,
-        assay__explain_diagnose,
+        assay__explain_devices,   assay__explain_idle,    assay__explain_hta,
+        assay__explain_tops,      assay__explain_ranks,   sum_losses,
+        assay__explain_transfers, assay__explain_syncs,   assay__explain_what_if,
+        assay__explain_steps,     assay__explain_path,    assay__explain_find,
+        assay__explain_host,      assay__explain_diagnose,
     };
     struct assay__arena *arena = assay__arena_new();
     struct assay__explain *x = arena ? assay__arena_alloc(arena, sizeof *x) : NULL;

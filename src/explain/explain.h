@@ -91,6 +91,15 @@ struct assay__host_time {
     int64_t ns;
 };
 
+/** A name on the host's threads. */
+struct assay__host_function {
+    uint32_t name;
+    uint8_t kind;     /* enum assay__event_kind */
+    const char *type; /* "Conv" where the name is an instance's; NULL: unknown */
+    size_t count;     /* of samples: how many */
+    int64_t self_ns, total_ns; /* as the innermost event, and with what is within */
+};
+
 /** Copies of one direction and kind of host memory. */
 struct assay__transfer_class {
     uint8_t direction, memory;  /* enum assay__copy_direction; of the host's side:
@@ -207,11 +216,16 @@ struct assay__explain {
     struct assay__explain_device *devices;
     size_t device_count;
     /* of all devices together */
-    int64_t span_ns, busy_ns, compute_ns;
+    int64_t span_ns, busy_ns;
+    int64_t compute_ns; /* … of which communication that nothing hides is not part */
     int64_t loss_ns[ASSAY__LOSSES];
     int64_t refill_ns;                   /* of launching: soon after a copy had emptied the queue */
     struct assay__host_time *host_times; /* the longest first */
     size_t host_time_count;
+    struct assay__host_function *functions; /* the longest first */
+    size_t function_count;
+    int64_t host_ns; /* of all threads: something was recorded */
+    size_t samples;
     struct assay__transfer_class *transfers;
     size_t transfer_count;
     struct assay__sync_class *syncs;

@@ -344,7 +344,12 @@ static void find_straggler(struct assay__explain *x, const struct rule_text *rul
     const struct assay__ranks *r = &x->ranks;
     if (r->straggler >= r->count) return;
     const struct assay__rank_time *t = &r->items[r->straggler];
-    add(x, rule, t->span_ns > 0 ? (double)t->arrival_ns / (double)t->span_ns : (double)NAN,
+    int64_t exposed_ns = 0; /* what the others could save at most */
+    for (size_t i = 0; i < r->count; i++)
+        if (r->items[i].communication_ns - r->items[i].overlap_ns > exposed_ns)
+            exposed_ns = r->items[i].communication_ns - r->items[i].overlap_ns;
+    if (t->arrival_ns < exposed_ns) exposed_ns = t->arrival_ns;
+    add(x, rule, t->span_ns > 0 ? (double)exposed_ns / (double)t->span_ns : (double)NAN,
         assay__arena_text(x->arena, "rank %d enters collectives last; the others waited %s for it",
                           (int)t->rank, TIME(t->arrival_ns)));
 }

@@ -109,7 +109,8 @@ static void sum_refills(struct assay__explain *x, size_t device)
         if (gap->cause == ASSAY__DEVICE_COPY)
             emptied_at = at;
         else if (gap->cause == ASSAY__DEVICE_STARVED && gap->host == ASSAY__HOST_LAUNCH &&
-                 emptied_at != SIZE_MAX && at - emptied_at <= REFILL_WORK)
+                 emptied_at != SIZE_MAX && at - emptied_at <= REFILL_WORK &&
+                 gap->end_ns - gap->start_ns <= x->timeline->patience_ns)
             x->refill_ns += gap->end_ns - gap->start_ns;
     }
 }

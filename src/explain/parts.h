@@ -18,6 +18,8 @@ void assay__explain_transfers(struct assay__explain *explain);
 void assay__explain_syncs(struct assay__explain *explain);
 /** Kernels and operators by name (tops.c). */
 void assay__explain_tops(struct assay__explain *explain);
+/** The host's own time by name (host_tops.c). */
+void assay__explain_host(struct assay__explain *explain);
 /** Intervals that repeat (steps.c). */
 void assay__explain_steps(struct assay__explain *explain);
 /** Communication, and ranks that others wait for (ranks.c). */

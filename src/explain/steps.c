@@ -156,26 +156,33 @@ static void sum_up(struct assay__explain *x)
     free(scratch);
 }
 
+static void find(struct assay__explain *x, struct assay__step_list *list)
+{
+    size_t device = main_device(x), count = x->timeline->devices[device].count;
+    struct assay__launched *work = calloc(count + 1, sizeof *work);
+    if (!work) {
+        assay__arena_fail(x->arena);
+        return;
+    }
+    list_work(x, device, work);
+    assay__find_steps(x, device, work, count, list);
+    free(work);
+}
+
 void assay__explain_steps(struct assay__explain *x)
 {
     struct assay__steps *s = &x->steps;
     struct assay__step_list list = {.by = ""};
     s->by = s->why = "";
-    if (!x->device_count) return;
-    size_t device = main_device(x), count = x->timeline->devices[device].count;
-    struct assay__launched *work = calloc(count + 1, sizeof *work);
-    if (work) {
-        list_work(x, device, work);
-        assay__find_steps(x, device, work, count, &list);
-    } else {
-        assay__arena_fail(x->arena);
-    }
-    free(work);
+    if (x->device_count)
+        find(x, &list);
+    else
+        assay__find_host_steps(x, &list);
     if (!list.count) return;
     s->items = list.items;
     s->count = list.count;
     s->by = list.by;
     for (size_t i = 0; i < x->device_count; i++)
-        if (x->devices[i].rank == x->devices[device].rank) add_device(x, i);
+        if (x->devices[i].rank == x->devices[0].rank) add_device(x, i);
     sum_up(x);
 }

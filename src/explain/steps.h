@@ -22,5 +22,7 @@ struct assay__step_list {
 void assay__find_steps(struct assay__explain *explain, size_t device,
                        const struct assay__launched *work, size_t count,
                        struct assay__step_list *list);
+/** The same of a trace without device work: annotations that repeat. */
+void assay__find_host_steps(struct assay__explain *explain, struct assay__step_list *list);
 
 #endif

@@ -295,6 +295,38 @@ static void find_period(struct assay__explain *x, const struct assay__launched *
     free(anchors);
 }
 
+/* --- without a device ------------------------------------------------------------------------- */
+
+/* Of the names of annotations that repeat, that which covers the most time: the runs of a model. */
+void assay__find_host_steps(struct assay__explain *x, struct assay__step_list *list)
+{
+    const struct assay__events *events = x->events;
+    size_t texts = assay__events_text_count(events), best = texts;
+    struct repeated {
+        int64_t ns;
+        size_t count;
+    } *of = calloc(texts + 1, sizeof *of);
+    *list = (struct assay__step_list){.by = ""};
+    if (!of) assay__arena_fail(x->arena);
+    for (size_t i = 0; of && i < events->count; i++) {
+        if (events->kind[i] != ASSAY__EVENT_RANGE || events->name[i] >= texts) continue;
+        of[events->name[i]].ns += events->duration_ns[i];
+        of[events->name[i]].count++;
+    }
+    for (size_t i = 0; of && i < texts; i++)
+        if (of[i].count > 1 && (best == texts || of[i].ns > of[best].ns)) best = i;
+    free(of);
+    for (size_t i = 0; best < texts && i < events->count; i++)
+        if (events->kind[i] == ASSAY__EVENT_RANGE && events->name[i] == best)
+            add(x, list, (struct assay__step){
+                             .start_ns = events->start_ns[i],
+                             .end_ns = assay__event_end_ns(events, i),
+                             .name = assay__arena_text(x->arena, "%s %zu",
+                                                       assay__event_name(events, i),
+                                                       list->count + 1)});
+    if (list->count) list->by = "annotations of one name";
+}
+
 void assay__find_steps(struct assay__explain *x, size_t device, const struct assay__launched *work,
                        size_t count, struct assay__step_list *list)
 {

@@ -159,9 +159,9 @@ static void run_call(struct replay *r, size_t place, struct host *host)
     size_t last = r->call_begin[place + 1];
     if (copies && last > r->call_begin[place] && end_of(r, (uint32_t)last - 1) <= end_ns)
         awaited = (uint32_t)last - 1; /* a copy that blocks */
-    host->now_ns = awaited != ASSAY__NO_EVENT && end_of(r, awaited) > start_ns
-                       ? wait_for(r, awaited, host->now_ns, start_ns, end_ns)
-                       : host->now_ns + length_ns;
+    host->now_ns = awaited == ASSAY__NO_EVENT
+                       ? host->now_ns + length_ns
+                       : wait_for(r, awaited, host->now_ns, start_ns, end_ns);
 }
 
 /* The span from the first work to the last; 0 where there is none. */

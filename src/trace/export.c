@@ -129,7 +129,7 @@ int assay__export(const struct assay__events *events, const char *format,
     for (size_t i = 0; i < sizeof exporters / sizeof *exporters; i++)
         if (strcmp(exporters[i]->name, format) == 0) chosen = exporters[i];
     if (!chosen) return unknown(format, error);
-    int code = assay__nesting_make(&to.nesting, events, error);
+    int code = assay__nesting_make(&to.nesting, events, false, error);
     if (!code) {
         find_span(&to);
         chosen->run(&to);

@@ -22,12 +22,14 @@ struct open_track {
     struct open_lane *lanes;
     size_t count, capacity;
     uint32_t all; /* lanes, those of one event included */
+    bool aside;
 };
 
 struct maker {
     struct assay__nesting *nesting;
     size_t lane_capacity;
-    struct open_track *tracks;
+    struct open_track *tracks; /* two for each: its events, and what is aside */
+    bool apart;
 };
 
 static int add_lane(struct maker *m, struct open_track *of, uint32_t track, uint32_t *lane)
@@ -37,7 +39,7 @@ static int add_lane(struct maker *m, struct open_track *of, uint32_t track, uint
     if (assay__vec_grow((void **)&n->lanes, &m->lane_capacity, n->lane_count + 1, sizeof *n->lanes))
         return ASSAY_ENOMEM;
     n->lanes[n->lane_count++] = (struct assay__lane){
-        .track = track, .depths = 1, .index = of->all++};
+        .track = track, .depths = 1, .index = of->all++, .aside = of->aside};
     return 0;
 }
 
@@ -69,13 +71,26 @@ static int find_lane(struct maker *m, struct open_track *track, const struct ass
     return add_lane(m, track, events->track[event], &(*lane)->lane);
 }
 
+/* Events without a track share one. */
+static struct open_track *track_of(struct maker *m, const struct assay__events *events,
+                                   size_t event)
+{
+    uint32_t number = events->track[event];
+    if (number >= events->track_count) return &m->tracks[2 * events->track_count];
+    struct open_track *track = &m->tracks[2 * (size_t)number];
+    if (!m->apart || events->tracks[number].kind != ASSAY__TRACK_STREAM ||
+        assay__event_is_work(events, event))
+        return track;
+    track[1].aside = true;
+    return &track[1];
+}
+
 static int place(struct maker *m, const struct assay__events *events, size_t event)
 {
     struct assay__nesting *n = m->nesting;
     struct open_lane *lane;
-    uint32_t number = events->track[event]; /* events without a track share one */
-    struct open_track *track =
-        &m->tracks[number < events->track_count ? number : events->track_count];
+    uint32_t number = events->track[event];
+    struct open_track *track = track_of(m, events, event);
     int code = find_lane(m, track, events, event, &lane);
     if (code) return code;
     if (!lane) return add_lane(m, track, number, &n->lane[event]);
@@ -100,17 +115,17 @@ static void free_tracks(struct open_track *tracks, size_t count)
 }
 
 int assay__nesting_make(struct assay__nesting *nesting, const struct assay__events *events,
-                        struct assay_error *error)
+                        bool apart, struct assay_error *error)
 {
-    struct maker m = {.nesting = nesting};
+    struct maker m = {.nesting = nesting, .apart = apart};
     *nesting = (struct assay__nesting){0};
     nesting->lane = calloc(events->count + 1, sizeof *nesting->lane);
     nesting->depth = calloc(events->count + 1, sizeof *nesting->depth);
-    m.tracks = calloc(events->track_count + 1, sizeof *m.tracks);
+    m.tracks = calloc(2 * events->track_count + 1, sizeof *m.tracks);
     int code = nesting->lane && nesting->depth && m.tracks ? 0 : ASSAY_ENOMEM;
     for (size_t i = 0; i < events->count && !code; i++)
         code = place(&m, events, i);
-    free_tracks(m.tracks, events->track_count + 1);
+    free_tracks(m.tracks, 2 * events->track_count + 1);
     return code ? assay__no_memory(error) : 0;
 }
 

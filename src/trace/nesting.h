@@ -13,6 +13,7 @@ struct assay__lane {
     uint32_t track;  /* or ASSAY__EVENT_UNKNOWN */
     uint32_t depths; /* the greatest depth in it, and one */
     uint32_t index;  /* among the lanes of its track */
+    bool aside;      /* of what is said of a stream, not of its work (see assay__nesting_make) */
 };
 
 struct assay__nesting {
@@ -22,9 +23,10 @@ struct assay__nesting {
     size_t lane_count;
 };
 
-/** Of a sealed store. 0 or ASSAY_ENOMEM; free it in any case. */
+/** Of a sealed store. apart: annotations, waits and states of a stream have lanes of their own, so
+ *  that its work does not lie inside of them. 0 or ASSAY_ENOMEM; free it in any case. */
 int assay__nesting_make(struct assay__nesting *nesting, const struct assay__events *events,
-                        struct assay_error *error);
+                        bool apart, struct assay_error *error);
 void assay__nesting_free(struct assay__nesting *nesting);
 
 /** The events of each lane that are open while a reader goes through the store in order. */

@@ -117,7 +117,7 @@ static void test_lanes_nest(void)
     for (uint64_t seed = 1; seed < 6; seed++) {
         struct assay__events *events = random_trace(seed, 0, MOST);
         struct assay__nesting nesting;
-        CHECK_INT(assay__nesting_make(&nesting, events, NULL), 0);
+        CHECK_INT(assay__nesting_make(&nesting, events, false, NULL), 0);
         CHECK(nesting.lane_count > 2); /* random events cross */
         check_lanes(events, &nesting);
         for (size_t i = 0; i < events->count; i++) {
@@ -143,7 +143,7 @@ static void test_lanes_of_a_staircase(void)
                                                          .args = ASSAY__EVENT_UNKNOWN});
     CHECK_INT(assay__events_seal(events, NULL), 0);
     struct assay__nesting nesting;
-    CHECK_INT(assay__nesting_make(&nesting, events, NULL), 0);
+    CHECK_INT(assay__nesting_make(&nesting, events, false, NULL), 0);
     CHECK_INT(nesting.lane_count, STEPS);
     CHECK_INT(nesting.lanes[STEPS - 1].index, STEPS - 1);
     assay__nesting_free(&nesting);
@@ -162,7 +162,7 @@ static void test_depth_is_limited(void)
                                                          .args = ASSAY__EVENT_UNKNOWN});
     CHECK_INT(assay__events_seal(events, NULL), 0);
     struct assay__nesting nesting;
-    CHECK_INT(assay__nesting_make(&nesting, events, NULL), 0);
+    CHECK_INT(assay__nesting_make(&nesting, events, false, NULL), 0);
     CHECK_INT(nesting.lane_count, (DEEP + ASSAY__NESTING_DEPTH - 1) / ASSAY__NESTING_DEPTH);
     CHECK_INT(nesting.depth[ASSAY__NESTING_DEPTH - 1], ASSAY__NESTING_DEPTH - 1);
     CHECK_INT(nesting.depth[ASSAY__NESTING_DEPTH], 0);
@@ -417,7 +417,7 @@ static void test_folded(void)
     struct assay__buf bytes = export_of(events, "folded");
     struct assay__nesting nesting;
     uint64_t sum = 0, expected = 0;
-    CHECK_INT(assay__nesting_make(&nesting, events, NULL), 0);
+    CHECK_INT(assay__nesting_make(&nesting, events, false, NULL), 0);
     for (size_t i = 0; i < MOST; i++)
         if (!nesting.depth[i]) expected += (uint64_t)events->duration_ns[i];
     for (char *line = bytes.data; *line;) {

@@ -129,7 +129,7 @@ struct assay__figure_card {
 struct assay__figure_band {
     const char *name, *group; /* "stream 7" of "NVIDIA H200" */
     bool device;              /* of a whole device: what is not busy may be idle for a cause */
-    double busy;              /* share of the whole in which it does anything */
+    double busy;              /* of a device: share of its time from first to last work */
     uint64_t events;
     /* per column: the share that is busy, the colour (place in the palette's series) of most of
      * it; of a device the share that is idle, and the cause of most of that (or none: UCHAR_MAX) */

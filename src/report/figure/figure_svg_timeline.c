@@ -21,6 +21,7 @@
 #define STEP 2.0     /* px of a column */
 #define HEIGHTS 12.0 /* that are told apart */
 #define SPACE 6.0
+#define KEY_MOST 280.0 /* of a word in the key */
 
 struct drawing {
     struct assay__svg *svg;
@@ -139,15 +140,15 @@ static void put_band(struct drawing *d, const struct assay__figure_band *band, d
 static double key_word(struct drawing *d, double x, double *y, const char *class_name,
                        const char *text)
 {
-    double width = 24 + fmin(220, assay__svg_width(text));
+    double width = 24 + fmin(KEY_MOST, assay__svg_width(text));
     if (x > 4 && x + width > d->svg->width) x = 4, *y += 16;
     assay__svg_shape(d->svg, class_name, "<rect x=\"#\" y=\"#\" width=\"10\" height=\"10\"/>",
                      (double[]){x, *y + 3});
-    assay__svg_text(d->svg, x + 14, *y + 12, "fig-n", 's', text, 220);
+    assay__svg_text(d->svg, x + 14, *y + 12, "fig-n", 's', text, KEY_MOST);
     return x + width;
 }
 
-/* What the colours mean: of busy time, then of idle time with its share. Returns the height. */
+/* What the colours mean: of busy time, then of idle time. Returns the height. */
 static double put_key(struct drawing *d)
 {
     char class_name[32], text[160];
@@ -163,7 +164,7 @@ static double put_key(struct drawing *d)
         if (!(cause->share >= 0.0005)) continue;
         if (first) x = 4, y += 16, first = false;
         snprintf(class_name, sizeof class_name, "fig-f %s", assay__svg_color(cause->series));
-        snprintf(text, sizeof text, "idle: %s %.1f %%", cause->name, cause->share * 100);
+        snprintf(text, sizeof text, "idle: %s", cause->name);
         x = key_word(d, x, &y, class_name, text);
     }
     return y + 22;

@@ -472,8 +472,9 @@ void assay__figure_text(struct assay__page *page, const struct assay__figure *fi
         return;
     }
     if (figure->title && *figure->title) assay__page_heading(page, figure->title, "");
-    /* rows of numbers need no sentence that repeats them */
-    bool told = figure->kind == ASSAY__FIGURE_WATERFALL || figure->kind == ASSAY__FIGURE_HEAT;
+    /* rows of numbers need no sentence with the same */
+    bool told = figure->kind == ASSAY__FIGURE_WATERFALL || figure->kind == ASSAY__FIGURE_HEAT ||
+                figure->kind == ASSAY__FIGURE_TIMELINE;
     if (figure->description && *figure->description && !told)
         assay__page_wrap(page, ASSAY__STYLE_PLAIN, "  ", figure->description);
     if (!over_time(figure)) assay__buf_putc(page->out, '\n'); /* charts begin with their own */

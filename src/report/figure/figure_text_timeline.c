@@ -167,15 +167,14 @@ static void put_axis(struct lines *l)
     assay__buf_putc(l->page->out, '\n');
 }
 
-/* "l launch overhead 12.3 %, s synchronisation 4.0 %" */
+/* "idle: l launch overhead, s synchronisation" */
 static void put_letters(struct lines *l)
 {
     struct assay__buf text = {0};
     for (size_t i = 0; i < l->timeline->cause_count; i++)
         if (l->letters[i])
-            assay__buf_printf(&text, "%s%c %s %.1f %%",
-                              text.length ? ", " : "idle: ", l->letters[i],
-                              l->timeline->causes[i].name, l->timeline->causes[i].share * 100);
+            assay__buf_printf(&text, "%s%c %s", text.length ? ", " : "idle: ", l->letters[i],
+                              l->timeline->causes[i].name);
     if (text.length) assay__page_wrap(l->page, ASSAY__STYLE_DIM, "  ", assay__buf_text(&text));
     assay__buf_drop(&text, l->page->out);
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 enum { COLUMNS = ASSAY__BAND_COLUMNS, BANDS = 16 };
+#define TOLD 0.01 /* of the devices' time: a cause of less is not named in words */
 
 typedef float class_times[COLUMNS][ASSAY__TIME_CLASSES];
 
@@ -19,10 +20,10 @@ struct sketcher {
     struct assay__arena *arena;
     struct assay__figure_timeline *made;
     struct assay__track_span *spans;
-    class_times *row, *own; /* of the row that is read; of the band */
-    float *above;           /* what the row above had of each column … */
-    unsigned char *around;  /* … and the class of most of it */
-    double column_ns;
+    class_times *row, *own;      /* of the row that is read; of the band */
+    float *above;                /* what the row above had of each column … */
+    unsigned char *around;       /* … and the class of most of it */
+    double column_ns, device_ns; /* device_ns: of all devices, from first to last work */
 };
 
 /* --- columns ---------------------------------------------------------------------------------- */
@@ -81,7 +82,6 @@ static void add_row(struct sketcher *s, size_t row)
 static void fill_band(struct sketcher *s, const struct assay__drawn_track *track,
                       struct assay__figure_band *band)
 {
-    double busy = 0;
     for (size_t c = 0; c < COLUMNS; c++)
         for (size_t i = 0; i < ASSAY__TIME_CLASSES; i++)
             (*s->own)[c][i] = 0;
@@ -89,11 +89,10 @@ static void fill_band(struct sketcher *s, const struct assay__drawn_track *track
         add_row(s, track->first_row + i);
     for (size_t c = 0; c < COLUMNS; c++) {
         band->share[c] = fminf(1, sum_of((*s->own)[c], &band->series[c]));
-        busy += band->share[c];
         if (band->share[c] > 0)
             s->made->classes[band->series[c]] = assay__time_class_names[band->series[c]];
     }
-    band->busy = busy / COLUMNS;
+    band->busy = NAN;
 }
 
 /* --- devices ---------------------------------------------------------------------------------- */
@@ -144,7 +143,8 @@ static void fill_device(struct sketcher *s, const struct assay__drawn_track *tra
             s->made->causes[cause].share += (double)s->spans[i].busy_ns;
     }
     band->device = true;
-    band->busy = (double)track->busy_ns / (s->column_ns * COLUMNS);
+    band->busy = track->span_ns > 0 ? (double)track->busy_ns / (double)track->span_ns : NAN;
+    s->device_ns += (double)track->span_ns;
     s->made->classes[ASSAY__TIME_KERNEL] = assay__time_class_names[ASSAY__TIME_KERNEL];
 }
 
@@ -158,13 +158,13 @@ static const char *describe(const struct sketcher *s)
                       t->tracks == 1 ? "" : "s");
     for (size_t i = 0; i < t->band_count; i++)
         if (t->bands[i].device)
-            assay__buf_printf(&text, " %s is busy for %.1f %% of it.", t->bands[i].group,
-                              t->bands[i].busy * 100);
+            assay__buf_printf(
+                &text, " %s is busy for %.1f %% of the time from its first work to its last.",
+                t->bands[i].group, t->bands[i].busy * 100);
     const char *before = " Idle because of";
     for (size_t i = 0; i < t->cause_count; i++) {
-        if (!(t->causes[i].share >= 0.001)) continue;
-        assay__buf_printf(&text, "%s %s (%.1f %%)", before, t->causes[i].name,
-                          t->causes[i].share * 100);
+        if (!(t->causes[i].share >= TOLD)) continue;
+        assay__buf_printf(&text, "%s %s", before, t->causes[i].name);
         before = ",";
     }
     if (*before == ',') assay__buf_putc(&text, '.');
@@ -210,17 +210,15 @@ static bool make_causes(struct sketcher *s)
 static bool make_bands(struct sketcher *s)
 {
     const struct assay__track_rows *rows = s->rows;
-    size_t devices = 0;
     s->made->bands = assay__arena_array(s->arena, BANDS, sizeof *s->made->bands);
     bool made = s->made->bands && make_causes(s);
     for (size_t i = 0; made && i < rows->track_count && s->made->band_count < BANDS; i++)
-        made = make_band(s, &rows->tracks[i]);
-    for (size_t i = 0; i < s->made->band_count; i++)
-        devices += s->made->bands[i].device;
+        if (rows->tracks[i].kind != ASSAY__DRAWN_OTHER) made = make_band(s, &rows->tracks[i]);
     for (size_t i = 0; made && i < s->made->cause_count; i++)
-        s->made->causes[i].share /= s->column_ns * COLUMNS * (double)(devices ? devices : 1);
+        s->made->causes[i].share /= s->device_ns > 0 ? s->device_ns : 1;
     for (size_t i = 0; i < rows->track_count; i++)
-        s->made->tracks += rows->tracks[i].kind != ASSAY__DRAWN_DEVICE;
+        s->made->tracks += rows->tracks[i].kind == ASSAY__DRAWN_STREAM ||
+                           rows->tracks[i].kind == ASSAY__DRAWN_THREAD;
     s->made->tracks += rows->tracks_left_out;
     return made;
 }
@@ -231,7 +229,7 @@ static const struct assay__figure *finish(struct sketcher *s)
     if (!f) return NULL;
     *f = (struct assay__figure){.kind = ASSAY__FIGURE_TIMELINE,
                                 .name = "timeline",
-                                .title = "Timeline",
+                                .title = "",
                                 .timeline = s->made,
                                 .wide = true};
     f->x_title = f->x_unit = f->y_title = f->y_unit = f->note = "";

@@ -43,6 +43,8 @@ enum assay__time_class assay__time_class_of(enum assay__event_kind kind)
 /* What is known of a track of the store before it has its place. */
 struct candidate {
     uint32_t track, group;
+    int32_t rank;
+    enum assay__drawn_kind kind;
     bool launches;
     uint64_t events;
     size_t rows;
@@ -267,6 +269,14 @@ static int add_busy(struct maker *m, uint32_t group, const struct assay__idle_de
 
 /* --- tracks ----------------------------------------------------------------------------------- */
 
+/* What has no process is neither a thread nor work. */
+static enum assay__drawn_kind kind_of(const struct assay__track *track)
+{
+    if (track->kind == ASSAY__TRACK_STREAM) return ASSAY__DRAWN_STREAM;
+    return track->kind == ASSAY__TRACK_THREAD && track->pid >= 0 ? ASSAY__DRAWN_THREAD
+                                                                 : ASSAY__DRAWN_OTHER;
+}
+
 static int count_events(struct maker *m)
 {
     const struct assay__events *events = m->events;
@@ -275,8 +285,11 @@ static int count_events(struct maker *m)
     if (!m->candidates || !m->base) return ASSAY_ENOMEM;
     m->candidate_count = events->track_count;
     for (size_t i = 0; i < events->track_count; i++)
-        m->candidates[i] = (struct candidate){
-            .track = (uint32_t)i, .group = m->groups.of[i], .place = SIZE_MAX};
+        m->candidates[i] = (struct candidate){.track = (uint32_t)i,
+                                              .group = m->groups.of[i],
+                                              .rank = events->tracks[i].rank,
+                                              .kind = kind_of(&events->tracks[i]),
+                                              .place = SIZE_MAX};
     for (size_t i = 0; i < events->count; i++) {
         if (events->track[i] >= events->track_count) continue;
         struct candidate *c = &m->candidates[events->track[i]];
@@ -284,12 +297,13 @@ static int count_events(struct maker *m)
         c->launches |= events->kind[i] == ASSAY__EVENT_LAUNCH ||
                        events->kind[i] == ASSAY__EVENT_SYNC;
     }
-    for (size_t i = 0; i < m->nesting.lane_count; i++) {
-        const struct assay__lane *lane = &m->nesting.lanes[i];
-        if (lane->track >= events->track_count) continue;
-        m->base[i] = (uint32_t)m->candidates[lane->track].rows;
-        m->candidates[lane->track].rows += lane->depths;
-    }
+    for (int aside = 0; aside < 2; aside++)
+        for (size_t i = 0; i < m->nesting.lane_count; i++) {
+            const struct assay__lane *lane = &m->nesting.lanes[i];
+            if (lane->track >= events->track_count || lane->aside != (aside == 1)) continue;
+            m->base[i] = (uint32_t)m->candidates[lane->track].rows;
+            m->candidates[lane->track].rows += lane->depths;
+        }
     return 0;
 }
 
@@ -300,10 +314,13 @@ static int by_events(const void *left, const void *right)
     return a->track < b->track ? -1 : a->track > b->track;
 }
 
-/* Groups in their order; of a process first the threads that use a device, then the busiest. */
+/* Devices, processes, the rest; of a process first the threads that use a device, then those with
+ * most events. */
 static int by_reading(const void *left, const void *right)
 {
     const struct candidate *a = left, *b = right;
+    if (a->rank != b->rank) return a->rank < b->rank ? -1 : 1;
+    if (a->kind != b->kind) return a->kind < b->kind ? -1 : 1;
     if (a->group != b->group) return a->group < b->group ? -1 : 1;
     if (a->launches != b->launches) return a->launches ? -1 : 1;
     return by_events(left, right);
@@ -365,21 +382,21 @@ static int add_device(struct maker *m, uint32_t group, const struct assay__track
     struct assay__drawn_track *track = add_track(m, 1);
     if (!track) return ASSAY_ENOMEM;
     track->kind = ASSAY__DRAWN_DEVICE;
-    track->name = "busy, or idle because";
+    track->name = "busy or idle";
     track->group = group_name(m, of);
     m->rows->rows[track->first_row].first = first;
     m->rows->rows[track->first_row].count = m->span_count - first;
     for (size_t i = first; i < m->span_count; i++)
         if (m->rows->labels[m->rows->device_spans[i].label].kind == ASSAY__LABEL_BUSY)
             track->busy_ns += m->rows->device_spans[i].busy_ns;
+    if (m->span_count > first) /* idle time is between work */
+        track->span_ns = m->rows->device_spans[m->span_count - 1].end_ns -
+                         m->rows->device_spans[first].begin_ns;
     return 0;
 }
 
 static int add_tracks(struct maker *m)
 {
-    static const enum assay__drawn_kind kinds[] = {[ASSAY__TRACK_THREAD] = ASSAY__DRAWN_THREAD,
-                                                   [ASSAY__TRACK_STREAM] = ASSAY__DRAWN_STREAM,
-                                                   [ASSAY__TRACK_OTHER] = ASSAY__DRAWN_OTHER};
     for (size_t i = 0; i < m->candidate_count; i++) {
         struct candidate *c = &m->candidates[i];
         const struct assay__track *of = &m->events->tracks[c->track];
@@ -390,9 +407,13 @@ static int add_tracks(struct maker *m)
         struct assay__drawn_track *track = add_track(m, c->rows < ROWS ? c->rows : ROWS);
         if (!track) return ASSAY_ENOMEM;
         m->rows->rows[m->rows->row_count - 1].overlaps = c->rows > ROWS;
-        track->kind = kinds[of->kind];
+        track->kind = c->kind;
         track->name = track_name(m, of);
         track->group = group_name(m, of);
+        if (c->kind == ASSAY__DRAWN_OTHER) { /* neither device nor process: all in one group */
+            track->name = assay__arena_text(m->rows->arena, "%s · %s", track->group, track->name);
+            track->group = "other";
+        }
         track->events = c->events;
     }
     return 0;
@@ -469,7 +490,7 @@ static int place_events(struct maker *m)
 static int make(struct maker *m, struct assay_error *error)
 {
     find_span(m);
-    int code = assay__nesting_make(&m->nesting, m->events, error);
+    int code = assay__nesting_make(&m->nesting, m->events, true, error);
     if (!code) code = assay__track_groups_make(&m->groups, m->events, error);
     if (!code) code = label_events(m);
     if (!code) code = count_events(m);

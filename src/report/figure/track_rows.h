@@ -79,7 +79,8 @@ struct assay__drawn_track {
     const char *name, *group; /* "stream 7", "NVIDIA H200" */
     size_t first_row, row_count;
     uint64_t events;
-    int64_t busy_ns; /* of a device: any of its streams works */
+    int64_t busy_ns; /* of a device: any of its streams works … */
+    int64_t span_ns; /* … from its first work to its last */
 };
 
 /** Events of one row, in order. */

@@ -144,6 +144,20 @@ static void put_losses(struct assay__json_writer *w, const struct assay__explain
                            json_number("share", ratio(x->host_times[i].ns, x->span_ns)));
 }
 
+static void put_functions(struct assay__json_writer *w, const struct assay__explain *x)
+{
+    for (ASSAY__JSON_EACH(i, w, "functions", x->function_count)) {
+        const struct assay__host_function *f = &x->functions[i];
+        assay__json_record(w, NULL, json_string("name", text(x, f->name)),
+                           json_string("type", f->type),
+                           json_string("kind",
+                                       assay__event_kind_name((enum assay__event_kind)f->kind)),
+                           json_integer("count", (int64_t)f->count),
+                           json_number("self_ms", ms(f->self_ns)),
+                           json_number("total_ms", ms(f->total_ns)));
+    }
+}
+
 static void put_transfers(struct assay__json_writer *w, const struct assay__explain *x)
 {
     for (ASSAY__JSON_EACH(i, w, "transfers", x->transfer_count)) {
@@ -313,6 +327,7 @@ void assay__explain_json(const struct assay__explain *x, struct assay__buf *out)
     put_devices(&w, x);
     put_losses(&w, x);
     put_tops(&w, x);
+    put_functions(&w, x);
     put_transfers(&w, x);
     put_steps(&w, x);
     put_ranks(&w, x);

@@ -34,8 +34,8 @@ enum {
     SAMPLES = 20000, /* of a counter; more are thinned to their extremes */
     COUNTERS = 64,
 };
-#define NAMES_BYTES ((size_t)6 << 20) /* of all names; rarer ones are left out */
-#define DETAILS_BYTES ((size_t)4 << 20)
+#define NAMES_BYTES ((size_t)4 << 20) /* of all names; rarer ones are left out */
+#define DETAILS_BYTES ((size_t)3 << 20)
 #define UNITS_MOST ((int64_t)1 << 52) /* what a number of JavaScript counts exactly */
 
 struct packer {
@@ -242,7 +242,7 @@ static void put_row(struct packer *p, size_t row)
         for (int64_t width_ns = first_width_ns(p, count, coarsest_ns);
              width_ns <= coarsest_ns && count > FEW; width_ns *= STEP) {
             count = assay__spans_coarsen(p->spans, count, width_ns);
-            if (count > before - before / 4) continue; /* it saves too little */
+            if (count > before / 2) continue; /* it saves too little */
             put_level(p, count, width_ns, UINT32_MAX);
             before = count;
         }

@@ -8,6 +8,9 @@
 
 #include <math.h>
 
+#define FUNCTIONS_SHOWN 10
+#define FUNCTIONS_AT 6 /* in the list of details */
+
 static double seconds(int64_t ns)
 {
     return (double)ns * 1e-9;
@@ -264,6 +267,33 @@ static void add_operators(struct assay__doc *doc, const struct assay__explain *x
     assay__doc_end(doc);
 }
 
+static const struct assay__column function_columns[] = {
+    {"name", "on the host", .flags = ASSAY__COLUMN_NAME | ASSAY__COLUMN_CODE},
+    {"type", "type", .priority = 1},
+    {"kind", "kind", .priority = 2},
+    {"count", "count", .unit = ASSAY__UNIT_COUNT},
+    {"self_ms", "itself", .unit = "s", .factor = 1e-3},
+    {"total_ms", "with what is within", .unit = "s", .factor = 1e-3, .priority = 1},
+    {"share", "share", .unit = "ratio"},
+};
+
+static void add_functions(struct assay__doc *doc, const struct assay__explain *x)
+{
+    assay__doc_section(doc, "functions", "The host's time", "all threads together", 0);
+    struct assay__table *t = assay__doc_table(doc, "functions", "Host", function_columns);
+    t->more = "names";
+    t->limit = FUNCTIONS_SHOWN;
+    for (size_t i = 0; i < x->function_count; i++) {
+        const struct assay__host_function *f = &x->functions[i];
+        assay__table_row_of(t, 0, text(x, f->name), f->type,
+                            assay__event_kind_name((enum assay__event_kind)f->kind));
+        assay__table_number(t, (double)f->count, ASSAY_MEASURED);
+        assay__table_numbers(t, ASSAY_DERIVED, milli(f->self_ns), milli(f->total_ns));
+        assay__table_known(t, of(f->self_ns, x->host_ns), ASSAY_DERIVED);
+    }
+    assay__doc_end(doc);
+}
+
 /* --- steps and ranks -------------------------------------------------------------------------- */
 
 static const struct assay__column step_columns[] = {
@@ -384,17 +414,23 @@ static void add_path(struct assay__doc *doc, const struct assay__explain *x)
 
 void assay__add_explain_detail(struct assay__doc *doc, const struct assay__explain *x)
 {
-    static void (*const details[])(struct assay__doc *, const struct assay__explain *) = {
-        add_steps, add_scenarios, add_transfers, add_syncs, add_host, add_operators, add_gaps};
+    void (*details[])(struct assay__doc *, const struct assay__explain *) = {
+        add_steps, add_scenarios, add_transfers, add_syncs, add_host, add_operators,
+        add_functions, add_gaps};
     static void (*const evidence[])(struct assay__doc *, const struct assay__explain *) = {
         add_what_if, add_path, add_devices, add_streams};
+    if (!x->device_count) { /* then this is all there is */
+        details[0] = details[FUNCTIONS_AT] = NULL;
+        add_functions(doc, x);
+        add_steps(doc, x);
+    }
     if (x->ranks.count) add_ranks(doc, x);
     assay__doc_section(doc, "details", "Details",
                        "steps, scenarios, transfers, synchronisations, host, operators, gaps",
                        ASSAY__SECTION_DETAIL);
     if (!x->ranks.count) add_ranks(doc, x);
     for (size_t i = 0; i < sizeof details / sizeof details[0]; i++)
-        details[i](doc, x);
+        if (details[i]) details[i](doc, x);
     assay__doc_end(doc);
     assay__doc_section(doc, "evidence", "Evidence", "what if, critical path, every metric, streams",
                        ASSAY__SECTION_DETAIL | ASSAY__TAB_EVIDENCE);

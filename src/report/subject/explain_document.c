@@ -12,6 +12,7 @@
 
 #define KERNELS_SHOWN 5
 #define FINDINGS_SHOWN 5
+#define DEVICES_SHOWN 2
 
 static double seconds(int64_t ns)
 {
@@ -57,11 +58,32 @@ static void add_kpis(struct assay__doc *doc, const struct assay__explain *x)
         const struct assay_metric *m = assay_metrics_get(set, rows[i].metric);
         struct assay__datum value = assay__datum_metric(m);
         value.note = assay__doc_printf(doc, "%s", m && m->note ? m->note : "");
-        value.source = "trace";
+        value.source = "trace"; /* nothing of the set may stay: it is freed */
         value.name = rows[i].metric;
+        value.unit = assay_metric_lookup(rows[i].metric)->unit;
         assay__doc_item(doc, rows[i].name, value);
     }
     assay_metrics_free(set);
+}
+
+static void add_devices(struct assay__doc *doc, const struct assay__explain *x)
+{
+    size_t count = x->device_count, shown = count > DEVICES_SHOWN ? 0 : count;
+    for (size_t i = 0; i < shown; i++) {
+        const struct assay__explain_device *d = &x->devices[i];
+        assay__doc_fact(doc, i ? "" : count > 1 ? "devices" : "device");
+        assay__doc_item_text(doc, "%s", d->name);
+        if (x->timeline->rank_count > 1) assay__doc_item_text(doc, "rank %d", (int)d->rank);
+        assay__doc_item(doc, "first to last work", assay__derived(seconds(d->span_ns), "s"));
+        assay__doc_item(doc, "host before", assay__derived(seconds(d->before_ns), "s"));
+        assay__doc_item(doc, "after", assay__derived(seconds(d->after_ns), "s"));
+    }
+    if (shown) return;
+    assay__doc_fact(doc, "devices");
+    if (count) assay__doc_item_text(doc, "%zu, the first is %s", count, x->devices[0].name);
+    if (!count) assay__doc_item_text(doc, "none");
+    if (x->timeline->rank_count > 1)
+        assay__doc_item_count(doc, (double)x->timeline->rank_count, "rank");
 }
 
 static void add_sources(struct assay__doc *doc, const struct assay__explain *x)
@@ -77,15 +99,7 @@ static void add_sources(struct assay__doc *doc, const struct assay__explain *x)
     if (events->source_count > 1) assay__doc_item_count(doc, (double)events->source_count, "file");
     assay__doc_item(doc, "from the first event to the last",
                     assay__derived(seconds(x->timeline->last_ns - x->timeline->first_ns), "s"));
-    for (size_t i = 0; i < x->device_count && i < 8; i++) {
-        const struct assay__explain_device *d = &x->devices[i];
-        assay__doc_fact(doc, i ? "" : x->device_count > 1 ? "devices" : "device");
-        assay__doc_item_text(doc, "%s", d->name);
-        if (x->timeline->rank_count > 1) assay__doc_item_text(doc, "rank %d", (int)d->rank);
-        assay__doc_item(doc, "first to last work", assay__derived(seconds(d->span_ns), "s"));
-        assay__doc_item(doc, "host before", assay__derived(seconds(d->before_ns), "s"));
-        assay__doc_item(doc, "after", assay__derived(seconds(d->after_ns), "s"));
-    }
+    add_devices(doc, x);
     for (size_t i = 0; i < events->source_count; i++) {
         const struct assay__trace_source *s = &events->sources[i];
         skipped += s->skipped;
@@ -149,24 +163,35 @@ static const struct assay__column idle_columns[] = {
     {.key = "ns", .unit = ASSAY__UNIT_COUNT},
 };
 
+static void add_idle_row(struct assay__table *t, const struct assay__explain_device *d, int c, int h,
+                         unsigned flags)
+{
+    int64_t ns = d->idle[c][h];
+    if (ns <= 0) return;
+    assay__table_row(t, flags | (of(ns, d->span_ns) < 0.001 ? ASSAY__ROW_DATA : 0), NULL);
+    assay__table_numbers(t, ASSAY_MEASURED, d->rank, d->device);
+    assay__table_texts(t, assay__device_causes[c].name, assay__host_causes[h].name);
+    assay__table_numbers(t, ASSAY_DERIVED, seconds(ns) * 1e3, of(ns, d->span_ns), (double)ns);
+}
+
+/* Programs read each device by itself; people read several as one. */
 static void add_idle(struct assay__doc *doc, const struct assay__explain *x)
 {
-    assay__doc_section(doc, "idle", "Idle time by cause", NULL, 0);
+    struct assay__explain_device all = {.span_ns = x->span_ns};
+    bool several = x->device_count > 1;
+    assay__doc_section(doc, "idle", "Idle time by cause", several ? "all devices together" : NULL,
+                       0);
     struct assay__table *t = assay__doc_table(doc, "idle", "Idle time", idle_columns);
     t->more = "pairs of causes";
-    for (size_t i = 0; i < x->device_count; i++) {
-        const struct assay__explain_device *d = &x->devices[i];
+    for (size_t i = 0; i < x->device_count; i++)
         for (int c = 0; c < ASSAY__DEVICE_CAUSES; c++)
             for (int h = 0; h < ASSAY__HOST_CAUSES; h++) {
-                int64_t ns = d->idle[c][h];
-                if (ns <= 0) continue;
-                assay__table_row(t, of(ns, d->span_ns) < 0.001 ? ASSAY__ROW_DATA : 0, NULL);
-                assay__table_numbers(t, ASSAY_MEASURED, d->rank, d->device);
-                assay__table_texts(t, assay__device_causes[c].name, assay__host_causes[h].name);
-                assay__table_numbers(t, ASSAY_DERIVED, seconds(ns) * 1e3, of(ns, d->span_ns),
-                                     (double)ns);
+                all.idle[c][h] += x->devices[i].idle[c][h];
+                add_idle_row(t, &x->devices[i], c, h, several ? ASSAY__ROW_DATA : 0);
             }
-    }
+    for (int c = 0; several && c < ASSAY__DEVICE_CAUSES; c++)
+        for (int h = 0; h < ASSAY__HOST_CAUSES; h++)
+            add_idle_row(t, &all, c, h, ASSAY__ROW_PEOPLE);
     assay__doc_end(doc);
 }
 
@@ -256,7 +281,7 @@ static void add_findings(struct assay__doc *doc, const struct assay__explain *x)
     assay__doc_end(doc);
 }
 
-int assay__explain_document(const struct assay__explain *x, struct assay__doc **made)
+int assay__explain_document(const struct assay__explain *x, bool page, struct assay__doc **made)
 {
     const char *path = x->events->source_count ? x->events->sources[0].path : "";
     const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
@@ -271,8 +296,8 @@ int assay__explain_document(const struct assay__explain *x, struct assay__doc **
     add_kpis(doc, x);
     add_sources(doc, x);
     assay__doc_end(doc);
-    /* the figure of the timeline belongs here */
-    add_losses(doc, x);
+    assay__add_explain_timeline(doc, x, page);
+    if (x->device_count) add_losses(doc, x);
     add_idle(doc, x);
     add_kernels(doc, x);
     add_findings(doc, x);
@@ -289,7 +314,8 @@ int assay__explain_report(const struct assay__explain *x,
         assay__explain_json(x, out);
         return out->failed ? assay_error_set(error, ASSAY_ENOMEM, "out of memory") : 0;
     }
-    int code = assay__explain_document(x, &doc);
+    bool page = options->format && strcmp(options->format, "html") == 0;
+    int code = assay__explain_document(x, page, &doc);
     if (code)
         assay_error_set(error, code, "out of memory");
     else
