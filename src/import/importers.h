@@ -8,6 +8,7 @@
 /* X(name) */
 #define ASSAY__IMPORTERS(X) \
     X(kineto)               \
+    X(xctrace)              \
     X(ort)
 
 #define ASSAY__IMPORTER_DECLARE(name) extern const struct assay__importer assay__importer_##name;
