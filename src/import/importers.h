@@ -9,6 +9,7 @@
 #define ASSAY__IMPORTERS(X) \
     X(kineto)               \
     X(xctrace)              \
+    X(nsys)                 \
     X(ort)
 
 #define ASSAY__IMPORTER_DECLARE(name) extern const struct assay__importer assay__importer_##name;

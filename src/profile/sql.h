@@ -32,10 +32,14 @@ struct assay__db {
     uint64_t steps; /* thousands of virtual machine steps so far … */
     uint64_t step_limit; /* … and the most a sound file of this size needs */
     char folder[256];    /* private copy to remove; "" none */
+    bool is_foreign;     /* not a profile: no marks */
+    bool is_truncated;   /* shorter than its head says; a profile is then refused */
 };
 
 /** Opens and checks the marks (application id, schema version). The reader then owns *db. */
 int assay__db_open(const char *path, struct assay__db **db, struct assay_error *error);
+/** Any other program's SQLite file, opened in the same way; it has no marks to check. */
+int assay__db_open_foreign(const char *path, struct assay__db **db, struct assay_error *error);
 void assay__db_close(struct assay__db *db);
 
 /** Decodes a column chunk: its encoding in column `encoding` of the row, its data in the next.
