@@ -10,6 +10,7 @@
     X(kineto)               \
     X(xctrace)              \
     X(nsys)                 \
+    X(perf)                 \
     X(ort)
 
 #define ASSAY__IMPORTER_DECLARE(name) extern const struct assay__importer assay__importer_##name;
