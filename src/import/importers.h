@@ -11,6 +11,7 @@
     X(xctrace)              \
     X(nsys)                 \
     X(perf)                 \
+    X(powermetrics)         \
     X(ort)
 
 #define ASSAY__IMPORTER_DECLARE(name) extern const struct assay__importer assay__importer_##name;
