@@ -12,6 +12,7 @@
     X(nsys)                 \
     X(perf)                 \
     X(powermetrics)         \
+    X(perfetto)             \
     X(ort)
 
 #define ASSAY__IMPORTER_DECLARE(name) extern const struct assay__importer assay__importer_##name;
