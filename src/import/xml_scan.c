@@ -360,6 +360,7 @@ static bool decode_one(struct assay__buf *out, struct assay__xml_text word)
 
 void assay__xml_decode(struct assay__buf *out, struct assay__xml_text text)
 {
+    if (!text.length) return;
     const char *end = text.at + text.length;
     while (text.at < end) {
         const char *mark = memchr(text.at, '&', (size_t)(end - text.at));
