@@ -1,5 +1,6 @@
-/* import_once.c - imports one trace and prints how long it took, how much it was and the most memory
- * that was resident, as JSON. The process is the measure of the memory, so it does nothing else.
+/* import_once.c - imports one trace and prints how long it took, how much it was and the most
+ * memory that was resident, as JSON. The process is the measure of the memory, so it does nothing
+ * else.
  *
  * import_once TRACE */
 #include "base/clock.h"
@@ -25,11 +26,12 @@ int main(int argc, char **argv)
     }
     double seconds = (double)(assay__now_ns() - begin) / 1e9;
     getrusage(RUSAGE_SELF, &usage);
-    printf("{\"seconds\": %.6f, \"bytes\": %llu, \"events\": %zu, \"skipped\": %llu, \"texts\": %zu, "
-           "\"peak_bytes\": %llu}\n",
-           seconds, (unsigned long long)events->sources[0].bytes, events->count,
-           (unsigned long long)events->sources[0].skipped, assay__events_text_count(events),
-           (unsigned long long)usage.ru_maxrss * 1024);
+    printf(
+        "{\"seconds\": %.6f, \"bytes\": %llu, \"events\": %zu, \"skipped\": %llu, \"texts\": %zu, "
+        "\"peak_bytes\": %llu}\n",
+        seconds, (unsigned long long)events->sources[0].bytes, events->count,
+        (unsigned long long)events->sources[0].skipped, assay__events_text_count(events),
+        (unsigned long long)usage.ru_maxrss * 1024);
     assay__events_free(events);
     return 0;
 }

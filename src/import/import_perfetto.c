@@ -409,6 +409,7 @@ static int read_trace(struct assay__import_stream *stream, struct assay__events 
 const struct assay__importer assay__importer_perfetto = {
     .name = "perfetto",
     .title = "Perfetto, protobuf",
+    .caveat = "tried on traces that the perfetto package wrote only",
     .match = match,
     .read = read_trace,
 };

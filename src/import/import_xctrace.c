@@ -237,6 +237,7 @@ static int read_export(struct assay__import_stream *stream, struct assay__events
 const struct assay__importer assay__importer_xctrace = {
     .name = "xctrace",
     .title = "Instruments (xctrace export), XML",
+    .caveat = "tried on real exports of metal-gpu-intervals and time-sample only",
     .match = match,
     .read = read_export,
 };
