@@ -11,8 +11,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static char name[256];
     const char *folder = getenv("TMPDIR"), *path = name;
     if (!name[0])
-        snprintf(name, sizeof name, "%s/assay-fuzz-nsys-%ld",
-                 folder && folder[0] ? folder : "/tmp", (long)getpid());
+        snprintf(name, sizeof name, "%s/assay-fuzz-nsys-%ld", folder && folder[0] ? folder : "/tmp",
+                 (long)getpid());
     FILE *file = fopen(path, "wb");
     fuzz_check(file && fwrite(data, 1, size, file) == size && fclose(file) == 0);
     struct assay__import_options options = {.format = "nsys"};

@@ -1,5 +1,5 @@
-/* fuzz_import_perf.c - any bytes as what the importer "perf" reads, and as a file whose format has to
- * be recognised. */
+/* fuzz_import_perf.c - any bytes as what the importer "perf" reads, and as a file whose format has
+ * to be recognised. */
 #include "fuzz_import.h"
 
 #include "import/importers.h"
