@@ -3,7 +3,7 @@
 
 Standard library only. Each section alternates both sides over several rounds and prints median and spread:
 these machines are shared, so a single number means little. Sections: loop start memory big repeat layers budget
-inspect build_model claims figures page export.
+inspect build_model claims figures page import-xml.
 
     bench/bench.py [--build DIR] [--rounds N] [--model NAME]... [section ...]
 
@@ -23,6 +23,7 @@ import tempfile
 import time
 
 sys.dont_write_bytecode = True  # no folder of ours beside the sources
+import bench_import_xml  # noqa: E402
 import bench_inspect  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -230,6 +231,10 @@ class Bench:
     def build_model(self):
         bench_inspect.build(self, say, judge, spread)
 
+    # --- traces of other profilers ---------------------------------------------------------------------------
+    def import_xml(self):
+        bench_import_xml.run(self, say, judge, spread)
+
     # --- comparisons on the fake engine: nothing is timed -------------------------------------------------------
     def claims(self):
         say("claims: comparisons that claim what is not there, and that find 5 % (bench/aa_real.py measures the same)")
@@ -293,7 +298,8 @@ class Bench:
 
 
 def main():
-    sections = ["loop", "start", "memory", "big", "repeat", "layers", "budget", "inspect", "build_model", "claims", "figures", "page", "export"]
+    sections = ["loop", "start", "memory", "big", "repeat", "layers", "budget", "inspect", "build_model", "claims", "figures", "page",
+                "import-xml"]
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", default=str(ROOT / "build"))
     parser.add_argument("--rounds", type=int, default=7)
@@ -304,7 +310,7 @@ def main():
     for section in arguments.sections or sections:
         if section not in sections:
             sys.exit(f"bench: no section '{section}'; there are: {' '.join(sections)}")
-        getattr(bench, section)()
+        getattr(bench, section.replace("-", "_"))()
         say()
     say(f"floors missed: {len(missed)}" if missed else "every floor met")
     return 1 if missed else 0

@@ -136,13 +136,36 @@ static void begin_anew(struct assay__perfetto_sequence *sequence)
 
 /* --- packets ---------------------------------------------------------------------------------- */
 
-/* Fields of a packet, as they come. */
+/* The messages within a packet that are looked at, and their fields. */
+enum { FTRACE, SNAPSHOT, EVENT, INTERNED, COMPRESSED, STAGE, DEFAULTS, DESCRIPTOR, PARTS };
+static const uint32_t part_fields[PARTS] = {
+    [FTRACE] = 1,      [SNAPSHOT] = 6, [EVENT] = 11,    [INTERNED] = 12,
+    [COMPRESSED] = 50, [STAGE] = 53,   [DEFAULTS] = 59, [DESCRIPTOR] = 60,
+};
+
 struct fields {
-    struct assay__wire_field interned, defaults, snapshot, descriptor, event, stage, ftrace,
-        compressed;
+    struct assay__wire_field parts[PARTS];
+    bool has[PARTS];
     uint32_t sequence;
     bool is_cleared, is_dropped;
 };
+
+static void take_number(const struct assay__wire_field *field, struct fields *fields,
+                        struct assay__perfetto_packet *packet)
+{
+    switch (field->number) {
+    case 8:
+        packet->timestamp = field->value;
+        packet->has_time = true;
+        break;
+    case 10: fields->sequence = (uint32_t)field->value; break;
+    case 13: packet->flags = (uint32_t)field->value; break;
+    case 41: fields->is_cleared = field->value != 0; break;
+    case 42: fields->is_dropped = field->value != 0; break;
+    case 58: packet->clock = (uint32_t)field->value; break;
+    default: break;
+    }
+}
 
 static bool parse_packet(const uint8_t *data, size_t size, struct fields *fields,
                          struct assay__perfetto_packet *packet)
@@ -153,50 +176,12 @@ static bool parse_packet(const uint8_t *data, size_t size, struct fields *fields
     *fields = (struct fields){0};
     *packet = (struct assay__perfetto_packet){0};
     while ((status = assay__wire_next(&wire, &field)) == ASSAY__WIRE_FIELD) {
-        bool is_number = field.type == ASSAY__WIRE_VARINT,
-             is_bytes = field.type == ASSAY__WIRE_BYTES;
-        switch (field.number) {
-        case 1:
-            if (is_bytes) fields->ftrace = field;
-            break;
-        case 6:
-            if (is_bytes) fields->snapshot = field;
-            break;
-        case 8:
-            packet->timestamp = field.value;
-            packet->has_time = is_number;
-            break;
-        case 10:
-            if (is_number) fields->sequence = (uint32_t)field.value;
-            break;
-        case 11:
-            if (is_bytes) fields->event = field;
-            break;
-        case 12:
-            if (is_bytes) fields->interned = field;
-            break;
-        case 13:
-            if (is_number) packet->flags = (uint32_t)field.value;
-            break;
-        case 41: fields->is_cleared = is_number && field.value; break;
-        case 42: fields->is_dropped = is_number && field.value; break;
-        case 50:
-            if (is_bytes) fields->compressed = field;
-            break;
-        case 53:
-            if (is_bytes) fields->stage = field;
-            break;
-        case 58:
-            if (is_number) packet->clock = (uint32_t)field.value;
-            break;
-        case 59:
-            if (is_bytes) fields->defaults = field;
-            break;
-        case 60:
-            if (is_bytes) fields->descriptor = field;
-            break;
-        default: break;
-        }
+        if (field.type == ASSAY__WIRE_VARINT) take_number(&field, fields, packet);
+        for (int i = 0; i < PARTS && field.type == ASSAY__WIRE_BYTES; i++)
+            if (field.number == part_fields[i]) {
+                fields->parts[i] = field;
+                fields->has[i] = true;
+            }
     }
     return status == ASSAY__WIRE_END;
 }
@@ -216,14 +201,14 @@ static void count_ftrace(struct assay__perfetto *perfetto, const struct assay__w
 static void take_events(struct assay__perfetto *perfetto, const struct fields *fields,
                         const struct assay__perfetto_packet *packet)
 {
-    bool has_event = fields->event.number || fields->stage.number;
+    bool has_event = fields->has[EVENT] || fields->has[STAGE];
     if (has_event && (packet->flags & NEEDS_STATE) && !packet->sequence->is_known) {
         assay__perfetto_skip(perfetto, 1, "events that depend on packets which were lost");
         return;
     }
-    if (fields->event.number) assay__perfetto_event(perfetto, packet, &fields->event);
-    if (fields->stage.number) assay__perfetto_gpu_stage(perfetto, packet, &fields->stage);
-    if (fields->ftrace.number) count_ftrace(perfetto, &fields->ftrace);
+    if (fields->has[EVENT]) assay__perfetto_event(perfetto, packet, &fields->parts[EVENT]);
+    if (fields->has[STAGE]) assay__perfetto_gpu_stage(perfetto, packet, &fields->parts[STAGE]);
+    if (fields->has[FTRACE]) count_ftrace(perfetto, &fields->parts[FTRACE]);
 }
 
 static void take_compressed(struct assay__perfetto *perfetto,
@@ -243,12 +228,12 @@ static void take_packet(struct assay__perfetto *perfetto, const uint8_t *data, s
     if (!packet.sequence) return;
     if (fields.is_dropped) packet.sequence->is_known = false;
     if (fields.is_cleared || (packet.flags & CLEARED)) begin_anew(packet.sequence);
-    if (fields.defaults.number) take_defaults(packet.sequence, &fields.defaults);
-    if (fields.interned.number) take_interned(perfetto, packet.sequence, &fields.interned);
-    if (fields.snapshot.number) assay__perfetto_snapshot(perfetto, &packet, &fields.snapshot);
-    if (fields.descriptor.number) assay__perfetto_describe(perfetto, &fields.descriptor);
+    if (fields.has[DEFAULTS]) take_defaults(packet.sequence, &fields.parts[DEFAULTS]);
+    if (fields.has[INTERNED]) take_interned(perfetto, packet.sequence, &fields.parts[INTERNED]);
+    if (fields.has[SNAPSHOT]) assay__perfetto_snapshot(perfetto, &packet, &fields.parts[SNAPSHOT]);
+    if (fields.has[DESCRIPTOR]) assay__perfetto_describe(perfetto, &fields.parts[DESCRIPTOR]);
     take_events(perfetto, &fields, &packet);
-    if (fields.compressed.number && !is_inner) take_compressed(perfetto, &fields.compressed);
+    if (fields.has[COMPRESSED] && !is_inner) take_compressed(perfetto, &fields.parts[COMPRESSED]);
 }
 
 /* --- compressed packets ----------------------------------------------------------------------- */
@@ -367,8 +352,7 @@ static enum assay__import_match match(const char *head, size_t size)
         if (field.number != 1 || field.type != ASSAY__WIRE_BYTES ||
             !parse_packet(field.data, field.size, &fields, &packet))
             return ASSAY__IMPORT_NO;
-        if (packet.has_time || fields.sequence || fields.descriptor.number)
-            return ASSAY__IMPORT_YES;
+        if (packet.has_time || fields.sequence || fields.has[DESCRIPTOR]) return ASSAY__IMPORT_YES;
     }
     return ASSAY__IMPORT_NO;
 }
@@ -409,6 +393,7 @@ static int read_trace(struct assay__import_stream *stream, struct assay__events 
 const struct assay__importer assay__importer_perfetto = {
     .name = "perfetto",
     .title = "Perfetto, protobuf",
+    .caveat = "tried on traces that the perfetto package wrote only",
     .match = match,
     .read = read_trace,
 };

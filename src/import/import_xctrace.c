@@ -205,7 +205,7 @@ static void fill_source(struct reader *reader)
     source->clock = "time since the recording began";
     source->skipped += reader->skipped;
     source->truncated = reader->xml.truncated;
-    source->complaint = assay__events_keep(reader->events, complaint);
+    if (complaint[0]) source->complaint = assay__events_keep(reader->events, complaint);
 }
 
 static int read_export(struct assay__import_stream *stream, struct assay__events *events,
@@ -237,6 +237,7 @@ static int read_export(struct assay__import_stream *stream, struct assay__events
 const struct assay__importer assay__importer_xctrace = {
     .name = "xctrace",
     .title = "Instruments (xctrace export), XML",
+    .caveat = "tried on real exports of metal-gpu-intervals and time-sample only",
     .match = match,
     .read = read_export,
 };

@@ -51,10 +51,16 @@ static double bits_to_double(uint64_t bits)
     return value;
 }
 
-static void take_number(const struct assay__wire_field *field, struct track_event *event)
+static void take_number(struct assay__perfetto *perfetto,
+                        const struct assay__perfetto_sequence *sequence,
+                        const struct assay__wire_field *field, struct track_event *event)
 {
     switch (field->number) {
     case 9: event->type = field->value; break;
+    case 10:
+        event->name = assay__perfetto_name(perfetto, sequence, ASSAY__PERFETTO_EVENT_NAME,
+                                           field->value);
+        break;
     case 11: event->track = field->value; break;
     case 30:
         event->value = (double)(int64_t)field->value;
@@ -64,42 +70,47 @@ static void take_number(const struct assay__wire_field *field, struct track_even
     }
 }
 
+/* Of several categories the first counts; numbered ones may be packed. */
+static void take_category(struct assay__perfetto *perfetto,
+                          const struct assay__perfetto_sequence *sequence,
+                          const struct assay__wire_field *field, struct track_event *event)
+{
+    uint64_t number = field->value;
+    if (event->category != ASSAY__EVENT_UNKNOWN) return;
+    if (field->number == 22 && field->type == ASSAY__WIRE_BYTES) {
+        event->category = assay__perfetto_text(perfetto, field);
+        return;
+    }
+    if (field->type == ASSAY__WIRE_BYTES) {
+        struct assay__wire packed = assay__wire_in(field);
+        if (!field->size || !assay__wire_varint(&packed, &number)) return;
+    }
+    event->category = assay__perfetto_name(perfetto, sequence, ASSAY__PERFETTO_CATEGORY, number);
+}
+
 static void parse_event(struct assay__perfetto *perfetto,
                         const struct assay__perfetto_packet *packet,
                         const struct assay__wire_field *message, struct track_event *event)
 {
+    const struct assay__perfetto_sequence *sequence = packet->sequence;
     struct assay__wire wire = assay__wire_in(message);
     struct assay__wire_field field;
     *event = (struct track_event){.name = ASSAY__EVENT_UNKNOWN,
                                   .category = ASSAY__EVENT_UNKNOWN,
-                                  .track = packet->sequence->has_track
-                                               ? packet->sequence->default_track
-                                               : ~(uint64_t)packet->sequence->id};
+                                  .track = sequence->has_track ? sequence->default_track
+                                                               : ~(uint64_t)sequence->id};
     while (assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD) {
-        uint64_t number = field.value;
-        size_t count = 0;
-        if (field.type == ASSAY__WIRE_VARINT) take_number(&field, event);
-        if (field.number == 10 && field.type == ASSAY__WIRE_VARINT)
-            event->name = assay__perfetto_name(perfetto, packet->sequence,
-                                               ASSAY__PERFETTO_EVENT_NAME, number);
+        bool is_fixed = field.type == ASSAY__WIRE_FIXED64;
+        if (field.type == ASSAY__WIRE_VARINT) take_number(perfetto, sequence, &field, event);
+        if (field.number == 3 || field.number == 22)
+            take_category(perfetto, sequence, &field, event);
         if (field.number == 23 && field.type == ASSAY__WIRE_BYTES)
             event->name = assay__perfetto_text(perfetto, &field);
-        if (field.number == 22 && field.type == ASSAY__WIRE_BYTES &&
-            event->category == ASSAY__EVENT_UNKNOWN)
-            event->category = assay__perfetto_text(perfetto, &field);
-        if (field.number == 3 && event->category == ASSAY__EVENT_UNKNOWN &&
-            assay__wire_count(&field, ASSAY__WIRE_VARINT, &count) && count == 1) {
-            count = 0;
-            if (assay__wire_items(&field, ASSAY__WIRE_VARINT, &number, &count))
-                event->category = assay__perfetto_name(perfetto, packet->sequence,
-                                                       ASSAY__PERFETTO_CATEGORY, number);
-        }
-        if (field.number == 44 && field.type == ASSAY__WIRE_FIXED64) {
+        if (field.number == 44 && is_fixed) {
             event->value = bits_to_double(field.value);
             event->has_value = true;
         }
-        if ((field.number == 47 || field.number == 48) && field.type == ASSAY__WIRE_FIXED64 &&
-            !event->flow)
+        if ((field.number == 47 || field.number == 48) && is_fixed && !event->flow)
             event->flow = field.value;
     }
 }

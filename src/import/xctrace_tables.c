@@ -14,11 +14,13 @@
 /* Streams of a device: the channels of the GPU, then what is only shown. */
 enum { COMPUTE, BLIT, VERTEX, FRAGMENT, OTHER_CHANNEL, MPS, SHADERS, POWER_STATE, CLOCK_STATE };
 
-static const struct {
-    const char *mnemonic;
+struct field {
+    const char *name; /* a column's mnemonic, or the type of its cells */
     enum assay__xctrace_field field;
     enum assay__xctrace_role role;
-} fields[] = {
+};
+
+static const struct field by_mnemonic[] = {
     {"start", ASSAY__XCTRACE_START, ASSAY__XCTRACE_IS_NUMBER},
     {"time", ASSAY__XCTRACE_START, ASSAY__XCTRACE_IS_NUMBER},
     {"timestamp", ASSAY__XCTRACE_START, ASSAY__XCTRACE_IS_NUMBER},
@@ -42,25 +44,29 @@ static const struct {
     {"name", ASSAY__XCTRACE_NAME, ASSAY__XCTRACE_IS_TEXT},
     {"subsystem", ASSAY__XCTRACE_SUBSYSTEM, ASSAY__XCTRACE_IS_TEXT},
     {"event-type", ASSAY__XCTRACE_EVENT_TYPE, ASSAY__XCTRACE_IS_TEXT},
-    {"coreml-model-name", ASSAY__XCTRACE_MODEL, ASSAY__XCTRACE_IS_TEXT}, /* types, from here on */
-    {"coreml-model-event", ASSAY__XCTRACE_EVENT_TYPE, ASSAY__XCTRACE_IS_TEXT},
+    {NULL, ASSAY__XCTRACE_FIELDS, ASSAY__XCTRACE_ANY},
 };
+static const struct field by_type[] = {
+    {"coreml-model-name", ASSAY__XCTRACE_MODEL, ASSAY__XCTRACE_IS_TEXT},
+    {"coreml-model-event", ASSAY__XCTRACE_EVENT_TYPE, ASSAY__XCTRACE_IS_TEXT},
+    {NULL, ASSAY__XCTRACE_FIELDS, ASSAY__XCTRACE_ANY},
+};
+
+static const struct field *find(const struct field *fields, struct assay__xml_text name)
+{
+    while (fields->name && !assay__xml_is(name, fields->name))
+        fields++;
+    return fields;
+}
 
 enum assay__xctrace_field assay__xctrace_field_of(struct assay__xml_text mnemonic,
                                                   struct assay__xml_text type,
                                                   enum assay__xctrace_role *role)
 {
-    for (int by_type = 0; by_type < 2; by_type++)
-        for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
-            *role = fields[i].role;
-            if (!by_type && assay__xml_is(mnemonic, fields[i].mnemonic)) return fields[i].field;
-            bool is_type = fields[i].field == ASSAY__XCTRACE_MODEL ||
-                           (by_type && strncmp(fields[i].mnemonic, "coreml-", 7) == 0);
-            if (by_type && is_type && assay__xml_is(type, fields[i].mnemonic))
-                return fields[i].field;
-        }
-    *role = ASSAY__XCTRACE_ANY;
-    return ASSAY__XCTRACE_FIELDS;
+    const struct field *found = find(by_mnemonic, mnemonic);
+    if (!found->name) found = find(by_type, type);
+    *role = found->role;
+    return found->field;
 }
 
 /* --- cells ------------------------------------------------------------------------------------ */

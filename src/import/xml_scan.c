@@ -189,36 +189,40 @@ static enum found pass_instruction(struct assay__xml *xml, struct cursor *cursor
     return FOUND;
 }
 
+/* "<!-- … -->" or "<![CDATA[ … ]]>". */
+static enum found scan_mark(struct assay__xml *xml, struct cursor *cursor,
+                            enum assay__xml_kind *kind)
+{
+    const char *close = NULL;
+    if (cursor->end - cursor->at < 9 && !xml->window.at_end) return CUT;
+    if (begins(*cursor, "<!--")) {
+        close = behind(*cursor, 4, "-->");
+    } else if (begins(*cursor, "<![CDATA[")) {
+        close = behind(*cursor, 9, "]]>");
+        xml->plain = true;
+        xml->text = (struct assay__xml_text){cursor->at + 9,
+                                             close ? (size_t)(close - cursor->at) - 12 : 0};
+        if (xml->depth && xml->text.length) *kind = ASSAY__XML_TEXT;
+    } else {
+        stop(xml, "a document type declaration, which is refused");
+        return FOUND;
+    }
+    if (!close) return CUT;
+    cursor->at = close;
+    return FOUND;
+}
+
 /* One token at "<". NOTHING: it was passed over. */
 static enum found scan_tag(struct assay__xml *xml, struct cursor *cursor,
                            enum assay__xml_kind *kind)
 {
     struct assay__xml_text name;
     bool is_empty = false;
-    const char *close;
     enum found found = FOUND;
     if (cursor->end - cursor->at < 2) return CUT;
     switch (cursor->at[1]) {
     case '?': return pass_instruction(xml, cursor);
-    case '!':
-        if (cursor->end - cursor->at < 9 && !xml->window.at_end) return CUT;
-        if (begins(*cursor, "<!--")) {
-            close = behind(*cursor, 4, "-->");
-        } else if (begins(*cursor, "<![CDATA[")) {
-            close = behind(*cursor, 9, "]]>");
-            xml->plain = true;
-            if (close) {
-                xml->text = (struct assay__xml_text){cursor->at + 9,
-                                                     (size_t)(close - cursor->at) - 12};
-                *kind = xml->depth && xml->text.length ? ASSAY__XML_TEXT : ASSAY__XML_NOTHING;
-            }
-        } else {
-            stop(xml, "a document type declaration, which is refused");
-            return FOUND;
-        }
-        if (!close) return CUT;
-        cursor->at = close;
-        return FOUND;
+    case '!': return scan_mark(xml, cursor, kind);
     case '/':
         found = scan_end(cursor, &name);
         if (found == FOUND) close_element(xml, name);

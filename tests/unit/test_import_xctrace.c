@@ -210,7 +210,8 @@ static void test_numbers(void)
 #define ROW(start, duration) \
     "<row><start-time>" start "</start-time><duration>" duration "</duration><sentinel/></row>"
     check_counts(EXPORT(ROW("-5", "1") ROW("1", "-1") ROW("7", "1")), 1, 2, "without a time");
-    check_counts(EXPORT(ROW("9223372036854775807", "1") ROW("9223372036854775807", "0")), 1, 1, "");
+    check_counts(EXPORT(ROW("9223372036854775807", "1") ROW("9223372036854775807", "0")), 1, 1,
+                 "ends");
     check_counts(EXPORT(ROW("18446744073709551615", "1") ROW("99999999999999999999999", "1")), 0, 2,
                  "without a time");
     check_counts(EXPORT(ROW("1e3", "1") ROW("0x10", "1") ROW("", "1") ROW("nan", "1")), 0, 4,
