@@ -3,11 +3,11 @@
 
 Standard library only. Each section alternates both sides over several rounds and prints median and spread:
 these machines are shared, so a single number means little. Sections: loop start memory big repeat layers budget
-inspect build_model claims figures page import-xml.
+inspect build_model claims figures page import.
 
-    bench/bench.py [--build DIR] [--rounds N] [--model NAME]... [section ...]
+    bench/bench.py [--build DIR] [--rounds N] [--model NAME]... [--large] [section ...]
 
---model limits the section `layers` to models of that name.
+--model limits the section `layers` to models of that name; --large adds a trace of 1 GB to the section `import`.
 
 Exit status 1 when a floor that is stated as a ratio or a size is missed.
 """
@@ -23,7 +23,7 @@ import tempfile
 import time
 
 sys.dont_write_bytecode = True  # no folder of ours beside the sources
-import bench_import_xml  # noqa: E402
+import bench_import  # noqa: E402
 import bench_inspect  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -299,18 +299,22 @@ class Bench:
 
 def main():
     sections = ["loop", "start", "memory", "big", "repeat", "layers", "budget", "inspect", "build_model", "claims", "figures", "page",
-                "import-xml"]
+                "import"]
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", default=str(ROOT / "build"))
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--model", action="append", default=[])
+    parser.add_argument("--large", action="store_true")
     parser.add_argument("sections", nargs="*", default=[])
     arguments = parser.parse_args()
     bench = Bench(pathlib.Path(arguments.build), arguments.rounds, arguments.model)
     for section in arguments.sections or sections:
         if section not in sections:
             sys.exit(f"bench: no section '{section}'; there are: {' '.join(sections)}")
-        getattr(bench, section.replace("-", "_"))()
+        if section == "import":
+            bench_import.run(bench, say, judge, spread, arguments.large)
+        else:
+            getattr(bench, section)()
         say()
     say(f"floors missed: {len(missed)}" if missed else "every floor met")
     return 1 if missed else 0

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_EVENTS = 1 << 12, MOST_TRACKS = 1 << 20, MOST_COUNTERS = 1 << 16 };
+enum { FIRST_EVENTS = 1 << 8, MOST_TRACKS = 1 << 20, MOST_COUNTERS = 1 << 16 };
 #define MOST_EVENTS ((size_t)UINT32_MAX - 1) /* the order of sorting is of 32 bits */
 
 int assay__events_fail(struct assay__events *events, int code, const char *text)
