@@ -112,7 +112,7 @@ struct assay__session {
 
     /* feedback: a state times state_times plus state_plus is the next one */
     double state_times, state_plus;
-    double *first_states; /* by feedback: of the input that it begins with */
+    double *first_states; /* by feedback: number of the input that it begins with */
     size_t feedback_count;
     void *held;
     char error_text[64];
