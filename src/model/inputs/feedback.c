@@ -1,8 +1,8 @@
 /* feedback.c - pairs of an output and the input that it becomes in the next inference.
  *
- * A pair that is asked for may have a shape that is not known before the model runs: then the
- * engine compares. A pair that is found by its names must have equal, known shapes and types, and
- * no other output or input may claim a part of it. */
+ * A requested pair may have a shape that is unknown before the model runs: then the engine
+ * compares. A pair found by name must have equal, known shapes and types, and no other output or
+ * input may match either of them. */
 #include "model/inputs/feedback.h"
 
 #include "base/map.h"
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RATE_LEAST 4000 /* Hz: what a sampling rate of sound is at least */
+#define RATE_LEAST 4000 /* Hz: minimum sampling rate of audio */
 #define SAMPLES_LEAST 64
 
 struct planning {
@@ -32,7 +32,7 @@ struct planning {
 
 #define refuse(planning, ...) assay__refuse_option((planning)->error, "states", __VA_ARGS__)
 
-/* "1x64", "?" where an axis is not known, "scalar" */
+/* "1x64", "?" for an unknown axis, "scalar" */
 static void print_shape(char *out, size_t size, int rank, const int64_t *dims)
 {
     size_t at = 0;
@@ -43,7 +43,7 @@ static void print_shape(char *out, size_t size, int rank, const int64_t *dims)
                                     : snprintf(out + at, size - at, "%s?", i ? "x" : ""));
 }
 
-/* An output as it comes out at these inputs; rank -1 unknown. */
+/* The shape of an output for these inputs; rank -1 unknown. */
 struct seen {
     enum assay__dtype dtype;
     int rank;
@@ -105,7 +105,7 @@ static int refuse_name(struct planning *p, const char *kind, const char *name, b
     return refuse(p, "the model has no %s '%.100s'%s", kind, name, hint);
 }
 
-/* Names may hold '=': every place of one is tried. */
+/* Names may contain '=': every position of one is tried. */
 static int find_pair(struct planning *p, const char *option, const struct assay__value **output,
                      struct assay__input_plan **input)
 {
@@ -173,7 +173,7 @@ static int plan_given(struct planning *p, const char *const *states, size_t coun
 
 /* --- found ------------------------------------------------------------------------------------ */
 
-/* Which output each input would get its next value from, by their names alone. */
+/* Which output would provide the next value of each input, by their names alone. */
 struct names {
     struct assay__state_name *outputs; /* by output */
     struct assay__map *stems;          /* of outputs: the index, or SEVERAL */
@@ -250,7 +250,7 @@ static int plan_found(struct planning *p, const struct names *names)
         certain &= names->outputs[at].state;
         code = add(p, p->graph->outputs[at].name, input, ASSAY__FEEDBACK_NAME);
     }
-    /* A model that takes nothing else is more likely a function than a stream. */
+    /* A model without other inputs is more likely a function than a stream. */
     if (p->count == p->workload->input_count && !certain) p->count = 0;
     return code;
 }
@@ -318,7 +318,8 @@ static bool is_rate(const struct assay__input_plan *plan)
     return named && plan->fill == ASSAY__FILL_CONSTANT && plan->low >= RATE_LEAST;
 }
 
-/* Samples along the last axis of [n], [1, n], [1, 1, n]; -1: it is no wave (or a batch of them). */
+/* Samples along the last axis of [n], [1, n], [1, 1, n]; -1: it is not a waveform (or a batch of
+ * them). */
 static int64_t wave_samples(const struct assay__input_plan *plan)
 {
     bool real = plan->dtype == ASSAY__FLOAT32 || plan->dtype == ASSAY__FLOAT16 ||
