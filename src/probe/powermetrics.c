@@ -79,7 +79,7 @@ void assay__powermetrics_command_set(const char *const *argv)
     replaced_command = argv;
 }
 
-/* --- taking in bytes -------------------------------------------------------------------------- */
+/* --- reading bytes ---------------------------------------------------------------------------- */
 
 /* Takes every whole sample out of the buffer. at_end: see powermetrics.h. */
 static void take_buffer(struct assay__probe *probe, bool at_end)

@@ -14,7 +14,7 @@
 
 #define ASSAY__FAKE_STEADY_MOST 64
 
-/* --- noise that a real machine shows (fake_noise.c) ------------------------------------------- */
+/* --- noise of a real machine (fake_noise.c) --------------------------------------------------- */
 
 /** What the script specifies. Shares are relative to the scripted time: 0.02 is 2 %. All zero: no
  *  noise. */

@@ -60,7 +60,7 @@ void assay__layers_unlink(const char *path);
 /** What to call a node: its name, else its first output's. */
 const char *assay__layers_node_name(const struct assay__node *node);
 
-/* --- the marker: passes its tensor through and writes down when it ran (ort_marker.c) --------- */
+/* --- the marker: passes its tensor through and records when it ran (ort_marker.c) ------------- */
 
 /* the first API version with alias maps, without which a marker copies */
 #define ASSAY__MARKER_API 18

@@ -250,7 +250,7 @@ static OrtStatus *marker_infer(const OrtCustomOp *op, OrtShapeInferContext *cont
     return NULL;
 }
 
-/* --- what the library asks about the operator ------------------------------------------------- */
+/* --- what the library queries about the operator ---------------------------------------------- */
 
 static const char *marker_name(const OrtCustomOp *op)
 {

@@ -15,7 +15,7 @@
 
 struct assay__ort_generation;
 
-/* --- outputs that are inputs of the next run (ort_feedback.c) --------------------------------- */
+/* --- outputs that become inputs of the next run (ort_feedback.c) ------------------------------ */
 
 /* Of one runner of a model: a stream, or a session that times layers. */
 struct assay__ort_feed {

@@ -80,7 +80,7 @@ int assay__coreml_inside(struct assay__coreml *coreml, const char *folder, const
                                 name);
 }
 
-/* --- what the readers share ------------------------------------------------------------------- */
+/* --- shared by the readers -------------------------------------------------------------------- */
 
 int assay__coreml_code(struct assay__coreml *coreml)
 {

@@ -83,7 +83,7 @@ static int add(struct planning *p, const char *output, struct assay__input_plan 
     return assay__arena_failed(p->arena) ? assay__no_memory(p->error) : 0;
 }
 
-/* --- asked for -------------------------------------------------------------------------------- */
+/* --- on request ------------------------------------------------------------------------------- */
 
 /* " (did you mean 'x'?)", else " (it has 'x')" */
 static void suggest(char *out, size_t size, const char *name, const char *candidate, size_t *best)
@@ -306,7 +306,7 @@ int assay__feedback_plan(const struct assay__model *model, const char *const *st
     return code;
 }
 
-/* --- sound ------------------------------------------------------------------------------------ */
+/* --- audio ------------------------------------------------------------------------------------ */
 
 static bool is_rate(const struct assay__input_plan *plan)
 {

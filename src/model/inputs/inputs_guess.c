@@ -301,7 +301,7 @@ static int64_t implied(const struct assay__graph *graph, const char *name, int a
     return -1;
 }
 
-/* --- what an axis is -------------------------------------------------------------------------- */
+/* --- the meaning of an axis ------------------------------------------------------------------- */
 
 static bool is_color(int64_t channels)
 {

@@ -88,7 +88,7 @@ static bool is(const struct assay__node *node, const char *op)
     return strcmp(node->op, op) == 0;
 }
 
-/* --- which axis is the batch, where no symbol says it ----------------------------------------- */
+/* --- which axis is the batch, if no symbol says so -------------------------------------------- */
 
 /* By convention it is the first. Recurrent cells with layout 0 expect X as [time, batch, features]
  * and their states as [directions, batch, hidden], and Scan runs along axis 0 of what it scans: an
@@ -486,7 +486,7 @@ static int trace(struct tracer *tracer, const struct assay__input_plan *plan,
     return code;
 }
 
-/* --- what it holds ---------------------------------------------------------------------------- */
+/* --- its contents ----------------------------------------------------------------------------- */
 
 static void choose(struct assay__input_plan *plan, enum assay__fill fill, double low, double high,
                    const char *why)

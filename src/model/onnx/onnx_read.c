@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-/* --- fields carried verbatim ------------------------------------------------------------------ */
+/* --- fields kept verbatim --------------------------------------------------------------------- */
 
 /* Fields that are carried verbatim. */
 struct carried {

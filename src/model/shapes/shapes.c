@@ -590,7 +590,7 @@ void assay__shapes_free(struct assay__shapes *shapes)
     state_free(state);
 }
 
-/* --- questions -------------------------------------------------------------------------------- */
+/* --- queries ---------------------------------------------------------------------------------- */
 
 const size_t *assay__shapes_order(const struct assay__shapes *shapes)
 {

@@ -43,7 +43,7 @@ static void real_sleep(void *context, uint64_t duration_ns)
     assay__sleep_ns(duration_ns);
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- life cycle ------------------------------------------------------------------------------- */
 
 int assay__sampler_new(const struct assay__sampler_options *options,
                        struct assay__sampler **sampler, struct assay_error *error)

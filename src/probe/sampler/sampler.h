@@ -98,7 +98,7 @@ void assay__sampler_nudge(struct assay__sampler *sampler);
 void assay__sampler_calibrate(struct assay__sampler *sampler, uint64_t duration_ns,
                               uint64_t interval_ns);
 
-/* --- what was seen ---------------------------------------------------------------------------- */
+/* --- what was recorded ------------------------------------------------------------------------ */
 
 struct assay__series {
     const struct assay__probe_ops *ops;
