@@ -9,10 +9,10 @@
 #include <math.h>
 #include <stdio.h>
 
-#define MOST_S 10.0  /* to wait */
-#define LOOK_S 0.5   /* to see how busy it is */
-#define ROUND_UP 1.2 /* multiple of what the launches took, because the next ones may take longer \
-                      */
+#define MOST_S 10.0 /* to wait */
+#define LOOK_S 0.5  /* to see how busy it is */
+/* multiple of what the launches took, because the next ones may take longer */
+#define ROUND_UP 1.2
 
 static double machine_share(double seconds)
 {

@@ -1,5 +1,5 @@
-/* study.h - the analysis of one profile, each part computed at most once, when a builder or a writer
- * first needs it. Everything lives as long as the study; the profile must outlive it.
+/* study.h - the analysis of one profile, each part computed at most once, when a builder or a
+ * writer first needs it. Everything lives as long as the study; the profile must outlive it.
  *
  * Running out of memory is recorded in `failed`: the part is then incomplete, and the report fails
  * once, at its end. */

@@ -62,7 +62,8 @@ static int run_windows(struct measuring *m)
 {
     for (;;) {
         struct assay__window_plan plan;
-        struct assay__taken taken = {m->windows, m->samples.count, m->wall_ns, m->pace_ns, NULL, false};
+        struct assay__taken taken = {m->windows, m->samples.count, m->wall_ns, m->pace_ns, NULL,
+                                     false};
         enum assay__decision decision = assay__goal_next(&m->goal, &taken, &plan);
         if (decision != ASSAY__GOAL_WINDOW) {
             int code = assay__summary_compute(&m->samples, 1, m->warmup < 0, true, m->step_ns,

@@ -15,8 +15,8 @@
 #define ASSAY__ONNX_IR 13              /* the newest known versions: newer ones are read too */
 #define ASSAY__ONNX_OPSET 26
 
-#define ASSAY__ONNX_TEXT \
-    (1u << 20) /* longer string attributes are not copied: s is "", and raw has them */
+/* longer string attributes are not copied: s is "", and raw has them */
+#define ASSAY__ONNX_TEXT (1u << 20)
 
 enum assay__onnx_field {
     /* ModelProto */

@@ -567,8 +567,8 @@ static void encode(struct writer *writer)
  * block by block: memory stays at a megabyte whatever the model's size. Offsets in the data file
  * are multiples of a page, so that a reader can map each tensor; the gaps are holes. Not synced to
  * disk: the files are results that can be recreated. */
-#define BLOCK ((size_t)1 << 20) /* bytes generated or collected at a time: fits in a core's cache \
-                                 */
+/* bytes generated or collected at a time: fits in a core's cache */
+#define BLOCK ((size_t)1 << 20)
 
 #define CHUNK ((size_t)16 << 20) /* bytes between two checks of the interrupt flag */
 

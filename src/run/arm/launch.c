@@ -42,13 +42,13 @@
 #define DISTURBED_OFTEN 4u    /* if such windows are the majority, disturbance is normal here */
 #define LEFT_OUT_MOST 2.0     /* time of discarded windows, relative to that of windows kept … */
 #define LEFT_OUT_LEAST_S 1.0  /* … and always allowed */
-#define LEFT_OUT_SHARE 0.25   /* of the time to measure, if that was derived from the loading time \
-                               */
-#define DROPPED_MORE 2u       /* discarded blocks of layers, beyond the number kept */
-#define BLOCKS_WANTED 5u      /* of layers, over all windows */
-#define BLOCKS_LEAST 3u       /* that count … */
-#define LAYERS_AGREE 0.04     /* … if the sum is this close to the latency; else … */
-#define WINDOWS_MORE 5u       /* … there are more windows, at most this many */
+/* of the time to measure, if that was derived from the loading time */
+#define LEFT_OUT_SHARE 0.25
+#define DROPPED_MORE 2u   /* discarded blocks of layers, beyond the number kept */
+#define BLOCKS_WANTED 5u  /* of layers, over all windows */
+#define BLOCKS_LEAST 3u   /* that count … */
+#define LAYERS_AGREE 0.04 /* … if the sum is this close to the latency; else … */
+#define WINDOWS_MORE 5u   /* … there are more windows, at most this many */
 #define LAYERS_MOST 1000000u
 #define PACE_SAMPLES 101u
 
