@@ -7,14 +7,13 @@
 
 /* A larger batch is worth trying if at least this much of the time is independent of it. */
 #define BATCH_FIXED_SHARE 0.2
-#define FIXED_ALL \
-    0.95 /* from here on the share is practically all of it: timing layers adds as much */
+/* from here on the share is practically all of it: timing layers adds as much */
+#define FIXED_ALL 0.95
 #define BATCH_MOST 64 /* above this a batch is not small */
-#define ROOF_NEAR                                                                   \
-    0.3 /* below this share of its roof, reading weights is not what takes the time \
-         */
-#define STEP_LOSS \
-    0.9 /* share of the samples per second of its smaller neighbour that a size must keep */
+/* below this share of its roof, reading weights is not what takes the time */
+#define ROOF_NEAR 0.3
+/* share of the samples per second of its smaller neighbour that a size must keep */
+#define STEP_LOSS 0.9
 #define NAMES_MOST 4 /* in a sentence */
 
 /* Cost of an inference regardless of the number of samples: the engine's part, layer calls, and the

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#define DISPATCH_SHARE \
-    0.3 /* share of the latency spent in calls: above it, computing takes less time */
+/* share of the latency spent in calls: above it, computing takes less time */
+#define DISPATCH_SHARE 0.3
 #define DISPATCH_LAYERS 8  /* with fewer there are no neighbours to merge */
 #define DISPATCH_LOCAL 2.0 /* merging neighbours in pairs halves the calls */
 #define MEMORY_SHARE 0.5

@@ -132,7 +132,7 @@ static bool affine(const struct assay__advice *a, size_t node, struct assay__fol
     return any;
 }
 
-/* --- were they fused? ------------------------------------------------------------------------- */
+/* --- whether they were fused ------------------------------------------------------------------ */
 
 struct pattern {
     group_fn *find;

@@ -43,7 +43,7 @@ static enum assay__rule_outcome by_share(struct assay__advice *a)
     return assay__rule_found(a, assay__amdahl(share, (double)INFINITY));
 }
 
-/* --- nodes that could go ---------------------------------------------------------------------- */
+/* --- unnecessary nodes ------------------------------------------------------------------------ */
 
 /* Operators whose nodes can do nothing; or (`before`) whose output may be read only by another such
  * node, so that the two can be merged. */

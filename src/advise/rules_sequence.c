@@ -10,8 +10,8 @@
 #include <string.h>
 
 #define STEPS_LEAST 8 /* shorter loops are not worth another form */
-#define ENGINE_SHARE \
-    0.05 /* share of the latency in the engine's cost per run, which grows with the nodes */
+/* share of the latency in the engine's cost per run, which grows with the nodes */
+#define ENGINE_SHARE 0.05
 #define SCAN_SHARE 0.5
 /* share of the FLOPs that the wiring needs: above it sparsity gains nothing */
 #define NEEDED_SHARE 0.75

@@ -100,7 +100,7 @@ static void set_interval(struct assay__ratio *out, const double *ratios, size_t 
     if (out->ci.low <= 1 && out->ci.high >= 1 && out->p_value < level) out->p_value = level;
 }
 
-/* --- the fast end ----------------------------------------------------------------------------- */
+/* --- the fastest launches --------------------------------------------------------------------- */
 
 /* Whether b is slower than a, judging by the least disturbed launches.
  *

@@ -10,8 +10,8 @@
 
 #define ASSAY__TRACK_ABI 2
 #define ASSAY__TRACK_SYMBOL "assay_track"
-#define ASSAY__TRACK_CLASSES \
-    48 /* class c: 2^c <= size < 2^(c+1); size 0 is in class 0; the last one has no end */
+/* class c: 2^c <= size < 2^(c+1); size 0 is in class 0; the last one has no end */
+#define ASSAY__TRACK_CLASSES 48
 #define ASSAY__TRACK_SITE_TEXT 512
 
 enum assay__track_phase {

@@ -30,8 +30,8 @@
 #include <sys/stat.h>
 
 #define FORMAT 1
-#define KERNELS \
-    1 /* incremented when a kernel or a definition changes: older files become invalid */
+/* incremented when a kernel or a definition changes: older files become invalid */
+#define KERNELS 1
 #define FILE_MOST ((size_t)1 << 20)
 #define ROWS_MOST 1024
 #define OTHER_SHARE 0.05 /* above this a ceiling may be too low */

@@ -248,7 +248,7 @@ void assay__ane_width_slice(struct assay__check *check)
     }
 }
 
-/* --- shapes that data decides ----------------------------------------------------------------- */
+/* --- shapes that depend on data --------------------------------------------------------------- */
 
 static bool is_open(const struct assay__shape_entry *shape)
 {

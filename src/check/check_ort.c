@@ -237,7 +237,7 @@ int assay__check_ort_profile(struct assay__check *check, const struct assay__che
     return code;
 }
 
-/* --- asking ----------------------------------------------------------------------------------- */
+/* --- queries ---------------------------------------------------------------------------------- */
 
 static int keep_reason(struct assay__check *check, const char *format, const char *what)
 {
@@ -297,7 +297,7 @@ static int ask(struct search *search, const char *model_path, struct assay__assi
     return 0;
 }
 
-/* --- the answer over the nodes ---------------------------------------------------------------- */
+/* --- the result for the nodes ----------------------------------------------------------------- */
 
 bool assay__check_name_nodes(struct assay__model *model)
 {

@@ -122,7 +122,7 @@ static int print_advice(const struct advise_options *o, const struct assay__advi
     return status ? status : written;
 }
 
-/* --- a kept profile, a model ------------------------------------------------------------------ */
+/* --- a saved profile, a model ----------------------------------------------------------------- */
 
 /* kept: the argument is a saved profile, not a model to run. */
 static int advise(const struct assay__invocation *invocation, bool kept)

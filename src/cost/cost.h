@@ -1,5 +1,5 @@
-/* cost.h - what a node computes and moves: tables, one row per operator, formula in the row's
- * comment. Unknown is NaN. */
+/* cost.h - what a node computes and moves: tables with one row per operator, and the formula in the
+ * row's comment. Unknown is NaN. */
 #ifndef ASSAY_COST_H
 #define ASSAY_COST_H
 

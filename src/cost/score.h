@@ -32,8 +32,8 @@ void assay__score(const struct assay_metrics *metrics, bool host, struct assay__
 /** Puts score.efficiency, or why it is unavailable. 0 or ASSAY_ENOMEM. */
 int assay__score_put(struct assay_metrics *metrics, bool host);
 
-/** The metric of the memory that counts: unified memory where it is known, else the device's own,
- *  else the worker's. */
+/** The metric of the memory that counts: unified memory if it is known, else the device's own, else
+ * the worker's. */
 const struct assay_metric *assay__peak_memory(const struct assay_metrics *metrics, bool host);
 
 #endif

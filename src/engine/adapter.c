@@ -50,7 +50,7 @@ typedef void destroy_instance_fn(VkInstance instance, const void *allocator);
 typedef int32_t enumerate_fn(VkInstance instance, uint32_t *count, VkPhysicalDevice *devices);
 typedef void properties_fn(VkPhysicalDevice device, struct device_properties *properties);
 
-/* POSIX promises that an object pointer from dlsym() can be called; ISO C has no cast for it. */
+/* POSIX guarantees that an object pointer from dlsym() can be called; ISO C has no cast for it. */
 union vulkan_symbol {
     void *object;
     create_instance_fn *create;

@@ -62,7 +62,8 @@ struct assay__session_options {
                     error */
     const char *provider_options; /* of the device's provider: "key=value;key=value"; NULL: none */
     const char *model_name;       /* what messages call the model; NULL: its path */
-    /* outputs of a step of a stream that are inputs of its next one, from `inputs` on; borrowed */
+    /* outputs of a step that become inputs of the stream's next step, starting with `inputs`;
+     * borrowed */
     const struct assay__feedback *feedback;
     size_t feedback_count;
 };

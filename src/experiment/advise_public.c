@@ -122,7 +122,7 @@ int assay__advise_model(const struct assay__run_options *given,
     return code;
 }
 
-/* --- a kept profile --------------------------------------------------------------------------- */
+/* --- a saved profile -------------------------------------------------------------------------- */
 
 /* Tries the findings in separate arms; findings record what cannot be run at all. */
 static int verify_profile(const struct assay__run_options *run,

@@ -93,7 +93,7 @@ static int judge_outputs(struct assay__arms *arms, const struct assay__sweep_pla
     return code;
 }
 
-/* --- the best two again ----------------------------------------------------------------------- */
+/* --- running the best two again --------------------------------------------------------------- */
 
 static int confirm(struct assay__arms *arms, const struct assay__sweep_plan *plan,
                    struct assay__sweep_tally *tally, struct assay_error *error)

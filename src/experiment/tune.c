@@ -144,7 +144,7 @@ void assay__tune_skip(struct assay__tune *tune, size_t point)
     tune->state[point] = BANNED;
 }
 
-/* --- belief ----------------------------------------------------------------------------------- */
+/* --- predictions ------------------------------------------------------------------------------ */
 
 static int fit_surrogate(struct assay__tune *tune, size_t count, bool adapt)
 {

@@ -187,7 +187,7 @@ static int try_each(struct assay__verifying *v, struct assay_error *error)
     return code;
 }
 
-/* --- all that helped -------------------------------------------------------------------------- */
+/* --- everything that helped ------------------------------------------------------------------- */
 
 static int try_together(struct assay__verifying *v, struct assay_error *error)
 {

@@ -54,7 +54,7 @@ int assay__verify_collect(struct assay__verifying *v)
     return 0;
 }
 
-/* --- all that helped -------------------------------------------------------------------------- */
+/* --- everything that helped ------------------------------------------------------------------- */
 
 /* Two of a kind, two precisions, two levels of optimisation, and fixed sizes with a larger batch
  * exclude each other. */
@@ -182,7 +182,7 @@ int assay__verify_open(struct assay__verifying *v, struct assay__attempt *attemp
     return code;
 }
 
-/* --- a kept profile --------------------------------------------------------------------------- */
+/* --- a saved profile -------------------------------------------------------------------------- */
 
 /* "seq=16" for the symbols that are not the first dimension of an input, so that the batch can
  * still change. */

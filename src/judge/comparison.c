@@ -83,7 +83,7 @@ static struct assay__comparison_row read_row(const struct assay_profile *profile
     return row;
 }
 
-/* --- launches against launches ---------------------------------------------------------------- */
+/* --- comparing launches ----------------------------------------------------------------------- */
 
 /* How many times as fast b is. */
 static struct assay__ratio speed_ratio(const struct assay__trial *a, const struct assay__trial *b,

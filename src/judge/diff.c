@@ -44,7 +44,7 @@ const char *assay__diff_likelihood(int weight)
     return weight >= 80 ? "likely" : weight >= 50 ? "possible" : "unlikely";
 }
 
-/* --- one number against another --------------------------------------------------------------- */
+/* --- comparing two numbers -------------------------------------------------------------------- */
 
 struct assay__diff_delta assay__diff_no_delta(const char *reason)
 {

@@ -161,7 +161,7 @@ void assay__diff_layer_ops(struct assay__buf *out, const struct assay__diff *dif
 /** "3 → 1 layers", "only in a.assay", "matched by position"; often nothing. Unescaped. */
 void assay__diff_layer_remark(struct assay__buf *out, const struct assay__diff *diff,
                               const struct assay__diff_layer *row);
-/* --- between the files of this subject -------------------------------------------------------- */
+/* --- shared by the files of this subject ------------------------------------------------------ */
 
 struct assay__diff_values {
     struct assay__launch_values launches; /* may have values that are not above 0 */

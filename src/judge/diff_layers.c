@@ -19,7 +19,7 @@
 
 enum { SPECIAL = 3 }; /* engine, unattributed, the sum */
 
-/* --- do names mean the same ------------------------------------------------------------------- */
+/* --- whether names mean the same -------------------------------------------------------------- */
 
 static const char *first_name(const struct assay__layer *layer)
 {

@@ -187,7 +187,7 @@ void assay__axes_add(struct assay__axes *axes, const struct assay__trial *trial)
     }
 }
 
-/* --- what is judged of it --------------------------------------------------------------------- */
+/* --- what it is judged by --------------------------------------------------------------------- */
 
 /* Of the metric, or of `other` (NULL: none) if only that is known. */
 static struct assay__number number(const struct assay__trial *trial, const char *name,

@@ -44,7 +44,7 @@ struct assay__axes {
 };
 void assay__axes_add(struct assay__axes *axes, const struct assay__trial *trial);
 
-/* --- what is judged of it --------------------------------------------------------------------- */
+/* --- what it is judged by --------------------------------------------------------------------- */
 
 struct assay__number {
     double value; /* base unit; NaN unknown */

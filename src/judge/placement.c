@@ -141,7 +141,7 @@ static int put_placement(struct assay_profile *profile, struct assay__trial *tri
     return code ? code : assay_metrics_failed(to);
 }
 
-/* --- asking ----------------------------------------------------------------------------------- */
+/* --- queries ---------------------------------------------------------------------------------- */
 
 static int ask(const struct assay__run_options *o, const char *model_path,
                struct assay__check **check, struct assay_error *error)

@@ -182,7 +182,7 @@ int assay__require_of(const struct assay__trial *trial, struct assay__arena *are
     return 0;
 }
 
-/* --- kept with the trial ---------------------------------------------------------------------- */
+/* --- stored with the trial -------------------------------------------------------------------- */
 
 /* Stored as typed fields, and in one line as an option. */
 int assay__require_apply(struct assay_profile *profile, struct assay__trial *trial,

@@ -94,7 +94,7 @@ bool assay__sweep_overlap(const struct assay__sweep_point *a, const struct assay
 /** Index into sweep->axes; SIZE_MAX: it does not vary. */
 size_t assay__sweep_axis(const struct assay__sweep *sweep, enum assay__axis axis);
 
-/* --- parts of it, between its files ----------------------------------------------------------- */
+/* --- its parts, shared by its files ----------------------------------------------------------- */
 
 /** Costs of the successful launches: s per sample (throughput), s per inference (latency), J per
  * inference (energy). *direct: they are those of the goal; otherwise, because a launch has no such

@@ -306,7 +306,7 @@ static const char *find_gain(struct assay__sweep *sweep, struct assay__arena *ar
         assay__digits(a->judged.latency.value / b->judged.latency.value, 3).text);
 }
 
-/* --- the best two again ----------------------------------------------------------------------- */
+/* --- running the best two again --------------------------------------------------------------- */
 
 struct arm {
     size_t point; /* SIZE_MAX: its label is no point's */

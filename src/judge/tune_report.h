@@ -64,7 +64,7 @@ const char *assay__tune_snippet(const struct assay_profile *profile,
                                 const struct assay__tune_result *result, const char *language,
                                 struct assay__arena *arena);
 
-/* --- between its files ------------------------------------------------------------------------ */
+/* --- shared by its files ---------------------------------------------------------------------- */
 
 /** Costs of the good launches. */
 struct assay__launch_values assay__tune_costs(const struct assay__trial *trial,

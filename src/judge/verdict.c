@@ -27,7 +27,7 @@ size_t assay__count_words(const char *text)
     return words;
 }
 
-/* --- what the sentence rests on --------------------------------------------------------------- */
+/* --- what the sentence is based on ------------------------------------------------------------ */
 
 static const char *noun_of(const struct assay__trial *trial, struct assay__arena *arena)
 {

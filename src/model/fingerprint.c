@@ -1,11 +1,11 @@
-/* fingerprint.c - what a model is, in one short word: the first 64 bits of the SHA-256 of a
+/* fingerprint.c - the identity of a model in one short word: the first 64 bits of the SHA-256 of a
  * canonical form of its structure (operator sets, operators, how values connect, attributes,
  * shapes), not of its weights.
  *
  * Values inside the graph are numbered by first appearance, so renaming them changes nothing;
- * inputs and outputs count with their names. Attributes are taken in order of name. Numbers are
- * hashed in as few bytes as they take, the lowest first. Integer tensors of at most SMALL_TENSOR
- * elements count with their values: they are shapes and axes, that is structure. */
+ * inputs and outputs count with their names. Attributes are in order of name. Numbers are hashed in
+ * as few bytes as possible, the lowest first. Integer tensors of at most SMALL_TENSOR elements
+ * count with their values: they are shapes and axes, which are part of the structure. */
 #include "model/graph.h"
 #include "model/onnx/onnx.h"
 #include "model/sha256.h"
@@ -19,7 +19,7 @@
 
 struct hash {
     struct assay__sha256 sha;
-    uint8_t pending[1024]; /* gathered, because nearly all of it comes in single bytes */
+    uint8_t pending[1024]; /* buffered, because nearly all of it comes in single bytes */
     size_t pending_size;
     struct assay__map *numbers; /* value name -> number */
     int failed;
@@ -31,7 +31,7 @@ static void flush(struct hash *hash)
     hash->pending_size = 0;
 }
 
-/* Seven bits a byte, the last without the top bit: nearly all numbers are small, and hashing is
+/* Seven bits per byte, the last without the top bit: nearly all numbers are small, and hashing is
  * most of the work. */
 static void add_u64(struct hash *hash, uint64_t value)
 {
@@ -166,7 +166,7 @@ static void add_node(struct hash *hash, const struct assay__node *node, int dept
         return;
     }
     for (size_t i = 0; i < node->attr_count; i++) {
-        size_t at = i; /* insertion: a handful, in order already in most files */
+        size_t at = i; /* insertion sort: a handful, already in order in most files */
         for (; sorted == few && at > 0 && strcmp(sorted[at - 1]->name, node->attrs[i].name) > 0;
              at--)
             sorted[at] = sorted[at - 1];
@@ -206,7 +206,7 @@ static void add_graph(struct hash *hash, const struct assay__graph *graph, int d
     }
 }
 
-/* Names inside a function are its own. */
+/* Names inside a function are local. */
 static void add_function(struct hash *hash, const struct assay__function *function,
                          const char *name)
 {

@@ -1,7 +1,7 @@
 /* graph.c - building and looking up: the data types, an empty model, nodes, attributes, values,
  * initializers, metadata. Arrays grow inside the model's arena by doubling; the old array is left
- * behind, so a model that is edited takes at most twice its size. Growing moves an array: pointers
- * to its elements are good until the next add to the same array. */
+ * behind, so an edited model takes at most twice its size. Growing moves an array: pointers to its
+ * elements are valid until the next add to the same array. */
 #include "model/graph.h"
 
 #include "base/buf.h"
@@ -74,7 +74,7 @@ void assay__model_free(struct assay__model *model)
 
 /* --- building --------------------------------------------------------------------------------- */
 
-/* What an edit that cannot be done returns. */
+/* The result of an edit that is not possible. */
 static int fail(struct assay__model *model)
 {
     model->failed = true;
@@ -89,7 +89,7 @@ static void *copy_array(struct assay__arena *arena, const void *old, size_t coun
     return fresh;
 }
 
-/* Room for one more element after `count`; false when there is none. */
+/* Makes room for one more element after `count`; false if out of memory. */
 static bool grow(struct assay__model *model, void *items, size_t count, size_t *capacity,
                  size_t size)
 {
@@ -133,7 +133,7 @@ struct assay__node *assay__graph_add_node(struct assay__model *model, struct ass
     return &graph->nodes[graph->node_count++];
 }
 
-/* `attr` replaces the attribute of its name, or is added. */
+/* Replaces the attribute with the same name, or adds it. */
 static int set_attr(struct assay__model *model, struct assay__node *node, const char *name,
                     struct assay__attr attr)
 {
@@ -213,8 +213,8 @@ int assay__graph_add_value(struct assay__model *model, struct assay__value **lis
                            const struct assay__dim *dims)
 {
     struct assay__arena *arena = model->arena;
-    /* Lists have a power-of-two size of at least 4 (the reader sees to that), so a full one
-     * shows in its count. */
+    /* Lists have a power-of-two size of at least 4 (the reader ensures that), so its count shows
+     * when it is full. */
     if (*count == 0 || (*count >= 4 && (*count & (*count - 1)) == 0)) {
         void *fresh = copy_array(arena, *list, *count, *count ? 2 * *count : 4, sizeof **list);
         if (!fresh) return fail(model);
@@ -343,7 +343,7 @@ struct interning {
 
 static void take(struct interning *all, const char **name)
 {
-    if (!*name || !**name) return; /* "" is tested by looking at it: nothing to gain */
+    if (!*name || !**name) return; /* "" is tested directly: nothing to gain */
     if (all->names) {
         *name = assay__names_add(all->names, *name);
         return;
@@ -393,10 +393,10 @@ int assay__model_intern(struct assay__model *model)
 /* --- metadata --------------------------------------------------------------------------------- */
 
 /* metadata_props are pairs of text (StringStringEntryProto) among the fields of the model's
- * `extra`, which is kept as it was read. Looking up decodes on the way; setting builds `extra` anew
- * in the arena. A handful of entries: nothing is indexed. */
+ * `extra`, which is kept as it was read. A lookup decodes as it goes; setting rebuilds `extra` in
+ * the arena. There is only a handful of entries: nothing is indexed. */
 
-/* The key and value of one entry; false when it is damaged. A missing field is an empty text. */
+/* The key and value of one entry; false if it is damaged. A missing field is an empty text. */
 static bool read_entry(const struct assay__wire_field *entry, struct assay__wire_field *key,
                        struct assay__wire_field *value)
 {

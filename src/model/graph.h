@@ -1,6 +1,6 @@
 /* graph.h - a model in memory: the ONNX view (names, nodes, attributes, shapes, initializers).
- * Weights stay in the mapped file. All strings and arrays live in the model's arena. Names are
- * what joins things, as in ONNX; "" is an absent optional. */
+ * Weights stay in the mapped file. All strings and arrays are in the model's arena. Things are
+ * connected by name, as in ONNX; "" is a missing optional one. */
 #ifndef ASSAY_MODEL_GRAPH_H
 #define ASSAY_MODEL_GRAPH_H
 
@@ -72,21 +72,21 @@ struct assay__value {
     enum assay__dtype dtype;
     int rank; /* -1 unknown */
     struct assay__dim *dims;
-    /* raw TypeProto for kinds we carry but do not interpret; NULL for tensors */
+    /* raw TypeProto for kinds that are kept but not interpreted; NULL for tensors */
     const uint8_t *type_proto;
     size_t type_proto_size;
     /* the ValueInfoProto as read: written back verbatim while the fields above still agree with
        it; NULL when built */
     const uint8_t *raw;
     size_t raw_size;
-    /* what a caller of shape inference will feed: all elements of a list of integers or booleans;
-       NULL not known */
+    /* the values that a caller of shape inference will provide: all elements of a list of integers
+     * or booleans; NULL unknown */
     const int64_t *contents;
     size_t content_count;
 };
 
-/* Weights that a builder describes instead of holding: float32, element i a pure function of
- * (seed, i), so that any block can be made at any time. tensor_data.h has the function. */
+/* Weights that a builder describes instead of storing: float32, element i a pure function of (seed,
+ * i), so that any block can be generated at any time. tensor_data.h has the function. */
 struct assay__generator {
     uint64_t seed;
     float mean, deviation; /* deviation 0: the constant `mean` */
@@ -99,17 +99,19 @@ struct assay__tensor {
     int64_t *dims;
     int64_t elements; /* checked product */
     /* raw little-endian bytes (maybe unaligned): into the mapping, into the arena (small typed
-       fields), or NULL when external, string, or a large typed field that is carried undecoded */
+     * fields), or NULL if external, string, or a large typed field that is kept undecoded */
     const uint8_t *data;
     size_t data_size;
     bool external;
-    const char *location; /* external: file beside the model (checked: no absolute path, no "..") */
+    /* external: file next to the model (checked: no absolute path, no "..") */
+    const char *location;
     uint64_t offset, length; /* external; length 0 = to the end by shape */
     const char **strings;    /* STRING tensors */
     size_t string_count;
-    const struct assay__generator *generator; /* data is made when it is needed; NULL otherwise */
-    /* A SparseTensorProto (dims and elements are the dense ones): numbers really stored, and their
-       bytes with the indices; -1 for a dense tensor. Kept verbatim in the graph's `sparse`. */
+    const struct assay__generator *generator; /* data is generated when needed; NULL otherwise */
+    /* A SparseTensorProto (dims and elements are the dense ones): numbers actually stored, and
+     * their bytes including the indices; -1 for a dense tensor. Kept verbatim in the graph's
+     * `sparse`. */
     int64_t nonzeros;
     int64_t sparse_bytes;
     /* the TensorProto as read: written back verbatim while the fields above still agree with it;
@@ -161,8 +163,9 @@ struct assay__attr {
 
 struct assay__node {
     const char *name, *op, *domain, *doc; /* domain "" = ai.onnx */
-    const char *source_op; /* what it was called in a file of another format ("conv" in a Core ML
-                              program that became Conv); NULL for ONNX */
+    /* its name in a file of another format ("conv" in a Core ML program that became Conv); NULL for
+     * ONNX */
+    const char *source_op;
     const char **inputs;
     size_t input_count;
     const char **outputs;
@@ -176,8 +179,9 @@ struct assay__node {
 
 struct assay__graph {
     const char *name;
-    const struct assay__names *names; /* of the model, in its main graph once interned; or NULL */
-    struct assay__node *nodes;        /* file order (topological in a valid file) */
+    /* names of the model, in its main graph once interned; or NULL */
+    const struct assay__names *names;
+    struct assay__node *nodes; /* file order (topological in a valid file) */
     size_t node_count, node_capacity;
     struct assay__value *inputs, *outputs, *values; /* values: value_info */
     size_t input_count, output_count, value_count, value_capacity;
@@ -197,8 +201,8 @@ struct assay__opset {
     int64_t version;
 };
 
-/* A model-local function (FunctionProto). `body` holds its nodes; inputs and outputs are names
- * only. */
+/* A model-local function (FunctionProto). `body` has its nodes; inputs and outputs are only
+ * names. */
 struct assay__function {
     const char *name, *domain, *overload;
     const char **inputs, **outputs, **attributes; /* attributes without a default */
@@ -210,16 +214,16 @@ struct assay__function {
     struct assay__graph *body;
 };
 
-/* A weight that the file holds compressed (Core ML): the dense tensor and what is stored. The
- * model's graph holds the stored tensors and the operator that makes the dense one of them. */
+/* A weight that is compressed in the file (Core ML): the dense tensor and what is stored. The
+ * model's graph has the stored tensors and the operator that creates the dense one from them. */
 struct assay__stored_weight {
     const char *name;   /* the dense tensor */
     const char *scheme; /* "palettised", "quantised", "sparse", "sparse + palettised", … */
     const char *detail; /* "16 entries, 4 tables", "per block of 32", "1706 non-zeros"; "" */
-    double bits;        /* per stored number: of an index, a quantised or a non-zero number */
+    double bits;        /* bits per stored number: an index, a quantised or a non-zero number */
     int64_t logical_elements;
-    int64_t stored_bytes;    /* all of it: tables, scales, masks too */
-    int64_t stored_elements; /* what assay__model_parameters counts of it */
+    int64_t stored_bytes;    /* total, including tables, scales and masks */
+    int64_t stored_elements; /* what assay__model_parameters counts */
     enum assay__dtype dtype; /* of the dense tensor */
 };
 
@@ -243,37 +247,37 @@ struct assay__model {
     size_t extra_size;
     size_t function_count;
     const char **function_names; /* "domain:name" */
-    struct assay__names *names;  /* what assay__model_intern gathered; NULL before */
-    bool failed; /* an edit failed: sticky, so that a run of edits is checked once at its end */
+    struct assay__names *names;  /* filled by assay__model_intern; NULL before */
+    bool failed; /* an edit failed: sticky, so that a series of edits is checked once at its end */
 };
 
-/** Maps and parses. Bounds-checked; weights are never copied or touched. One clear line for:
- *  missing, a folder, empty, not ONNX, truncated, lying lengths, too deep. Does not validate
- *  semantics. */
+/** Maps and parses. Bounds-checked; weights are never copied or accessed. One clear line for:
+ * missing, a folder, empty, not ONNX, truncated, false lengths, nested too deeply. Does not
+ * validate semantics. */
 int assay__model_read(const char *path, struct assay__model **model, struct assay_error *error);
 /** The same over memory that outlives the model (fuzzers, tests). */
 int assay__model_parse(const uint8_t *data, size_t size, struct assay__model **model,
                        struct assay_error *error);
-/** Checks what running needs: no cycle, every input produced, no duplicate outputs, external
- *  files present and long enough; of the bodies of local functions too. */
+/** Checks what running needs: no cycle, every input produced, no duplicate outputs, external files
+ * present and long enough; also in the bodies of local functions. */
 int assay__model_check(const struct assay__model *model, struct assay_error *error);
 struct assay__model *assay__model_new(void); /* empty, for builders */
 void assay__model_free(struct assay__model *model);
 
-/** Writes model to a temporary beside `path` and renames it; `path` may be the file the model was
- *  read from. Tensor data that lies in memory or a mapping is streamed, never copied; generated
- *  weights are made on the way. A model that would not fit into one file (2 GB; we stop at 1.9)
- *  gets its initializers of 1 KiB and more in `path`.data beside it. External tensors of a model
- *  that was read keep their reference where it still leads to the same file, and are copied into
- *  `path`.data otherwise; those of a built model (path "") are written as they say. */
+/** Writes the model to a temporary file next to `path` and renames it; `path` may be the file the
+ * model was read from. Tensor data in memory or a mapping is streamed, never copied; generated
+ * weights are produced on the way. A model that would not fit into one file (2 GB; we stop at 1.9)
+ * has its initializers of 1 KiB and more in `path`.data next to it. External tensors of a model
+ * that was read keep their reference if it still leads to the same file, and are copied into
+ * `path`.data otherwise; those of a built model (path "") are written as given. */
 int assay__model_write(const struct assay__model *model, const char *path,
                        struct assay_error *error);
-/** The same, given up with ASSAY_EINTERRUPTED, and no file left, once *interrupt is not 0. */
+/** The same, but stops with ASSAY_EINTERRUPTED, leaving no file, once *interrupt is not 0. */
 int assay__model_write_until(const struct assay__model *model, const char *path,
                              const volatile int *interrupt, struct assay_error *error);
 
 /* Editing and looking up. Everything is copied into the model's arena. NULL/-ENOMEM on failure, and
- * the model's `failed` is set. Setting an attribute of the node NULL does nothing. */
+ * the model's `failed` is set. Setting an attribute of a NULL node does nothing. */
 struct assay__node *assay__graph_add_node(struct assay__model *model, struct assay__graph *graph,
                                           const char *op, const char *name,
                                           const char *const *inputs, size_t input_count,
@@ -290,79 +294,78 @@ int assay__node_set_floats(struct assay__model *model, struct assay__node *node,
                            const float *values, size_t count);
 int assay__node_set_graph(struct assay__model *model, struct assay__node *node, const char *name,
                           struct assay__graph *graph);
-/** The tensor is borrowed and must lie in the arena. */
+/** The tensor is borrowed and must be in the arena. */
 int assay__node_set_tensor(struct assay__model *model, struct assay__node *node, const char *name,
                            struct assay__tensor *tensor);
 int assay__graph_add_value(struct assay__model *model, struct assay__value **list, size_t *count,
                            const char *name, enum assay__dtype dtype, int rank,
                            const struct assay__dim *dims); /* to inputs, outputs or values */
-/** data is borrowed and must outlive the model (or lie in its arena); NULL: the caller makes the
- *  tensor external. */
+/** data is borrowed and must outlive the model (or be in its arena); NULL: the caller makes the
+ * tensor external. */
 struct assay__tensor *assay__graph_add_initializer(struct assay__model *model,
                                                    struct assay__graph *graph, const char *name,
                                                    enum assay__dtype dtype, int rank,
                                                    const int64_t *dims, const void *data,
                                                    size_t data_size);
-/** Body k of a node, of all its attributes in order; NULL past the last. */
+/** Body k of a node, over all its attributes in order; NULL past the end. */
 struct assay__graph *assay__node_body(const struct assay__node *node, size_t k);
 const struct assay__attr *assay__node_attr(const struct assay__node *node, const char *name);
 float assay__node_float(const struct assay__node *node, const char *name, float otherwise);
 int64_t assay__node_int(const struct assay__node *node, const char *name, int64_t otherwise);
 const struct assay__tensor *assay__graph_initializer(
     const struct assay__graph *graph, const char *name); /* linear; build a map for loops */
-/** Initializer i, the sparse ones after the dense; NULL past the last. */
+/** Initializer i, the sparse ones after the dense; NULL past the end. */
 struct assay__tensor *assay__graph_tensor(const struct assay__graph *graph, size_t i);
-/** Execution order (Kahn, file order among the ready). order has node_count entries.
- *  ASSAY_EFORMAT on a cycle, naming a node on it. */
+/** Execution order (Kahn; ready nodes in file order). order has node_count entries. ASSAY_EFORMAT
+ * on a cycle, naming a node on it. */
 int assay__graph_order(const struct assay__graph *graph, size_t *order, struct assay_error *error);
-/** List i of numbers that an operator of ai.onnx.ml holds in its attributes, as a tensor without
- *  dims, and how many of them were trained (a tree's thresholds and leaves, not the indices of its
- *  nodes). false: there is no list i. */
+/** List i of numbers in the attributes of an operator of ai.onnx.ml, as a tensor without dims, and
+ * how many of them were trained (a tree's thresholds and leaves, not the indices of its nodes).
+ * false: there is no list i. */
 bool assay__node_learned(const struct assay__node *node, size_t i, struct assay__tensor *tensor,
                          int64_t *trained);
 /** elements: trainable parameters as the initializers and Constant nodes (of more than one number)
- *  of all graphs have them, but not scalars, int64, bool and string tensors (constants, shapes,
- *  indices) and not tensors used only as BatchNormalization's running mean and variance or as a
- *  scale or zero point of a quantised operator (parameters.c lists them). Quantised weights count
- *  one for each number, also where several share a byte; a sparse tensor counts its dense elements,
- *  and what ConstantOfShape makes of a constant shape in the place of a weight counts like that
- *  weight (parameters.c has the rule). bytes: what all of them take as stored, trainable or not (a
- *  sparse one: its values and indices; one made by ConstantOfShape: none). What operators of
- *  ai.onnx.ml hold in their attributes counts too: coefficients, support vectors, thresholds and
- *  leaves of trees. Local functions are not entered: inline them first. false when a size
- *  overflows. */
+ * of all graphs have them, but not scalars, int64, bool and string tensors (constants, shapes,
+ * indices) and not tensors used only as BatchNormalization's running mean and variance or as a
+ * scale or zero point of a quantised operator (parameters.c lists them). Quantised weights count
+ * once per number, even if several share a byte; a sparse tensor counts its dense elements, and
+ * what ConstantOfShape generates instead of a weight counts like that weight (parameters.c has the
+ * rule). bytes: the size of all of them as stored, trainable or not (a sparse one: its values and
+ * indices; one generated by ConstantOfShape: none). Numbers in the attributes of operators of
+ * ai.onnx.ml count too: coefficients, support vectors, thresholds and leaves of trees. Local
+ * functions are not entered: inline them first. false if a size overflows. */
 bool assay__model_parameters(const struct assay__model *model, int64_t *elements, int64_t *bytes);
-/** Calls visit for each tensor that ConstantOfShape makes in the place of a weight, in all graphs,
- *  trainable or not: name, dtype, rank and elements are set, dims and data are not. Those whose
- *  size overflows are left out. 0, what visit returned, or ASSAY_ENOMEM. */
+/** Calls visit for each tensor that ConstantOfShape generates instead of a weight, in all graphs,
+ * trainable or not: name, dtype, rank and elements are set, dims and data are not. Those whose size
+ * overflows are left out. 0, what visit returned, or ASSAY_ENOMEM. */
 typedef int assay__filled_visit(void *context, const struct assay__tensor *tensor);
 int assay__model_filled(const struct assay__model *model, assay__filled_visit *visit,
                         void *context);
-/** Version of the operator set `domain` ("" is ai.onnx), 0 when not imported. */
+/** Version of the operator set `domain` ("" is ai.onnx), 0 if it is not imported. */
 int64_t assay__model_opset(const struct assay__model *model, const char *domain);
 /** Gives every name of a value and every operator one place in memory, so that maps over
- *  graph.names need no hashing. For those who look at a model many times; what is added later works
- *  as before, only slower. 0 or ASSAY_ENOMEM. */
+ * graph.names need no hashing. For callers that use a model many times; what is added later works
+ * as before, only slower. 0 or ASSAY_ENOMEM. */
 int assay__model_intern(struct assay__model *model);
-/** Is this graph input also an initializer (IR 3 lists them all; from IR 4 a default the caller
- *  may override)? Then it is not a workload input. */
+/** Whether this graph input is also an initializer (IR 3 lists them all; from IR 4 on it is a
+ * default that the caller may override). Then it is not an input of the workload. */
 bool assay__graph_is_initializer(const struct assay__graph *graph, const char *name);
-/** Bytes `elements` of a type take, sub-byte types packed; SIZE_MAX when it overflows; 0 for
- *  strings. */
+/** Bytes that `elements` of a type take, sub-byte types packed; SIZE_MAX on overflow; 0 for
+ * strings. */
 size_t assay__dtype_bytes(enum assay__dtype dtype, int64_t elements);
 /** False for a model read from another format (its graph is for analysis). */
 bool assay__model_is_onnx(const struct assay__model *model);
-/** Value of a metadata_props entry; NULL when it is not there. */
+/** Value of a metadata_props entry; NULL if there is none. */
 const char *assay__model_metadata(const struct assay__model *model, const char *key);
 /** Adds or replaces one. */
 int assay__model_set_metadata(struct assay__model *model, const char *key, const char *value);
 /** Replaces every call of a model-local function in the main graph and in subgraphs by the
- *  function's nodes (nested ones too; attribute references resolved; inner names prefixed with the
- *  call's). A model without functions is left alone. ASSAY_EFORMAT on recursion or a missing
- *  attribute. Analysis wants this; running does not. */
+ * function's nodes (nested ones too; attribute references resolved; inner names prefixed with the
+ * call's). A model without functions is not changed. ASSAY_EFORMAT on recursion or a missing
+ * attribute. Analysis needs this; running does not. */
 int assay__model_inline(struct assay__model *model, struct assay_error *error);
-/** "sha…"-free fingerprint of graph structure, attributes and shapes (not weights): 16 hex
- *  digits, stable across machines. */
+/** Fingerprint of graph structure, attributes and shapes (not weights): 16 hex digits, without a
+ * prefix, the same on every machine. */
 int assay__model_fingerprint(const struct assay__model *model, char out[17]);
 
 #endif

@@ -1,6 +1,5 @@
 /* graph_check.c - what running a model needs: an order of execution, every input produced, no name
- * produced twice, data where the model says it is. Types and operators are the engine's
- * business.
+ * produced twice, data where the model says it is. Types and operators are left to the engine.
  *
  * Bodies of local functions are checked like the main graph. A name used inside a subgraph may come
  * from any enclosing graph, so a node depends on what its subgraphs capture. Scopes are a chain of
@@ -20,7 +19,7 @@
 struct scope {
     struct assay__map *names; /* value: producing node of this graph, or FROM_OUTSIDE */
     const struct scope *outer;
-    size_t at; /* the node whose subgraph is looked at */
+    size_t at; /* the node whose subgraph is being checked */
 };
 
 #define FROM_OUTSIDE ((size_t)-2) /* graph input or initializer */
@@ -56,7 +55,8 @@ static int scope_define(struct scope *scope, const struct assay__graph *graph, s
     }
     const struct assay__tensor *tensor;
     for (size_t i = 0; !code && (tensor = assay__graph_tensor(graph, i)); i++) {
-        /* IR 3 lists every initializer as an input too, so only two of a kind are one too many */
+        /* IR 3 lists every initializer as an input too, so only two of the same kind are
+         * duplicates */
         size_t before = assay__map_get(scope->names, tensor->name);
         bool is_input = before != ASSAY__MAP_NONE && before < graph->input_count;
         note_twice(twice, before != ASSAY__MAP_NONE && !is_input, tensor->name,
@@ -69,8 +69,8 @@ static int scope_define(struct scope *scope, const struct assay__graph *graph, s
         const struct assay__node *node = &graph->nodes[i];
         for (size_t k = 0; k < node->output_count && !code; k++) {
             if (!*node->outputs[k]) continue;
-            /* ONNX Runtime lets a Constant repeat an initializer (the last one counts), so that
-             * is let through. */
+            /* ONNX Runtime allows a Constant to repeat an initializer (the last one counts), so
+             * that is accepted. */
             size_t before = assay__map_get(scope->names, node->outputs[k]);
             bool constant = before == FROM_OUTSIDE && strcmp(node->op, "Constant") == 0;
             note_twice(twice, before != ASSAY__MAP_NONE && !constant, node->outputs[k],
@@ -83,8 +83,7 @@ static int scope_define(struct scope *scope, const struct assay__graph *graph, s
 
 typedef int use_fn(void *context, const char *name);
 
-/* Calls back for every name that `node` takes from outside of `inner` (NULL: the node's own
- * graph). */
+/* Calls back for every name that `node` uses from outside `inner` (NULL: the node's own graph). */
 static int each_use(const struct assay__node *node, const struct scope *inner, use_fn *used,
                     void *context, int depth)
 {
@@ -113,7 +112,7 @@ struct edges {
     const struct scope *scope;
     size_t consumer;
     bool disorder; /* a node comes before one that it needs */
-    bool kept;     /* the edges are wanted, not only the answer above */
+    bool kept;     /* the edges are needed, not only the result above */
     struct edge {
         size_t from, to;
     } * list;
@@ -134,7 +133,7 @@ static int add_edge(void *context, const char *name)
     return 0;
 }
 
-/* A binary min-heap of node indices: the ready ones leave in file order. */
+/* A binary min-heap of node indices: ready nodes are taken in file order. */
 static void heap_push(size_t *heap, size_t *count, size_t value)
 {
     size_t at = (*count)++;
@@ -241,8 +240,8 @@ static int find_edges(const struct assay__graph *graph, struct edges *edges)
     return code;
 }
 
-/* Of a file in order, as nearly all are, the order is the file's: the first ready node in the file
- * is always the next one. Only otherwise the edges are needed. */
+/* If a file is already in order, as nearly all are, its order is used: the first ready node in the
+ * file is always the next one. Only otherwise are the edges needed. */
 int assay__graph_order(const struct assay__graph *graph, size_t *order, struct assay_error *error)
 {
     struct scope scope = {assay__map_over(graph->names), NULL, 0};
@@ -274,7 +273,7 @@ struct check {
     const struct assay__graph *graph; /* the main graph or the body of a function */
     const struct scope *scope;
     bool disorder;   /* a node of `graph` comes before one that it needs */
-    char label[164]; /* of messages: the file, and the function that is looked at */
+    char label[164]; /* for messages: the file, and the function being checked */
 };
 
 #define refuse(check, code, format, ...) \
@@ -330,7 +329,7 @@ static int check_use(void *context, const char *name)
                   check->node ? check->node->name : "", check->node ? check->node->op : "", name);
 }
 
-/* A new scope for the graph, with what it defines. */
+/* Creates a scope for the graph, with what it defines. */
 static int open_scope(const struct check *check, const struct assay__graph *graph,
                       struct scope *scope)
 {
@@ -341,8 +340,8 @@ static int open_scope(const struct check *check, const struct assay__graph *grap
     return refuse(check, ASSAY_EFORMAT, "'%.120s' is %s", twice.name, twice.how);
 }
 
-/* ONNX requires one definition of a name: a node of a subgraph may not produce what an enclosing
- * graph has defined before it. (A subgraph's inputs may hide outer names.) */
+/* ONNX requires one definition of a name: a node of a subgraph must not produce a name that an
+ * enclosing graph has already defined. (A subgraph's inputs may hide outer names.) */
 static int check_hiding(const struct check *check, const struct assay__graph *graph,
                         const struct scope *outer)
 {

@@ -2,16 +2,16 @@
  *
  * First the size of the result is computed, function by function, each once (so that a few
  * functions that call each other twice in a row, which would expand to billions of nodes, are
- * refused at once), and recursion is found. Then every graph gets a new list of nodes. A call opens
- * a frame: formal inputs and outputs stand for the caller's names, every other name of the function
- * becomes "<call>/<name>", with a number where that is taken. Subgraphs inside a function are
+ * refused at once), and recursion is detected. Then every graph gets a new list of nodes. A call
+ * opens a frame: formal inputs and outputs stand for the caller's names, every other name of the
+ * function becomes "<call>/<name>", with a number if that is taken. Subgraphs inside a function are
  * copied with the same renaming; their own definitions may hide a formal name, so frames nest.
  *
- * An attribute that refers to one of the function's takes the caller's value, else the default, and
- * is left out when there is neither (ONNX: an optional attribute stays absent).
+ * An attribute that refers to one of the function's gets the caller's value, else the default, and
+ * is left out if there is neither (ONNX: an optional attribute stays absent).
  *
- * A function may import another version of an operator set than the model does; the model's version
- * stays, only missing domains are added. */
+ * A function may import a different version of an operator set than the model; the model's version
+ * is kept, only missing domains are added. */
 #include "base/checked.h"
 #include "base/map.h"
 #include "base/vec.h"
@@ -21,8 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_PART 120 /* of a call's name that goes into a prefix */
-/* that the expansion may take: names of nested calls grow */
+#define NAME_PART 120 /* characters of a call's name that are used in a prefix */
+/* limit for the expansion: names of nested calls grow */
 #define MEMORY_LIMIT ((size_t)1 << 30)
 
 struct nodes {
@@ -35,7 +35,7 @@ struct inliner {
     struct assay_error *error;
     const char *label;
     struct assay__map *functions; /* "domain:name:overload" -> index */
-    /* names that are taken in the result, with the next number to try */
+    /* names in use in the result, with the next number to try */
     struct assay__map *values, *nodes, *prefixes;
     uint64_t *sizes; /* of each function when expanded; UNKNOWN, OPEN while computing */
     size_t memory_before;
@@ -46,7 +46,7 @@ struct inliner {
 
 /* What names mean inside a function, or inside a subgraph of one. */
 struct frame {
-    const struct frame *outer;              /* of a subgraph: the enclosing one in this function */
+    const struct frame *outer; /* for a subgraph, the enclosing frame in this function */
     const struct assay__function *function; /* NULL: the model's own graphs, nothing is renamed */
     const struct assay__node *call;
     const char *prefix;
@@ -68,7 +68,7 @@ static size_t called(const struct inliner *in, const struct assay__node *node)
 {
     char key[512], *large = NULL;
     const char *overload = "";
-    /* the overload is among the fields that are carried verbatim */
+    /* the overload is among the fields that are kept verbatim */
     struct assay__wire wire = assay__wire_over(node->extra, node->extra_size);
     struct assay__wire_field field;
     while (!*overload && assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD) {
@@ -135,7 +135,7 @@ static int measure_graph(struct inliner *in, const struct assay__graph *graph, i
         const struct assay__node *node = &graph->nodes[i];
         const struct assay__graph *body;
         size_t index = called(in, node);
-        uint64_t inner = calls ? 1 : 0; /* the model's own nodes are there already */
+        uint64_t inner = calls ? 1 : 0; /* the model's own nodes are already counted */
         if (index != ASSAY__MAP_NONE && (code = measure_function(in, index, calls + 1, &inner)))
             break;
         *size += inner;
@@ -194,7 +194,7 @@ static void frame_close(struct frame *frame)
     free(frame->targets);
 }
 
-/* `name` (in the arena), or with the first number that makes it one of its kind. */
+/* `name` (in the arena), if necessary with the first number that makes it unique. */
 static const char *unique(struct inliner *in, struct assay__map *taken, const char *name)
 {
     size_t next = name ? assay__map_get(taken, name) : 0;
@@ -213,7 +213,7 @@ static const char *fresh_name(struct inliner *in, const char *prefix, const char
     return unique(in, in->values, assay__arena_printf(in->model->arena, "%s/%s", prefix, name));
 }
 
-/* What a function's name is called in the result; NULL when out of memory. */
+/* The name in the result for a name of a function; NULL when out of memory. */
 static const char *renamed(struct inliner *in, struct frame *frame, const char *name)
 {
     if (!frame->function || !*name) return name;
@@ -221,7 +221,8 @@ static const char *renamed(struct inliner *in, struct frame *frame, const char *
         size_t index = assay__map_get(at->names, name);
         if (index != ASSAY__MAP_NONE) return at->targets[index];
     }
-    /* Not a formal name. It belongs to the function as a whole, for subgraphs may use it too. */
+    /* Not a formal name. It belongs to the function as a whole, because subgraphs may use it
+     * too. */
     struct frame *whole = frame;
     while (whole->outer)
         whole = (struct frame *)(uintptr_t)whole->outer;
@@ -246,7 +247,8 @@ static int rename_raw(struct inliner *in, struct assay__attr *attr)
                       attr->type == ASSAY__ATTR_TENSOR || attr->type == ASSAY__ATTR_GRAPH ||
                       attr->type == ASSAY__ATTR_FLOATS || attr->type == ASSAY__ATTR_INTS ||
                       attr->type == ASSAY__ATTR_GRAPHS;
-    if (structured) { /* the structures hold all of it (but long strings are not copied there) */
+    /* the structures contain all of it (except long strings, which are not copied) */
+    if (structured) {
         attr->raw = NULL;
         attr->raw_size = 0;
         return 0;
@@ -273,7 +275,7 @@ static int rename_raw(struct inliner *in, struct assay__attr *attr)
     return 0;
 }
 
-/* *out gets the value that `attr` refers to; *given false: there is none, leave it out. */
+/* *out receives the value that `attr` refers to; *given false: there is none, leave it out. */
 static int resolve(struct inliner *in, const struct frame *frame, const struct assay__attr *attr,
                    struct assay__attr *out, bool *given)
 {
@@ -301,7 +303,7 @@ static int resolve(struct inliner *in, const struct frame *frame, const struct a
 static int expand_graph(struct inliner *in, struct assay__graph *graph, struct frame *frame,
                         int depth);
 
-/* A fresh name for what a subgraph defines; once for an initializer that is an input as well. */
+/* A new name for what a subgraph defines; only one for an initializer that is also an input. */
 static const char *define(struct inliner *in, struct frame *frame, const char *name)
 {
     size_t known = assay__map_get(frame->names, name);
@@ -332,7 +334,7 @@ static bool define_all(struct inliner *in, struct frame *frame, const struct ass
     return true;
 }
 
-/* A copy of a subgraph for this frame, its own names and all it captures renamed. */
+/* A copy of a subgraph for this frame, with its own names and all captured ones renamed. */
 static int copy_graph(struct inliner *in, const struct assay__graph *from, struct frame *outer,
                       int depth, struct assay__graph **out)
 {
@@ -368,8 +370,8 @@ out:
     return code;
 }
 
-/* The subgraphs of an attribute: copies inside a function, the model's own are expanded in
- * place. */
+/* The subgraphs of an attribute: copied inside a function, expanded in place in the model
+ * itself. */
 static int expand_attr_graphs(struct inliner *in, struct assay__attr *attr, struct frame *frame,
                               int depth)
 {
@@ -406,7 +408,7 @@ static int copy_attrs(struct inliner *in, struct assay__node *node, struct frame
         struct assay__attr attr = from[i];
         if (refers) code = resolve(in, frame, &from[i], &attr, &given);
         if (code || !given) continue;
-        /* The caller's graphs are the caller's: renamed and expanded when the call was copied. */
+        /* The caller's graphs were already renamed and expanded when the call was copied. */
         if (!refers) code = expand_attr_graphs(in, &attr, frame, depth);
         list[node->attr_count++] = attr;
     }
@@ -597,7 +599,7 @@ int assay__model_inline(struct assay__model *model, struct assay_error *error)
     else if (model->function_count == 0)
         goto out;
     if (!code) code = index_functions(&in);
-    /* Functions that nothing calls are looked at as well: recursion is an error anywhere. */
+    /* Functions that are never called are checked as well: recursion is an error anywhere. */
     for (size_t i = 0; i < model->function_count && !code; i++) {
         uint64_t unused = 0;
         code = measure_function(&in, i, 1, &unused);

@@ -1,4 +1,4 @@
-/* model_format.c - finds the reader of a model file by asking the formats of model_format.h in
+/* model_format.c - finds the reader of a model file by trying the formats of model_format.h in
  * turn. */
 #include "model/model_format.h"
 

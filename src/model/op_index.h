@@ -19,7 +19,8 @@ struct assay__op_index { /* zero it before the first row is added; the rows must
     size_t used;
 };
 
-/** Adds a row under each of the operators it names. Of rows that match a node the first counts. */
+/** Adds a row under each of the operators it names. If several rows match a node, the first
+ * counts. */
 void assay__op_index_add(struct assay__op_index *index, const char *ops, const char *domain,
                          const void *row);
 /** The slot of the operator whose row's domain matches; ASSAY__OP_SLOTS: none. */

@@ -1,5 +1,4 @@
-/* op_words.h - rows of operator tables name several operators that are alike, separated by blanks.
- */
+/* op_words.h - rows of operator tables name several similar operators, separated by blanks. */
 #ifndef ASSAY_MODEL_OP_WORDS_H
 #define ASSAY_MODEL_OP_WORDS_H
 

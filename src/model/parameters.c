@@ -1,10 +1,11 @@
-/* parameters.c - how many parameters a model has, and what its weights take. graph.h says what
- * counts: how each name is used decides it, so the uses of all graphs are gathered first.
+/* parameters.c - the number of parameters of a model, and the size of its weights. graph.h says
+ * what counts: it depends on how each name is used, so the uses in all graphs are collected first.
  *
- * Weights that ConstantOfShape makes (light models, stripped models) count like the initializers
- * they stand for, and take no bytes in the file. Its shape must be an initializer or a Constant.
- * Exporters make masks, states and zeros with the same operator: a number that is never trained (0,
- * 1, -1, or 10000 and more in size) is not a weight where only operators of `fillers` read it. */
+ * Weights that ConstantOfShape generates (light models, stripped models) count like the
+ * initializers they replace, and take no bytes in the file. Its shape must be an initializer or a
+ * Constant. Exporters create masks, states and zeros with the same operator: a number that is never
+ * trained (0, 1, -1, or 10000 and more in size) is not a weight where only operators of `fillers`
+ * read it. */
 #include "base/checked.h"
 #include "base/vec.h"
 #include "model/graph.h"
@@ -26,7 +27,7 @@ enum {
     USED_TO_FILL = 32,     /* by one of `fillers` */
 };
 
-/* Inputs of operators that no gradient trains, one bit each. */
+/* Inputs of operators that are not trained, one bit each. */
 static const struct {
     const char *op;
     uint32_t inputs;
@@ -57,7 +58,7 @@ static const struct {
 };
 enum { UNTRAINED = sizeof untrained / sizeof untrained[0] };
 
-/* Operators that read masks, first states, zeros and ones, from which input on. */
+/* Operators that read masks, initial states, zeros and ones, and from which input on. */
 static const struct {
     const char *op;
     size_t from;
@@ -72,13 +73,14 @@ static const struct {
 };
 enum { FILLERS = sizeof fillers / sizeof fillers[0] };
 
-/* row: as study_open numbers them, or beyond. */
+/* row: as numbered by study_open, or beyond. */
 static size_t use_of(const struct assay__node *node, size_t row, size_t input)
 {
     if (row >= UNTRAINED && row < UNTRAINED + FILLERS)
         return input >= fillers[row - UNTRAINED].from ? USED_TO_FILL : USED_OTHERWISE;
     if (row >= UNTRAINED || input >= 32) {
-        /* Its first two inputs are the output's; then come triples of value, scale, zero point. */
+        /* Its first two inputs belong to the output; then come triples of value, scale, zero
+         * point. */
         if (*node->op != 'Q' || strcmp(node->op, "QLinearConcat") != 0) return USED_OTHERWISE;
         return input < 2 || (input - 2) % 3 ? USED_AS_STATISTIC : USED_OTHERWISE;
     }
@@ -89,14 +91,14 @@ static size_t use_of(const struct assay__node *node, size_t row, size_t input)
     return untrained[row].inputs >> input & 1 ? USED_AS_STATISTIC : USED_OTHERWISE;
 }
 
-/* What the counting knows of the model. */
+/* What is known about the model while counting. */
 struct study {
     const struct assay__model *model;
     struct assay__map *rows;             /* operator -> row of the tables above */
     struct assay__map *uses;             /* name -> bits */
     bool fills;                          /* the model has a ConstantOfShape; then: */
     struct assay__map *at;               /* name -> index into shapes */
-    const struct assay__tensor **shapes; /* what may be a shape: short lists of int64 */
+    const struct assay__tensor **shapes; /* possible shapes: short lists of int64 */
     size_t shape_count, shape_capacity;
 };
 
@@ -116,7 +118,7 @@ static int mark_uses(const struct assay__graph *graph, struct study *study, int 
             size_t before = assay__map_get(uses, node->inputs[k]);
             size_t now = use_of(node, row, k);
             /* dynamic quantisation multiplies the scale of the activations with that of the
-             * weights, which is then no parameter either */
+             * weights, which is then not a parameter either */
             if (node->input_count == 2 && strcmp(node->op, "Mul") == 0) {
                 size_t other = assay__map_get(uses, node->inputs[1 - k]);
                 if (other != ASSAY__MAP_NONE && (other & IS_SCALE)) now = USED_AS_STATISTIC;
@@ -178,7 +180,7 @@ static bool nobody_trains(const struct study *study, const struct assay__attr *v
     return !(fabsf(number) < 1e4f) || number == 0 || fabsf(number) == 1;
 }
 
-/* The tensor that a ConstantOfShape makes when it stands for a weight (*is); false: its size
+/* The tensor that a ConstantOfShape generates if it represents a weight (*is); false: its size
  * overflows. dims are not filled. */
 static bool filled_weight(const struct study *study, const struct assay__node *node, bool *is,
                           struct assay__tensor *tensor)
@@ -212,8 +214,8 @@ static bool filled_weight(const struct study *study, const struct assay__node *n
 
 /* --- attributes of ai.onnx.ml ----------------------------------------------------------------- */
 
-/* What training set. The doubles of an attribute are in NAME_as_tensor. Scalers and imputers hold
- * statistics, encoders tables: not trained. */
+/* Attributes set by training. The doubles of an attribute are in NAME_as_tensor. Scalers and
+ * imputers contain statistics, encoders tables: not trained. */
 static const struct {
     const char *ops, *attributes;
 } learners[] = {
@@ -224,7 +226,7 @@ static const struct {
     {"SVMClassifier SVMRegressor", "coefficients support_vectors rho prob_a prob_b"},
 };
 
-/* A leaf has a place among a tree's thresholds, but no threshold. */
+/* A leaf has an entry among a tree's thresholds, but no threshold. */
 static int64_t count_leaves(const struct assay__node *node)
 {
     const struct assay__attr *modes = assay__node_attr(node, "nodes_modes");
@@ -339,7 +341,7 @@ static bool count_graph(const struct assay__graph *graph, struct tally *tally, i
         int64_t stored = tally->bytes;
         if (weight && !count_tensor(&tensor, counts_for(&tensor, tensor.name, uses), tally))
             return false;
-        tally->bytes = stored; /* what is filled takes no bytes: the file holds one number */
+        tally->bytes = stored; /* a filled tensor takes no bytes: the file contains one number */
         for (size_t k = 0; (body = assay__node_body(&graph->nodes[i], k)); k++)
             if (!count_graph(body, tally, depth + 1)) return false;
     }
@@ -402,7 +404,7 @@ bool assay__model_parameters(const struct assay__model *model, int64_t *elements
     bool known = study_open(&study, model) == 0;
     struct tally tally = {.study = &study};
     known = known && count_graph(&model->graph, &tally, 0);
-    /* Compressed weights count with what they stand for, not with their tables and indices. */
+    /* Compressed weights count as the numbers they represent, not as their tables and indices. */
     for (size_t i = 0; known && i < model->stored_count; i++)
         known = !assay__add_i64_overflows(
             tally.elements, model->stored[i].logical_elements - model->stored[i].stored_elements,

@@ -1,6 +1,6 @@
-/* sha256.c - SHA-256 after FIPS 180-4: 64-byte blocks, 64 rounds, length in bits appended
- * big-endian. Plain C, about 0.4 GB/s; about ten times that where the processor has instructions
- * for it. */
+/* sha256.c - SHA-256 according to FIPS 180-4: 64-byte blocks, 64 rounds, length in bits appended
+ * big-endian. Plain C, about 0.4 GB/s; about ten times that if the processor has instructions for
+ * it. */
 #include "model/sha256.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ static uint32_t rotate(uint32_t x, int n)
     return x >> n | x << (32 - n);
 }
 
-/* One round; the caller turns the roles of the eight words instead of moving them, so that they
+/* One round; the caller rotates the roles of the eight words instead of moving them, so that they
  * stay in registers. */
 static inline void turn(uint32_t a, uint32_t b, uint32_t c, uint32_t *d, uint32_t e, uint32_t f,
                         uint32_t g, uint32_t *h, uint32_t added)
@@ -77,13 +77,13 @@ static void compress(struct assay__sha256 *sha, const uint8_t *block)
 
 #ifdef SHA_INSTRUCTIONS
 
-/* An instruction does two rounds. It wants the eight words of the state as (A B E F) and (C D G H),
+/* An instruction does two rounds. It needs the eight words of the state as (A B E F) and (C D G H),
  * highest lane first, and the message, with the round constants added, four words at a time. */
 enum { UNASKED, ABSENT, PRESENT };
 
 static bool processor_has_sha(void)
 {
-    static atomic_int known; /* asking is slow in a virtual machine */
+    static atomic_int known; /* querying is slow in a virtual machine */
     int state = atomic_load_explicit(&known, memory_order_relaxed);
     if (state == UNASKED) {
         unsigned a, b, c, d;

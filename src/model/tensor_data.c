@@ -1,7 +1,7 @@
-/* tensor_data.c - gives access to the numbers of a tensor, wherever they are. A view borrows where
- * the numbers lie in memory or in the model's mapping; an external file is mapped for as long as
- * the view is open; generated and undecoded numbers are made on the heap. Numbers are
- * little-endian, as in the file: so are the machines this runs on. */
+/* tensor_data.c - gives access to the numbers of a tensor, wherever they are. A view borrows
+ * numbers that are in memory or in the model's mapping; an external file is mapped for as long as
+ * the view is open; generated and undecoded numbers are created on the heap. Numbers are
+ * little-endian, as in the file and on the machines this runs on. */
 #include "model/tensor_data.h"
 
 #include "model/onnx/onnx.h"
@@ -16,7 +16,7 @@ static const char *label(const struct assay__model *model)
     return *model->path ? model->path : "model";
 }
 
-/* Does `path`, which realpath has resolved, lie in `folder`? */
+/* Whether `path`, which realpath has resolved, is in `folder`. */
 static bool is_inside(const char *path, const char *folder)
 {
     char *root = realpath(folder, NULL);
@@ -39,7 +39,7 @@ int assay__tensor_file(const struct assay__model *model, const struct assay__ten
     if (outside && itself && !assay__path_folder(itself, folder, sizeof folder))
         outside = !is_inside(file, folder);
     free(itself);
-    free(file); /* NULL: it does not exist, which opening it says better */
+    free(file); /* NULL: it does not exist; opening it gives a better message */
     if (!outside) return 0;
     return assay_error_set(
         error, ASSAY_EDENIED,
@@ -134,14 +134,15 @@ uint16_t assay__float_to_half(float value)
     if (magnitude > 0x7f800000) return (uint16_t)(sign | 0x7e00);  /* NaN */
     if (magnitude >= 0x47800000) return (uint16_t)(sign | 0x7c00); /* 65536 and more */
     if (magnitude < 0x33000000) return sign; /* below half of the smallest: zero */
-    /* A significand of 24 bits; `drop` of them go: 13 for normal numbers, more for the others. */
+    /* Drops `drop` bits of a 24-bit significand: 13 for normal numbers, more for the others. */
     int exponent = (int)(magnitude >> 23) - 127;
     uint32_t significand = (magnitude & 0x7fffff) | 0x800000;
     int drop = exponent < -14 ? 13 + (-14 - exponent) : 13;
     uint32_t half = significand >> drop, rest = significand & ((1u << drop) - 1);
     uint32_t middle = 1u << (drop - 1);
     if (rest > middle || (rest == middle && (half & 1))) half++;
-    /* The implicit bit adds one to the exponent; rounding up may carry into it, to infinity too. */
+    /* The implicit bit adds one to the exponent; rounding up may carry into it, even to
+     * infinity. */
     uint32_t base = exponent < -14 ? 0 : (uint32_t)(exponent + 14) << 10;
     return (uint16_t)(sign | (base + half));
 }
@@ -180,14 +181,14 @@ static float float_of_bits(uint32_t bits)
     return value;
 }
 
-/* Element i of a type of 2 or 4 bits: the first one lies in the low bits. */
+/* Element i of a type of 2 or 4 bits: the first one is in the low bits. */
 static int packed(const uint8_t *data, int64_t i, int bits)
 {
     int per_byte = 8 / bits;
     return data[i / per_byte] >> (int)(i % per_byte) * bits & ((1 << bits) - 1);
 }
 
-/* False: a type that has no plain numbers here. */
+/* False: a type without plain numbers. */
 static bool number_at(enum assay__dtype dtype, const uint8_t *data, int64_t i, float *out)
 {
     double wide = 0;
@@ -269,7 +270,7 @@ static inline uint64_t mix(uint64_t x)
 }
 
 /* Element i comes from splitmix64 of seed + i (Steele, Lea, Flood: "Fast splittable pseudorandom
- * number generators"): 64 bits give four 16-bit uniforms, whose sum is near enough to normal
+ * number generators"): 64 bits give four 16-bit uniforms, whose sum is close enough to normal
  * (variance of one uniform on [0, 1): 1/12). */
 void assay__weights_fill(const struct assay__generator *generator, uint64_t first, float *out,
                          size_t count)
@@ -287,8 +288,8 @@ void assay__weights_fill(const struct assay__generator *generator, uint64_t firs
         /* two lanes at a time: the sums of 16-bit halves cannot carry into each other */
         uint64_t pairs = (bits & 0x0000ffff0000ffffu) + (bits >> 16 & 0x0000ffff0000ffffu);
         int sum = (int)(uint32_t)pairs + (int)(pairs >> 32);
-        /* + 0.5: never zero. Two statements, which no compiler fuses into one rounding: the same
-         * numbers on every machine. */
+        /* + 0.5: never zero. Two statements, which no compiler fuses into one rounding, so that the
+         * numbers are the same on every machine. */
         float away = ((float)(sum - 2 * 65535) + 0.5f) * scale;
         out[i] = mean + away;
     }

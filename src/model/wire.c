@@ -12,7 +12,7 @@ uint64_t assay__wire_u64(const uint8_t *bytes)
     return assay__wire_u32(bytes) | (uint64_t)assay__wire_u32(bytes + 4) << 32;
 }
 
-/* FIELD: read; CUT: the bytes end first; BAD: more than ten bytes. */
+/* FIELD: read; CUT: truncated; BAD: more than ten bytes. */
 static enum assay__wire_status read_long_varint(struct assay__wire *wire, uint64_t *value)
 {
     uint64_t result = 0;
@@ -20,7 +20,7 @@ static enum assay__wire_status read_long_varint(struct assay__wire *wire, uint64
         if (wire->at == wire->end) return ASSAY__WIRE_CUT;
         uint8_t byte = *wire->at++;
         result |= (uint64_t)(byte & 0x7f)
-                  << (7 * i); /* the tenth byte's upper bits fall off, as in protobuf */
+                  << (7 * i); /* the upper bits of the tenth byte are dropped, as in protobuf */
         if (!(byte & 0x80)) {
             *value = result;
             return ASSAY__WIRE_FIELD;

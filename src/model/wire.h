@@ -2,9 +2,9 @@
  * everything is bounds-checked.
  *
  * A message is a run of fields. A field is a varint tag (number << 3 | type) and a value: type 0
- * varint, 1 eight bytes, 2 varint length + bytes, 5 four bytes. Types 3 and 4 (groups) are not
- * used by ONNX and are refused. A varint has at most ten bytes. Repeated scalars come either one
- * field each or packed into one field of type 2; readers take both. */
+ * varint, 1 eight bytes, 2 varint length + bytes, 5 four bytes. Types 3 and 4 (groups) are not used
+ * by ONNX and are refused. A varint has at most ten bytes. Repeated scalars are either one field
+ * each or packed into one field of type 2; readers accept both. */
 #ifndef ASSAY_MODEL_WIRE_H
 #define ASSAY_MODEL_WIRE_H
 
@@ -22,7 +22,7 @@ enum {
 enum assay__wire_status {
     ASSAY__WIRE_END = 0, /* the message is over */
     ASSAY__WIRE_FIELD = 1,
-    ASSAY__WIRE_CUT = -1, /* the field goes past the end of its message */
+    ASSAY__WIRE_CUT = -1, /* the field extends past the end of its message */
     ASSAY__WIRE_BAD =
         -2, /* not protobuf: a varint of more than ten bytes, field number 0, or a group */
 };
@@ -52,16 +52,16 @@ static inline struct assay__wire assay__wire_in(const struct assay__wire_field *
     return assay__wire_over(message->data, message->size);
 }
 
-/** The next field. After CUT `number` and `type` are set when the tag could be read (number 0
- *  otherwise). */
+/** The next field. After CUT, `number` and `type` are set if the tag could be read (number 0
+ * otherwise). */
 enum assay__wire_status assay__wire_next(struct assay__wire *wire, struct assay__wire_field *field);
-/** One varint; false when it is cut or too long. */
+/** One varint; false if it is truncated or too long. */
 bool assay__wire_varint(struct assay__wire *wire, uint64_t *value);
-/** How many varints / 4-byte / 8-byte items a field holds, packed or not. False: its type or size
- *  does not fit. */
+/** How many varints / 4-byte / 8-byte items a field contains, packed or not. False: its type or
+ * size does not match. */
 bool assay__wire_count(const struct assay__wire_field *field, int item_type, size_t *count);
-/** Decodes the items of one field, packed or not, into out[*count …]; the caller counted first.
- *  Little-endian. */
+/** Decodes the items of one field, packed or not, into out[*count …]; the caller has counted them.
+ * Little-endian. */
 bool assay__wire_items(const struct assay__wire_field *field, int item_type, uint64_t *out,
                        size_t *count);
 

@@ -1,7 +1,7 @@
 /* wire_reader.h - reading a file of protobuf messages (ONNX, Core ML) with one error for all of it.
  * The first error sticks: `code` and the caller's error are set, and from then on
- * assay__reader_next finds no more fields. Readers of messages return nothing; whoever began looks
- * at `code` at the end. */
+ * assay__reader_next finds no more fields. Readers of messages return nothing; the outermost caller
+ * checks `code` at the end. */
 #ifndef ASSAY_MODEL_WIRE_READER_H
 #define ASSAY_MODEL_WIRE_READER_H
 
@@ -32,7 +32,7 @@ int assay__reader_no_memory(struct assay__reader *reader);
 /** false at the end of the message and after any error; `what` names the message for people. */
 bool assay__reader_next(struct assay__reader *reader, struct assay__wire *wire,
                         struct assay__wire_field *field, const char *what);
-/** Is the field of type 2? An error otherwise. */
+/** Checks that the field is of type 2; an error otherwise. */
 bool assay__reader_message(struct assay__reader *reader, const struct assay__wire_field *field);
 /** A copy in the arena; "" after an error. */
 const char *assay__reader_text(struct assay__reader *reader, const struct assay__wire_field *field);
@@ -44,7 +44,7 @@ void *assay__reader_array(struct assay__reader *reader, size_t count, size_t siz
 /** In the arena; "" after an error. */
 const char *assay__reader_printf(struct assay__reader *reader, const char *format, ...)
     ASSAY_PRINTF(2, 3);
-/** How many fields of that number the message has. */
+/** How many fields with that number the message has. */
 size_t assay__reader_count(struct assay__reader *reader, const struct assay__wire_field *message,
                            uint32_t number, const char *what);
 

@@ -23,7 +23,7 @@
 #include "cost/roofline.h"
 #include "profile/profile.h"
 
-/* --- work: what a model asks of a chip (predict_work.c) --------------------------------------- */
+/* --- work: what a model needs from a chip (predict_work.c) ------------------------------------ */
 
 enum assay__work_class {
     ASSAY__WORK_CONV,

@@ -3,9 +3,10 @@
  *   intel_vpu    device/npu_busy_time_us (time with jobs; the driver advises to read it about once
  *                a second), npu_{current,max}_frequency_mhz, npu_memory_utilization (bytes)
  *   habanalabs   device/clk_cur_freq_mhz; power and temperature come through hwmon
- *   amdxdna      nothing in sysfs: clocks, power and utilisation are answers to an ioctl
- *   qaic         nothing in sysfs: the vendor's tool asks the card
- * A clock of 0 MHz is an NPU that sleeps: believed while idle, a fault under load (sampler.h). */
+ *   amdxdna      nothing in sysfs: clocks, power and utilisation need an ioctl
+ *   qaic         nothing in sysfs: only the vendor's tool can query the card
+ * A clock of 0 MHz means that the NPU sleeps: plausible when idle, a fault under load
+ * (sampler.h). */
 #include "probe/file_channels.h"
 
 #include <string.h>

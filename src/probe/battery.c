@@ -1,10 +1,10 @@
 /* battery.c - power from the battery, the last resort for a whole machine:
  * /sys/class/power_supply/NAME with `type` "Battery", `status`, and power_now (µW) or current_now
- * (µA) and voltage_now (µV). Only while it discharges, on all of the machine's batteries together,
- * is that the power of the system; plugged in, it is unavailable. Drivers disagree
- * about the sign of a discharge: `status` decides, the size counts. Batteries of mice and headsets
- * (scope "Device") are not ours. Values change every few seconds: the sampler's measured period
- * says so. */
+ * (µA) and voltage_now (µV). This is the power of the system only while discharging, as the sum
+ * over all of the machine's batteries; when plugged in, it is unavailable. Drivers disagree about
+ * the sign of a discharge: `status` gives the direction, the magnitude counts. Batteries of mice
+ * and headsets (scope "Device") are ignored. Values change every few seconds, which the sampler's
+ * measured period shows. */
 #include "probe/file_channels.h"
 
 #include <math.h>
@@ -13,8 +13,9 @@
 #define FOLDER "/sys/class/power_supply"
 #define BATTERIES_MAX 4
 
-/* key: one letter per battery, 'p' power_now, 'i' current_now and voltage_now. Idle batteries
- * ("Full", "Not charging") of several add nothing, as long as one discharges and none charges. */
+/* key: one letter per battery, 'p' power_now, 'i' current_now and voltage_now. If there are
+ * several, idle ones ("Full", "Not charging") add nothing, as long as one discharges and none
+ * charges. */
 static bool all_power(const struct assay__files_channel *channel, double *value,
                       const char **reason)
 {

@@ -1,15 +1,16 @@
 /* capture.c - copies what the platform and the probes read into a folder. A probe lists its files
- * in its operations, the table here has the machine's: a folder, in which a '*' may stand for any
- * name, and the names in it. The test compares each fixture with its own capture, probe by probe,
- * so a forgotten row shows.
+ * in its operations; the table here lists those of the machine: a folder, in which a '*' matches
+ * any name, and the names in it. The test compares each fixture with its own capture, probe by
+ * probe, so a forgotten row is noticed.
  *
  * No secrets: no environment or command line of any process is in the table, nor serial numbers;
- * the host's name is replaced; of the mounts only the control groups' line is kept; where only the
- * existence of a file counts, it is written empty; names and texts that hold a hardware address (a
- * mouse's, in the name of its battery) are left out. Names of control groups stay as they are.
+ * the host's name is replaced; of the mounts only the line of the control groups is kept; a file of
+ * which only the existence matters is written empty; names and texts that contain a hardware
+ * address (that of a mouse, in the name of its battery) are left out. Names of control groups are
+ * not changed.
  *
- * Limits: 1 MiB a file, 32 MiB and 50,000 files in all. Files are opened without blocking. Links
- * are followed: a capture holds plain files and folders only. */
+ * Limits: 1 MiB per file, 32 MiB and 50,000 files in total. Files are opened without blocking.
+ * Links are followed: a capture contains only plain files and folders. */
 #include "probe/capture.h"
 
 #include "base/no_memory.h"
@@ -82,7 +83,7 @@ struct writer {
     struct assay__capture *capture;
     const char *folder, *root;
     const struct assay__capture_files *files; /* the row */
-    const struct assay__probe_ops *ops;       /* whose row it is; NULL: the machine's */
+    const struct assay__probe_ops *ops;       /* the probe whose row it is; NULL: the machine's */
     char *text;                               /* FILE_MOST + 1 bytes */
     struct assay_error *error;
     int code; /* the first failure to write ends it */
@@ -124,8 +125,8 @@ static bool holds_address(const char *text)
     return false;
 }
 
-/* Keeps the lines that are wanted: of the mounts those of control groups (version 2), else the
- * model's. */
+/* Keeps only the lines that are needed: for mounts those of control groups (version 2), else that
+ * of the model. */
 static size_t keep_lines(char *text, bool mounts)
 {
     char *to = text;
@@ -144,8 +145,8 @@ static size_t keep_lines(char *text, bool mounts)
 
 /* --- reading and writing ---------------------------------------------------------------------- */
 
-/* The file's bytes into w->text; -1 when it is not there, not a plain file or cannot be read (then
- * a fault). */
+/* The file's bytes into w->text; -1 if it does not exist, is not a plain file or cannot be read
+ * (then a fault). */
 static ssize_t read_source(struct writer *w, const char *path, bool *is_folder)
 {
     char full[PATH_MAX];
@@ -185,7 +186,7 @@ static void fail(struct writer *w, const char *path)
                               "cannot write '%s': %s", path, strerror(number));
 }
 
-/* Makes every folder on the way to `full` (a file's path below w->folder). */
+/* Creates every folder on the path to `full` (a file's path below w->folder). */
 static bool make_folders(struct writer *w, char *full)
 {
     for (char *slash = full + strlen(w->folder) + 1; (slash = strchr(slash, '/')); slash++) {
@@ -233,7 +234,7 @@ static void copy_file(struct writer *w, const char *path)
         return;
     }
     ssize_t length = read_source(w, path, &is_folder);
-    /* A folder where a file should be is kept as one: it is what a reader will meet. */
+    /* A folder in the place of a file is kept as a folder: a reader will find the same. */
     if (is_folder && join(full, w->folder, path, "/")) make_folders(w, full);
     if (length < 0) return;
     switch (w->files->as) {
@@ -273,7 +274,7 @@ static void copy_names(struct writer *w, const char *folder)
     }
 }
 
-/* Walks the folders that match: `done` is real, `rest` is what is left of the pattern ("" or "/…").
+/* Walks the folders that match: `done` exists, `rest` is the remainder of the pattern ("" or "/…").
  * The depth is that of the patterns. */
 static void walk(struct writer *w, const char *done, const char *rest)
 {
@@ -300,8 +301,8 @@ static void walk(struct writer *w, const char *done, const char *rest)
     }
 }
 
-/* The probe knows where its files are, its channels name them: the longest folder of a channel and
- * those above it (a control group, whose limits may be set further up). */
+/* The channels of the probe name its files: the longest folder of a channel and those above it (for
+ * a control group, whose limits may be set further up). */
 static void walk_channels(struct writer *w)
 {
     struct assay__probe *probe = NULL;
@@ -322,8 +323,7 @@ static void walk_channels(struct writer *w)
     }
 }
 
-/* The machine's own word of what it runs on, which is in no file; a capture of a capture copies
- * it. */
+/* What the machine runs on, which is in no file; a capture of a capture copies it. */
 static void write_asked(struct writer *w)
 {
     struct assay__machine machine;
@@ -382,7 +382,7 @@ static void copy_rows(struct writer *w, const struct assay__probe_ops *ops,
         const char *what = *w->files->folder ? w->files->folder : "/";
         struct assay__capture_group *end = w->capture->groups + w->capture->group_count;
         bool same = w->capture->group_count && strcmp(end[-1].what, what) == 0;
-        if (same) /* neighbouring rows of one folder count together */
+        if (same) /* adjacent rows of one folder are counted together */
             end[-1].files += w->capture->files - before;
         else
             end[0] = (struct assay__capture_group){what, w->capture->files - before};

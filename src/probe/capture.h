@@ -1,5 +1,5 @@
-/* capture.h - this machine's files as a folder that $ASSAY_FSROOT can name: everything in /proc,
- * /sys and /etc that the platform and the probes read, so that a bug report is a test fixture. */
+/* capture.h - this machine's files as a folder for $ASSAY_FSROOT: everything in /proc, /sys and
+ * /etc that the platform and the probes read, so that a bug report is a test fixture. */
 #ifndef ASSAY_PROBE_CAPTURE_H
 #define ASSAY_PROBE_CAPTURE_H
 
@@ -28,9 +28,9 @@ struct assay__capture {
     size_t faults_left_out; /* beyond the first 200 */
 };
 
-/** Writes the tree below `folder`, which must be empty or new (ASSAY_EINVAL otherwise). Files that
- *  this machine does not have are no fault. ASSAY_EUNSUPPORTED: there is nothing to capture. Lives
- *  in the arena. */
+/** Writes the tree below `folder`, which must be empty or new (ASSAY_EINVAL otherwise). It is not
+ * an error if this machine lacks some of the files. ASSAY_EUNSUPPORTED: there is nothing to
+ * capture. The result is in the arena. */
 int assay__capture_write(struct assay__arena *arena, const char *folder,
                          struct assay__capture *capture, struct assay_error *error);
 

@@ -1,12 +1,12 @@
 /* cgroup.c - what the control group (version 2) of this process counts and allows.
  * /proc/self/cgroup has a line "0::/path"; /proc/self/mountinfo says where that hierarchy is
- * mounted (/sys/fs/cgroup where it does not say).
+ * mounted (by default /sys/fs/cgroup).
  *   cpu.stat       usage_usec, nr_throttled, throttled_usec
- *   cpu.max        "200000 100000" (µs in each µs) or "max 100000"
+ *   cpu.max        "200000 100000" (µs per period in µs) or "max 100000"
  *   memory.current, memory.peak (bytes); memory.max: bytes or "max"
  *   memory.events  high, max, oom, oom_kill (counts)
- * Usage and memory are those of the process's own group. A limit may sit on any group above: the
- * tightest counts, and throttling is read where that CPU limit is, because the kernel counts it
+ * Usage and memory are those of the process's own group. A limit may be set on any group above: the
+ * tightest counts, and throttling is read where that CPU limit is set, because the kernel counts it
  * there; the source names the group. Version 1 and hybrid systems keep their controllers elsewhere:
  * then the files are missing and the reason says so. Source: the kernel's cgroup-v2
  * documentation. */
@@ -32,7 +32,7 @@ static bool no_limit(double *value, const char **reason)
     return false;
 }
 
-/* "200000 100000" -> 2 CPUs; "max 100000" is no limit. */
+/* "200000 100000" -> 2 CPUs; "max 100000" means no limit. */
 static bool cpu_limit(const struct assay__files_channel *channel, double *value,
                       const char **reason)
 {
@@ -71,7 +71,7 @@ static double limit_value(const struct group *group, const char *below, const ch
     return value;
 }
 
-/* The group with the tightest limit, from the process's own upwards; its own where none is set. */
+/* The group with the tightest limit, from the process's own upwards; its own if none is set. */
 static const char *tightest(const struct group *group, const char *file,
                             assay__files_compute *compute)
 {

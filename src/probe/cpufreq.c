@@ -1,10 +1,10 @@
-/* cpufreq.c - clocks of the CPUs: scaling_cur_freq (kHz) of every CPU that is online, as mean,
- * min and max; the limits in force (scaling_min_freq, scaling_max_freq) and the hardware's
- * (cpuinfo_max_freq); governor and boost as states. Above 24 CPUs, 24 are asked, evenly spread (a
- * read stays near 50 µs): the source then says so. Limits, governor and boost hardly change and are
- * looked at in turn, a few files at each read. scaling_cur_freq is what the driver last knew, which
- * for some drivers is what was asked for, not what runs. Source: the kernel's cpufreq
- * documentation. */
+/* cpufreq.c - clocks of the CPUs: scaling_cur_freq (kHz) of every CPU that is online, as mean, min
+ * and max; the limits in force (scaling_min_freq, scaling_max_freq) and the hardware's
+ * (cpuinfo_max_freq); governor and boost as states. With more than 24 CPUs, 24 evenly spread ones
+ * are read (so that a read stays near 50 µs): the source then says so. Limits, governor and boost
+ * hardly change and are read in turn, a few files at each read. scaling_cur_freq is what the driver
+ * last knew, which for some drivers is the requested clock, not the actual one. Source: the
+ * kernel's cpufreq documentation. */
 #include "probe/cpus.h"
 #include "probe/file_channels.h"
 
@@ -44,7 +44,7 @@ static void add_clocks(struct assay__probe *probe, struct assay__arena *arena,
 
 /* --- states ----------------------------------------------------------------------------------- */
 
-/* All CPUs in one state: its index; the last name of the list is "mixed". */
+/* The index of the state if all CPUs have the same; the last name of the list is "mixed". */
 static bool common_state(const struct assay__files_channel *channel, double *value,
                          const char **reason)
 {

@@ -1,10 +1,10 @@
-/* cpus.c - the list of CPUs that are online ("0-3,8"), and which of them are asked: see cpus.h. */
+/* cpus.c - the list of CPUs that are online ("0-3,8"), and which of them are read: see cpus.h. */
 #include "probe/cpus.h"
 
 #include "base/cpu_list.h"
 #include "probe/sysfs.h"
 
-/* CPU number i of n is asked when i·24/n is a new whole number: 24 of them, evenly spread. */
+/* CPU number i of n is read if i·24/n is a new whole number: 24 of them, evenly spread. */
 bool assay__cpus_find(struct assay__arena *arena, struct assay__cpus *cpus)
 {
     const char *list = assay__sysfs_text(arena, ASSAY__CPUS_FOLDER "/online");

@@ -1,5 +1,5 @@
-/* file_channels.c - probes that are made of files: see file_channels.h. Memory is taken at open; a
- * read touches only the files' own buffers. */
+/* file_channels.c - probes based on files: see file_channels.h. Memory is allocated at open; a read
+ * uses only the files' own buffers. */
 #include "probe/file_channels.h"
 
 #include "base/no_memory.h"
@@ -12,11 +12,11 @@
 #define SLOW_PER_READ 4 /* of the files that hardly change */
 
 struct assay__probe {
-    struct assay__probe_head head; /* of copies of what the channels show */
+    struct assay__probe_head head; /* copies of what the channels show */
     struct assay__arena *arena;
-    struct assay__sysfs_file **files; /* each from the arena: addresses stay */
+    struct assay__sysfs_file **files; /* each from the arena, so that addresses do not change */
     size_t file_count;
-    size_t next_slow; /* the file from which the next slow ones are looked for */
+    size_t next_slow; /* where the search for the next slow ones starts */
     struct assay__files_channel *channels;
     size_t channel_count;
 };
@@ -30,8 +30,8 @@ struct assay__probe *assay__files_new(struct assay__arena *arena)
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-/* The number after the key at the start of a line ("throttled_usec 1200"); without a key the whole
- * file. */
+/* The number after the key at the start of a line ("throttled_usec 1200"); without a key, the
+ * number is the whole file. */
 static bool compute_number(const struct assay__files_channel *channel, double *value,
                            const char **reason)
 {
@@ -108,7 +108,7 @@ static void channel_open(struct assay__probe *probe, struct assay__files_channel
     channel->shown.reason = reason;
     if (channel->shown.available) return;
     channel->shown.unlimited = isinf(value);
-    /* The words name the file unless it is already named. */
+    /* The message names the file unless it already does. */
     const struct assay__sysfs_file *unread = unread_file(channel);
     if (spec->denied && unread && unread->denied)
         channel->shown.reason = spec->denied;

@@ -1,11 +1,11 @@
-/* file_channels.h - probes that are made of files, which is most of them on Linux: a list of open
- * files and a list of channels computed from their texts. A probe's own file says which files and
- * what they mean; reading, reasons, uniqueness of names and plausibility are here. Such a probe
- * has ASSAY__FILES_OPS in its operations.
+/* file_channels.h - probes based on files, which are most of them on Linux: a list of open files
+ * and a list of channels computed from their texts. A probe's own file says which files and what
+ * they mean; reading, reasons, uniqueness of names and plausibility are here. Such a probe has
+ * ASSAY__FILES_OPS in its operations.
  *
- * One read of the probe reads each file once, then computes each available channel. What cannot be
- * is refused with a reason: a negative energy, power, clock, memory, time, count, fan or share; a
- * share over 1; a temperature below absolute zero. */
+ * One read of the probe reads each file once, then computes each available channel. Impossible
+ * values are refused with a reason: a negative energy, power, clock, memory, time, count, fan or
+ * share; a share over 1; a temperature below absolute zero. */
 #ifndef ASSAY_PROBE_FILE_CHANNELS_H
 #define ASSAY_PROBE_FILE_CHANNELS_H
 
@@ -14,8 +14,8 @@
 
 struct assay__files_channel;
 
-/** Computes a channel from the texts of its files, all of which were read.
- * False: *reason (static); with *value INFINITY it is a limit that is not set. */
+/** Computes a channel from the texts of its files, all of which were read. False: *reason (static);
+ * with *value INFINITY it is an unset limit. */
 typedef bool assay__files_compute(const struct assay__files_channel *channel, double *value,
                                   const char **reason);
 
@@ -36,7 +36,7 @@ struct assay__files_kind {
     double scale; /* base units per unit of the file */
 };
 
-/** What a channel is made of. Names, paths and keys: static or from the probe's arena. */
+/** What a channel is computed from. Names, paths and keys: static or from the probe's arena. */
 struct assay__files_spec {
     const char *name, *rail;
     struct assay__files_kind as;
@@ -48,29 +48,28 @@ struct assay__files_spec {
     double range;             /* 0: does not wrap (becomes NaN) */
     const char *path;         /* the one file; or … */
     const char *const *paths; /* … several, NULL-terminated */
-    /* Its files hardly change: each read of the probe looks at only a few of all such files, in
+    /* Its files hardly change: each read of the probe reads only a few of all such files, in
      * turn. */
     bool slow;
     const char *const *states; /* see struct assay__channel */
     const char *source;        /* NULL: the first path */
     const char *reason;        /* not NULL: unavailable for this reason; no file is opened */
-    const char *denied;        /* not NULL: these words when permission is refused */
+    const char *denied;        /* not NULL: the message if permission is refused */
 };
 
-/** Memory is the arena's; a lack of it comes out of assay__files_end. */
+/** Memory comes from the arena; assay__files_end reports running out of it. */
 struct assay__probe *assay__files_new(struct assay__arena *arena);
-/** Adds a channel: opens its files and computes it once. When that fails the
- * channel is there and unavailable, with the reason. A name that is taken gets
- * "#2", "#3", …. */
+/** Adds a channel: opens its files and computes it once. If that fails, the channel exists but is
+ * unavailable, with the reason. A name that is taken gets "#2", "#3", …. */
 void assay__files_add(struct assay__probe *probe, const struct assay__files_spec *spec);
-/** True when a channel of that name was added. */
+/** True if a channel of that name was added. */
 bool assay__files_has(const struct assay__probe *probe, const char *name);
 /** Ends the open: without an available channel, `reason` is the probe's (NULL:
  * the first channel's). Out of memory, also earlier in the arena: the probe is closed and *probe
  * is NULL. */
 int assay__files_end(struct assay__probe **probe, const char *reason, struct assay_error *error);
 
-/** The reason when no channel was added, else NULL: for assay__files_end. */
+/** The reason if no channel was added, else NULL: for assay__files_end. */
 const char *assay__files_none(const struct assay__probe *probe, const char *reason);
 
 void assay__files_read(struct assay__probe *probe, struct assay__probe_reading *readings);

@@ -6,9 +6,9 @@
  *           power/rc6_residency_ms); hwmon energy1_input: the card
  *   xe      device/tileT/gtN/freq0/act_freq and gtidle/idle_residency_ms; hwmon energy1_input: the
  *           card, energy2_input: its package
- * rc6 is the time that the GPU slept, so 1 - Δrc6/Δt bounds how busy it was. NVIDIA is NVML's: its
- * GPUs are numbered first, so the numbers here begin after them. Source: the kernel's amdgpu, i915
- * and xe documentation. */
+ * rc6 is the time that the GPU slept, so 1 - Δrc6/Δt is an upper bound on how busy it was. NVIDIA's
+ * GPUs are read by NVML and numbered first, so the numbers here begin after them. Source: the
+ * kernel's amdgpu, i915 and xe documentation. */
 #include "probe/file_channels.h"
 #include "probe/hwmon.h"
 
@@ -34,7 +34,7 @@ struct gpu_file {
 #define MEGAHERTZ "clock", "Hz", ASSAY__CHANNEL_GAUGE, 1e6
 #define MILLISECONDS "time", "s", ASSAY__CHANNEL_COUNTER, 1e-3
 
-/* A channel of the file, when the card has it. Names: "utilization.gpu0", "memory.gpu0.used". */
+/* A channel for the file, if the card has it. Names: "utilization.gpu0", "memory.gpu0.used". */
 static bool add_file(const struct gpu *gpu, const char *folder, const struct gpu_file *row,
                      const char *tail, assay__files_compute *compute)
 {

@@ -1,12 +1,13 @@
-/* hardware.c - GPUs and NPUs that the operating system shows, from four places, each device once
+/* hardware.c - GPUs and NPUs that the operating system lists, from four places, each device once
  * (by its PCI address):
  *   NVML                    NVIDIA's cards, with name, memory and the driver's version
  *   /sys/class/drm/cardN    GPUs with a driver: vendor and device, device/uevent (DRIVER=,
  *                           PCI_SLOT_NAME=), of amdgpu also product_name and mem_info_vram_total
  *   /sys/class/accel/accelN NPUs with a driver: device/uevent
- *   /sys/bus/pci/devices    what has no driver, or one that makes no such entry: PCI classes 0x03
- *                           (display) and 0x12 (processing accelerator), and the NPUs we know
- * On a Mac: IOKit's registry. Names are the driver's own, else of our small table, else the PCI
+ *   /sys/bus/pci/devices    devices without a driver, or with one that creates no such entry: PCI
+ *                           classes 0x03 (display) and 0x12 (processing accelerator), and the NPUs
+ *                           we know
+ * On a Mac: IOKit's registry. Names are the driver's own, else from our small table, else the PCI
  * numbers.
  *
  * A display adapter of a virtual machine or of a service processor is listed, and its note says
@@ -34,8 +35,8 @@
 
 /* --- PCI numbers ------------------------------------------------------------------------------ */
 
-/* Only where we are certain: the identifiers that the kernel's drivers bind to, and products whose
- * number names one chip. Everything else is shown by its numbers. */
+/* Only those that are certain: the identifiers that the kernel's drivers bind to, and products
+ * whose number names one chip. Everything else is shown by its numbers. */
 static const struct vendor {
     unsigned vendor;
     const char *name;
@@ -111,7 +112,7 @@ struct list {
     struct assay__hardware *items;
     size_t count;
     const char *nvml_reason; /* why NVML lists nothing; "" it does */
-    bool nvml_whole; /* its cards have no addresses: nothing of NVIDIA's is added from files */
+    bool nvml_whole; /* its cards have no addresses: NVIDIA cards are not added from files */
 };
 
 static bool seen(const struct list *list, const char *pci)
@@ -145,7 +146,7 @@ struct pci {
     bool driver_known;       /* uevent was read */
 };
 
-/* "0x1002\n" of a file; 0 when it is not there. */
+/* Reads "0x1002\n" from a file; 0 if it does not exist. */
 static unsigned number_of(struct list *list, const char *folder, const char *name)
 {
     const char *text = assay__sysfs_text(list->arena, "%s/%s", folder, name);

@@ -1,9 +1,9 @@
 /* hwmon.c - sensors of mainboards, processors, disks and regulators: /sys/class/hwmon/hwmonN has a
  * `name` and files power1_input or power1_average (µW), energy1_input (µJ), temp1_input (m°C),
- * fan1_input (rev/min), each with an optional _label. Averages are taken where there is no
- * instantaneous value. Fans are given in revolutions per second. Chips that another probe reads are
- * left to it: amdgpu, i915 and xe (gpu_sysfs.c), batteries (battery.c). energyN_input of the
- * amd_energy driver has 64 bits and does not wrap. Source: the kernel's hwmon sysfs interface. */
+ * fan1_input (rev/min), each with an optional _label. Averages are used if there is no
+ * instantaneous value. Fans are in revolutions per second. Chips that another probe reads are left
+ * to it: amdgpu, i915 and xe (gpu_sysfs.c), batteries (battery.c). energyN_input of the amd_energy
+ * driver has 64 bits and does not wrap. Source: the kernel's hwmon sysfs interface. */
 #include "probe/hwmon.h"
 #include "base/text.h"
 #include "probe/file_channels.h"
@@ -16,7 +16,7 @@
 #define GAUGE ASSAY__CHANNEL_GAUGE
 static const struct sensor {
     const char *prefix; /* "temp" of temp1_input */
-    const char *other;  /* taken where there is no _input: "_average"; NULL */
+    const char *other;  /* used if there is no _input: "_average"; NULL */
     struct assay__files_kind as;
 } sensors[] = {
     {"energy", NULL, {"energy", "J", ASSAY__CHANNEL_COUNTER, 1e-6}},
@@ -46,7 +46,7 @@ static void add_sensor(struct assay__probe *probe, struct assay__arena *arena,
     if (!label || !*label) label = assay__arena_text(arena, "%s%lu", sensor->prefix, number);
     const char *slug = assay__sysfs_slug(arena, label);
     double fault = 0;
-    /* The chip itself says that nothing is connected. */
+    /* The chip itself reports that nothing is connected. */
     if (assay__sysfs_value(&fault, "%s_fault", stem) && fault != 0)
         reason = assay__arena_text(arena, "%s_fault is set: the chip reports a fault", stem);
     const struct assay__files_spec spec = {

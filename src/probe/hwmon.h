@@ -5,16 +5,17 @@
 
 #include "probe/probe.h"
 
-/* What there may be in such a folder. */
+/* What such a folder may contain. */
 #define ASSAY__HWMON_FILES "name *_input *_average *_label *_fault"
 
 struct assay__hwmon_chip {
     const char *folder; /* "/sys/class/hwmon/hwmon3" */
     const char *name;   /* for channel names: "coretemp", "gpu0" */
-    const char *rail;   /* of each kind's first sensor; NULL, and for others: "NAME.LABEL" */
+    /* rail of the first sensor of each kind; NULL, and for others: "NAME.LABEL" */
+    const char *rail;
 };
 
-/** Adds every sensor of the folder to a probe made of files. */
+/** Adds every sensor of the folder to a probe based on files. */
 void assay__hwmon_add_chip(struct assay__probe *probe, struct assay__arena *arena,
                            const struct assay__hwmon_chip *chip);
 

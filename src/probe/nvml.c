@@ -6,12 +6,12 @@
  * does not support, makes its channels unavailable at open; one that fails later makes that reading
  * unavailable, with NVML's reason.
  *
- * Power is the whole board's, in mW (on recent GPUs a one-second average); the energy counter
- * counts mJ since the driver was loaded. Two calls would hold up the others and are separate
- * probes: the energy counter (4 to 6 ms of processor time for each reading on an H200 with driver
- * 580, where the others take 10 to 50 µs) and PCIe throughput (each of its calls watches the bus
- * for 20 ms). Memory of a process is unknown in containers whose process ids differ from the
- * host's. Source: NVIDIA's NVML API reference. */
+ * Power is that of the whole board, in mW (on recent GPUs a one-second average); the energy counter
+ * counts mJ since the driver was loaded. Two calls would delay the others and are separate probes:
+ * the energy counter (4 to 6 ms of processor time for each reading on an H200 with driver 580,
+ * where the others take 10 to 50 µs) and PCIe throughput (each of its calls watches the bus for 20
+ * ms). Memory of a process is unknown in containers whose process ids differ from the host's.
+ * Source: NVIDIA's NVML API reference. */
 #include "probe/nvml.h"
 #include "probe/live.h"
 #include "probe/nvml_abi.h"
@@ -80,7 +80,7 @@ static const struct {
      "nvmlDeviceGetComputeRunningProcesses_v2", false},
 };
 
-/* NVML's results in our words; static. NULL: none that we know. */
+/* NVML's results as messages; static. NULL: not one we know. */
 static const char *known_result(int result)
 {
     switch (result) {
@@ -119,7 +119,7 @@ static void nvml_unload(struct nvml *nvml, bool started)
 const char assay__nvml_no_library[] = "no NVIDIA driver is installed (there is no " LIBRARY
                                       "); to use one elsewhere, set ASSAY_NVML_LIBRARY=PATH";
 
-/* NULL, or why there is nothing; then nothing stays loaded. */
+/* NULL, or why it is not available; then nothing stays loaded. */
 static const char *nvml_load(struct assay__arena *arena, struct nvml *nvml)
 {
     struct assay_error error = {0};
@@ -163,16 +163,16 @@ static const char *nvml_load(struct assay__arena *arena, struct nvml *nvml)
 struct group {
     int (*fill)(const struct nvml_calls *calls, const struct group *group, void *device,
                 double *values);
-    size_t call;  /* of fill_number: where in struct nvml_calls */
-    int which;    /* of fill_number: the kind; -1: the call takes none */
+    size_t call;  /* for fill_number: offset in struct nvml_calls */
+    int which;    /* for fill_number: the kind; -1: the call takes none */
     double scale; /* base units per unit of NVML's */
     const char *quantity, *unit;
     const char *const *states;
-    const char *missing;       /* why a value may be NaN though the call worked; static; NULL */
+    const char *missing; /* why a value may be NaN although the call succeeded; static; NULL */
     const char *tails[VALUES]; /* "power.gpu0" + TAIL, one per value; ends with NULL */
 };
 
-/* A call that fills one unsigned number; of a kind: which clock, sensor or direction. */
+/* A call that fills one unsigned number; kind: which clock, sensor or direction. */
 typedef int get_number(void *device, unsigned *value);
 typedef int get_kind(void *device, int kind, unsigned *value);
 
@@ -253,7 +253,7 @@ static int fill_processes(const struct nvml_calls *calls, const struct group *gr
     if (!wanted) wanted = getpid();
     for (unsigned i = 0; i < count && i < PROCESSES; i++) {
         double used = all[i].used == NVML_NOT_AVAILABLE ? NAN : (double)all[i].used;
-        values[1] += used; /* one that is unknown makes the sum unknown */
+        values[1] += used; /* an unknown one makes the sum unknown */
         if (all[i].pid == (unsigned)wanted) values[0] = isnan(values[0]) ? used : values[0] + used;
     }
     return result;
@@ -402,7 +402,7 @@ static int nvml_pcie_open(struct assay__arena *arena, struct assay__probe **prob
                        error);
 }
 
-/* A call of which nothing is wanted is not made. */
+/* A call is not made if none of its values is needed. */
 static void nvml_select(struct assay__probe *probe, const bool *wanted)
 {
     for (size_t f = 0; f < probe->filled_count; f++) {

@@ -1,5 +1,5 @@
-/* nvml.h - what the commands ask of NVML besides readings: which GPUs there are, and whose memory
- * to watch. */
+/* nvml.h - what the commands need from NVML besides readings: which GPUs there are, and whose
+ * memory to watch. */
 #ifndef ASSAY_PROBE_NVML_H
 #define ASSAY_PROBE_NVML_H
 
@@ -18,14 +18,15 @@ struct assay__nvml_gpu {
     uint64_t memory_bytes;      /* 0 unknown */
 };
 
-/** The reason when NVML itself is not there. */
+/** The reason if NVML itself is missing. */
 extern const char assay__nvml_no_library[];
-/** The GPUs that NVML lists; arena. count 0: *reason says why (arena or static); else it is "". */
+/** The GPUs that NVML lists, in the arena. count 0: *reason says why (arena or static); else it is
+ * "". */
 const struct assay__nvml_gpu *assay__nvml_gpus(struct assay__arena *arena, size_t *count,
                                                const char **reason);
 
-/** The process whose memory on each GPU the channel memory.gpuN.process reads; 0: this one, which
- *  is also the start. */
+/** The process whose memory on each GPU the channel memory.gpuN.process reads; 0: this one, the
+ * default. */
 void assay__nvml_target(pid_t process);
 
 #endif

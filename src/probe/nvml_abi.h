@@ -50,7 +50,7 @@ struct nvml_process { /* of the _v2 and _v3 calls */
     unsigned gpu_instance, compute_instance;
 };
 
-/* The later calls write all of it, the first one less. */
+/* Later versions of the call write all of it, the first one less. */
 struct nvml_pci {
     char old_text[16];
     unsigned domain, bus, device;
@@ -79,7 +79,7 @@ struct nvml_calls {
     int (*pcie)(void *device, int direction, unsigned *kilobytes_per_s); /* waits 20 ms */
     int (*pcie_generation)(void *device, unsigned *generation);
     int (*pcie_width)(void *device, unsigned *lanes);
-    /* In: room of `all`; out: how many there are. */
+    /* In: capacity of `all`; out: how many there are. */
     int (*processes)(void *device, unsigned *count, struct nvml_process *all);
 };
 

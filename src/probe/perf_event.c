@@ -3,19 +3,19 @@
  * migrations), which needs no counters in the processor.
  *
  * Threads. Each event is opened for every thread that the process has, and is inherited by those
- * started later. A thread that is started by another in the very moment of opening may be missed:
- * open it before the worker starts its threads.
+ * started later. A thread that another one starts during the opening may be missed: open the probe
+ * before the worker starts its threads.
  *
  * Multiplexing. Events of one group (cycles with instructions, misses with references) count at the
  * same times, so their ratios hold. When there are more groups than counters the kernel takes
- * turns, and each event says for how long it was wanted (enabled) and counted (running). Between
- * two readings the count grew by Δvalue · Δenabled / Δrunning: an estimate, which the channel
- * utilization.counted.EVENT (running / enabled of the group, 1: nothing was scaled) makes known. An
+ * turns, and each event reports how long it was enabled and how long it was counted (running).
+ * Between two readings the count grew by Δvalue · Δenabled / Δrunning: an estimate, as the channel
+ * utilization.counted.EVENT shows (running / enabled of the group, 1: nothing was scaled). An
  * interval in which a group never had its turn has no reading; the next one covers it.
  *
- * Permission. Where kernel.perf_event_paranoid is 2 only what happens in user space may be counted:
- * the source then says so. Context switches and migrations happen in the kernel: counted like that
- * they would always read 0, so they are unavailable. */
+ * Permission. If kernel.perf_event_paranoid is 2, only user space may be counted: the source then
+ * says so. Context switches and migrations happen in the kernel: they would then always read 0, so
+ * they are unavailable. */
 #include "probe/perf_event.h"
 #include "probe/live.h"
 #include "probe/probes.h"
@@ -30,7 +30,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define THREADS 64 /* at most: each takes a descriptor per event */
+#define THREADS 64 /* maximum: each takes a descriptor per event */
 #define PARANOID "/proc/sys/kernel/perf_event_paranoid"
 
 struct event_row {
@@ -38,7 +38,7 @@ struct event_row {
     double scale;
     unsigned group;
     bool hardware;
-    bool in_kernel; /* it happens there: counting user space alone finds none */
+    bool in_kernel; /* it happens in the kernel: counting only user space finds none */
 };
 
 /* Group 0: each alone. */
@@ -153,7 +153,7 @@ static const char no_pmu[] =
 
 /* --- open ------------------------------------------------------------------------------------- */
 
-/* The threads of the process. Without /proc (macOS) its first thread stands for it. False: more
+/* The threads of the process. Without /proc (macOS), its first thread represents it. False: more
  * than fit. */
 static bool find_threads(struct assay__probe *probe)
 {
@@ -173,7 +173,7 @@ static bool find_threads(struct assay__probe *probe)
     return true;
 }
 
-/* The open event of the same group and thread to count together with; -1: this one leads. */
+/* The open event of the same group and thread that it is counted with; -1: this one leads. */
 static int group_of(const struct assay__probe *probe, enum assay__perf_event event, size_t thread)
 {
     for (int other = 0; rows[event].group && other < (int)event; other++)
@@ -237,7 +237,7 @@ static void add_channel(struct assay__probe *probe, enum assay__perf_event which
     };
 }
 
-/* Of an event that happens in the kernel, where only user space may be counted. */
+/* The reason for an event that happens in the kernel if only user space may be counted. */
 static const char *kernel_reason(struct assay__arena *arena)
 {
     double level;
@@ -259,8 +259,8 @@ static void open_all(struct assay__probe *probe, const char *refused)
     int numbers[ASSAY__PERF_EVENTS] = {0}; /* errno of each */
     bool user_only = false, hardware = false, missing = true;
     for (int e = 0; e < ASSAY__PERF_EVENTS && !refused; e++) {
-        /* All that the kernel lets us: with its own part, else user space alone; then all events
-         * alike, or their ratios would mean nothing. */
+        /* As much as the kernel permits: with its own part, else only user space; the same for all
+         * events, or their ratios would be meaningless. */
         numbers[e] = user_only ? EACCES : open_threads(probe, (enum assay__perf_event)e, false);
         if (is_denied(numbers[e]) && !rows[e].in_kernel) {
             numbers[e] = open_threads(probe, (enum assay__perf_event)e, true);
@@ -308,7 +308,8 @@ static int perf_event_open(struct assay__arena *arena, struct assay__probe **pro
         refused = "the process already has more than 64 threads, and counting only some of them "
                   "would be wrong: open the counters before it starts them";
     open_all(made, refused);
-    /* The kernel's own counts are the last to be refused: their reason is the probe's. */
+    /* The kernel's own counts are the last to be refused: their reason becomes that of the
+     * probe. */
     made->head = (struct assay__probe_head){made->channels, made->channel_count,
                                             made->channels[ASSAY__PERF_TASK_CLOCK].reason};
     for (size_t i = 0; i < made->channel_count; i++)
@@ -324,7 +325,7 @@ static int perf_event_open(struct assay__arena *arena, struct assay__probe **pro
 static const char no_turn[] =
     "not counted since the last reading: there are more events than counters";
 
-/* Adds what one thread's counter grew by, scaled. NULL, or why it is not known. */
+/* Adds what one thread's counter grew by, scaled. NULL, or why it is unknown. */
 static const char *take(struct counter *counter, const struct assay__perf_count *now)
 {
     const struct assay__perf_count *last = &counter->last;

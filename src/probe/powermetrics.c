@@ -7,11 +7,11 @@
  * else the program itself as a child process (it needs root: directly, or through sudo without a
  * password). The channels are those of the first sample; a reading is the newest whole sample, and
  * an energy the sum of all samples' energies. What the newest does not have is unavailable for that
- * reading. A sample is current only while more follow: a file that was last written more than 3
- * sample times (at least 2 s) before it is opened has no channels, and one that does not grow from
- * then on is unavailable after the same time; a source that gave samples and stopped, after 10
- * sample times, at least 5 s. Of a file that is there at open, only the last 4 MiB are read; of one
- * sample at most 1 MiB. */
+ * reading. A sample counts as current only while more follow: a file that was last written more
+ * than 3 sample times (at least 2 s) before it is opened has no channels, and one that does not
+ * grow from then on is unavailable after the same time; a source that produced samples and stopped,
+ * after 10 sample times, at least 5 s. Only the last 4 MiB of a file that exists at open are read,
+ * and at most 1 MiB of one sample. */
 #include "probe/powermetrics.h"
 #include "probe/live.h"
 #include "probe/probes.h"
@@ -34,12 +34,12 @@
 #include <unistd.h>
 
 #define BUFFER (1u << 20)
-#define AT_OPEN (4u << 20)     /* bytes of a file that is already there */
+#define AT_OPEN (4u << 20)     /* bytes read from a file that already exists */
 #define PER_READ (4u << 20)    /* at most, in one reading */
 #define FIRST_NS 5000000000ull /* how long the first sample of a child may take */
 #define STALE_NS 5000000000ull
 #define STALE_FILE_NS 2000000000ull /* of one that was not seen to grow */
-#define SAMPLE_MOST_S 60            /* of a sample that says it took longer */
+#define SAMPLE_MOST_S 60            /* for a sample that claims to have taken longer */
 #define PROGRAM "/usr/bin/powermetrics"
 #define ARGUMENTS "--samplers", "cpu_power,gpu_power,ane_power,thermal", "-i", "500", "-f", "plist"
 #define BY_HAND                                                                                    \
@@ -50,7 +50,7 @@ enum energy { ENERGY_CPU, ENERGY_GPU, ENERGY_ANE, ENERGIES };
 
 struct place {
     size_t offset;  /* of the double in the sample */
-    size_t cluster; /* its name must be the first sample's; SIZE_MAX: none */
+    size_t cluster; /* its name must be that of the first sample; SIZE_MAX: none */
     int energy;     /* -1: a gauge of the sample; else an enum energy */
 };
 
@@ -79,7 +79,7 @@ void assay__powermetrics_command_set(const char *const *argv)
     replaced_command = argv;
 }
 
-/* --- taking in bytes -------------------------------------------------------------------------- */
+/* --- reading bytes ---------------------------------------------------------------------------- */
 
 /* Takes every whole sample out of the buffer. at_end: see powermetrics.h. */
 static void take_buffer(struct assay__probe *probe, bool at_end)
@@ -97,8 +97,7 @@ static void take_buffer(struct assay__probe *probe, bool at_end)
         if (probe->samples++ == 0) probe->first = probe->working;
         probe->newest = probe->working;
         probe->newest_ns = assay__now_ns();
-        for (size_t i = 0; i < ENERGIES;
-             i++) /* a sample without it ends what is known of the sum */
+        for (size_t i = 0; i < ENERGIES; i++) /* a sample without it makes the sum unknown */
             probe->energies[i] += grown[i];
     }
     if (offset == 0 && probe->length == BUFFER) { /* no sample is that long */
@@ -109,7 +108,7 @@ static void take_buffer(struct assay__probe *probe, bool at_end)
     probe->length -= offset;
 }
 
-/* Reads what is there, without waiting, at most `limit` bytes. */
+/* Reads what is available, without waiting, at most `limit` bytes. */
 static void take_in(struct assay__probe *probe, size_t limit)
 {
     size_t taken = 0;
@@ -130,7 +129,7 @@ static void take_in(struct assay__probe *probe, size_t limit)
     }
 }
 
-/* How long the newest sample is current: the minimum when its own duration is unknown. */
+/* How long the newest sample counts as current: the minimum if its own duration is unknown. */
 static double fresh_ns(const struct assay__probe *probe)
 {
     bool seen_to_grow = !probe->is_file || probe->samples > probe->samples_at_open;
@@ -161,14 +160,14 @@ static const char *open_file(struct assay__arena *arena, struct assay__probe *pr
         return assay__arena_text(arena, "cannot read the powermetrics file '%s': %s", path, why);
     if (status.st_size > (off_t)AT_OPEN) probe->position = status.st_size - (off_t)AT_OPEN;
     take_in(probe, 2 * (size_t)AT_OPEN);
-    /* The last sample of the text form is ended by the next one's head: alone in the file, it
-     * counts as it is. */
+    /* A sample of the text form ends where the next one begins: the only sample in a file counts as
+     * it is. */
     if (probe->samples == 0) take_buffer(probe, true);
     if (probe->samples == 0)
         return assay__arena_text(arena, "'%s': %s", path,
                                  probe->bad ? probe->bad
                                             : "it contains no complete powermetrics sample");
-    /* All samples were there before: their age is that of the last write. */
+    /* All samples existed before: their age is that of the last write. */
     double age_s = fmax(difftime(time(NULL), status.st_mtime), 0);
     uint64_t age_ns = (uint64_t)(age_s * 1e9);
     probe->samples_at_open = probe->samples;
@@ -202,7 +201,7 @@ static const char *start_child(struct assay__arena *arena, struct assay__probe *
         passed = assay__now_ns() - begin;
     }
     if (probe->samples) return NULL;
-    size_t length = 0; /* of what the child said instead of a sample: its first line */
+    size_t length = 0; /* first line of what the child printed instead of a sample */
     while (length < probe->length && length < 160 && probe->buffer[length] >= ' ' &&
            probe->buffer[length] < 0x7f)
         length++;
@@ -239,7 +238,7 @@ static const char *open_source(struct assay__arena *arena, struct assay__probe *
 static void close_source(struct assay__probe *probe)
 {
     struct assay__exit result;
-    if (probe->fd >= 0) close(probe->fd); /* a child that writes on ends by SIGPIPE */
+    if (probe->fd >= 0) close(probe->fd); /* a child that continues to write is ended by SIGPIPE */
     probe->fd = -1;
     if (probe->child.pid > 0) {
         assay__process_kill(&probe->child, SIGTERM);
@@ -287,7 +286,8 @@ static double value_at(const struct assay__powermetrics_sample *sample, size_t o
 static void add(struct assay__probe *probe, const struct row *row, size_t cluster)
 {
     bool there = !isnan(value_at(&probe->first, row->offset));
-    for (size_t i = 0; i < probe->channel_count; i++) /* two clusters of one name: the first */
+    /* if two clusters have the same name, the first */
+    for (size_t i = 0; i < probe->channel_count; i++)
         if (strcmp(probe->channels[i].name, row->name) == 0) return;
     probe->places[probe->channel_count] = (struct place){row->offset, cluster, row->energy};
     probe->channels[probe->channel_count++] = (struct assay__channel){

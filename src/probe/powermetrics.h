@@ -2,10 +2,10 @@
  * property lists, one per sample, a NUL byte before each but the first (-f plist); and text (-f
  * text, the default). Apple silicon only.
  *
- * Its values are the system's estimates. In the property lists a dictionary may hold a key twice
- * (the gpu's idle_ratio): the first counts. freq_hz of the gpu is in MHz, although it says
- * otherwise; from 100,000 on it is taken for Hz. Energies are those of one sample. A value that the
- * sample does not have is NaN. */
+ * Its values are the system's estimates. In the property lists a dictionary may contain a key twice
+ * (the gpu's idle_ratio): the first counts. freq_hz of the gpu is in MHz despite its name; values
+ * from 100,000 on are treated as Hz. Energies are those of one sample. A value that the sample does
+ * not have is NaN. */
 #ifndef ASSAY_PROBE_POWERMETRICS_H
 #define ASSAY_PROBE_POWERMETRICS_H
 
@@ -46,12 +46,12 @@ enum assay__powermetrics_status {
     ASSAY__POWERMETRICS_SAMPLE, /* *sample is filled */
     /* no whole sample from *offset on: more bytes are needed, or this was all */
     ASSAY__POWERMETRICS_MORE,
-    ASSAY__POWERMETRICS_BAD, /* a sample that cannot be read was passed over: *reason (static) */
+    ASSAY__POWERMETRICS_BAD, /* a sample that cannot be read was skipped: *reason (static) */
 };
 
-/** The next sample of data[*offset … size), in either form; *offset moves past it. at_end:
- *  nothing will follow, so that the last sample of the text form, which only the next one ends,
- *  counts too. Allocates nothing. */
+/** The next sample of data[*offset … size), in either form; *offset moves past it. at_end: nothing
+ * will follow, so that the last sample of the text form, which would only end at the next one,
+ * counts too. Allocates nothing. */
 enum assay__powermetrics_status assay__powermetrics_next(const char *data, size_t size,
                                                          size_t *offset, bool at_end,
                                                          struct assay__powermetrics_sample *sample,

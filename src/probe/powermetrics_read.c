@@ -1,6 +1,6 @@
 /* powermetrics_read.c - the samples in a stream of powermetrics, as property lists or as text.
  *
- * Property lists: not a general reader of XML, but elements without attributes that matter, in the
+ * Property lists: not a general reader of XML, but of elements without relevant attributes, in the
  * order of a property list, nested at most 32 deep. Containers are walked with a stack of their
  * keys; a number is taken when its path is one we know:
  *   elapsed_ns · timestamp · thermal_pressure · processor.{cpu,gpu,ane}_{power,energy} (mW, mJ) ·
@@ -16,8 +16,8 @@
  *   CPU Power: 823 mW    GPU Power: 26 mW    ANE Power: 323 mW    Combined Power (…): 1172 mW
  *   GPU HW active frequency: 389 MHz (older: "GPU active frequency")
  *   GPU HW active residency: 2.31% (…)         Current pressure level: Nominal
- * Everything else is passed over. The first of two equal keys or lines counts (GPU Power appears in
- * two sections). */
+ * Everything else is skipped. The first of two equal keys or lines counts (GPU Power appears in two
+ * sections). */
 #include "probe/powermetrics.h"
 
 #include <math.h>
@@ -62,11 +62,11 @@ static struct text skip_blanks(struct text text)
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-/* The kernel's levels; names as they were seen in captures and in the system's headers. */
+/* The kernel's levels; names as in captures and in the system's headers. */
 const char *const assay__powermetrics_pressures[] = {"Nominal",  "Light",    "Moderate", "Heavy",
                                                      "Critical", "Trapping", "Sleeping", NULL};
 
-/* Sets what is not known yet: the first of two equal keys counts. */
+/* Sets a value that is still unknown: the first of two equal keys counts. */
 static void set_once(double *place, double value)
 {
     if (isnan(*place)) *place = value;
@@ -161,7 +161,7 @@ static void clear(struct assay__powermetrics_sample *sample)
         sample->cpus[i] = unknown;
 }
 
-/* What can be a share; rounding may leave it a little outside. */
+/* A valid share; rounding may leave it slightly outside. */
 static double share(double value)
 {
     if (!(value >= -1e-3 && value <= 1 + 1e-3)) return NAN;
@@ -180,8 +180,8 @@ static bool finish_unit(struct assay__powermetrics_unit *unit)
     return !isnan(unit->frequency_hz) || !isnan(unit->active_ratio);
 }
 
-/* What follows from the others. False: nothing in it is known, or a value is impossible (negative,
- * a share over 1): *reason. */
+/* Derives values from the others. False: nothing is known, or a value is impossible (negative, a
+ * share over 1): *reason. */
 static bool finish(struct assay__powermetrics_sample *sample, const char **reason)
 {
     double *const positive[] = {&sample->elapsed_s,        &sample->cpu_power_w,
@@ -216,7 +216,7 @@ struct reader {
     double cpu_number;
 };
 
-/* The dictionary that is being read lies there. */
+/* Whether the dictionary being read is at that path. */
 static bool under(const struct reader *reader, const char *const *path, size_t count)
 {
     if (reader->depth != count) return false;
@@ -225,7 +225,7 @@ static bool under(const struct reader *reader, const char *const *path, size_t c
     return true;
 }
 
-/* depth 0 is the root dictionary; an array's dictionaries have no key. */
+/* depth 0 is the root dictionary; dictionaries in an array have no key. */
 static const char *const in_processor[] = {"", "processor"};
 static const char *const in_gpu[] = {"", "gpu"};
 static const char *const in_cluster[] = {"", "processor", "clusters", ""};
@@ -238,7 +238,7 @@ static void plist_unit(struct assay__powermetrics_unit *unit, struct text key, s
     if (is(key, "down_ratio")) set_once(&unit->down_ratio, number(value));
 }
 
-/* A value of the dictionary that is being read. */
+/* A value of the dictionary being read. */
 static void take(struct reader *reader, struct text value)
 {
     struct assay__powermetrics_sample *sample = reader->sample;
@@ -313,7 +313,7 @@ static const char *pop(struct reader *reader, char kind)
     return NULL;
 }
 
-/* The text of <tag>text</tag>, with the reader moved past it. NULL at: it does not end. */
+/* The text of <tag>text</tag>, with the reader moved past it. at NULL: it is not terminated. */
 static struct text content(struct reader *reader, struct text tag)
 {
     const char *begin = reader->at;
@@ -326,7 +326,7 @@ static struct text content(struct reader *reader, struct text tag)
     return (struct text){begin, (size_t)(close - begin)};
 }
 
-/* One element's begin or end, with its text when it is a leaf. NULL, or what is wrong. */
+/* The start or end of one element, with its text if it is a leaf. NULL, or what is wrong. */
 static const char *element(struct reader *reader, struct text tag)
 {
     static const char *const leaves[] = {"integer", "real", "string", "date", "data", NULL};
@@ -380,7 +380,7 @@ static bool read_plist(const char *data, size_t size, struct assay__powermetrics
 
 /* --- text ------------------------------------------------------------------------------------- */
 
-/* The number after the colon, times what its unit says; NaN: no number, or an unknown unit. */
+/* The number after the colon, scaled by its unit; NaN: no number, or an unknown unit. */
 static double measure(struct text value)
 {
     static const struct {

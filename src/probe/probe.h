@@ -1,12 +1,12 @@
-/* probe.h - sensors and counters: one file each, one row each in probes.h. A probe says what it can
- * read here, or why it cannot; a channel that fails in mid-run becomes unavailable with the
- * reason, and the rest goes on.
+/* probe.h - sensors and counters: one file each, one row each in probes.h. A probe reports what it
+ * can read here, or why it cannot; a channel that fails during a run becomes unavailable with the
+ * reason, and the rest continues.
  *
- * Rules for every probe: nothing is invented (no default, no zero for unknown); a channel that
- * reads a constant zero under load is a fault, not 0 W (the sampler decides that, see sampler.h);
- * reading allocates nothing; files are kept open and read again at offset 0 where the kernel allows
- * that; files lie below $ASSAY_FSROOT (platform); foreign libraries and system calls go through a
- * table that a test can replace. */
+ * Rules for every probe: nothing is made up (no default, no zero for unknown); a channel that reads
+ * a constant zero under load is a fault, not 0 W (the sampler decides that, see sampler.h); reading
+ * allocates nothing; files are kept open and read again at offset 0 if the kernel allows that;
+ * files are below $ASSAY_FSROOT (platform); foreign libraries and system calls go through a table
+ * that a test can replace. */
 #ifndef ASSAY_PROBE_H
 #define ASSAY_PROBE_H
 
@@ -19,7 +19,7 @@
 
 enum assay__channel_kind {
     ASSAY__CHANNEL_GAUGE,   /* the value now: power, temperature, clock, memory in use */
-    ASSAY__CHANNEL_COUNTER, /* grows; differences count: energy, throttled time, events */
+    ASSAY__CHANNEL_COUNTER, /* it grows, and differences count: energy, throttled time, events */
 };
 
 struct assay__channel {
@@ -34,21 +34,22 @@ struct assay__channel {
     const char *unit; /* base unit: "J", "W", "°C", "Hz", "ratio", "B", "s", "1", "1/s", "B/s" */
     enum assay__channel_kind kind;
     double range;       /* COUNTER: it wraps to 0 after this many units; NaN: it does not */
-    const char *source; /* path, or "NVML", "perf_event": what a report names */
+    const char *source; /* path, or "NVML", "perf_event": as shown in reports */
     bool available;     /* at open */
     /* why not, and what would provide it ("needs root: sudo chmod a+r …"); "" */
     const char *reason;
-    /* quantity "state": the value is an index into these names (NULL-terminated); NULL: a level */
+    /* quantity "state": the value is an index into these names (NULL-terminated); NULL: a plain
+     * number */
     const char *const *states;
     bool unlimited; /* unavailable, because it is a limit and none is set */
     bool user_only; /* a counter that leaves out what the kernel does */
 };
 
-struct assay__probe; /* an open one; each file defines its own */
+struct assay__probe; /* an open probe; each file defines its own */
 
 struct assay__probe_reading {
     double value;       /* NaN: unavailable now */
-    const char *reason; /* why; static, or lives until the next read of that channel; "" */
+    const char *reason; /* why not; static, or valid until the next read of that channel; "" */
 };
 
 /* How `doctor --capture` copies a file. */
@@ -57,10 +58,10 @@ enum assay__capture_as {
     ASSAY__CAPTURE_EMPTY,  /* that it exists is all that counts */
     ASSAY__CAPTURE_HOST,   /* the host's name, replaced */
     ASSAY__CAPTURE_MOUNTS, /* lines of control groups only */
-    ASSAY__CAPTURE_MODEL,  /* the line of the model only: others identify this very card */
-    /* the folder is the one in which the probe's channels lie, and all those above it */
+    ASSAY__CAPTURE_MODEL,  /* only the line with the model: others identify the individual card */
+    /* the folder is that of the probe's channels, and all those above it */
     ASSAY__CAPTURE_CHANNELS,
-    /* no file of the system: what was asked in another way, as a file of ours */
+    /* not a file of the system: what was queried in another way, as a file of ours */
     ASSAY__CAPTURE_ASKED,
 };
 
@@ -73,8 +74,8 @@ struct assay__capture_files {
 struct assay__probe_ops {
     const char *name;    /* "rapl", "hwmon", "nvml" */
     const char *summary; /* one line for `doctor` */
-    /** Finds the channels. Missing hardware is no error: the probe opens with no available channel
-     *  and `reason` says why. arena: for names; lives as long as the probe. */
+    /** Finds the channels. Missing hardware is not an error: the probe opens without an available
+     * channel and `reason` says why. arena: for names; lives as long as the probe. */
     int (*open)(struct assay__arena *arena, struct assay__probe **probe, struct assay_error *error);
     /** All channels, available or not. */
     size_t (*channels)(const struct assay__probe *probe, const struct assay__channel **channels);
@@ -84,16 +85,16 @@ struct assay__probe_ops {
      *  their reason). No allocation, no blocking beyond the deadline of the sampler. */
     void (*read)(struct assay__probe *probe, struct assay__probe_reading *readings);
     void (*close)(struct assay__probe *probe); /* NULL legal */
-    /** How long `open` may take before it is given up (assay__probe_open); 0: 1 s. The library of a
-     * driver may have to wake its devices. */
+    /** How long `open` may take before it is abandoned (assay__probe_open); 0: 1 s. The library of
+     * a driver may have to wake its devices. */
     uint64_t open_limit_ns;
-    /** `open` is about the calling thread (its counters, a program that ends with it): it is never
-     *  run on another. */
+    /** `open` depends on the calling thread (its counters, a program that ends with it): it is
+     * never run on another one. */
     bool own_thread;
-    /** (optional) Which channels will be looked at: wanted[0 … channels - 1]. The others need not
-     *  be read any more; their readings are NaN. */
+    /** (optional) Which channels will be used: wanted[0 … channels - 1]. The others need not be
+     * read any longer; their readings are NaN. */
     void (*select)(struct assay__probe *probe, const bool *wanted);
-    /** (optional) This system has no such source, and never will: its reason does not help here. */
+    /** (optional) This system has no such source and never will: its reason is of no use here. */
     bool (*is_foreign)(void);
     /** (optional) The kinds of device whose power it could report, by first letter: "cgn" are CPU,
      * GPU and NPU. A report of unknown power says why each such probe has none. */
@@ -102,7 +103,8 @@ struct assay__probe_ops {
     const struct assay__capture_files *files;
 };
 
-/** What a probe shows; it is the first member of those whose operations have ASSAY__HEAD_OPS. */
+/** What all probes have in common; the first member of those whose operations have
+ * ASSAY__HEAD_OPS. */
 struct assay__probe_head {
     const struct assay__channel *channels;
     size_t count;
@@ -117,10 +119,10 @@ const char *assay__head_reason(const struct assay__probe *probe);
 const struct assay__probe_ops *assay__probe_at(size_t index);
 const struct assay__probe_ops *assay__probe_find(const char *name);
 
-/** Opens a probe with a new arena, on another thread, for at most its limit
- *  (ops->open_limit_ns, else 1 s); longer: ASSAY_ETIMEOUT with the reason, and the thread is left
- *  behind with both. A probe of the calling thread (ops->own_thread) is opened here, without a
- *  limit. *arena: freed by the caller after the probe was closed; NULL on an error. */
+/** Opens a probe with a new arena, on another thread, for at most its limit (ops->open_limit_ns,
+ * else 1 s); after that ASSAY_ETIMEOUT with the reason, and the thread is abandoned with both. A
+ * probe bound to the calling thread (ops->own_thread) is opened on it, without a limit. *arena:
+ * freed by the caller after the probe is closed; NULL on an error. */
 int assay__probe_open(const struct assay__probe_ops *ops, struct assay__arena **arena,
                       struct assay__probe **probe, struct assay_error *error);
 /** How long that may take. */

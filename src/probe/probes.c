@@ -1,5 +1,5 @@
-/* probes.c - the table of probes, made from the list in probes.h, and opening one under a limit of
- * time: reading a file of /sys asks a driver, and one that hangs would hang the program. */
+/* probes.c - the table of probes, generated from the list in probes.h, and opening one with a time
+ * limit: reading a file of /sys calls a driver, and a driver that hangs would hang the program. */
 #include "probe/probes.h"
 
 #include "platform/guard.h"

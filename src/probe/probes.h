@@ -1,6 +1,6 @@
-/* probes.h - the list of probes. Adding one is a file that defines assay__probe_NAME and a row
- * here; its operations say what it reads, what it is good for and which files `doctor --capture`
- * copies. */
+/* probes.h - the list of probes. To add one, write a file that defines assay__probe_NAME and add a
+ * row here; its operations say what it reads, what it is used for and which files `doctor
+ * --capture` copies. */
 #ifndef ASSAY_PROBES_H
 #define ASSAY_PROBES_H
 

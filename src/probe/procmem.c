@@ -1,13 +1,13 @@
 /* procmem.c - memory of one process: resident memory from /proc/PID/statm (its second number, in
  * pages), page faults and threads from /proc/PID/stat (fields 10, 12 and 20; the name in field 2
- * may hold blanks and brackets, so fields count from the last ')'). The proportional set size, in
- * which a page shared by n processes counts 1/n, comes from /proc/PID/smaps_rollup; the kernel
- * walks all page tables of the process for it, which takes about a millisecond per 100 MB and holds
- * its memory map meanwhile. It is a separate probe, so that it can be read less often. Page
- * faults: minor ones need no disk.
+ * may contain blanks and brackets, so fields are counted from the last ')'). The proportional set
+ * size, in which a page shared by n processes counts 1/n, comes from /proc/PID/smaps_rollup; the
+ * kernel walks all page tables of the process for it, which takes about a millisecond per 100 MB
+ * and locks its memory map meanwhile. It is a separate probe, so that it can be read less often.
+ * Page faults: minor ones need no disk.
  *
- * Below $ASSAY_FSROOT a process of this machine is not to be looked for: without a target there,
- * both are unavailable. Sources: proc(5), the kernel's Documentation/filesystems/proc.rst. */
+ * Below $ASSAY_FSROOT there are no processes of this machine: without a target there, both are
+ * unavailable. Sources: proc(5), the kernel's Documentation/filesystems/proc.rst. */
 #include "probe/procmem.h"
 
 #include "probe/file_channels.h"
@@ -50,7 +50,7 @@ static bool resident(const struct assay__files_channel *channel, double *value, 
     return true;
 }
 
-/* The field of /proc/PID/stat whose number the key holds: "20". */
+/* The field of /proc/PID/stat whose number is the key: "20". */
 static bool stat_field(const struct assay__files_channel *channel, double *value,
                        const char **reason)
 {

@@ -4,7 +4,7 @@
 
 #include <sys/types.h>
 
-/** The process that a later open reads; 0: this one, which is also the start. */
+/** The process that a later open reads; 0: this one, the default. */
 void assay__procmem_target(pid_t process);
 
 #endif

@@ -1,9 +1,9 @@
 /* procstat.c - the first line of /proc/stat: "cpu user nice system idle iowait irq softirq steal
  * …", in clock ticks summed over all CPUs. busy = user + nice + system + irq + softirq (guest time
- * is within user), idle is the field idle alone: iowait may decrease (proc(5)), which no counter
- * may. steal = time that a virtual CPU was ready and another guest ran. A line of zeros (a sandbox
- * that does not count) is unavailable. Below $ASSAY_FSROOT the tick is 1/100 s, as on every Linux
- * of today. Source: proc(5). */
+ * is part of user), idle is only the field idle: iowait may decrease (proc(5)), which no counter
+ * may. steal = time during which a virtual CPU was ready and another guest ran. A line of zeros (a
+ * sandbox that does not count) is unavailable. Below $ASSAY_FSROOT the tick is 1/100 s, as on every
+ * current Linux. Source: proc(5). */
 #include "probe/file_channels.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #define PATH "/proc/stat"
 #define FIELDS 8
 
-/* Which of the eight fields are summed: '1' at their place. */
+/* Which of the eight fields are summed: '1' at their position. */
 #define BUSY "11100110"
 #define IDLE "00010000"
 #define STEAL "00000001"

@@ -1,10 +1,11 @@
 /* rapl.c - energy counters of Intel and AMD processors through Linux powercap:
  * /sys/class/powercap/intel-rapl:N is a package (or "psys", the whole platform), intel-rapl:N:M a
  * part of it ("core", "uncore", "dram"). energy_uj counts microjoules and starts again at 0 after
- * max_energy_range_uj (about 262 kJ: 22 minutes at 200 W). Parts lie within their package (core,
- * uncore) or beside it (dram): rails must not be summed blindly. The same package may be shown a
- * second time through MMIO (intel-rapl-mmio:N): only used where the first is missing. Since Linux
- * 5.10 only root may read energy_uj. Source: the kernel's power-capping documentation. */
+ * max_energy_range_uj (about 262 kJ: 22 minutes at 200 W). Parts are included in their package
+ * (core, uncore) or separate from it (dram): rails must not be summed blindly. The same package may
+ * appear a second time through MMIO (intel-rapl-mmio:N), which is only used if the first is
+ * missing. Since Linux 5.10 only root may read energy_uj. Source: the kernel's power-capping
+ * documentation. */
 #include "probe/file_channels.h"
 
 #include <string.h>
@@ -20,7 +21,7 @@ static bool is_package(const char *name)
     return strncmp(name, "package-", 8) == 0;
 }
 
-/* several: there is more than one package, and rails carry its number. */
+/* several: there is more than one package, and rails have its number. */
 static void add_zone(struct assay__arena *arena, struct assay__probe *probe, const char *zone,
                      bool several)
 {
@@ -41,7 +42,7 @@ static void add_zone(struct assay__arena *arena, struct assay__probe *probe, con
         rail = assay__arena_text(arena, "%s-%s", name, parent + 8);
     if (strncmp(zone, "intel-rapl-mmio", 15) == 0 && assay__files_has(probe, shown)) return;
     if (!assay__sysfs_value(&range, FOLDER "/%s/max_energy_range_uj", zone) || range <= 0)
-        range = 0; /* unknown: a wrap then is a fault, not a guess */
+        range = 0; /* unknown: a wrap is then a fault, not a guess */
     const struct assay__files_spec spec = {
         .name = shown,
         .rail = rail,

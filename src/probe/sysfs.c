@@ -121,7 +121,8 @@ bool assay__sysfs_refresh(struct assay__sysfs_file *file)
         }
         if (got == 0) break;
         length += (size_t)got;
-        /* A short text comes whole and ends in a newline: no second read just to see the end. */
+        /* A short text arrives completely and ends in a newline: no second read is needed to find
+         * the end. */
         if (file->text[length - 1] == '\n') break;
     }
     while (length > 0 && strchr(" \t\r\n", file->text[length - 1]))

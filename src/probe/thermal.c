@@ -1,10 +1,9 @@
-/* thermal.c - /sys/class/thermal: thermal_zoneN (`type`, `temp` in m°C) and what is being done
- * against the heat, cooling_deviceN (`type`, `cur_state` from 0, off, to `max_state`). A zone that
- * is switched off answers -274000, below absolute zero, or an error: it is then unavailable. How
- * often the hardware itself slowed down, Intel counts per CPU in
- * /sys/devices/system/cpu/cpuN/thermal_throttle: core_throttle_count (summed over the CPUs asked)
- * and package_throttle_count (the max). Source: the kernel's thermal sysfs interface and its
- * x86 ABI. */
+/* thermal.c - /sys/class/thermal: thermal_zoneN (`type`, `temp` in m°C) and cooling,
+ * cooling_deviceN (`type`, `cur_state` from 0, off, to `max_state`). A zone that is switched off
+ * reports -274000, below absolute zero, or an error: it is then unavailable. How often the hardware
+ * itself slowed down is counted by Intel per CPU in /sys/devices/system/cpu/cpuN/thermal_throttle:
+ * core_throttle_count (summed over the CPUs that are read) and package_throttle_count (the max).
+ * Source: the kernel's thermal sysfs interface and its x86 ABI. */
 #include "probe/cpus.h"
 #include "probe/file_channels.h"
 
@@ -54,7 +53,8 @@ static void add_throttling(struct assay__probe *probe, struct assay__arena *aren
             .paths = assay__cpus_paths(arena, &cpus, rows[i].file),
             .slow = true,
             .source = assay__cpus_source(arena, &cpus, rows[i].file)};
-        if (spec.paths) assay__files_add(probe, &spec); /* only Intel has them: no loss elsewhere */
+        /* only Intel has them: not missed elsewhere */
+        if (spec.paths) assay__files_add(probe, &spec);
     }
 }
 

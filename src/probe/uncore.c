@@ -1,15 +1,16 @@
 /* uncore.c - bytes that the memory controllers read and wrote, from the counters of Intel's
  * controllers (the kernel's drivers uncore_imc*). They count for the whole machine, not for a
- * process, so the kernel gives them to root or where kernel.perf_event_paranoid is 0 or less.
+ * process, so the kernel only allows root to read them, unless kernel.perf_event_paranoid is 0 or
+ * less.
  *
  * What to count is described below /sys/bus/event_source/devices/uncore_imc*:
- *   type, cpumask                     the number for perf_event_open; one CPU of each package
+ *   type, cpumask                     the type for perf_event_open; one CPU of each package
  *   events/cas_count_read             "event=0x04,umask=0x03"; client processors: data_read(s)
  *   events/cas_count_read.scale .unit "6.103515625e-5" and "MiB": count x scale x unit
  *   format/event, format/umask        "config:0-7", "config:8-15": where a term's bits go
- * A channel is the sum over all controllers and packages; when one of them cannot be counted the
- * sum would be wrong, so it is unavailable. Events that need more than the word `config`, and units
- * other than B, KiB, MiB and GiB, are not understood.
+ * A channel is the sum over all controllers and packages; if one of them cannot be counted, the sum
+ * would be wrong, so it is unavailable. Events that need more than the word `config`, and units
+ * other than B, KiB, MiB and GiB, are not supported.
  *
  * AMD's and Arm's drivers describe no such events there: the reason says so. */
 #include "base/cpu_list.h"
@@ -45,7 +46,7 @@ struct assay__probe {
 };
 
 static const char *const names[CHANNELS] = {"memory.read", "memory.write"};
-/* The first that any device has is taken. */
+/* The first that any device has is used. */
 static const char *const events[CHANNELS][4] = {
     {"cas_count_read", "data_read", "data_reads", NULL},
     {"cas_count_write", "data_write", "data_writes", NULL},
@@ -53,8 +54,8 @@ static const char *const events[CHANNELS][4] = {
 
 /* --- what the files say ----------------------------------------------------------------------- */
 
-/* "config:0-7,32-35": puts the low bits of value there. False: another word, or bits that find no
- * place. */
+/* "config:0-7,32-35": puts the low bits of value there. False: another word, or bits that do not
+ * fit. */
 static bool place_bits(const char *format, uint64_t value, uint64_t *config)
 {
     static const char word[] = "config:";
@@ -77,7 +78,7 @@ static bool place_bits(const char *format, uint64_t value, uint64_t *config)
     return value == 0;
 }
 
-/* "event=0x04,umask=0x03" of a device. */
+/* Parses "event=0x04,umask=0x03" of a device. */
 static bool read_config(struct assay__arena *arena, const char *device, const char *text,
                         uint64_t *config)
 {
@@ -97,7 +98,7 @@ static bool read_config(struct assay__arena *arena, const char *device, const ch
     return true;
 }
 
-/* Bytes of one count; NaN: not said, or not understood. */
+/* Bytes per count; NaN: unknown, or not supported. */
 static double bytes_per_count(struct assay__arena *arena, const char *device, const char *event)
 {
     static const struct {

@@ -144,7 +144,7 @@ struct assay__generation_info {
     size_t time_count;               /* 0: not known */
 };
 
-/* --- what one inference hands to the next ----------------------------------------------------- */
+/* --- what one inference passes on to the next ------------------------------------------------- */
 
 enum assay__feedback_source {
     ASSAY__FEEDBACK_UNKNOWN,
@@ -199,7 +199,7 @@ void assay__target_set_axis(struct assay__target *target, const struct assay__ax
 /** The value as a number; NaN: it is a word. */
 double assay__axis_number(const char *value);
 
-/* --- what was asked of all trials together ---------------------------------------------------- */
+/* --- what was requested for all trials together ----------------------------------------------- */
 
 enum assay__plan_goal {
     ASSAY__PLAN_THROUGHPUT,

@@ -152,7 +152,7 @@ static void read_generation(struct reading *r)
     r->trial->option_count = kept;
 }
 
-/* --- the settings that vary, and what was asked ----------------------------------------------- */
+/* --- the settings that vary, and what was requested ------------------------------------------- */
 
 static bool is_searched(const struct reading *r)
 {
@@ -425,7 +425,7 @@ static void read_power(struct reading *r)
     read_warnings(r, "net energy", assay__trial_metric(r->trial, "energy.inference.net"), of_net);
 }
 
-/* --- what is of no trial ---------------------------------------------------------------------- */
+/* --- what belongs to no trial ----------------------------------------------------------------- */
 
 static void read_disturbances(struct reading *r)
 {

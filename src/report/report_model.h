@@ -40,7 +40,7 @@ int assay__validation_report(const struct assay__validation *validation, bool pu
                              const struct assay_report_options *options, struct assay__buf *out,
                              struct assay_error *error);
 
-/* --- documents: 0 or ASSAY_ENOMEM; what they are about must outlive them ---------------------- */
+/* --- documents: 0 or ASSAY_ENOMEM; their subjects must outlive them --------------------------- */
 
 int assay__inspect_document(const struct assay__inspect *inspect, enum assay__inspect_sort sort,
                             const char *(*hint)(const char *), struct assay__doc **doc);

@@ -94,7 +94,7 @@ int assay__child_end(struct assay__child *child, uint64_t grace_ns, struct assay
     return assay__process_wait(child, UINT64_MAX, status);
 }
 
-/* --- questions -------------------------------------------------------------------------------- */
+/* --- queries ---------------------------------------------------------------------------------- */
 
 static int send_job(const struct assay__question *question, struct assay__channel *channel,
                     struct assay_error *error)

@@ -120,7 +120,7 @@ static void close_gap(struct shard *shard, size_t gap)
     shard->used--;
 }
 
-/* --- the accounts ----------------------------------------------------------------------------- */
+/* --- bookkeeping ------------------------------------------------------------------------------ */
 
 static bool recording(void)
 {
@@ -222,7 +222,7 @@ void track_reallocated(void *old_address, struct track_block old, void *address,
         record_block(address, size, old.site);
 }
 
-/* --- what the worker asks --------------------------------------------------------------------- */
+/* --- what the worker requests ----------------------------------------------------------------- */
 
 /* mallinfo2, where the C library has it: ten sizes, of which arena is what brk and mmap'ed arenas
  * got from the system, hblkhd what is mapped block by block, uordblks what is in use of arena. */

@@ -13,7 +13,7 @@
 
 #define EPSILON 1e-12
 
-/* What a family calls its parameters. */
+/* The names that a family uses for its parameters. */
 struct names {
     const char *layer, *q, *k, *v, *out, *first_norm, *up, *down, *last_norm;
 };
@@ -57,7 +57,7 @@ static const char *embed(struct assay__net *net, const struct bert *bert, const 
     return x;
 }
 
-/* (1 - attention_mask) × "hidden", with two axes put in for heads and queries. */
+/* (1 - attention_mask) × "hidden", with two axes inserted for heads and queries. */
 static const char *padding_mask(struct assay__net *net)
 {
     const int64_t axes[] = {1, 2};

@@ -1,5 +1,5 @@
-/* cfc.c - the closed-form continuous-time network (Hasani et al., arXiv 2106.13898), as the package
- * ncps has it. With x = [input, h], after the backbone when there is one:
+/* cfc.c - the closed-form continuous-time network (Hasani et al., arXiv 2106.13898), as in the
+ * package ncps. With x = [input, h], after the backbone if there is one:
  *   default  f1 = tanh(ff1 x), f2 = tanh(ff2 x), s = σ(time_a x · dt + time_b x),
  *            h' = f1 (1 − s) + s f2
  *   no_gate  h' = f1 + s f2
@@ -7,8 +7,8 @@
  * Wired by an NCP: three such cells in series, inter, command, motor, without a backbone; the
  * wiring masks the input columns of ff1 and ff2; recurrent columns and time_a, time_b are dense.
  * The state is [inter, command, motor]. Wired by Random or FullyConnected: one cell, masked by the
- * sensory synapses; its output is the first `outputs` units (ncps gives all of them).
- * Dense: one cell of `units` after a backbone of linear layers and 1.7159 tanh(0.666 x). */
+ * sensory synapses; its output is the first `outputs` units (ncps returns all of them). Dense: one
+ * cell of `units` after a backbone of linear layers and 1.7159 tanh(0.666 x). */
 #include "zoo/ncp_net.h"
 
 #include "base/text.h"
@@ -34,12 +34,12 @@ struct cfc {
 
 /* --- weights ---------------------------------------------------------------------------------- */
 
-/* Neurons of a cell in the wiring's numbers. */
+/* Neurons of a cell, as numbered by the wiring. */
 struct range {
     int64_t first, count;
 };
 
-/* [hidden, in + hidden]: 1 where a synapse is, 1 in all recurrent columns. Heap. */
+/* [hidden, in + hidden]: 1 for a synapse, and 1 in all recurrent columns. On the heap. */
 static float *make_mask(const struct assay__ncp_net *ncp, struct range to, const struct range *from)
 {
     const struct assay__wiring *wiring = &ncp->wiring;
@@ -154,7 +154,7 @@ static const char *joined(struct assay__net *net, const char *scope, const char 
     return all;
 }
 
-/* value · dt; nothing to do when dt is the constant 1. */
+/* value · dt; nothing to do if dt is the constant 1. */
 static const char *times_dt(struct assay__ncp_net *ncp, const char *value, const char *dt)
 {
     if (*dt) return assay__net_2(&ncp->net, "Mul", value, dt);

@@ -1,7 +1,7 @@
 /* decoder.c - builds the inputs, cache and outputs of a decoder. Positions come from the length of
- * the past, so that one graph serves any step; the mask is made once and used by every layer. With
- * tied embeddings the logits are a Gemm with the transposed table, so that the file and the session
- * hold the table once. */
+ * the past, so that one graph serves any step; the mask is computed once and used by every layer.
+ * With tied embeddings the logits are a Gemm with the transposed table, so that the file and the
+ * session have the table only once. */
 #include "zoo/decoder.h"
 
 const struct assay__zoo_param assay__decoder_params[] = {
@@ -74,7 +74,7 @@ void assay__decoder_inputs(struct assay__decoder *decoder, struct assay__net *ne
         if (decoder->seq != 1) total = assay__net_2(net, "Add", past, fresh);
     }
     assay__net_pop(net);
-    if (decoder->seq == 1) return; /* one query is the last position: it sees all keys */
+    if (decoder->seq == 1) return; /* a single query is at the last position: it sees all keys */
     assay__net_push(net, "mask");
     const char *keys = cached ? assay__zoo_range(net, total) : decoder->positions;
     decoder->mask = assay__zoo_causal_mask(net, decoder->positions, keys);
@@ -102,7 +102,7 @@ const char *assay__decoder_wanted(struct assay__decoder *decoder, const char *x)
     return x;
 }
 
-/* "past + seq", with numbers added where both are known. */
+/* "past + seq", with numbers added if both are known. */
 static const char *total_dim(struct assay__decoder *decoder)
 {
     struct assay__net *net = decoder->net;
@@ -120,7 +120,7 @@ void assay__decoder_outputs(struct assay__decoder *decoder, const char *x, const
     struct assay__net *net = decoder->net;
     int64_t seq = decoder->last_only ? 1 : decoder->seq;
     assay__net_push(net, "lm_head");
-    if (tied) { /* Gemm takes matrices: rows are folded and unfolded */
+    if (tied) { /* Gemm needs matrices: rows are folded and unfolded */
         const int64_t rows[] = {-1, decoder->width},
                       known[] = {decoder->batch, seq, decoder->vocab};
         const char *shape, *flat = assay__net_reshape(net, x, rows, 2);

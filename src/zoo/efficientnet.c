@@ -11,7 +11,7 @@ struct stage {
 static void block(struct assay__vision *vision, const struct stage *stage, int64_t in,
                   int64_t stride)
 {
-    /* the layers of a block in torchvision: without an expansion they begin one later */
+    /* the layers of a block in torchvision: without an expansion they start one later */
     static const char *const names[] = {"block.0.0",   "block.0.1",   "block.1.0", "block.1.1",
                                         "block.2.fc1", "block.2.fc2", "block.3.0", "block.3.1"};
     static const char *const unexpanded[] = {"block.0.0",   "block.0.1", "block.1.fc1",
@@ -27,7 +27,7 @@ static void block(struct assay__vision *vision, const struct stage *stage, int64
                                            stride, ASSAY__ACT_SWISH, expanded, 1, 1));
     assay__vision_squeeze(vision, name[2], name[3], expanded, squeezed > 1 ? squeezed : 1,
                           ASSAY__ACT_SWISH, false);
-    /* the gate halves its input: four times the variance brings it back */
+    /* the gate halves its input: four times the variance compensates for that */
     bool same = stride == 1 && in == stage->out;
     assay__vision_conv(vision, ASSAY__CONV(name[4], name[5], expanded, stage->out, 1, 1,
                                            ASSAY__ACT_NONE, 1, 4, same ? 0.5 : 1));

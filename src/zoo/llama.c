@@ -1,12 +1,12 @@
 /* llama.c - a decoder of the Llama shape (Touvron et al., arXiv 2302.13971; Llama 3, arXiv
- * 2407.21783): RMS norms, rotary positions (Su et al., arXiv 2104.09864) made inside the graph,
- * grouped-query attention (Ainslie et al., arXiv 2305.13245) and a SwiGLU network. No biases.
- * Names are those of the Hugging Face state dict; matrices are stored transposed, [in, out].
+ * 2407.21783): RMS norms, rotary positions (Su et al., arXiv 2104.09864) computed inside the graph,
+ * grouped-query attention (Ainslie et al., arXiv 2305.13245) and a SwiGLU network. No biases. Names
+ * are those of the Hugging Face state dict; matrices are stored transposed, [in, out].
  *
- * Grouped heads are multiplied by broadcasting: queries are [b, kv, heads/kv, s, d], keys [b,
- * kv, 1, d, t], so that the cache is never repeated in memory. The frequencies are
- * theta^(-2i/d), computed from a Range (they are not parameters); the stretched frequencies of
- * Llama 3.1 and later for long contexts are not applied: the same cost, other numbers. */
+ * Grouped heads are multiplied by broadcasting: queries are [b, kv, heads/kv, s, d], keys [b, kv,
+ * 1, d, t], so that the cache is never repeated in memory. The frequencies are theta^(-2i/d),
+ * computed from a Range (they are not parameters); the stretched frequencies of Llama 3.1 and later
+ * for long contexts are not applied: the cost is the same, the numbers differ. */
 
 #include "zoo/decoder.h"
 
@@ -71,7 +71,7 @@ static int read_params(struct assay__zoo_params *params, struct llama *llama)
     llama->theta = assay__zoo_number_or(params, "theta", size->theta);
     llama->epsilon = assay__zoo_number(params, "epsilon");
     if (assay__decoder_read_params(params, decoder)) return params->code;
-    /* the size's own grouping, unless the heads were changed without it */
+    /* the grouping of the size, unless only the heads were changed */
     decoder->kv_heads = assay__zoo_int_or(
         params, "kv_heads", decoder->heads == size->heads ? size->kv_heads : decoder->heads);
     decoder->head_dim = assay__zoo_int_or(params, "head_dim", -1);

@@ -1,7 +1,7 @@
 /* lora.c - a linear layer with a low-rank adapter (Hu et al., arXiv 2106.09685): y = x W +
- * (alpha/rank) (x A) B, W d × d, A d × rank, B rank × d. d² + 2 d rank parameters. merged=1 is
- * the layer after merging, one matrix of the size of W (drawn, not computed: the same cost,
- * other numbers). */
+ * (alpha/rank) (x A) B, W d × d, A d × rank, B rank × d. d² + 2 d rank parameters. merged=1 is the
+ * layer after merging, one matrix of the size of W (drawn, not computed: the cost is the same, the
+ * numbers differ). */
 
 #include "zoo/net_blocks.h"
 

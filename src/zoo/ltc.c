@@ -1,14 +1,14 @@
-/* ltc.c - the liquid time-constant network (Hasani et al., AAAI 2021), as the package ncps has it:
+/* ltc.c - the liquid time-constant network (Hasani et al., AAAI 2021), as in the package ncps:
  * `unfolds` steps of the fused solver per time step,
  *   v_j ← (c_j v_j + g_j V_j + Σ_i w_ij σ_ij E_ij + N_j) / (c_j + g_j + Σ_i w_ij σ_ij + D_j + ε),
  *   σ_ij = σ(s_ij (v_i − μ_ij)), c_j = C_j unfolds / dt,
  * N and D the same sums over the inputs, once per time step. Inputs and outputs go through affine
- * maps; the output is the first `outputs` units. The state is in the wiring's numbers: motor,
+ * maps; the output is the first `outputs` units. The state is in the order of the wiring: motor,
  * command, inter.
  *
- * The graph computes all pairs of neurons, [batch, from, to], as ncps does; w carries the wiring's
+ * The graph computes all pairs of neurons, [batch, from, to], as ncps does; w includes the wiring's
  * mask. What does not change within a time step (g V + N, c + g + D + ε) is computed once per step.
- * implicit=1 is ncps' implicit_param_constraints: w, C and g went through a softplus, which is
+ * implicit=1 is ncps' implicit_param_constraints: w, C and g pass through a softplus, which is
  * folded into the weights here. */
 #include "zoo/ncp_net.h"
 
@@ -97,7 +97,7 @@ static void prepare(struct assay__ncp_net *ncp)
     ltc->input_b = vector(ncp, "input_b", ncp->inputs, 0, 0, false);
     ltc->output_w = vector(ncp, "output_w", ncp->outputs, 1, 1, false);
     ltc->output_b = vector(ncp, "output_b", ncp->outputs, 0, 0, false);
-    assay__net_push(net, "leak"); /* of constants alone: computed when the model is loaded */
+    assay__net_push(net, "leak"); /* depends only on constants: computed when the model is loaded */
     ltc->leak = assay__net_2(net, "Mul", ltc->gleak, ltc->vleak);
     assay__net_pop(net);
 }

@@ -5,10 +5,10 @@
 
 static int build(struct assay__zoo_params *params)
 {
-    /* What keeps the variance through an activation: 1 / E[f(x)²], x of N(0, 1), for the bounded
-     * ones. relu halves every variance. gelu and silu halve a large one and more than halve a small
-     * one: with more than 2 a variance above 1 would grow without end, with 2 it falls to where the
-     * biases hold it. */
+    /* The gain that keeps the variance through an activation: 1 / E[f(x)²] for x ~ N(0, 1) for the
+     * bounded ones. relu halves every variance. gelu and silu halve a large one and more than halve
+     * a small one: with a gain above 2 a variance above 1 would grow without limit, with 2 it falls
+     * to the level set by the biases. */
     static const double gains[] = {2, 2.5, 3.4, 2, 2};
     static const char *const ops[] = {"Relu", "Tanh", "Sigmoid", NULL, "Sigmoid"}; /* NULL: gelu */
     int64_t layers = assay__zoo_int(params, "layers"), width = assay__zoo_int(params, "width"),

@@ -1,6 +1,6 @@
-/* model_open.c - opens a model by its path or its name in the zoo. What exists as a file is a file,
- * also when the zoo has a model of that name: the user can always write ./name, and a name that is
- * no file cannot be meant as one. */
+/* model_open.c - opens a model by its path or its name in the zoo. A file that exists takes
+ * precedence over a model of the zoo with the same name: the user can always write ./name, and a
+ * name that is not a file cannot mean one. */
 #include "zoo/model_open.h"
 
 #include "base/options_read.h"
@@ -22,9 +22,10 @@ int assay__model_open(const char *name, struct assay__model **model, bool *zoo,
     }
     struct assay_error detail = {0};
     int code = assay__model_load(name, model, &detail);
-    /* with a slash or a known ending it is a path: the zoo has nothing to say of it */
+    /* with a slash or a known extension it is a path: the zoo is not searched */
     if (code == ASSAY_ENOTFOUND && !strchr(name, '/') && !assay__model_file_named(name)) {
-        struct assay_error zoo_says = {0}; /* that there is none of that name, and the nearest */
+        /* that there is none of that name, and the nearest one */
+        struct assay_error zoo_says = {0};
         assay__zoo_build(name, model, &zoo_says);
         return assay_error_set(error, code, "%s; %s", detail.message, zoo_says.message);
     }

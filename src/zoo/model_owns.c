@@ -1,7 +1,7 @@
-/* model_owns.c - checks whether a path is one of the files that a model is made of. A mistyped -o
- * must not cost a model its weights, so files are compared by what they are (device and number),
- * not by how their paths are written. In a package everything counts, also a file that is not there
- * yet: what is put into one is part of it. */
+/* model_owns.c - checks whether a path is one of a model's files. A mistyped -o must not destroy
+ * the weights of a model, so files are compared by identity (device and inode), not by how their
+ * paths are written. In a package everything counts, even a file that does not exist yet: whatever
+ * is in it is part of it. */
 #include "zoo/model_open.h"
 
 #include "base/file.h"
@@ -22,7 +22,7 @@ static bool same_file(const char *path, const struct stat *file)
     return stat(path, &other) == 0 && other.st_dev == file->st_dev && other.st_ino == file->st_ino;
 }
 
-/* Tensors name few files many times: the last one that was no match is not looked at again. */
+/* Tensors name few files many times: the last one that did not match is not checked again. */
 struct looking {
     const struct assay__model *model;
     const struct stat *file;
@@ -54,7 +54,7 @@ static bool graph_refers(struct looking *look, const struct assay__graph *graph,
     return false;
 }
 
-/* Does or would `path` lie in the package, links followed? It need not exist yet. */
+/* Whether `path` is or would be in the package, following links. It need not exist yet. */
 static bool inside(const char *package, const char *path)
 {
     char outer[PATH_MAX], inner[PATH_MAX], folder[PATH_MAX], whole[PATH_MAX];

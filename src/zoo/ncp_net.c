@@ -4,9 +4,10 @@
  * mixed memory "c0", with dt=input "dt" [batch, 1] or [batch, seq]: the time since the step before.
  * Outputs: "output" [batch, outputs] or [batch, seq, outputs], "hn", "cn".
  *
- * Unrolled, every step is there, with the same weights. As a Scan, the body is one step; weights
- * stay in the main graph, where a body sees them. Mixed memory puts an LSTM before the cell: its
- * output is the state that the cell goes on from (gates in the order i, ig, fg, og; fg + 1). */
+ * Unrolled, the graph contains every step, with the same weights. As a Scan, the body is one step;
+ * weights stay in the main graph, where a body sees them. Mixed memory puts an LSTM before the
+ * cell: its output is the state that the cell continues from (gates in the order i, ig, fg, og; fg
+ * + 1). */
 #include "zoo/ncp_net.h"
 
 #include "base/json.h"
@@ -67,7 +68,7 @@ static const char *time_step(struct assay__ncp_net *ncp, const char *x, const ch
 
 /* --- outputs ---------------------------------------------------------------------------------- */
 
-/* Makes `value` the output `name`: the value itself is renamed, unless it is an output already. */
+/* Makes `value` the output `name`: the value itself is renamed, unless it is already an output. */
 static void put_output(struct assay__ncp_net *ncp, const char *value, const char *name,
                        const char *dims)
 {
@@ -153,7 +154,7 @@ static void build_unrolled(struct assay__ncp_net *ncp, struct inputs in)
         assay__net_pop(net);
     }
     if (net->code) return;
-    if (ncp->return_sequences) { /* [batch, outputs] of every step, side by side, then apart */
+    if (ncp->return_sequences) { /* [batch, outputs] of every step, concatenated, then separated */
         const int64_t dims[] = {-1, ncp->seq, ncp->outputs};
         assay__net_push(net, "stack");
         y = assay__net_node(net, "Concat", ys);

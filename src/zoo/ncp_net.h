@@ -1,8 +1,8 @@
-/* ncp_net.h - what the cells of Neural Circuit Policies share: their parameters, where weights come
- * from, and the network around a cell: one step, the steps unrolled, or a Scan over them.
+/* ncp_net.h - shared by the cells of Neural Circuit Policies: their parameters, the source of
+ * weights, and the network around a cell: one step, the steps unrolled, or a Scan over them.
  *
- * A cell is three functions: it makes its weights once, builds one time step out of (x, h, dt), and
- * says what the output of a state is. The names of weights are those of the package ncps'
+ * A cell is three functions: one creates its weights once, one builds a time step from (x, h, dt),
+ * and one computes the output of a state. The names of weights are those of the package ncps'
  * state_dict; nodes are named "/step<k>/<group>/…" ("/step/<group>/…" in the body of a Scan). */
 #ifndef ASSAY_ZOO_NCP_NET_H
 #define ASSAY_ZOO_NCP_NET_H
@@ -51,12 +51,12 @@ struct assay__ncp_cell {
     const char *name; /* "CfC" */
     void (*prepare)(struct assay__ncp_net *ncp);
     void (*step)(struct assay__ncp_net *ncp, struct assay__ncp_step_io *io);
-    /** y of a state, outside of a step (a Scan whose last output is wanted). */
+    /** y of a state, outside of a step (a Scan of which only the last output is needed). */
     const char *(*output)(struct assay__ncp_net *ncp, const char *h);
 };
 
-/** The parameters that both cells have, listed before and after the cell's own, and the reading of
- *  them. */
+/** The parameters that both cells have, listed before and after the cell's own, and the function
+ * that reads them. */
 extern const struct assay__zoo_param assay__ncp_wiring_params[], assay__ncp_time_params[];
 int assay__ncp_read_params(struct assay__ncp_net *ncp, struct assay__zoo_params *params,
                            bool dense);
@@ -80,7 +80,7 @@ struct assay__ncp_linear assay__ncp_linear(struct assay__ncp_net *ncp, const cha
                                            int64_t out, bool bias, const float *mask);
 const char *assay__ncp_gemm(struct assay__ncp_net *ncp, const char *scope, const char *x,
                             const struct assay__ncp_linear *linear);
-/** The mask that the file holds under this name must be the wiring's. */
+/** The mask with this name in the file must match the wiring. */
 void assay__ncp_check_mask(struct assay__ncp_net *ncp, const char *name, int64_t rows,
                            int64_t columns, const float *mask);
 /** x[:, first : past]. */

@@ -41,7 +41,7 @@ const struct assay__zoo_param assay__ncp_time_params[] = {
     {0},
 };
 
-/* The numbers of an NCP; what is not given is as AutoNCP would have it. */
+/* The numbers of an NCP; what is not given is chosen as by AutoNCP. */
 static void read_ncp(struct assay__zoo_params *params, struct assay__wiring *wiring)
 {
     static const char *const keys[] = {"inter",          "command",      "motor",

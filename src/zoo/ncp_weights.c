@@ -1,6 +1,6 @@
 /* ncp_weights.c - where the weights of a Neural Circuit Policy come from: a .safetensors file with
  * the names of ncps' state_dict, or ranges (those of ncps' initialisation: ltc's own, and Glorot's
- * for linear maps), drawn from the tensor's name and the seed, so that they are the same
+ * for linear maps), generated from the tensor's name and the seed, so that they are the same
  * everywhere.
  *
  * The mask of a wiring is multiplied into the weights here, once, where ncps multiplies it at
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The tensor of this name and shape, marked as used; NULL with the failure recorded. */
+/* The tensor of this name and shape, marked as used; NULL, with the failure recorded. */
 static struct assay__safetensor *take_tensor(struct assay__ncp_net *ncp, const char *name, int rank,
                                              const int64_t *dims)
 {
@@ -72,7 +72,7 @@ const char *assay__ncp_weight(struct assay__ncp_net *ncp, const struct assay__nc
         else if (!ncp->file.path)
             values[i] = (float)(weight->low +
                                 assay__random_unit(&random) * (weight->high - weight->low));
-        if (weight->positive && values[i] <= 20) /* softplus, linear above 20 as torch has it */
+        if (weight->positive && values[i] <= 20) /* softplus, linear above 20 as in torch */
             values[i] = (float)log1p(exp((double)values[i]));
         if (weight->absolute) values[i] = fabsf(values[i]);
         if (weight->mask) values[i] *= weight->mask[i];

@@ -180,7 +180,7 @@ static void add_node(struct assay__net *net, const char *op, const char *name,
         assay__net_no_memory(net);
 }
 
-/* A node name that is free: "/scope/Op", "/scope/Op_1", … */
+/* An unused node name: "/scope/Op", "/scope/Op_1", … */
 static const char *free_name(struct assay__net *net, const char *op)
 {
     const char *name = assay__net_text(net, "%s/%s", net->scope, op);
@@ -222,7 +222,7 @@ static struct assay__node *last_node(struct assay__net *net)
     return net->code ? NULL : &net->graph->nodes[net->graph->node_count - 1];
 }
 
-/* An attribute that cannot be set shows in the model: assay__net_end looks at it. */
+/* A failure to set an attribute is recorded in the model: assay__net_end checks it. */
 
 void assay__net_attr_int(struct assay__net *net, const char *name, int64_t value)
 {
@@ -268,7 +268,7 @@ const char *assay__net_3(struct assay__net *net, const char *op, const char *a, 
 
 /* --- weights ---------------------------------------------------------------------------------- */
 
-/* Weights lie in the main graph even when a body is being built: bodies see them. */
+/* Weights are in the main graph even while a body is being built: bodies can see them. */
 static struct assay__tensor *add_tensor(struct assay__net *net, const char *name,
                                         enum assay__dtype dtype, int rank, const int64_t *dims,
                                         const void *data)
@@ -300,7 +300,7 @@ static struct assay__tensor *add_tensor(struct assay__net *net, const char *name
 const char *assay__net_weight(struct assay__net *net, const char *name, int rank,
                               const int64_t *dims, double mean, double deviation)
 {
-    /* FNV-1a of the name: adding a layer leaves the weights of the others as they were */
+    /* FNV-1a of the name: adding a layer does not change the weights of the others */
     uint64_t hash = 0xcbf29ce484222325u;
     for (const char *c = name; *c; c++)
         hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
@@ -322,7 +322,7 @@ const char *assay__net_part(struct assay__net *net, const char *name, const char
     return assay__net_weight(net, whole, rank, dims, mean, deviation);
 }
 
-/* A tensor of the caller's numbers; a shared one may be there already. */
+/* A tensor with the caller's numbers; a shared one may already exist. */
 static const char *add_data(struct assay__net *net, const char *name, bool shared,
                             enum assay__dtype dtype, int rank, const int64_t *dims,
                             const void *values)

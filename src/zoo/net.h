@@ -1,4 +1,4 @@
-/* net.h - what the builders of the zoo are written with: a graph that grows by one call per layer.
+/* net.h - the interface for builders of the zoo: a graph that grows by one call per layer.
  *
  * A value is a name (const char * in the model's arena). Every call takes names and returns a new
  * one; after the first failure (out of memory, a bad size) every call returns "" and does nothing,
@@ -6,11 +6,11 @@
  * push("layer1.0"), then assay__net_node(net, "Conv", …) is "/layer1.0/Conv" and its output
  * "/layer1.0/Conv_output_0" (a number is appended when taken).
  *
- * Layers name their weights "PREFIX.NAME.weight": net->prefix is the builder's to set.
+ * Layers name their weights "PREFIX.NAME.weight": the builder sets net->prefix.
  *
- * Weights are generators (model/tensor_data.h): seeded by the model's seed and the tensor's
- * name, so that they are the same on every machine and whatever else the model holds, and are made
- * only when the file is written. */
+ * Weights are generators (model/tensor_data.h): seeded by the model's seed and the tensor's name,
+ * so that they are the same on every machine and independent of the rest of the model, and are
+ * generated only when the file is written. */
 #ifndef ASSAY_ZOO_NET_H
 #define ASSAY_ZOO_NET_H
 
@@ -22,19 +22,19 @@
 
 struct assay__net {
     struct assay__model *model;
-    struct assay__graph *graph; /* the one that grows: the main graph, or a body */
+    struct assay__graph *graph; /* the one being built: the main graph, or a body */
     struct assay_error *error;
     int code; /* first failure */
     uint64_t seed;
     char scope[ASSAY__NET_SCOPE]; /* of nodes */
-    const char *prefix;           /* of the names of layers' weights; "" none */
-    struct assay__map *names;     /* outputs and initializers that are taken */
+    const char *prefix;           /* prefix of the names of layers' weights; "" none */
+    struct assay__map *names;     /* names of outputs and initializers in use */
 };
 
 /** Sets IR 8, opset 17, producer, graph name. */
 void assay__net_begin(struct assay__net *net, struct assay__model *model, const char *name,
                       uint64_t seed, struct assay_error *error);
-/** The same for a builder of the zoo: the net has the model's name. */
+/** The same for a builder of the zoo: the net gets the model's name. */
 void assay__zoo_begin(struct assay__net *net, struct assay__zoo_params *params, uint64_t seed);
 /** 0 or the first failure, with the error set. Always call it: frees the net's own memory. */
 int assay__net_end(struct assay__net *net);
@@ -63,12 +63,12 @@ const char *assay__net_dims(struct assay__net *net, const char *first, const int
                             size_t count);
 const char *assay__net_text(struct assay__net *net, const char *format, ...) ASSAY_PRINTF(2, 3);
 
-/* Nodes. inputs end with NULL; "" is an absent one. */
+/* Nodes. inputs end with NULL; "" is a missing one. */
 const char *assay__net_node(struct assay__net *net, const char *op, const char *const *inputs);
 /** With the output's name given. */
 const char *assay__net_node_named(struct assay__net *net, const char *op, const char *const *inputs,
                                   const char *output);
-/** Several outputs: outputs gets `count` names. */
+/** With several outputs: `outputs` receives `count` names. */
 void assay__net_node_multi(struct assay__net *net, const char *op, const char *const *inputs,
                            const char **outputs, size_t count);
 /** Attributes of the last node. */
@@ -101,17 +101,18 @@ const char *assay__net_scalar(struct assay__net *net, float value);
 const char *assay__net_shape(struct assay__net *net, const int64_t *values, size_t count);
 const char *assay__net_index(struct assay__net *net, int64_t value); /* int64 scalar */
 
-/* Layers that several builders use. Their weights are "PREFIX.NAME.weight", …: the net's prefix,
- * and `name` ("layer1.0.conv1"). */
+/* Layers used by several builders. Their weights are "PREFIX.NAME.weight", …: the net's prefix, and
+ * `name` ("layer1.0.conv1"). */
 /** y = x W^T + b as MatMul (weights stored [in, out], as exporters write them) and Add. */
 const char *assay__net_linear(struct assay__net *net, const char *x, const char *name, int64_t in,
                               int64_t out, bool bias, double gain);
-/** Deviation sqrt(gain * 2 / fan_in); pads, strides and dilations square. */
+/** Deviation sqrt(gain * 2 / fan_in); pads, strides and dilations are the same in all
+ * directions. */
 const char *assay__net_conv(struct assay__net *net, const char *x, const char *name, int64_t in,
                             int64_t out, int64_t kernel, int64_t stride, int64_t pad, int64_t group,
                             bool bias, double gain);
-/** weight about `scale`, bias about 0, running mean 0, variance 1: four initializers,
- *  BatchNormalization. */
+/** weight around `scale`, bias around 0, running mean 0, variance 1: four initializers,
+ * BatchNormalization. */
 const char *assay__net_batch_norm(struct assay__net *net, const char *x, const char *name,
                                   int64_t channels, double epsilon, double scale);
 /** LayerNormalization (opset 17) over the last axis; bias optional. */

@@ -1,9 +1,9 @@
-/* net_blocks.c - builds what transformers share: heads, attention and positions in plain operators,
- * as exporters write them. Sequence and batch sizes are never named in a shape: Reshape's 0 copies
- * them, so that they can stay symbolic.
+/* net_blocks.c - builds the common parts of transformers: heads, attention and positions in plain
+ * operators, as exporters write them. Sequence and batch sizes are never named in a shape:
+ * Reshape's 0 copies them, so that they can stay symbolic.
  *
- * Calls that add a node or a constant are never nested twice in one argument list: C leaves
- * their order open, and a model must be the same file from every compiler. */
+ * Calls that add a node or a constant are never nested twice in one argument list: C does not
+ * specify their order, and a model must be the same file with every compiler. */
 #include "zoo/net_blocks.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* net_blocks.h - what the transformers of the zoo share: heads, attention, positions, and a few
+/* net_blocks.h - shared by the transformers of the zoo: heads, attention, positions, and a few
  * small layers. Shapes in the comments: b batch, s sequence, t keys, h heads, d numbers per
  * head. */
 #ifndef ASSAY_ZOO_NET_BLOCKS_H
@@ -6,16 +6,16 @@
 
 #include "zoo/net.h"
 
-/* Added to a score whose key may not be seen. exp(-10000) is 0 in every float type, and float16
- * can hold it (the lowest float32, which exporters use, cannot be written in float16). */
+/* Added to the score of a hidden key. exp(-10000) is 0 in every float type, and float16 can
+ * represent it (unlike the lowest float32, which exporters use). */
 #define ASSAY__ZOO_HIDDEN (-10000.0f)
 
-/** Gives the value that the last node made the name of a graph output; an Identity otherwise. */
+/** Renames the value that the last node produced to a graph output; otherwise adds an Identity. */
 const char *assay__zoo_rename(struct assay__net *net, const char *value, const char *name);
 /** The same, and declares the output: float32 of these dims. */
 void assay__zoo_output(struct assay__net *net, const char *value, const char *name,
                        const char *dims);
-/** y = x W^T + b as one Gemm, weights stored [out, in] as torch has them. x is [rows, in]. */
+/** y = x W^T + b as one Gemm, weights stored [out, in] as in torch. x is [rows, in]. */
 const char *assay__zoo_gemm(struct assay__net *net, const char *x, const char *name, int64_t in,
                             int64_t out, double gain);
 /** int64 scalar: one dimension of a value. */
@@ -24,11 +24,11 @@ const char *assay__zoo_length(struct assay__net *net, const char *value, int64_t
 const char *assay__zoo_range(struct assay__net *net, const char *count);
 /** [b, s, h*d] to [b, h, s, d] */
 const char *assay__zoo_heads(struct assay__net *net, const char *x, int64_t heads, int64_t dim);
-/** [b, s, h*d] to [b, h, d, s]: keys, ready to be multiplied with. */
+/** [b, s, h*d] to [b, h, d, s]: keys, ready for the product. */
 const char *assay__zoo_heads_across(struct assay__net *net, const char *x, int64_t heads,
                                     int64_t dim);
-/** softmax(q k / sqrt(d) + mask) v: q [b, h, s, d], k [b, h, d, t], v [b, h, t, d], any batch
- *  dimensions that broadcast. mask "" is none. */
+/** softmax(q k / sqrt(d) + mask) v: q [b, h, s, d], k [b, h, d, t], v [b, h, t, d], with any batch
+ * dimensions that broadcast. mask "" is none. */
 const char *assay__zoo_attend(struct assay__net *net, const char *q, const char *k, const char *v,
                               const char *mask, int64_t dim);
 /** [b, h, s, d] to [b, s, h*d] */

@@ -1,4 +1,4 @@
-/* net_layers.c - layers that several builders of the zoo use, made with net.h's nodes and
+/* net_layers.c - layers used by several builders of the zoo, built from net.h's nodes and
  * weights. */
 #include "zoo/net.h"
 

@@ -1,5 +1,5 @@
-/* numpy_random.c - draws NumPy's random numbers. The constants of the Mersenne Twister and of PCG64
- * are their authors'; those of SeedSequence come from O'Neill's "Developing a seed_seq
+/* numpy_random.c - reproduces NumPy's random numbers. The constants of the Mersenne Twister and of
+ * PCG64 are their authors'; those of SeedSequence come from O'Neill's "Developing a seed_seq
  * alternative". 32-bit draws of PCG64 take the lower half of a 64-bit draw first and keep the upper
  * half. */
 #include "zoo/numpy_random.h"
@@ -34,8 +34,8 @@ uint32_t assay__mt19937_u32(struct assay__mt19937 *random)
     return y ^ y >> 18;
 }
 
-/* 0 … max, all alike: draws until the bits under the smallest 2^k - 1 that is not below max are not
- * above max. */
+/* Uniform on 0 … max: masks a draw with the smallest 2^k - 1 >= max, and draws again while the
+ * result exceeds max. */
 static uint32_t masked(struct assay__mt19937 *random, uint32_t max)
 {
     uint32_t mask = max, value;
@@ -78,7 +78,8 @@ static void pcg64_advance(struct assay__pcg64 *random)
     random->state_low = (uint64_t)state;
 }
 
-/* SeedSequence: the seed's 32-bit words stirred into a pool of four, each word into every other. */
+/* SeedSequence: the seed's 32-bit words are mixed into a pool of four, each word into every
+ * other. */
 #define POOL 4
 
 static uint32_t hash_mix(uint32_t value, uint32_t *constant, uint32_t multiplier)
@@ -173,7 +174,8 @@ int assay__pcg64_sample(struct assay__pcg64 *random, uint32_t count, uint32_t si
 {
     uint32_t rest = count - size;
     if (size == 0) return 0;
-    if (count > 10000 && size > count / 50) { /* much of a large population: shuffle its tail */
+    /* a large part of a large population: shuffle its tail */
+    if (count > 10000 && size > count / 50) {
         uint32_t *all = malloc((size_t)count * sizeof *all);
         if (!all) return ASSAY_ENOMEM;
         for (uint32_t i = 0; i < count; i++)

@@ -1,6 +1,6 @@
-/* operators.c - models of one operator (or of the few that a common one is made of), for finding
- * what a machine makes of it alone: softmax, layernorm, rmsnorm, gelu on a matrix of rows ×
- * width, matmul, attention. Sizes are fixed numbers, so that a result belongs to a size. */
+/* operators.c - models with one operator (or the few that make up a common one), to measure it in
+ * isolation: softmax, layernorm, rmsnorm, gelu on a matrix of rows × width, matmul, attention.
+ * Sizes are fixed numbers, so that a result belongs to one size. */
 
 #include "zoo/net_blocks.h"
 
@@ -9,14 +9,14 @@
 
 enum { MAX_ROWS = 1 << 26, MAX_MATRIX = 1 << 20 };
 
-/* Makes y the output, of the given dims. */
+/* Makes y the output, with the given dims. */
 static int end_with_output(struct assay__net *net, const char *y, const char *dims)
 {
     assay__zoo_output(net, y, "output", dims);
     return assay__net_end(net);
 }
 
-/* One operator over rows: which one, the model's name says. */
+/* One operator over rows; the model's name says which. */
 static int build_rows(struct assay__zoo_params *params)
 {
     const char *name = params->entry->name;
@@ -102,7 +102,7 @@ const struct assay__zoo_entry assay__zoo_matmul = {
     "matmul", "Matrix product, m x k by k x n", {matmul_params}, build_matmul};
 
 /* softmax(query key^T / sqrt(dim)) value, per head; causal=1 hides the keys after each query.
- * keys=N: of another length than the queries, whose last query is then at the last key. */
+ * keys=N: a different number of keys than queries; the last query is then at the last key. */
 static int build_attention(struct assay__zoo_params *params)
 {
     static const int64_t across[] = {0, 1, 3, 2};

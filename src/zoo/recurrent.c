@@ -1,9 +1,10 @@
-/* recurrent.c - stacked LSTM (Hochreiter and Schmidhuber 1997, with forget gates) and GRU (Cho
- * et al., arXiv 1406.1078), one ONNX operator per layer. Weights are laid out as in ONNX: W
- * [directions, gates × hidden, inputs], R [directions, gates × hidden, hidden], B [directions, 2
- * × gates × hidden] (the input's biases, then the state's), gates in the order i o f c (LSTM)
- * and z r h (GRU, the reset applied after the state's matrix, as PyTorch and cuDNN do). The
- * number of parameters is PyTorch's. Time is the first axis. state=1: initial states are inputs. */
+/* recurrent.c - stacked LSTM (Hochreiter and Schmidhuber 1997, with forget gates) and GRU (Cho et
+ * al., arXiv 1406.1078), one ONNX operator per layer. Weights are laid out as in ONNX: W
+ * [directions, gates × hidden, inputs], R [directions, gates × hidden, hidden], B [directions, 2 ×
+ * gates × hidden] (the input's biases, then the state's), gates in the order i o f c (LSTM) and z r
+ * h (GRU, the reset applied after the state's matrix, as PyTorch and cuDNN do). The number of
+ * parameters is the same as in PyTorch. Time is the first axis. state=1: initial states are
+ * inputs. */
 
 #include "zoo/net_blocks.h"
 
@@ -38,7 +39,7 @@ static const char *state_dims(struct assay__net *net, const struct recurrent *r)
                            assay__net_dim(net, r->batch, "batch"), (long long)r->hidden);
 }
 
-/* Initial states as inputs, cut into one piece per layer. */
+/* Initial states as inputs, split into one piece per layer. */
 static void read_states(struct assay__net *net, struct recurrent *r)
 {
     int64_t pieces[ASSAY__ZOO_LAYERS];
@@ -117,7 +118,7 @@ static int build(struct assay__zoo_params *params)
     for (int64_t i = 0; i < r.layers; i++)
         x = layer(&net, &r, x, i);
     assay__zoo_output(&net, x, "output", ASSAY__NET_DIMS(&net, start, r.directions * r.hidden));
-    for (int64_t s = 0; s < r.states; s++) { /* final states of all layers, one below the other */
+    for (int64_t s = 0; s < r.states; s++) { /* final states of all layers, concatenated */
         const char *inputs[ASSAY__ZOO_LAYERS + 1] = {NULL};
         memcpy(inputs, r.last[s], (size_t)r.layers * sizeof *inputs);
         if (r.layers > 1) {

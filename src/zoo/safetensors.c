@@ -1,6 +1,5 @@
 /* safetensors.c - reads a safetensors file. Limits: a header of 64 MB (the format's own is 100),
- * eight dimensions. Types of other widths than listed are carried by name, without their size
- * checked. */
+ * eight dimensions. Types that are not listed are kept by name, and their size is not checked. */
 #include "zoo/safetensors.h"
 
 #include "base/checked.h"

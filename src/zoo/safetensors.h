@@ -1,7 +1,7 @@
-/* safetensors.h - reads a .safetensors file, the way weights are passed between frameworks: eight
- * bytes (the header's length, little-endian), a JSON object {"name": {"dtype": "F32", "shape":
- * […], "data_offsets": [first, past]}, …} and the data that the offsets point into. The file is
- * anyone's: every offset, shape and type is checked before use. */
+/* safetensors.h - reads a .safetensors file, a format for exchanging weights between frameworks:
+ * eight bytes (the header's length, little-endian), a JSON object {"name": {"dtype": "F32",
+ * "shape": […], "data_offsets": [first, past]}, …} and the data that the offsets point into. The
+ * file is untrusted: every offset, shape and type is checked before use. */
 #ifndef ASSAY_ZOO_SAFETENSORS_H
 #define ASSAY_ZOO_SAFETENSORS_H
 
@@ -33,8 +33,8 @@ struct assay__safetensors {
     size_t count;
 };
 
-/** Clear errors: missing, truncated, not such a file, offsets outside of it, a size that does not
- *  fit the shape. Tensors and names lie in the arena. */
+/** Clear errors: missing, truncated, not such a file, offsets outside it, a size that does not
+ * match the shape. Tensors and names are in the arena. */
 int assay__safetensors_open(const char *path, struct assay__arena *arena,
                             struct assay__safetensors *file, struct assay_error *error);
 /** The same over memory that outlives `file`; path is for messages. */

@@ -1,4 +1,4 @@
-/* unet.c - U-Net (Ronneberger et al., arXiv 1505.04597) in the form that is run today: padded 3 × 3
+/* unet.c - U-Net (Ronneberger et al., arXiv 1505.04597) in the form used today: padded 3 × 3
  * convolutions with batch norm, four levels of widths 64 … 1024, transposed convolutions up, skip
  * connections concatenated. 31,037,698 trainable parameters with 3 channels in and 2 classes
  * out. */
@@ -19,7 +19,7 @@ static void double_conv(struct assay__vision *vision, const char *prefix, int64_
     vision->net.prefix = "";
 }
 
-/* Doubles the image and halves the channels. Each output meets one weight per input channel: fan-in
+/* Doubles the image and halves the channels. Each output uses one weight per input channel: fan-in
  * is `in`. */
 static const char *up_conv(struct assay__vision *vision, const char *name, int64_t in)
 {

@@ -1,8 +1,8 @@
 /* vision.c - builds the layers that image models share.
  *
  * The scale of weights: convolutions N(0, 2 / fan-in) keep the mean square through a ReLU; a layer
- * that reads a value without an activation before it takes half of that (gain 0.5). Norms have
- * running mean about 0 and variance about 1, so they pass values through. */
+ * whose input has no activation before it uses half of that (gain 0.5). Norms have a running mean
+ * of about 0 and a variance of about 1, so they hardly change values. */
 #include "zoo/vision.h"
 
 const struct assay__zoo_param assay__vision_params[] = {

@@ -1,4 +1,4 @@
-/* vision.h - what the image models of the zoo share: the image input, convolution + norm +
+/* vision.h - shared by the image models of the zoo: the image input, convolution + norm +
  * activation, squeeze and excitation, the classifier. Parameter names are torchvision's, so that
  * weights can be compared or loaded there. */
 #ifndef ASSAY_ZOO_VISION_H
@@ -33,7 +33,7 @@ struct assay__conv {
     int64_t in, out, kernel, stride;
     enum assay__vision_act act;
     int64_t group;
-    double gain;  /* of the weights' variance: 1 after a ReLU */
+    double gain;  /* gain of the weights' variance: 1 after a ReLU */
     double scale; /* of the norm: 1 */
 };
 #define ASSAY__CONV(...) (&(struct assay__conv){__VA_ARGS__})

@@ -1,13 +1,12 @@
-/* vit.c - the vision transformer (Dosovitskiy et al., arXiv 2010.11929): an image cut into
- * patches by one strided convolution, a class token, learned positions, pre-norm layers with
- * exact GELU, a classifier on the class token. Names are those of Hugging Face's state dict; the
- * layers' matrices are stored transposed, [in, out]. With 16 × 16 patches of 224 × 224 pixels and
- * 1,000 classes: tiny 5,717,416, small 22,050,664, base 86,567,656, large 304,326,632 parameters.
- */
+/* vit.c - the vision transformer (Dosovitskiy et al., arXiv 2010.11929): an image split into
+ * patches by one strided convolution, a class token, learned positions, pre-norm layers with exact
+ * GELU, a classifier on the class token. Names are those of Hugging Face's state dict; the layers'
+ * matrices are stored transposed, [in, out]. With 16 × 16 patches of 224 × 224 pixels and 1,000
+ * classes: tiny 5,717,416, small 22,050,664, base 86,567,656, large 304,326,632 parameters. */
 
 #include "zoo/net_blocks.h"
 
-#define EPSILON 1e-6 /* torchvision's and timm's; Hugging Face's default is 1e-12 */
+#define EPSILON 1e-6 /* as in torchvision and timm; Hugging Face's default is 1e-12 */
 
 struct vit {
     int64_t layers, width, heads, ffn, patch, image, classes, batch;

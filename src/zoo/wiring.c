@@ -1,8 +1,8 @@
-/* wiring.c - draws the synapses of a wiring. The order of the draws is what makes a wiring: for
+/* wiring.c - draws the synapses of a wiring. A wiring is determined by the order of the draws: for
  * NCP, every sensory neuron to `sensory_fanout` inter neurons, every inter neuron to `inter_fanout`
  * command neurons, `recurrent_command` synapses among command neurons, and `motor_fanin` command
- * neurons to every motor neuron; after each layer, neurons that nothing reached get the mean number
- * of synapses, at least one. Each synapse's polarity is drawn right after its ends. Random and
+ * neurons to every motor neuron; after each layer, neurons without a synapse get the mean number of
+ * synapses, at least one. Each synapse's polarity is drawn right after its ends. Random and
  * FullyConnected draw polarity from {-1, 1, 1}. A synapse drawn twice has its last polarity. */
 #include "zoo/wiring.h"
 
@@ -74,8 +74,8 @@ static void connect(struct ncp *ncp, int8_t *matrix, int64_t source, int64_t tar
     matrix[source * ncp->wiring->units + target] = polarity;
 }
 
-/* Every neuron of `from` to `fan` of `to` (reversed: from `fan` of `to`); then neurons of `to` that
- * nothing reached get the mean number of synapses, within 1 … most. */
+/* Every neuron of `from` to `fan` of `to` (reversed: from `fan` of `to`); then neurons of `to`
+ * without a synapse get the mean number of synapses, within 1 … most. */
 static void connect_layer(struct ncp *ncp, int8_t *matrix, struct side from, struct side to,
                           int64_t fan, int64_t most, bool reversed)
 {

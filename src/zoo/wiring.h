@@ -1,7 +1,7 @@
-/* wiring.h - who is connected to whom in a Neural Circuit Policy: the wirings AutoNCP, NCP, Random
- * and FullyConnected, synapse for synapse as the public package `ncps` (1.0.1) draws them from the
- * same seed. Neuron numbers: motor [0, m), command [m, m + c), inter the rest; Random and
- * FullyConnected have no command neurons, and the first `outputs` are the motor neurons. */
+/* wiring.h - the connections of a Neural Circuit Policy: the wirings AutoNCP, NCP, Random and
+ * FullyConnected, synapse by synapse as drawn by the public package `ncps` (1.0.1) from the same
+ * seed. Neuron numbers: motor [0, m), command [m, m + c), inter the rest; Random and FullyConnected
+ * have no command neurons, and the first `outputs` are the motor neurons. */
 #ifndef ASSAY_ZOO_WIRING_H
 #define ASSAY_ZOO_WIRING_H
 
@@ -29,14 +29,14 @@ struct assay__wiring {
     /* NCP (AutoNCP sets them) */
     int64_t inter, command, motor;
     int64_t sensory_fanout, inter_fanout, recurrent_command, motor_fanin;
-    /* made by assay__wiring_build: -1, 0, 1; [source][target], row by row */
+    /* set by assay__wiring_build: -1, 0, 1; [source][target], row by row */
     int8_t *adjacency; /* units × units */
     int8_t *sensory;   /* inputs × units */
 };
 
 /** Sets inter … motor_fanin from units, outputs and sparsity as AutoNCP does. */
 int assay__wiring_auto(struct assay__wiring *wiring, struct assay_error *error);
-/** Sets sensory_fanout … motor_fanin alone, from inter, command and sparsity. */
+/** Sets only sensory_fanout … motor_fanin, from inter, command and sparsity. */
 void assay__wiring_fans(struct assay__wiring *wiring);
 /** Draws the synapses. AutoNCP calls assay__wiring_auto first; NCP sets units and outputs. */
 int assay__wiring_build(struct assay__wiring *wiring, struct assay__arena *arena,

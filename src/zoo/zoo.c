@@ -1,6 +1,6 @@
-/* zoo.c - the table of models, made from the list in zoo_models.h, and the reading of
- * "name:key=value,key=value" by what the model declares. A key that it does not declare is an
- * error, with the nearest key suggested. */
+/* zoo.c - the table of models, generated from the list in zoo_models.h, and parsing
+ * "name:key=value,key=value" according to what the model declares. A key that it does not declare
+ * is an error, with the nearest key suggested. */
 #include "zoo/zoo_models.h"
 
 #include "base/text.h"
@@ -174,7 +174,7 @@ static int unknown_param(const struct assay__zoo_entry *entry, const char *key,
     return code;
 }
 
-/* The place of a word in "a|b=c|d", by either name; -1: none. */
+/* The index of a word in "a|b=c|d", by either name; -1: none. */
 static int choice_at(const char *choices, const char *word)
 {
     size_t length = strcspn(choices, "|="), wanted = strlen(word);
@@ -222,7 +222,7 @@ static int check_value(const struct assay__zoo_entry *entry, const struct assay_
 
 /* --- what builders read ----------------------------------------------------------------------- */
 
-/* The value that was given, else NULL; its declaration. */
+/* The value that was given, else NULL; and its declaration. */
 static const char *given_value(struct assay__zoo_params *params, const char *key,
                                const struct assay__zoo_param **param)
 {

@@ -1,5 +1,5 @@
-/* zoo.h - our own builders of models. Adding one is a file that defines assay__zoo_NAME, its
- * parameters and its builder in it, and a row in zoo_models.h. */
+/* zoo.h - our own model builders. To add one, write a file that defines assay__zoo_NAME with its
+ * parameters and its builder, and add a row in zoo_models.h. */
 #ifndef ASSAY_ZOO_H
 #define ASSAY_ZOO_H
 
@@ -13,15 +13,15 @@ enum assay__zoo_kind {
     ASSAY__ZOO_TEXT,
 };
 
-/** A parameter of a model. Reading it, `assay make --list` and doc/zoo.md follow from this. */
+/** A parameter of a model. Parsing, `assay make --list` and doc/zoo.md follow from it. */
 struct assay__zoo_param {
     const char *key; /* NULL ends a list */
     enum assay__zoo_kind kind;
-    /* The default as a user would write it. Where other parameters decide it, theirs are at their
-     * defaults. What is no value, as "(symbolic)", "" and "FILE", says what not giving one means.
-     */
+    /* The default as a user would write it. If it depends on other parameters, these are at their
+     * defaults. Something that is not a value, such as "(symbolic)", "" or "FILE", says what
+     * leaving it out means. */
     const char *otherwise;
-    const char *choices; /* CHOICE: "a|b|c"; "a=b" is a with another name that is not listed */
+    const char *choices; /* CHOICE: "a|b|c"; "a=b": b is another name for a, which is not listed */
     double low, high;
     const char *help; /* a few words, for the documents */
 };
@@ -49,7 +49,7 @@ typedef int assay__zoo_fn(struct assay__zoo_params *params);
 
 struct assay__zoo_entry {
     const char *name, *summary;
-    const struct assay__zoo_param *params[4]; /* lists; the first that is NULL ends them */
+    const struct assay__zoo_param *params[4]; /* lists; the first NULL ends them */
     assay__zoo_fn *build;
 };
 /* The last arguments are the lists of parameters. */
@@ -74,32 +74,32 @@ void assay__zoo_markdown(struct assay__buf *out);
 
 #define ASSAY__ZOO_PARAMS 32
 
-/** What a builder gets. Values are checked before it is called. A key that is not declared fails
- * the build. */
+/** What a builder gets. Values are checked before it is called. Using a key that is not declared
+ * fails the build. */
 struct assay__zoo_params {
     const struct assay__zoo_entry *entry;
     struct assay__model *model;
     struct assay_error *error;
     int code;   /* of the first assay__zoo_refuse */
-    char *text; /* the part after the colon, cut up; in the model's arena */
+    char *text; /* the part after the colon, split up; in the model's arena */
     struct {
         const char *key, *value;
     } given[ASSAY__ZOO_PARAMS];
     size_t given_count;
-    const char *undeclared; /* a key that the builder asked for and did not declare */
+    const char *undeclared; /* a key that the builder used and did not declare */
 };
-/** Says why these values do not go together; the first one stays. Returns ASSAY_EINVAL. */
+/** Reports why these values are incompatible; the first report is kept. Returns ASSAY_EINVAL. */
 int assay__zoo_refuse(struct assay__zoo_params *params, const char *format, ...) ASSAY_PRINTF(2, 3);
 bool assay__zoo_given(struct assay__zoo_params *params, const char *key);
-/** The default when it is not given; -1 when that is no number. */
+/** The default if it is not given; -1 if that is not a number. */
 int64_t assay__zoo_int(struct assay__zoo_params *params, const char *key);
 /** `otherwise` when it is not given. */
 int64_t assay__zoo_int_or(struct assay__zoo_params *params, const char *key, int64_t otherwise);
 double assay__zoo_number(struct assay__zoo_params *params, const char *key);
 double assay__zoo_number_or(struct assay__zoo_params *params, const char *key, double otherwise);
-/** The place of the word among the choices. */
+/** The index of the word among the choices. */
 int assay__zoo_choice(struct assay__zoo_params *params, const char *key);
-/** NULL when it is not given. Lives as long as the model. */
+/** NULL if it is not given. Lives as long as the model. */
 const char *assay__zoo_text(struct assay__zoo_params *params, const char *key);
 
 #endif

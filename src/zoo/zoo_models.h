@@ -1,5 +1,5 @@
-/* zoo_models.h - the list of models of the zoo. Adding one is a file that defines assay__zoo_NAME
- * and a row here. */
+/* zoo_models.h - the list of models of the zoo. To add one, write a file that defines
+ * assay__zoo_NAME and add a row here. */
 #ifndef ASSAY_ZOO_MODELS_H
 #define ASSAY_ZOO_MODELS_H
 

@@ -24,9 +24,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MODELS                                                                        \
-    1 /* incremented when a model or a definition changes: older files become invalid \
-       */
+/* incremented when a model or a definition changes: older files become invalid */
+#define MODELS 1
 #define BUDGET_S 60.0
 #define MARGIN_S 2.0 /* time that the run in progress at the end has to finish by itself */
 

@@ -8,13 +8,13 @@
  * or with several streams the time at which the session was opened: the clock of a new stream
  * starts there.
  *
- * A generation: a step makes `tokens` tokens, the first when `steady` and the like say, the others
- * `decode` apart. Sequence b's k-th token is 100 b + k. The times of GENERATIONS_KEPT generations
- * are kept until they are asked for; more are counted as dropped.
+ * A generation: a step makes `tokens` tokens, the first after the time given by `steady` and the
+ * like, the others `decode` apart. Sequence b's k-th token is 100 b + k. The times of
+ * GENERATIONS_KEPT generations are kept until they are requested; more are counted as dropped.
  *
- * Feedback: a state is one number, at first that of its input. Each step of a stream multiplies and
- * adds what the script says; as an output it has the shape of its input, in float32, the number
- * everywhere. */
+ * Feedback: a state is one number, initially that of its input. Each step of a stream multiplies
+ * and adds as the script says; as an output it has the shape of its input, in float32, filled with
+ * that number. */
 #include "engine/fake/fake.h"
 
 #include "base/checked.h"

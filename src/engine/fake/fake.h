@@ -14,7 +14,7 @@
 
 #define ASSAY__FAKE_STEADY_MOST 64
 
-/* --- noise that a real machine shows (fake_noise.c) ------------------------------------------- */
+/* --- noise of a real machine (fake_noise.c) --------------------------------------------------- */
 
 /** What the script specifies. Shares are relative to the scripted time: 0.02 is 2 %. All zero: no
  *  noise. */
@@ -112,7 +112,7 @@ struct assay__session {
 
     /* feedback: a state times state_times plus state_plus is the next one */
     double state_times, state_plus;
-    double *first_states; /* by feedback: of the input that it begins with */
+    double *first_states; /* by feedback: number of the input that it begins with */
     size_t feedback_count;
     void *held;
     char error_text[64];

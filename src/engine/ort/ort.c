@@ -1,8 +1,8 @@
 /* ort.c - ONNX Runtime as an engine: opens a model, runs it, reports facts about the session.
  *
- * What a step is: one Run() with inputs in host memory that were made into values once, outputs
- * allocated by the library in host memory, and the release of the outputs of the step before: what
- * a plain C loop around Run() does. Nothing of ours allocates in it. Execution is sequential (one
+ * What a step is: one Run() with inputs in host memory that were turned into values once, outputs
+ * allocated by the library in host memory, and the release of the previous step's outputs: what a
+ * plain C loop around Run() does. Nothing of ours allocates in it. Execution is sequential (one
  * operator at a time, each on the intra-op threads). Outputs that are fed back are the next step's
  * inputs (ort_feedback.c).
  *

@@ -306,7 +306,7 @@ static int probe(const struct assay__ort *ort, const OrtEnv *env, const struct d
     return code;
 }
 
-/* --- telling of them -------------------------------------------------------------------------- */
+/* --- messages about them ---------------------------------------------------------------------- */
 
 struct listing {
     const struct assay__ort *ort;

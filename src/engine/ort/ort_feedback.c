@@ -1,9 +1,9 @@
-/* ort_feedback.c - states: outputs of a run that are inputs of the next one. They are handed on as
- * the library's own values, so that nothing is copied; what a run has read is released before the
- * next, as a plain loop with a state does. On devices other than the CPU the library brings them to
- * host memory and back, as it does with every output and input.
+/* ort_feedback.c - states: outputs of a run that become inputs of the next one. They are passed on
+ * as the library's own values, so that nothing is copied; what a run has read is released before
+ * the next, as in a plain loop with a state. On devices other than the CPU the library copies them
+ * to host memory and back, like every output and input.
  *
- * A state has the shape of its input after every run; after the first one that is checked. */
+ * A state has the shape of its input after every run, which is checked after the first. */
 #include "engine/ort/ort_session.h"
 
 #include <stdio.h>

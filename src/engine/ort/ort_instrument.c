@@ -134,7 +134,7 @@ static int note_types(struct insertion *work, const struct assay__graph *graph, 
     return code;
 }
 
-/* --- which values can carry a marker ---------------------------------------------------------- */
+/* --- which values can have a marker ----------------------------------------------------------- */
 
 /** The kind of an operator's outputs, by its name; ASSAY__KIND_UNKNOWN otherwise. */
 static enum assay__value_kind kind_by_operator(const struct assay__node *node)
@@ -311,7 +311,7 @@ static int mark_bodies(struct insertion *work, struct assay__node *node, int dep
     return code;
 }
 
-/* --- renaming in consumers and in the bodies they hold ---------------------------------------- */
+/* --- renaming in consumers and their bodies --------------------------------------------------- */
 
 static int rename_body(struct insertion *work, struct assay__graph *graph, int depth,
                        bool *changed);

@@ -11,8 +11,8 @@
 
 #define ASSAY__MARKER_DOMAIN "assay.marker"
 #define ASSAY__MARKER_OP "Marker"
-#define ASSAY__MARKER_OP_SCALAR \
-    "MarkerScalar" /* its value is known to be a scalar (ort_marker.c) */
+/* its value is known to be a scalar (ort_marker.c) */
+#define ASSAY__MARKER_OP_SCALAR "MarkerScalar"
 
 /** A graph and the bodies of its nodes as one list (ort_flat.c). */
 struct assay__flat {

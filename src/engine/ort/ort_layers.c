@@ -63,7 +63,7 @@ const char *assay__layers_node_name(const struct assay__node *node)
     return node->output_count ? node->outputs[0] : "";
 }
 
-/* --- the model that is really run ------------------------------------------------------------- */
+/* --- the model that actually runs ------------------------------------------------------------- */
 
 /** Links the files that contain weights into our folder, or has our files written next to the
  *  model. */

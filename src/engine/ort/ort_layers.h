@@ -1,8 +1,8 @@
 /* ort_layers.h - what the files of the layer timing share: ort_layers.c (choice of method, the
- * optimised model, the result), ort_timed.c (sessions that are timed), ort_markers.c,
- * ort_counted.c (counters by markers), ort_isolated.c, ort_profile.c (the methods), ort_origin.c
- * (where a node of the optimised graph came from), ort_wires.c (which values it reads and makes).
- * How it works: doc/layer-timing.md. */
+ * optimised model, the result), ort_timed.c (sessions that are timed), ort_markers.c, ort_counted.c
+ * (counters by markers), ort_isolated.c, ort_profile.c (the methods), ort_origin.c (where a node of
+ * the optimised graph came from), ort_wires.c (which values it reads and writes). How it works:
+ * doc/layer-timing.md. */
 #ifndef ASSAY_ENGINE_ORT_ORT_LAYERS_H
 #define ASSAY_ENGINE_ORT_ORT_LAYERS_H
 
@@ -60,7 +60,7 @@ void assay__layers_unlink(const char *path);
 /** What to call a node: its name, else its first output's. */
 const char *assay__layers_node_name(const struct assay__node *node);
 
-/* --- the marker: passes its tensor through and writes down when it ran (ort_marker.c) --------- */
+/* --- the marker: passes its tensor through and records when it ran (ort_marker.c) ------------- */
 
 /* the first API version with alias maps, without which a marker copies */
 #define ASSAY__MARKER_API 18
@@ -126,8 +126,8 @@ struct assay__timed_options {
 
 int assay__timed_open(struct assay__session *owner, const struct assay__timed_options *options,
                       struct assay__timed *timed, struct assay_error *error);
-/** One run, done as the measured loop does it: states are fed back, the other last outputs are
- * released, then Run. Time in *run_ns (may be NULL). */
+/** One run, as in the measured loop: states are fed back, the other last outputs are released, then
+ * Run. Time in *run_ns (may be NULL). */
 int assay__timed_run(struct assay__timed *timed, double *run_ns, struct assay_error *error);
 /** The next run begins with the initial states. */
 void assay__timed_restart(struct assay__timed *timed);
@@ -200,8 +200,8 @@ void assay__layers_counted(struct assay__layer_work *work,
 /** Fills from/from_count of layers[i] for node i of `optimized`. Strings go into `arena`. */
 int assay__layers_origin(const struct assay__flat *original, const struct assay__flat *optimized,
                          struct assay__arena *arena, struct assay__layer *layers);
-/** Fills reads and makes of layers[i] for node i of `flat`; bodies: the nodes of bodies are among
- *  them. Strings go into `arena`. */
+/** Fills `reads` and `makes` of layers[i] for node i of `flat`; bodies: including the nodes of
+ * bodies. Strings go into `arena`. */
 int assay__layers_wires(const struct assay__flat *flat, bool bodies, struct assay__arena *arena,
                         struct assay__layer *layers);
 

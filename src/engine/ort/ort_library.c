@@ -226,7 +226,7 @@ static int load_file(const char *path, struct assay__ort *ort, struct assay_erro
     typedef const struct OrtApiBase *base_fn(void);
     union {
         void *object;
-        base_fn *function; /* POSIX promises that this works; ISO C has no cast for it */
+        base_fn *function; /* POSIX guarantees that this works; ISO C has no cast for it */
     } symbol = {assay__library_symbol(library, "OrtGetApiBase")};
     if (!symbol.object) {
         assay__library_close(library);

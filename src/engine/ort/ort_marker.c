@@ -33,7 +33,7 @@
 #include <string.h>
 
 struct marker_op {
-    OrtCustomOp base; /* first: the library hands this address back */
+    OrtCustomOp base; /* first: the library passes this address back */
     const char *name;
     const struct assay__ort *ort;
     struct assay__marker_log *log;
@@ -250,7 +250,7 @@ static OrtStatus *marker_infer(const OrtCustomOp *op, OrtShapeInferContext *cont
     return NULL;
 }
 
-/* --- what the library asks about the operator ------------------------------------------------- */
+/* --- what the library queries about the operator ---------------------------------------------- */
 
 static const char *marker_name(const OrtCustomOp *op)
 {

@@ -16,7 +16,7 @@
 /* usual: 20 to 50; beyond it the machine changed between the two chains */
 #define FRAME_MOST_NS 80
 
-/* --- made, tried, their order learnt ---------------------------------------------------------- */
+/* --- built, tried, their order recorded ------------------------------------------------------- */
 
 static int write_marked(struct assay__marking *m, const struct assay__mark_options *options,
                         const char *name, struct assay__model **model,

@@ -150,7 +150,7 @@ static int read_original(struct tracing *t)
     return code;
 }
 
-/* --- which original value an optimised one stands for ----------------------------------------- */
+/* --- which original value an optimised one represents ----------------------------------------- */
 
 /** The original value that a node of the blocked layout is named after, or NULL. */
 static const char *named_value(const struct tracing *t, const char *node_name)

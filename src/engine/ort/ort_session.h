@@ -15,13 +15,14 @@
 
 struct assay__ort_generation;
 
-/* --- outputs that are inputs of the next run (ort_feedback.c) --------------------------------- */
+/* --- outputs that become inputs of the next run (ort_feedback.c) ------------------------------ */
 
 /* Of one runner of a model: a stream, or a session that times layers. */
 struct assay__ort_feed {
-    const OrtValue **inputs; /* of the next run: the session's own, or states of the last run */
-    OrtValue **held;         /* by pair: the states that `inputs` refers to; NULL: the first ones */
-    bool checked;            /* their shapes are those of the inputs */
+    /* inputs of the next run: the session's own, or states of the last run */
+    const OrtValue **inputs;
+    OrtValue **held; /* by pair: the states that `inputs` refers to; NULL: the first ones */
+    bool checked;    /* their shapes are those of the inputs */
 };
 
 /* What step() of one stream touches. Streams are allocated separately, so that they share no cache
@@ -62,7 +63,7 @@ struct assay__session {
     const char **output_names; /* all outputs of the model */
     size_t output_count;
 
-    /* outputs that are inputs of the next run, by their indices */
+    /* outputs that become inputs of the next run, by their indices */
     size_t *feed_outputs, *feed_inputs;
     size_t feed_count;
 
@@ -128,14 +129,14 @@ void assay__ort_release_values(const struct assay__ort *ort, OrtValue **values, 
 
 /* --- ort_feedback.c --------------------------------------------------------------------------- */
 
-/** After inputs and outputs of the session are made. */
+/** After the inputs and outputs of the session are created. */
 int assay__ort_feedback_open(struct assay__session *session, const struct assay__feedback *feedback,
                              size_t count, struct assay_error *error);
 /** A runner's own: its next run begins with the session's inputs. */
 int assay__ort_feed_open(const struct assay__session *session, struct assay__ort_feed *feed,
                          struct assay_error *error);
-/** Before a run: the states among the last run's outputs become inputs, those that the last run has
- *  read are released. Their places among the outputs are empty then. */
+/** Before a run: the states among the last run's outputs become inputs, and those that the last run
+ * has read are released. Their entries among the outputs are then empty. */
 int assay__ort_feed_take(const struct assay__session *session, struct assay__ort_feed *feed,
                          OrtValue **outputs, struct assay_error *error);
 /** The next run begins with the session's inputs again. */

@@ -1,8 +1,7 @@
-/* ort_wires.c - the values that each layer reads and makes, by the optimised graph. Weights are
- * left out. Where the nodes of a body are layers of their own, an input of the body is the value
- * that its Loop or Scan hands to it (both lists of inputs have the same order), and what the body
- * gives back is read by that node; where a body is part of its node's layer, the layer reads what
- * the body reads. */
+/* ort_wires.c - the values that each layer reads and writes, from the optimised graph. Weights are
+ * left out. If the nodes of a body are separate layers, an input of the body is the value that its
+ * Loop or Scan passes to it (both lists of inputs have the same order), and that node reads what
+ * the body returns; if a body is part of its node's layer, the layer reads what the body reads. */
 #include "engine/ort/ort_layers.h"
 
 #include "base/map.h"
@@ -13,7 +12,7 @@ struct wires {
     struct assay__arena *arena;
     const struct assay__graph *graph;
     struct assay__map *weights; /* names of initializers */
-    struct assay__map *handed;  /* input of a body -> its place in `given` */
+    struct assay__map *handed;  /* input of a body -> its index in `given` */
     const char **given;         /* the value that it is outside */
     size_t given_count;
     bool bodies; /* their nodes are layers */

@@ -1,12 +1,11 @@
-/* coreml.c - Core ML models: finds the files, identifies the kind, and hands over to its
- * readers.
+/* coreml.c - Core ML models: finds the files, identifies the kind, and calls its reader.
  *
  * A package is a folder NAME.mlpackage with Manifest.json: {"rootModelIdentifier": ID,
  * "itemInfoEntries": {ID: {"path", …}}}; paths are relative to NAME.mlpackage/Data. The root item
- * is a Model message (Model.proto), the same that a .mlmodel file holds. Weights of a program lie
- * in a file beside it, which the program names ("@model_path/weights/weight.bin"); it is mapped
- * when the first constant refers to it, so an item that the manifest lists and nothing uses may be
- * missing. A path must stay inside the package, links followed.
+ * is a Model message (Model.proto), the same as in a .mlmodel file. Weights of a program are in a
+ * separate file, which the program names ("@model_path/weights/weight.bin"); it is mapped when the
+ * first constant refers to it, so an item that is listed in the manifest but not used may be
+ * missing. A path must stay inside the package, even through links.
  *
  * Not read: compiled models (.mlmodelc), and kinds of models without a network (trees, linear
  * models, pipelines): each is named in one line. */
@@ -81,7 +80,7 @@ int assay__coreml_inside(struct assay__coreml *coreml, const char *folder, const
                                 name);
 }
 
-/* --- what the readers share ------------------------------------------------------------------- */
+/* --- shared by the readers -------------------------------------------------------------------- */
 
 int assay__coreml_code(struct assay__coreml *coreml)
 {
@@ -213,7 +212,7 @@ static void name_stages(struct assay__wire pipeline, char *out, size_t out_size)
     struct assay__wire_field stage, field;
     size_t used = 0;
     /* PipelineClassifier and PipelineRegressor wrap a Pipeline in their field 1; so does a Pipeline
-     * its models. */
+     * with its models. */
     while (assay__wire_next(&pipeline, &stage) == ASSAY__WIRE_FIELD && used + 1 < out_size) {
         if (stage.number != 1 || stage.type != ASSAY__WIRE_BYTES) continue;
         struct assay__wire model = assay__wire_in(&stage);
@@ -294,7 +293,7 @@ static int prepare(struct assay__coreml *coreml, const char *label, struct assay
     return 0;
 }
 
-/* Gives the model to the caller, or frees it. */
+/* Passes the model to the caller, or frees it. */
 static int hand_over(struct assay__coreml *coreml, int code, struct assay__model **model)
 {
     *model = code ? NULL : coreml->model;
@@ -343,7 +342,7 @@ out:
     return code;
 }
 
-/* The model file, the folder that "@model_path" means, and the folder no path may leave. */
+/* The model file, the folder for "@model_path", and the folder that no path may leave. */
 static int locate(struct assay__coreml *coreml, const char *path, char *file, size_t file_size)
 {
     struct assay__reader *reader = &coreml->reader;

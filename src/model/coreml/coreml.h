@@ -1,8 +1,8 @@
-/* coreml.h - what the Core ML readers share: the field numbers of Model.proto and
- * FeatureTypes.proto that we interpret, the reading state, and the description of a model's inputs
- * and outputs. MIL has its own header (mil.h), the layers of neural networks theirs (coreml_nn.h).
- * Errors stick in the reader (wire_reader.h): what reads or adds something returns nothing, and
- * assay__coreml_code says at the end whether it went well. */
+/* coreml.h - shared by the Core ML readers: the field numbers of Model.proto and FeatureTypes.proto
+ * that we interpret, the reading state, and the description of a model's inputs and outputs. MIL
+ * has its own header (mil.h), the layers of neural networks theirs (coreml_nn.h). Errors stick in
+ * the reader (wire_reader.h): functions that read or add something return nothing, and
+ * assay__coreml_code reports at the end whether all went well. */
 #ifndef ASSAY_MODEL_COREML_COREML_H
 #define ASSAY_MODEL_COREML_COREML_H
 
@@ -10,9 +10,9 @@
 #include "model/onnx/onnx.h"
 #include "model/wire.h"
 
-#define ASSAY__COREML_DOMAIN "coreml" /* operators that ONNX has none of that meaning for */
-#define ASSAY__COREML_OPSET 24        /* of ai.onnx: the forms in which nodes are written */
-#define ASSAY__COREML_SMALL 1024 /* longer lists of integers are no parameters of an operator */
+#define ASSAY__COREML_DOMAIN "coreml" /* operators without an ONNX equivalent */
+#define ASSAY__COREML_OPSET 24        /* version of ai.onnx whose forms the nodes have */
+#define ASSAY__COREML_SMALL 1024 /* longer lists of integers are not parameters of an operator */
 
 enum assay__coreml_field {
     COREML_SPECIFICATION = 1,
@@ -65,8 +65,7 @@ enum assay__coreml_field {
     METADATA_USER = 100,
 };
 
-/** One input, output or state as the description has it. Images are 1 x channels x height x width.
- */
+/** One input, output or state as in the description. Images are 1 x channels x height x width. */
 struct assay__coreml_feature {
     const char *name;
     int kind; /* FEATURE_… */
@@ -74,7 +73,7 @@ struct assay__coreml_feature {
     int rank; /* -1 not stated */
     int64_t *dims;
     bool *flexible; /* per dimension; NULL: none is */
-    /* what a tensor does not say: "image RGB", "axis 2: 64 to 512"; "" nothing */
+    /* what a tensor type cannot express: "image RGB", "axis 2: 64 to 512"; "" nothing */
     const char *words;
     bool optional;
 };
@@ -86,15 +85,15 @@ struct assay__coreml_features {
 
 struct assay__coreml_description {
     struct assay__coreml_features inputs, outputs, states;
-    const char *function; /* default function, "" when not named */
+    const char *function; /* default function, "" if it is not named */
 };
 
 /** The state of reading one model. */
 struct assay__coreml {
     struct assay__reader reader;
     struct assay__model *model;
-    const char *folder; /* what "@model_path" means; NULL: the weights were given */
-    const char *root;   /* real path no file may leave; NULL with folder */
+    const char *folder; /* folder for "@model_path"; NULL: the weights were given */
+    const char *root;   /* real path that no file may leave; NULL together with folder */
     const uint8_t *weights;
     size_t weights_size;
     const char *weights_name; /* as the file names it; NULL before the first use */
@@ -105,12 +104,13 @@ struct assay__coreml {
 /* coreml.c */
 /** 0, or the first error of reading or of adding to the graph. */
 int assay__coreml_code(struct assay__coreml *coreml);
-/** folder/name, checked: relative, no "..", a regular file (or folder) inside root when links are
- * followed. */
+/** folder/name, checked: relative, no "..", a regular file (or folder) inside root after following
+ * links. */
 int assay__coreml_inside(struct assay__coreml *coreml, const char *folder, const char *name,
                          char *out, size_t out_size);
-/* Fields of a message by number, of which the last counts; `what` names the message in an error. */
-/** A message within it; false, and an empty one, when it is not there. */
+/* Fields of a message by number; if one is repeated, the last counts. `what` names the message in
+ * an error. */
+/** A message within it; false, and an empty one, if there is none. */
 bool assay__coreml_find(struct assay__coreml *coreml, const struct assay__wire_field *message,
                         uint32_t number, const char *what, struct assay__wire_field *found);
 const char *assay__coreml_text(struct assay__coreml *coreml,
@@ -120,10 +120,11 @@ uint64_t assay__coreml_number(struct assay__coreml *coreml, const struct assay__
                               uint32_t number, const char *what); /* 0 not there */
 /** A metadata entry "coreml.KEY". */
 void assay__coreml_note(struct assay__coreml *coreml, const char *key, const char *value);
-/** The entry "coreml.SIDE.NAME" with what a tensor does not say of a feature; none without. */
+/** Adds the entry "coreml.SIDE.NAME" with what a tensor type cannot express about a feature, if
+ * anything. */
 void assay__coreml_note_feature(struct assay__coreml *coreml, const char *side,
                                 const struct assay__coreml_feature *feature);
-/** Adds a compressed weight to the model's list; its index. */
+/** Adds a compressed weight to the model's list; returns its index. */
 size_t assay__coreml_add_stored(struct assay__coreml *coreml,
                                 const struct assay__stored_weight *weight);
 
@@ -133,8 +134,8 @@ size_t assay__coreml_add_stored(struct assay__coreml *coreml,
 void assay__coreml_describe(struct assay__coreml *coreml, const struct assay__wire_field *message);
 const struct assay__coreml_feature *assay__coreml_feature(
     const struct assay__coreml_features *features, const char *name);
-/** Dimensions as the graph has them: a flexible or unknown one is symbolic, "NAME_AXIS". NULL after
- * an error and for rank 0. */
+/** Dimensions for the graph: a flexible or unknown one is symbolic, "NAME_AXIS". NULL after an
+ * error and for rank 0. */
 struct assay__dim *assay__coreml_dims(struct assay__coreml *coreml, const char *name, int rank,
                                       const int64_t *dims, const bool *flexible);
 

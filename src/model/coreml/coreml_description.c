@@ -1,15 +1,15 @@
 /* coreml_description.c - ModelDescription (Model.proto, FeatureTypes.proto): inputs, outputs and
- * states with their types, flexible shapes and images, and the metadata people wrote.
+ * states with their types, flexible shapes and images, and the metadata written by people.
  *
  * A flexible dimension (a range, or one that differs between enumerated shapes) becomes symbolic in
- * the graph; what it may be is kept in words, in the metadata under "coreml.input.NAME". */
+ * the graph; its possible values are kept as text in the metadata, under "coreml.input.NAME". */
 #include "model/coreml/coreml.h"
 
 #include "base/buf.h"
 
 #include <string.h>
 
-#define NAMED_SHAPES 4 /* enumerated shapes that are spelt out */
+#define NAMED_SHAPES 4 /* enumerated shapes that are listed */
 
 /* --- repeated int64 and ranges ---------------------------------------------------------------- */
 
@@ -32,8 +32,8 @@ static void read_shape(struct assay__coreml *coreml, const struct assay__wire_fi
     }
 }
 
-/* SizeRange {1 lowerBound, 2 upperBound (negative: unbounded)}: makes the axis flexible when it
- * leaves a choice, and says so: "axis 2: 64 to 512". */
+/* SizeRange {1 lowerBound, 2 upperBound (negative: unbounded)}: makes the axis flexible if it
+ * leaves a choice, and notes it: "axis 2: 64 to 512". */
 static void add_range(struct assay__coreml *coreml, const struct assay__wire_field *range,
                       struct assay__coreml_feature *feature, int axis, const char *what,
                       struct assay__buf *words)
@@ -282,7 +282,7 @@ static void read_metadata(struct assay__coreml *coreml, const struct assay__wire
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-/* Adds the feature when the field is an input, output or state; the numbers of these fields. */
+/* Adds the feature if the field is an input, output or state, by the numbers of these fields. */
 static void take_feature(struct assay__coreml *coreml, const struct assay__wire_field *field,
                          uint32_t input, uint32_t output, uint32_t state)
 {
@@ -306,7 +306,8 @@ void assay__coreml_describe(struct assay__coreml *coreml, const struct assay__wi
             read_metadata(coreml, &field);
     }
     coreml->description.function = function;
-    /* In a model of several functions each has its own features: the default one's are read. */
+    /* In a model of several functions each has its own features: those of the default one are
+     * read. */
     wire = assay__wire_in(message);
     while (assay__reader_next(reader, &wire, &field, "the description")) {
         if (field.number != DESCRIPTION_FUNCTION || field.type != ASSAY__WIRE_BYTES ||

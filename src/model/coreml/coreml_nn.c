@@ -4,9 +4,9 @@
  * inferred from the nodes.
  *
  * A network may write a name again (`copy` does: it is an assignment), and the networks in branches
- * and loops write names of the networks around them. A graph has one value to a name, so every
- * assignment is a separate value: "NAME", "NAME.again7"; in inner networks "LAYER.then/NAME". What
- * the model gives out keeps its name. */
+ * and loops write names of the enclosing networks. A graph has one value per name, so every
+ * assignment is a separate value: "NAME", "NAME.again7"; in inner networks "LAYER.then/NAME".
+ * Outputs of the model keep their names. */
 #include "model/coreml/coreml_nn.h"
 
 #include <stdio.h>
@@ -70,7 +70,8 @@ static void rename_values(const struct renames *renames, struct assay__value *va
         rename_names(renames, &values[i].name, 1);
 }
 
-/* Names of values are unique in all graphs of the model, so they are replaced wherever they are. */
+/* Names of values are unique in all graphs of the model, so they are replaced wherever they
+ * occur. */
 static void rename_graph(const struct renames *renames, struct assay__graph *graph)
 {
     rename_values(renames, graph->inputs, graph->input_count);
@@ -85,7 +86,7 @@ static void rename_graph(const struct renames *renames, struct assay__graph *gra
     }
 }
 
-/* The main graph's outputs get the names that the model gives them. */
+/* The main graph's outputs get the names that they have in the model. */
 static void name_outputs(struct assay__nn *nn)
 {
     const struct assay__coreml_features *outputs = &nn->coreml->description.outputs;
@@ -115,7 +116,7 @@ static void name_outputs(struct assay__nn *nn)
 /* --- one layer -------------------------------------------------------------------------------- */
 
 /* By its row's function, or as an operator with attributes by field number: "1>axis:i 2>shape:l".
- * proto3 leaves zeros out, so an absent number is 0. */
+ * proto3 omits zeros, so a missing number is 0. */
 static void map_layer(struct assay__nn_layer *layer)
 {
     const struct assay__wire_field *params = &layer->params;
@@ -150,7 +151,7 @@ static void read_ports(struct assay__nn_layer *layer, const struct assay__wire_f
     struct assay__wire_field field;
     size_t inputs = assay__reader_count(reader, message, LAYER_INPUT, "a layer");
     size_t outputs = assay__reader_count(reader, message, LAYER_OUTPUT, "a layer");
-    /* what branches and loops write, their networks say; breaking off a loop writes nothing */
+    /* what branches and loops write is in their networks; loopBreak writes nothing */
     bool writes_none = layer->kind == KIND_BRANCH || layer->kind == KIND_LOOP ||
                        layer->kind == KIND_BREAK || layer->kind == KIND_CONTINUE;
     if (inputs > ASSAY__NN_PORTS || outputs > ASSAY__NN_PORTS || (!outputs && !writes_none))
@@ -249,8 +250,8 @@ static void read_layer(struct assay__nn *nn, const struct assay__wire_field *mes
 
 /* --- the network ------------------------------------------------------------------------------ */
 
-/* Layers compute with float32 whatever an array is outside (float64 as a rule: Core ML converts
- * it). */
+/* Layers compute in float32 whatever the type of an array outside (usually float64: Core ML
+ * converts it). */
 static enum assay__dtype seen_as(enum assay__dtype dtype)
 {
     return dtype == ASSAY__FLOAT64 || dtype == ASSAY__UNDEFINED ? ASSAY__FLOAT32 : dtype;
@@ -282,8 +283,8 @@ static void add_input(struct assay__nn *nn, const struct assay__coreml_feature *
     assay__coreml_note_feature(coreml, "input", feature);
 }
 
-/* Results that no layer makes (class labels, dictionaries of probabilities) are made by Core ML
- * itself. */
+/* Results that no layer produces (class labels, dictionaries of probabilities) are produced by Core
+ * ML itself. */
 static void add_output(struct assay__nn *nn, const struct assay__coreml_feature *feature)
 {
     struct assay__coreml *coreml = nn->coreml;

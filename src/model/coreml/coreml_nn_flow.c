@@ -1,15 +1,16 @@
-/* coreml_nn_flow.c - the layers `branch` and `loop` of neural networks, which hold networks of
- * their own, as ONNX's If and Loop. The layers name no results: the inner networks write names of
- * the network around them.
+/* coreml_nn_flow.c - the layers `branch` and `loop` of neural networks, which contain networks, as
+ * ONNX's If and Loop. The layers name no results: the inner networks write names of the enclosing
+ * network.
  *
- * branch: what both networks write, or one of them writes and was there before, are results of the
- * If (a network that does not write it hands the earlier value on). Its condition is a number: not
- * 0 is true.
+ * branch: names that both networks write, or that one of them writes and that existed before, are
+ * results of the If (a network that does not write it passes the earlier value on). Its condition
+ * is a number: not 0 is true.
  *
- * loop: what the networks write and was there before is carried. Turns: the layer's input, else
- * maxLoopIterations. A condition network is evaluated before each turn, ONNX's Loop tests after it:
- * its layers are written before the Loop and at the end of its body. With loopBreak or loopContinue
- * in the body no number of turns is stated, because nothing says how many are run in full. */
+ * loop: names that the networks write and that existed before are carried. Iterations: the layer's
+ * input, else maxLoopIterations. A condition network is evaluated before each iteration, ONNX's
+ * Loop tests after it: its layers are written before the Loop and at the end of its body. With
+ * loopBreak or loopContinue in the body no trip count is stated, because it is unknown how many
+ * iterations run completely. */
 #include "model/coreml/coreml_nn.h"
 
 #include <string.h>
@@ -42,8 +43,8 @@ static void open_network(struct assay__nn_layer *layer, const char *what, struct
     if (graph) graph->name = what;
 }
 
-/* A node of the layer in the graph of nn that converts `from`, or only names it (to UNDEFINED); its
- * result, named after the layer. */
+/* A node of the layer in the graph of nn that converts `from`, or only renames it (to UNDEFINED);
+ * returns its result, named after the layer. */
 static const char *convert(struct assay__nn_layer *layer, struct assay__nn *nn, const char *suffix,
                            const char *from, enum assay__dtype to)
 {
@@ -63,8 +64,8 @@ static void add_value(struct assay__nn_layer *layer, struct assay__value **list,
     assay__graph_add_value(layer->model, list, count, name, dtype, rank, NULL);
 }
 
-/* The last value of that name as an output of the inner graph: through an Identity when it was not
- * made there. *rank becomes -1 when it has another. */
+/* The last value of that name as an output of the inner graph: through an Identity if it was not
+ * created there. *rank becomes -1 if its rank differs. */
 static void add_result(struct assay__nn_layer *layer, struct assay__nn *inner, const char *source,
                        int *rank)
 {
@@ -83,7 +84,7 @@ static void add_result(struct assay__nn_layer *layer, struct assay__nn *inner, c
               -1);
 }
 
-/* Ranks of what the layer's node has just made. */
+/* Ranks of what the layer's node has just produced. */
 static void set_ranks(struct assay__nn_layer *layer, const int *ranks)
 {
     for (size_t i = 0; i < layer->output_count; i++) {
@@ -94,7 +95,7 @@ static void set_ranks(struct assay__nn_layer *layer, const int *ranks)
 
 /* --- branch ----------------------------------------------------------------------------------- */
 
-/* What `inner` has written, as far as it is a result; of the second branch only what the first,
+/* What `inner` has written, as far as it is a result; for the second branch only what the first,
  * `other`, has not written. */
 static void find_results(struct assay__nn_layer *layer, const struct assay__nn *inner,
                          const struct assay__nn *other, bool second)
@@ -173,7 +174,7 @@ static void add_write(struct writes *writes, const struct assay__wire_field *fie
     writes->names[writes->count++] = name;
 }
 
-/* Of a network and those within it. Too deep, or fields that cannot be read: an error when the
+/* For a network and those within it. Nesting too deep or unreadable fields are reported when the
  * network itself is read. */
 static void find_writes(struct writes *writes, const struct assay__wire_field *network, int depth,
                         int loops)
@@ -207,7 +208,7 @@ struct loop {
     struct assay__nn inner;
 };
 
-/* The condition network in the graph of nn; the name of its result, as a flag. */
+/* The condition network in the graph of nn; returns the name of its result, as a boolean. */
 static const char *test(struct assay__nn_layer *layer, struct loop *loop, struct assay__nn *nn,
                         const char *word)
 {
@@ -221,8 +222,8 @@ static const char *test(struct assay__nn_layer *layer, struct loop *loop, struct
     return convert(layer, nn, nn == layer->nn ? "go.first" : "go.next", value->name, ASSAY__BOOL);
 }
 
-/* The condition's layers are there twice, its weights once: the second reading takes those that the
- * first has put around the loop. `nodes`, `tensors`, `stored`: how many there were before it. */
+/* The condition's layers exist twice, its weights once: the second reading uses those that the
+ * first has put outside the loop. `nodes`, `tensors`, `stored`: how many there were before it. */
 static void share_weights(struct assay__nn_layer *layer, struct assay__graph *graph, size_t nodes,
                           size_t tensors, size_t stored)
 {
@@ -287,7 +288,7 @@ static void emit_loop(struct assay__nn_layer *layer, struct loop *loop, struct w
     if (!ranks || !inputs) return;
     loop_body(layer, loop, writes, ranks);
     if (layer->reader->code) return;
-    inputs[0] = ""; /* not stated; more turns than an int64 counts are no bound */
+    inputs[0] = ""; /* not stated; more iterations than an int64 can count are no bound */
     if (!writes->stops && layer->input_count)
         inputs[0] = convert(layer, layer->nn, "turns", layer->inputs[0], ASSAY__INT64);
     else if (!writes->stops && most > 0)
@@ -319,7 +320,7 @@ static void map_loop(struct assay__nn_layer *layer)
     struct writes writes;
     const char *go = "";
     loop.has_body = assay__nn_message(&layer->params, LOOP_BODY, &loop.body);
-    /* an empty network does not count: coremltools always writes the field */
+    /* an empty network is ignored: coremltools always writes the field */
     loop.has_condition = assay__nn_message(&layer->params, LOOP_CONDITION, &loop.condition) &&
                          assay__nn_field(&loop.condition, NETWORK_LAYER, &field);
     if (layer->input_count > 1) assay__nn_fail(layer, "a loop with %zu inputs", layer->input_count);
@@ -330,7 +331,7 @@ static void map_loop(struct assay__nn_layer *layer)
         if (writes.nets)
             assay__nn_cannot(layer, "its condition contains a branch or loop: not supported");
         if (!layer->reader->code) go = test(layer, &loop, layer->nn, "first");
-        /* looked at again: what the first evaluation of the condition makes exists now */
+        /* repeated: what the first evaluation of the condition produces exists now */
         assay__map_free(writes.seen);
         start_writes(&writes, layer, &loop);
     }

@@ -1,5 +1,5 @@
 /* coreml_nn_maps.c - layers that compute: convolutions, pooling, products, normalization,
- * activations. Field numbers are NeuralNetwork.proto's. */
+ * activations. Field numbers are those of NeuralNetwork.proto. */
 #include "model/coreml/coreml_nn.h"
 
 #include <string.h>
@@ -52,7 +52,7 @@ static struct assay__node *emit_convolution(struct assay__nn_layer *layer,
     const char *inputs[3] = {assay__nn_input(layer, 0), "", ""};
     if (groups < 1) groups = 1;
     dims[0] = windows->transposed ? in : out;
-    /* Core ML counts a flat kernel's channels per group, a deep one's for all groups */
+    /* Core ML counts the channels of a 2-D kernel per group, those of a 3-D one for all groups */
     dims[1] = windows->transposed ? out / groups : windows->axes == 2 ? in : in / groups;
     memcpy(dims + 2, windows->kernel, windows->axes * sizeof *dims);
     inputs[1] = assay__nn_weights(layer, params, windows->weights, "weight", 2 + (int)windows->axes,
@@ -133,7 +133,7 @@ static void map_pooling(struct assay__nn_layer *layer)
         set_padding(layer, node, 30);
         return;
     }
-    /* includeLastPixel {10 paddingAmounts[]}: a window that is cut off counts */
+    /* includeLastPixel {10 paddingAmounts[]}: a partial window counts */
     if (assay__nn_ints(&last, 10, pads, 2) != 2) pads[0] = pads[1] = 0;
     pads[2] = pads[0];
     pads[3] = pads[1];
@@ -156,7 +156,7 @@ static void map_pooling3d(struct assay__nn_layer *layer)
 
 /* --- activations ------------------------------------------------------------------------------ */
 
-/* A number per channel in field i; their count is what is there. */
+/* A number per channel in field i; their count is that of the field. */
 static const char *channel_numbers(struct assay__nn_layer *layer,
                                    const struct assay__wire_field *field, uint32_t i)
 {

@@ -1,17 +1,17 @@
-/* coreml_nn_moves.c - layers that add numbers or move them: arithmetic with constants, reductions,
- * slices, reshapes, resizing. Field numbers are NeuralNetwork.proto's. */
+/* coreml_nn_moves.c - layers that combine or move numbers: arithmetic with constants, reductions,
+ * slices, reshapes, resizing. Field numbers are those of NeuralNetwork.proto. */
 #include "model/coreml/coreml_nn.h"
 
 #include <string.h>
 
-/* The layer's node, of its row's operator, over its first input and another. */
+/* The layer's node, with its row's operator, over its first input and another one. */
 static struct assay__node *emit_two(struct assay__nn_layer *layer, const char *second)
 {
     const char *inputs[2] = {assay__nn_input(layer, 0), second};
     return assay__nn_emit(layer, layer->row->op, inputs, 2);
 }
 
-/* As an operator of ML programs, of which only the name is known. */
+/* As an operator of ML programs, with only its name known. */
 static void keep(struct assay__nn_layer *layer, const char *op)
 {
     layer->out_rank = -1;
@@ -93,8 +93,8 @@ static void map_bias(struct assay__nn_layer *layer)
 
 /* --- constants -------------------------------------------------------------------------------- */
 
-/* The value is an initializer; an Identity gives it the name that layers read. loadConstant has
- * [C, H, W], loadConstantND any shape. */
+/* The value is an initializer; an Identity gives it the name that layers use. loadConstant has [C,
+ * H, W], loadConstantND any shape. */
 static void map_constant(struct assay__nn_layer *layer)
 {
     bool nd = layer->kind == 1070;

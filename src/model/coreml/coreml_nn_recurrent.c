@@ -1,8 +1,8 @@
-/* coreml_nn_recurrent.c - recurrent layers. Core ML keeps a matrix per gate; ML programs have them
- * in one, gate after gate, and so has the node here: lstm, gru, rnn (x, W [gates H, I], R [gates H,
- * H], b [gates H], states …) in the domain "coreml". The gates are copied together. Old networks
- * give x as [N, C] with the sequence in N: it goes through a Reshape to [sequence, 1, I], and
- * results come back as [N, H]. */
+/* coreml_nn_recurrent.c - recurrent layers. Core ML has a matrix per gate; ML programs have all of
+ * them in one, gate after gate, and so does the node here: lstm, gru, rnn (x, W [gates H, I], R
+ * [gates H, H], b [gates H], states …) in the domain "coreml". The gates are copied into one
+ * tensor. Old networks have x as [N, C] with the sequence in N: it is reshaped to [sequence, 1, I],
+ * and results back to [N, H]. */
 #include "model/coreml/coreml_nn.h"
 
 #include "base/checked.h"
@@ -18,7 +18,7 @@ struct gates {
     int64_t in, out;
 };
 
-/* Bytes of a WeightParams that holds plain numbers. */
+/* Bytes of a WeightParams with plain numbers. */
 static bool plain(const struct assay__wire_field *message, uint32_t number,
                   struct assay__wire_field *bytes, enum assay__dtype *dtype)
 {
@@ -30,7 +30,7 @@ static bool plain(const struct assay__wire_field *message, uint32_t number,
     return assay__nn_message(&weights, 1, bytes) && bytes->size;
 }
 
-/* The same matrix of every gate in one; columns 0: a vector. */
+/* The same matrix of every gate, concatenated; columns 0: a vector. */
 static const char *join(struct assay__nn_layer *layer, const struct assay__wire_field *message,
                         const struct gates *gates, const uint32_t *fields, const char *suffix,
                         int64_t columns)
@@ -88,7 +88,7 @@ static void shape_inputs(struct assay__nn_layer *layer, const char *suffix, cons
     inputs[1] = assay__nn_int64s(layer, text, shape, rank);
 }
 
-/* x and the states, reshaped in old networks, to their places after W, R, b. */
+/* x and the states (reshaped in old networks), in their places after W, R, b. */
 static void prepare(struct assay__nn_layer *layer, const struct gates *gates, const char **inputs)
 {
     static const char *const names[3] = {"x", "h", "c"};
@@ -119,7 +119,8 @@ static void emit_cell(struct assay__nn_layer *layer, const struct gates *gates, 
     assay__node_set_string(model, node, "direction", direction);
     assay__node_set_int(model, node, "output_sequence", sequence);
     if (nn->exact) return;
-    /* one turn per element of N; how many is not known here unless only the last is given */
+    /* one iteration per element of N; their number is unknown here unless only the last output is
+     * returned */
     struct assay__dim shape[3] = {{sequence ? -1 : 1, ""}, {1, ""}, {gates->out * directions, ""}};
     for (size_t i = 0; i < layer->output_count; i++)
         assay__graph_add_value(model, &nn->graph->values, &nn->graph->value_count, made[i],
@@ -172,7 +173,7 @@ static void map_cell(struct assay__nn_layer *layer)
     while (long_short && found < directions &&
            assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD) {
         if (field.number != 20 || field.type != ASSAY__WIRE_BYTES) continue;
-        /* lstm's row: the backward ones follow the peephole */
+        /* order of lstm's row: the backward ones follow the peephole */
         join_all(layer, &field, &gates, found ? "_back" : "", inputs + (found ? 7 : 1));
         found++;
     }

@@ -1,7 +1,7 @@
-/* coreml_nn_table.c - kinds of layers (the fields of NeuralNetworkLayer) and what they are in ONNX,
- * by meaning: one row each. Where ONNX has none the operator of ML programs of that meaning is used
- * (domain "coreml"), else the layer's own name. coreml_nn.h explains the words of a row. Layers
- * that need a function have their row beside it (coreml_nn_maps.c, …). */
+/* coreml_nn_table.c - kinds of layers (the fields of NeuralNetworkLayer) and their ONNX equivalents
+ * by meaning: one row each. If ONNX has none, the equivalent operator of ML programs is used
+ * (domain "coreml"), else the layer's own name. coreml_nn.h explains the parts of a row. Layers
+ * that need a function have their row next to it (coreml_nn_maps.c, …). */
 #include "model/coreml/coreml_nn.h"
 
 #include <stddef.h>

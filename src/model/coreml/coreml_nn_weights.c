@@ -1,7 +1,7 @@
 /* coreml_nn_weights.c - WeightParams of a layer: float32 numbers, float16 bytes, or raw bytes of n
  * bits with a scale and a bias per channel (linear) or a table of 2^n numbers. Plain numbers stay
- * where they are in the file. Compressed ones become what ML programs have: the raw bytes, the
- * table or scales, a constexpr_ node that makes the dense tensor, and an entry of the model's
+ * where they are in the file. Compressed ones become the same as in ML programs: the raw bytes, the
+ * table or scales, a constexpr_ node that produces the dense tensor, and an entry of the model's
  * stored weights. */
 #include "model/coreml/coreml_nn.h"
 
@@ -20,7 +20,7 @@ enum {
     QUANTIZATION_LUT = 102,
 };
 
-/* Repeated floats: in place when they are in one packed field, else copied. */
+/* Repeated floats: in place if they are in one packed field, else copied. */
 static const uint8_t *find_floats(struct assay__nn_layer *layer,
                                   const struct assay__wire_field *message, uint32_t number,
                                   size_t *count)
@@ -55,7 +55,7 @@ static const uint8_t *find_floats(struct assay__nn_layer *layer,
     return copy;
 }
 
-/* -1, with an error, when it is not a size. */
+/* -1, with an error, if it is not a size. */
 static int64_t count_elements(struct assay__nn_layer *layer, int rank, const int64_t *dims)
 {
     int64_t elements = 1;
@@ -79,7 +79,7 @@ static void add(struct assay__nn_layer *layer, const char *name, enum assay__dty
                                      size);
 }
 
-/* A part of a compressed weight: floats in a table, scales or biases; "" when there are none. */
+/* A part of a compressed weight: floats in a table, scales or biases; "" if there are none. */
 static const char *add_part(struct assay__nn_layer *layer, const struct assay__wire_field *message,
                             uint32_t number, const char *suffix, const char *part, size_t *count)
 {
@@ -91,7 +91,7 @@ static const char *add_part(struct assay__nn_layer *layer, const struct assay__w
     return name;
 }
 
-/* QuantizationParams: the bits, and one of a scale and bias per channel or a table. */
+/* QuantizationParams: the bits, and either a scale and bias per channel or a table. */
 static void add_compressed(struct assay__nn_layer *layer, const struct assay__wire_field *weights,
                            const struct assay__wire_field *raw, const char *suffix, int rank,
                            const int64_t *dims, const char *name)

@@ -1,14 +1,16 @@
 /* mil_flow.c - MIL's blocks as ONNX subgraphs.
  *
  * cond(pred) {true block, false block} is If. while_loop(loop_vars) {condition, body} tests before
- * each turn, ONNX's Loop after each: the condition block is written twice, once before the Loop on
- * the first values and once at the end of the body on the new ones. A condition that has blocks of
- * its own would double with every level: such a loop is kept as "while_loop" without its body. */
+ * each iteration, ONNX's Loop after each: the condition block is written twice, once before the
+ * Loop on the first values and once at the end of the body on the new ones. A condition that
+ * contains blocks would double with every level: such a loop is kept as "while_loop" without its
+ * body. */
 #include "model/coreml/mil.h"
 
 #include <string.h>
 
-/* A result of a block as an output of its graph: through an Identity when it was not made there. */
+/* A result of a block as an output of its graph: through an Identity if it was not created
+ * there. */
 static void add_result(struct assay__coreml *coreml, struct assay__mil_scope *scope,
                        struct assay__mil_def *def, size_t index, const char *stem)
 {
@@ -36,7 +38,7 @@ static struct assay__graph *new_graph(struct assay__mil_call *call, const char *
     return graph;
 }
 
-/* An error when a block of the operation makes a different number of values. */
+/* An error if a block of the operation returns a different number of values. */
 static void check_count(struct assay__mil_call *call, const char *what, size_t count, size_t wanted)
 {
     if (count != wanted)
@@ -104,7 +106,7 @@ static void loop_body(struct assay__mil_call *call, struct assay__graph *graph, 
     assay__mil_scope_open(coreml, &scope, call->scope, graph, call->scope->prefix);
     struct assay__mil_output *inputs = assay__mil_block_inputs(coreml, block, &input_count);
     check_count(call, "the input of the body", input_count, count);
-    /* the turn, the condition and the loop's variables */
+    /* the iteration, the condition and the loop's variables */
     for (size_t i = 0; i < 2 && !coreml->reader.code; i++)
         assay__mil_add_value(
             coreml, &graph->inputs, &graph->input_count,
@@ -116,14 +118,14 @@ static void loop_body(struct assay__mil_call *call, struct assay__graph *graph, 
         assay__mil_add_value(coreml, &graph->inputs, &graph->input_count,
                              def ? def->graph_name : "", &inputs[i].type, false, NULL);
     }
-    /* the inputs have their names already, so the block is given none */
+    /* the inputs already have names, so none are passed to the block */
     struct assay__mil_def **results = assay__mil_block(coreml, &scope, block, NULL, 0,
                                                        &result_count);
     check_count(call, "the body", result_count, count);
     struct assay__mil_def *go = coreml->reader.code
                                     ? NULL
                                     : condition(call, &scope, graph, "again", results, count);
-    if (go) { /* made in an inner scope that has ended: it is in the body's graph */
+    if (go) { /* created in an inner scope that has ended: it is in the body's graph */
         struct assay__mil_def local = *go;
         local.scope = go->value || go->scope == &scope ? go->scope : &scope;
         add_result(coreml, &scope, &local, count, stem);

@@ -1,7 +1,7 @@
-/* mil_layers.c - layers whose parameters ONNX writes differently: convolutions, pooling, matrix
- * products, normalization, activations with modes. Padding: MIL lists begin and end per axis, ONNX
- * all begins and then all ends; "same" is ONNX's SAME_UPPER. A mapping first asks for all it needs
- * and only then adds the node. */
+/* mil_layers.c - layers whose parameters have a different form in ONNX: convolutions, pooling,
+ * matrix products, normalization, activations with modes. Padding: MIL lists begin and end per
+ * axis, ONNX all begins and then all ends; "same" is ONNX's SAME_UPPER. A mapping first queries
+ * everything it needs and only then adds the node. */
 #include "model/coreml/mil.h"
 
 #include <string.h>
@@ -58,7 +58,7 @@ static int map_conv(struct assay__mil_call *call)
     int64_t groups = assay__mil_int(call, "groups", 1);
     int64_t *shape = assay__mil_ints(call, "output_shape", &rank);
     if (call->unknown) return ASSAY__MIL_KEEP;
-    /* the kernel is what the weights' shape says after the two channel axes */
+    /* the kernel is given by the weights' shape after the two channel axes */
     if (weight && weight->rank > 2 && weight->rank <= 2 + SPATIAL) {
         window.kernel = weight->dims + 2;
         window.kernels = (size_t)weight->rank - 2;
@@ -67,7 +67,7 @@ static int map_conv(struct assay__mil_call *call)
     }
     struct assay__node *node = assay__mil_emit(call, call->onnx, "x weight bias", NULL);
     assay__node_set_int(call->model, node, "group", groups);
-    if (rank > 2) /* MIL's has the batch and the channels too */
+    if (rank > 2) /* MIL's includes the batch and the channels */
         assay__node_set_ints(call->model, node, "output_shape", shape + 2, rank - 2);
     return set_window(call, node, &window);
 }
@@ -88,7 +88,7 @@ static int map_pool(struct assay__mil_call *call)
     return set_window(call, node, &window);
 }
 
-/* y = x W^T + b. Gemm takes matrices; over more axes it is kept as "linear" (x, weight, bias). */
+/* y = x W^T + b. Gemm needs matrices; with more axes it is kept as "linear" (x, weight, bias). */
 static int map_linear(struct assay__mil_call *call)
 {
     const struct assay__mil_type *x = assay__mil_type_of(call, "x");
@@ -109,7 +109,7 @@ static int map_matmul(struct assay__mil_call *call)
     return assay__node_set_int(call->model, node, "transB", y != 0);
 }
 
-/* LayerNormalization works over the last axes only; over others the operator is kept. */
+/* LayerNormalization only works over the last axes; for others the operator is kept. */
 static int map_layer_norm(struct assay__mil_call *call)
 {
     const struct assay__mil_type *x = assay__mil_type_of(call, "x");

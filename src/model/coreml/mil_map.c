@@ -1,8 +1,8 @@
-/* mil_map.c - one MIL operation to one node, by its row of mil_table.c. Rows say which of MIL's
+/* mil_map.c - one MIL operation to one node, by its row of mil_table.c. Rows give which of MIL's
  * named inputs become which of the node's, and which constants become attributes; what cannot be
- * said so is kept under MIL's name in the domain "coreml", with the same inputs. An operator
- * without a row is kept too: short constants become its attributes, all else its inputs, by name.
- */
+ * expressed like that is kept under MIL's name in the domain "coreml", with the same inputs. An
+ * operator without a row is kept too: short constants become its attributes, everything else its
+ * inputs, by name. */
 #include "model/coreml/mil.h"
 
 #include "model/tensor_data.h"
@@ -90,7 +90,7 @@ double assay__mil_value_float(const struct assay__mil_value *value, size_t i)
     return (double)assay__mil_value_int(value, i);
 }
 
-/* A single constant that is `good`; NULL otherwise, and `unknown` when there is something else. */
+/* A single constant that is `good`; otherwise NULL, and `unknown` if there is something else. */
 static const struct assay__mil_value *single(struct assay__mil_call *call, const char *name,
                                              bool (*good)(const struct assay__mil_value *))
 {
@@ -227,8 +227,8 @@ struct assay__node *assay__mil_emit(struct assay__mil_call *call, const char *op
     return add_node(call, op, &names);
 }
 
-/* A constant as an attribute of its own type; nothing for a list of strings, a large one, and types
- * that ONNX has no attribute of. */
+/* A constant as an attribute of its own type; nothing for lists of strings, large constants, and
+ * types without an ONNX attribute. */
 static void set_constant(struct assay__mil_call *call, struct assay__node *node, const char *name,
                          const struct assay__mil_value *value)
 {
@@ -255,7 +255,7 @@ static void set_constant(struct assay__mil_call *call, struct assay__node *node,
         assay__node_set_ints(call->model, node, name, ints, count);
 }
 
-/* "keep_dims>keepdims=0" in its parts; a word without '>' keeps its name. */
+/* Splits "keep_dims>keepdims=0" into its parts; a word without '>' keeps its name. */
 static void split_word(char *word, const char **from, const char **to, const char **otherwise)
 {
     char *equals = strchr(word, '='), *arrow = strchr(word, '>');
@@ -266,7 +266,7 @@ static void split_word(char *word, const char **from, const char **to, const cha
     *otherwise = equals ? equals + 1 : NULL;
 }
 
-/* Before the node is made: is all that should become an attribute constant? */
+/* Before the node is created: whether everything that should become an attribute is constant. */
 static bool attributes_known(struct assay__mil_call *call, const char *attributes)
 {
     char word[ASSAY__WORD];
@@ -287,7 +287,7 @@ static bool is_short(const struct assay__mil_arg *arg)
                      (value->elements <= 16 && value->type.dtype == ASSAY__INT32));
 }
 
-/* An operator that we know nothing of. */
+/* An operator that is not in the table. */
 static void keep_unknown(struct assay__mil_call *call)
 {
     const struct assay__mil_op *op = call->op;

@@ -1,4 +1,4 @@
-/* mil_moves.c - operators that move numbers, where ONNX writes their parameters differently:
+/* mil_moves.c - operators that move numbers and whose parameters have a different form in ONNX:
  * resizing, slices, padding, splitting, look-ups. What depends on values that are not constant, or
  * has no ONNX form (a slice that drops axes, look-ups with batch axes, an interleaved concat), is
  * kept. */
@@ -11,8 +11,8 @@
 
 /* --- images ----------------------------------------------------------------------------------- */
 
-/* Resize(x, roi, scales, sizes): the stated size of the result where all of it is stated, else
- * MIL's factors. */
+/* Resize(x, roi, scales, sizes): the stated size of the result if all of it is stated, else MIL's
+ * factors. */
 static int map_resize(struct assay__mil_call *call)
 {
     const struct assay__mil_type *x = assay__mil_type_of(call, "x");
@@ -35,7 +35,7 @@ static int map_resize(struct assay__mil_call *call)
             scales[i] = i == x->rank - 2 ? (float)height : i == x->rank - 1 ? (float)width : 1;
         extra[0] = assay__mil_floats(call, "scales", scales, (size_t)x->rank);
     }
-    /* "none" is never given: an absent input in between */
+    /* "none" is never given: a missing input in between */
     struct assay__node *node = assay__mil_emit(
         call, "Resize", stated ? "x none none =sizes" : "x none =scales", extra);
     return assay__node_set_string(call->model, node, "mode", linear ? "linear" : "nearest");
@@ -52,7 +52,7 @@ static int slice(struct assay__mil_call *call, const int64_t *starts, const int6
     return 0;
 }
 
-/* crop_height [a, b]: a rows off the top, b off the bottom. */
+/* crop_height [a, b]: a rows from the top, b from the bottom. */
 static int map_crop(struct assay__mil_call *call)
 {
     const int64_t axes[2] = {-2, -1}, steps[2] = {1, 1};
@@ -157,7 +157,7 @@ static int map_pad(struct assay__mil_call *call)
 static int map_split(struct assay__mil_call *call)
 {
     int64_t axis = assay__mil_int(call, "axis", 0);
-    assay__mil_int(call, "num_splits", 0); /* the outputs say it; it must be constant */
+    assay__mil_int(call, "num_splits", 0); /* the outputs determine it; it must be constant */
     if (call->unknown) return ASSAY__MIL_KEEP;
     bool sizes = assay__mil_has(call, "split_sizes");
     struct assay__node *node = assay__mil_emit(call, "Split", sizes ? "x split_sizes#" : "x", NULL);
@@ -216,7 +216,7 @@ static int map_topk(struct assay__mil_call *call)
     return assay__node_set_int(call->model, node, "sorted", sort != 0);
 }
 
-/* Keeps `lower` sub-diagonals and `upper` super-diagonals, -1 all: a triangle when one of them is
+/* Keeps `lower` sub-diagonals and `upper` super-diagonals, -1: all; a triangle if one of them is
  * all. */
 static int map_band_part(struct assay__mil_call *call)
 {

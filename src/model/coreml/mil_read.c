@@ -1,8 +1,8 @@
 /* mil_read.c - an ML program (MIL.proto): Program, Function, Block, Operation.
  *
  * The default function (the one the description names, else "main", else the first) is read, in the
- * block that is specialised for its opset; the names of other functions go to the metadata.
- * Operations come in order, and each reads only what comes before it, so one pass is enough. Maps
+ * block that is specialised for its opset; the names of other functions are put into the metadata.
+ * Operations are in order, and each reads only what comes before it, so one pass is enough. Maps
  * are repeated messages {1 key, 2 value}. */
 #include "model/coreml/mil.h"
 
@@ -26,7 +26,7 @@ enum {
 
 /* --- small messages --------------------------------------------------------------------------- */
 
-/* A map's entry: its key; the value is an empty message when it is not there. */
+/* The key of a map entry; a missing value is an empty message. */
 static const char *read_entry(struct assay__coreml *coreml, const struct assay__wire_field *message,
                               struct assay__wire_field *value)
 {
@@ -62,7 +62,7 @@ static struct assay__mil_output *read_named_list(struct assay__coreml *coreml,
 
 /* --- operations ------------------------------------------------------------------------------- */
 
-/* An inline value: it gets a name in the graph, but none that operations can read. */
+/* An inline value: it gets a name in the graph, but not one that operations can read. */
 static struct assay__mil_def *read_inline(struct assay__coreml *coreml,
                                           struct assay__mil_scope *scope,
                                           const struct assay__mil_op *op,
@@ -81,7 +81,7 @@ static struct assay__mil_def *read_inline(struct assay__coreml *coreml,
     return def;
 }
 
-/* The next of the operation's inputs; NULL, with an error, when it has too many. */
+/* The next of the operation's inputs; NULL, with an error, if it has too many. */
 static struct assay__mil_arg *next_arg(struct assay__coreml *coreml, struct assay__mil_op *op,
                                        const char *name, size_t count)
 {
@@ -123,8 +123,8 @@ static void read_argument(struct assay__coreml *coreml, struct assay__mil_scope 
     }
 }
 
-/* "val" is what a constant holds, "name" what it is called; compressed weights of iOS 16 have their
- * inputs here. */
+/* "val" is the value of a constant, "name" its name; compressed weights of iOS 16 have their inputs
+ * here. */
 static void read_attribute(struct assay__coreml *coreml, struct assay__mil_scope *scope,
                            struct assay__mil_op *op, const struct assay__wire_field *entry)
 {
@@ -143,7 +143,7 @@ static void read_attribute(struct assay__coreml *coreml, struct assay__mil_scope
     }
 }
 
-/* Type, results and blocks: what the inputs' names are made of. */
+/* Type, results and blocks, from which the names of inputs are derived. */
 static void read_head(struct assay__coreml *coreml, const struct assay__wire_field *message,
                       struct assay__mil_op *op)
 {
@@ -249,7 +249,7 @@ struct assay__mil_def **assay__mil_block(struct assay__coreml *coreml,
 
 /* --- functions -------------------------------------------------------------------------------- */
 
-/* The block for the function's opset; a function has one as a rule. */
+/* The block for the function's opset; a function usually has one. */
 static struct assay__wire_field find_block(struct assay__coreml *coreml,
                                            const struct assay__wire_field *function)
 {
@@ -269,7 +269,7 @@ static struct assay__wire_field find_block(struct assay__coreml *coreml,
     return block;
 }
 
-/* The function to read, and the names of all when there are several. */
+/* The function to read, and the names of all if there are several. */
 static const char *choose_function(struct assay__coreml *coreml,
                                    const struct assay__wire_field *program,
                                    struct assay__wire_field *function)

@@ -1,5 +1,5 @@
-/* mil_scope.c - names while MIL is read, and how constants get into the graph. A block sees its own
- * names and those of the blocks around it; a name that can be read is not given a second time. */
+/* mil_scope.c - names while reading MIL, and how constants get into the graph. A block sees its own
+ * names and those of the enclosing blocks; a visible name is not defined a second time. */
 #include "model/coreml/mil.h"
 
 #include "base/checked.h"
@@ -77,9 +77,9 @@ const char *assay__mil_use(struct assay__coreml *coreml, struct assay__mil_def *
     if (!value || def->emitted || coreml->reader.code) return name;
     if (!value->strings && !value->data && value->elements) return ""; /* a list, a dictionary */
     def->emitted = true;
-    /* a single number is a Constant node: it is no weight */
+    /* a single number is a Constant node: it is not a weight */
     bool single = value->elements == 1 && !value->strings;
-    /* what ONNX has no type for (1, 3 and 6 bits) is kept as the bytes that are stored */
+    /* data without an ONNX type (1, 3 and 6 bits) is kept as the stored bytes */
     bool packed = !value->strings && value->type.dtype == ASSAY__UNDEFINED;
     int64_t bytes = (int64_t)value->size;
     struct assay__tensor *tensor = assay__graph_add_initializer(
@@ -137,7 +137,7 @@ void assay__mil_add_value(struct assay__coreml *coreml, struct assay__value **li
     struct assay__dim *dims = NULL;
     struct assay__mil_type packed = {
         .kind = ASSAY__MIL_TENSOR, .dtype = ASSAY__UINT8, .bits = 8, .rank = 1};
-    /* a tensor of 1, 3 or 6 bits per number, which ONNX does not have, is the bytes it takes */
+    /* a tensor of 1, 3 or 6 bits per number, which ONNX does not have, is kept as bytes */
     int64_t bits = type->kind == ASSAY__MIL_TENSOR && type->dtype == ASSAY__UNDEFINED &&
                            type->rank >= 0
                        ? type->bits

@@ -1,8 +1,8 @@
-/* mil_table.c - MIL's operators and what they are in ONNX, by meaning, in the
- * families of MIL's own documentation (iOS 15 to iOS 18). mil.h explains the words of a row. An
- * operator that ONNX has none of exactly that meaning for has no ONNX name and is kept in the
- * domain "coreml"; adding one that is missing is adding its name to a row, or a row. Operators that
- * need a function have their row beside it (mil_layers.c, mil_moves.c, …). */
+/* mil_table.c - MIL's operators and their ONNX equivalents by meaning, in the families of MIL's own
+ * documentation (iOS 15 to iOS 18). mil.h explains the parts of a row. An operator without an exact
+ * ONNX equivalent has no ONNX name and is kept in the domain "coreml"; to add a missing one, add
+ * its name to a row, or a row. Operators that need a function have their row next to it
+ * (mil_layers.c, mil_moves.c, …). */
 #include "model/coreml/mil.h"
 
 #include <string.h>
@@ -48,7 +48,7 @@ const struct assay__mil_row assay__mil_rows_plain[] = {
     {"resample>GridSample", "x coordinates", "align_corners", NULL},
     /* linear */
     {"einsum>Einsum", "values*", "equation", NULL},
-    /* normalization: gamma and beta may be absent, where ONNX requires a scale */
+    /* normalization: gamma and beta may be missing, but ONNX requires a scale */
     {"batch_norm>BatchNormalization", "x gamma beta mean variance", "epsilon", NULL},
     {"instance_norm>InstanceNormalization", "x gamma beta", "epsilon", NULL},
     {"l2_norm", "x", "epsilon", NULL},
@@ -58,7 +58,7 @@ const struct assay__mil_row assay__mil_rows_plain[] = {
     {"random_categorical", "x", "mode size seed", NULL},
     {"random_normal>RandomNormal", "", "shape mean stddev>scale", NULL},
     {"random_uniform>RandomUniform", "", "shape low high", NULL},
-    /* recurrent: MIL's layout of weights, states and results is not ONNX's */
+    /* recurrent: MIL's layout of weights, states and results differs from ONNX's */
     {"gru", "x weight_ih weight_hh bias initial_h input_bias",
      "direction output_sequence recurrent_activation activation reset_after", NULL},
     {"lstm",
@@ -115,7 +115,7 @@ const struct assay__mil_row assay__mil_rows_plain[] = {
 #define TABLE(NAME) assay__mil_rows_##NAME,
 static const struct assay__mil_row *const tables[] = {ASSAY__MIL_TABLES(TABLE)};
 
-/* What follows `op` in the words of a row: '>', a blank or the end; NULL: it is not there. */
+/* What follows `op` in the text of a row: '>', a blank or the end; NULL: not found. */
 static const char *after(const char *words, const char *op)
 {
     size_t length = strlen(op);

@@ -1,15 +1,15 @@
 /* mil_value.c - types and values of MIL: ValueType, TensorType, Value.
  *
  * A value of a tensor type is immediate (floats, ints, bools, strings, longs, doubles or bytes,
- * each in its own message) or lies in the weights file. Floats, doubles and bytes stay where they
- * are in the file; varints are decoded into the arena as numbers of the tensor's type. The number
- * of elements must be what the shape says.
+ * each in its own message) or is in the weights file. Floats, doubles and bytes stay where they are
+ * in the file; varints are decoded into the arena as numbers of the tensor's type. The number of
+ * elements must match the shape.
  *
  * The weights file ("blob v2", read from Core ML tools' public source) is little-endian and 64-byte
  * aligned. A header of 64 bytes: u32 number of blobs, u32 version (2). A BlobFileValue names the
  * file and the offset of 64 bytes of metadata: u32 0xDEADBEEF, u32 type, u64 bytes, u64 offset of
  * the data (from the start of the file), u64 padding in bits. Several constants may share a blob.
- * The data is never touched here: sizes, types and bounds are checked, and the tensor points into
+ * The data is never accessed here: sizes, types and bounds are checked, and the tensor points into
  * the mapping. */
 #include "model/coreml/mil.h"
 
@@ -128,7 +128,7 @@ int64_t assay__mil_elements(const struct assay__mil_type *type)
 
 /* --- immediate values ------------------------------------------------------------------------- */
 
-/* How many items there are; *only is the field that holds all of them, if there is one. */
+/* How many items there are; *only is the field that has all of them, if there is one. */
 static size_t count_items(struct assay__coreml *coreml, const struct assay__wire_field *message,
                           int item_type, struct assay__wire_field *only)
 {
@@ -149,7 +149,7 @@ static size_t count_items(struct assay__coreml *coreml, const struct assay__wire
     return count;
 }
 
-/* Numbers as the wire has them, to numbers of `bytes` bytes each. */
+/* Converts numbers from the wire format to `bytes` bytes each. */
 static void decode(struct assay__coreml *coreml, const struct assay__wire_field *message,
                    int item_type, size_t count, size_t bytes, struct assay__mil_value *value)
 {
@@ -158,7 +158,7 @@ static void decode(struct assay__coreml *coreml, const struct assay__wire_field 
     struct assay__wire_field field;
     size_t at = 0, used = 0;
     uint64_t *items = assay__reader_array(reader, count, sizeof *items);
-    uint8_t *out = (uint8_t *)items; /* packed in place: out never passes the item it reads */
+    uint8_t *out = (uint8_t *)items; /* packed in place: out never overtakes the item being read */
     while (assay__reader_next(reader, &wire, &field, "a constant"))
         if (field.number == 1 && !assay__wire_items(&field, item_type, items, &at))
             assay__reader_fail(reader, field.start, "a constant cannot be read");
@@ -185,7 +185,7 @@ static void read_numbers(struct assay__coreml *coreml, const struct assay__wire_
     struct assay__wire_field only = {.data = NULL};
     size_t bytes = (size_t)value->type.bits / 8, bits = 0, there = 0;
     uint32_t form = message->number;
-    int item = items[form]; /* the others are varints, which are 0 */
+    int item = items[form]; /* the others are varints, of size 0 */
     size_t count = count_items(coreml, message, item, &only);
     if (only.data) there = only.size;
     bool strings = form == TENSOR_MIL_STRINGS, packed = form == TENSOR_MIL_BYTES;

@@ -1,21 +1,21 @@
 /* mil_weights.c - compressed weights: the constexpr_ operators of iOS 16 and iOS 18.
  *
  * The operator stays a node of the domain "coreml" whose inputs are the stored tensors, and an
- * entry of the model's list of stored weights says what the dense tensor is and what it takes.
+ * entry of the model's list of stored weights describes the dense tensor and its stored size.
  * Forms:
  *   palettised  indices of n bits into tables of 2^n entries (one table, or one per group)
  *   quantised   integers with a scale (and offset) per tensor, per channel or per block
  *   sparse      the non-zero numbers, and a bit per element
  *   cast        numbers stored in a narrower type
- * Two forms after each other (a table of quantised numbers, palettised non-zeros) are one weight:
- * the later operator takes over what the earlier one stored. */
+ * Two forms in sequence (a table of quantised numbers, palettised non-zeros) are one weight: the
+ * later operator takes over the entry of the earlier one. */
 #include "model/coreml/mil.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static const struct {
-    const char *op, *scheme, *data; /* data: the input that holds the numbers */
+    const char *op, *scheme, *data; /* data: the input with the numbers */
 } forms[] = {
     {"constexpr_affine_dequantize", "quantised", "quantized_data"},
     {"constexpr_blockwise_shift_scale", "quantised", "data"},
@@ -26,7 +26,7 @@ static const struct {
     {"constexpr_sparse_to_dense", "sparse", "nonzero_data"},
 };
 
-/* How finely scales are spread over the numbers. */
+/* The granularity of the scales. */
 static void say_granularity(const struct assay__mil_call *call, const char *data, char *out,
                             size_t out_size)
 {
@@ -67,8 +67,8 @@ static void say_tables(const struct assay__mil_call *call, char *out, size_t out
         for (int i = 0; i < lut->rank - 2; i++)
             tables *= lut->dims[i]; /* part of `total`: no overflow */
     }
-    if (shape ||
-        lut->rank == 1) { /* iOS 16 packs indices into bytes: the table says how many bits */
+    /* iOS 16 packs indices into bytes: the table determines the number of bits */
+    if (shape || lut->rank == 1) {
         *bits = 0;
         while (*bits < 8 && ((int64_t)1 << (int)*bits) < entries)
             *bits += 1;
@@ -77,7 +77,7 @@ static void say_tables(const struct assay__mil_call *call, char *out, size_t out
              tables == 1 ? "" : "s");
 }
 
-/* What the inputs take: stored tensors directly, and what an earlier form stored. */
+/* The size of the inputs: stored tensors directly, and what an earlier form stored. */
 static void add_stored(const struct assay__mil_call *call, struct assay__stored_weight *weight,
                        const char **earlier, size_t *taken)
 {

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RATE_LEAST 4000 /* Hz: what a sampling rate of sound is at least */
+#define RATE_LEAST 4000 /* Hz: minimum sampling rate of audio */
 #define SAMPLES_LEAST 64
 
 struct planning {
@@ -33,7 +33,7 @@ struct planning {
 
 #define refuse(planning, ...) assay__refuse_option((planning)->error, "states", __VA_ARGS__)
 
-/* "1x64", "?" where an axis is not known, "scalar" */
+/* "1x64", "?" for an unknown axis, "scalar" */
 static void print_shape(char *out, size_t size, int rank, const int64_t *dims)
 {
     size_t at = 0;
@@ -44,7 +44,7 @@ static void print_shape(char *out, size_t size, int rank, const int64_t *dims)
                                     : snprintf(out + at, size - at, "%s?", i ? "x" : ""));
 }
 
-/* An output as it comes out at these inputs; rank -1 unknown. */
+/* The shape of an output for these inputs; rank -1 unknown. */
 struct seen {
     enum assay__dtype dtype;
     int rank;
@@ -84,7 +84,7 @@ static int add(struct planning *p, const char *output, struct assay__input_plan 
     return assay__arena_failed(p->arena) ? assay__no_memory(p->error) : 0;
 }
 
-/* --- asked for -------------------------------------------------------------------------------- */
+/* --- on request ------------------------------------------------------------------------------- */
 
 /* " (did you mean 'x'?)", else " (it has 'x')" */
 static void suggest(char *out, size_t size, const char *name, const char *candidate, size_t *best)
@@ -106,7 +106,7 @@ static int refuse_name(struct planning *p, const char *kind, const char *name, b
     return refuse(p, "the model has no %s '%.100s'%s", kind, name, hint);
 }
 
-/* Names may hold '=': every place of one is tried. */
+/* Names may contain '=': every position of one is tried. */
 static int find_pair(struct planning *p, const char *option, const struct assay__value **output,
                      struct assay__input_plan **input)
 {
@@ -268,7 +268,7 @@ static int plan_found(struct planning *p, const struct names *names)
         certain &= names->outputs[at].state;
         code = add(p, p->graph->outputs[at].name, input, ASSAY__FEEDBACK_NAME);
     }
-    /* A model that takes nothing else is more likely a function than a stream. */
+    /* A model without other inputs is more likely a function than a stream. */
     if (p->count == p->workload->input_count && !certain) p->count = 0;
     return code;
 }
@@ -377,7 +377,7 @@ int assay__feedback_plan(const struct assay__model *model, const char *const *st
     return code;
 }
 
-/* --- sound ------------------------------------------------------------------------------------ */
+/* --- audio ------------------------------------------------------------------------------------ */
 
 static bool is_rate(const struct assay__input_plan *plan)
 {
@@ -387,7 +387,8 @@ static bool is_rate(const struct assay__input_plan *plan)
     return named && plan->fill == ASSAY__FILL_CONSTANT && plan->low >= RATE_LEAST;
 }
 
-/* Samples along the last axis of [n], [1, n], [1, 1, n]; -1: it is no wave (or a batch of them). */
+/* Samples along the last axis of [n], [1, n], [1, 1, n]; -1: it is not a waveform (or a batch of
+ * them). */
 static int64_t wave_samples(const struct assay__input_plan *plan)
 {
     bool real = plan->dtype == ASSAY__FLOAT32 || plan->dtype == ASSAY__FLOAT16 ||

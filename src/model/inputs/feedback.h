@@ -16,15 +16,15 @@ int assay__feedback_plan(const struct assay__model *model, const char *const *st
                          struct assay__arena *arena, struct assay__feedback **feedback,
                          size_t *count, struct assay_error *error);
 
-/** How much sound one inference takes, where the inputs say it: *samples of a wave beside the
- *  chosen value of a sampling rate. False: they do not. */
+/** How much audio one inference processes, if the inputs show it: *samples of a waveform, next to
+ * the chosen value of a sampling rate. False: they do not. */
 bool assay__workload_sound(const struct assay__workload *workload, int64_t *samples, double *rate);
 
 /* --- names (feedback_names.c) ----------------------------------------------------------------- */
 
 #define ASSAY__STATE_STEM 128
 
-/** What the name of an output or input says about a state. */
+/** What the name of an output or input implies about a state. */
 struct assay__state_name {
     char stem[ASSAY__STATE_STEM]; /* without the words below, lower case; "" nothing is left */
     bool passed;                  /* a word says that time has passed, or not yet: "next", "past" */
@@ -35,10 +35,10 @@ struct assay__state_name {
 };
 
 void assay__state_name_read(const char *name, bool output, struct assay__state_name *out);
-/** The stem of the output that would be the next value of this input, the second try after a first
- *  one: "h" of "h0". False: there is no second. */
+/** The stem of the output that would be the next value of this input, as a second attempt: "h" for
+ * "h0". False: there is none. */
 bool assay__state_name_again(struct assay__state_name *input);
-/** Do these two of equal stem name a state and its next value? */
+/** Whether these two names with the same stem are a state and its next value. */
 bool assay__state_names_pair(const struct assay__state_name *output,
                              const struct assay__state_name *input);
 

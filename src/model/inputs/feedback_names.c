@@ -1,10 +1,10 @@
-/* feedback_names.c - what names say about states.
+/* feedback_names.c - what names imply about states.
  *
- * A name is cut into words at signs, at changes of case and between letters and digits. Words that
- * only say "before" or "after" are left out; the rest, the stem, must be equal in an input and the
- * output that is its next value. "next_", "new_", "…N" and "past_" speak of time and are enough;
- * "…_out" and "…_in" may belong to any function from a tensor to a like one (an image to an image),
- * so that the stem must have a word for a state. */
+ * A name is split into words at punctuation, at changes of case and between letters and digits.
+ * Words that only mean "before" or "after" are left out; the rest, the stem, must be the same for
+ * an input and the output that is its next value. "next_", "new_", "…N" and "past_" refer to time
+ * and are sufficient; "…_out" and "…_in" may belong to any function between tensors of the same
+ * kind (image to image), so then the stem must contain a word for a state. */
 #include "model/inputs/feedback.h"
 
 #include <ctype.h>
@@ -31,7 +31,7 @@ static bool is_cut(unsigned char before, unsigned char now)
            (isalpha(before) && isdigit(now));
 }
 
-/* False: too many words, or too long ones. */
+/* False: too many words, or a word is too long. */
 static bool split(const char *name, struct words *out)
 {
     size_t length = 0;

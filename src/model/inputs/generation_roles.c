@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* What follows one of the prefixes ("…" first: the longest), or NULL. */
+/* What follows one of the prefixes (the longest is first), or NULL. */
 static const char *after_prefix(const char *name, const char *const *prefixes)
 {
     for (; *prefixes; prefixes++)
@@ -131,7 +131,7 @@ static int set_row(struct assay__input_plan *plan, const int64_t *ids_dims, enum
     return 0;
 }
 
-/* "symbolic dimension 'past' set to 1 …" no longer holds of the axes that this file has set. */
+/* "symbolic dimension 'past' set to 1 …" no longer applies to the axes that this file has set. */
 static void forget_notes(struct assay__workload *workload, const char *symbol)
 {
     size_t kept = 0;
@@ -156,7 +156,7 @@ static int add_note(struct assay__workload *workload, const struct assay__genera
         (long long)ids_dims[1], (long long)generation->tokens, generation->tokens == 1 ? "" : "s",
         (long long)ids_dims[0], ids_dims[0] == 1 ? "" : "s");
     if (!text) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-    /* in front of the others; the plan left room for it */
+    /* before the others; the plan left room for it */
     memmove(workload->notes + 1, workload->notes, workload->note_count * sizeof *workload->notes);
     memmove(workload->note_subjects + 1, workload->note_subjects,
             workload->note_count * sizeof *workload->note_subjects);

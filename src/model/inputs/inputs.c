@@ -1,9 +1,9 @@
 /* inputs.c - fixes the shapes of a model's inputs from the options.
  *
  * Every symbolic dimension is one variable, shared by all inputs that name it. It gets its value
- * from what the options give, and a contradiction is an error: sizes of dimensions, shapes, the
- * shape of an input file, the batch, the sequence length. What is still open is guessed by what it
- * is (inputs_guess.c), with a note; where that cannot be told, the plan is refused.
+ * from the options, and a contradiction is an error: sizes of dimensions, shapes, the shape of an
+ * input file, the batch, the sequence length. What is still open is guessed from its meaning
+ * (inputs_guess.c), with a note; if that is unclear, the plan is refused.
  *  - The batch axis: symbols named like "batch"; else the symbolic (or unnamed) first dimension
  *    of the inputs, or the second where time is first (inputs_values.c).
  *  - The sequence axis: symbols named like "seq", "time", "length", …; else the symbolic second
@@ -32,7 +32,7 @@ struct open_input {
     int64_t *dims;          /* -1 open; a named symbol is looked up at the end */
     bool shaped;            /* a given shape or a file fixed it */
     bool by_shape, by_file; /* each may be given once */
-    int batch_axis;         /* where the batch is when no symbol says so */
+    int batch_axis;         /* where the batch is if no symbol says so */
 };
 
 struct planner {
@@ -150,7 +150,7 @@ static int open_inputs(struct planner *planner)
     planner->symbols.items = assay__arena_array(arena, dims + names,
                                                 sizeof *planner->symbols.items);
     workload->inputs = assay__arena_array(arena, graph->input_count, sizeof *workload->inputs);
-    size_t notes = 2 * dims + names + 4; /* one of a dimension, one of a symbol, some of a run */
+    size_t notes = 2 * dims + names + 4; /* one per dimension, one per symbol, some per run */
     workload->notes = assay__arena_array(arena, notes, sizeof *workload->notes);
     workload->note_subjects = assay__arena_array(arena, notes, sizeof *workload->note_subjects);
     if (!planner->inputs || !planner->symbols.items || !workload->inputs || !workload->notes ||
@@ -206,7 +206,7 @@ static int bind_dim(struct planner *planner, struct open_input *input, int axis,
 
 /* --- options ---------------------------------------------------------------------------------- */
 
-/* " (did you mean 'x'?)" or "", whichever name is near enough. */
+/* " (did you mean 'x'?)" if a name is close enough, else "". */
 static void suggest(const char *name, const char *candidate, size_t *best, char *out, size_t size)
 {
     size_t distance = assay__text_distance(name, candidate), limit = strlen(candidate) / 3 + 1;
@@ -215,7 +215,7 @@ static void suggest(const char *name, const char *candidate, size_t *best, char 
     snprintf(out, size, " (did you mean '%.80s'?)", candidate);
 }
 
-/* Names may hold '=', so the option is matched against the names there are. */
+/* Names may contain '=', so the option is matched against the existing names. */
 static const char *after_name(const char *option, const char *name)
 {
     size_t length = strlen(name);
@@ -227,7 +227,7 @@ static int given_twice(const struct planner *planner, const char *what, const ch
     return refuse(planner, "the %s '%.120s' is given twice", what, name);
 }
 
-/* option: "input=…"; example: of what follows the name. */
+/* option: "input=…"; example: of the part after the name. */
 static int find_input(struct planner *planner, const char *option, const char *example,
                       size_t *index, const char **rest)
 {
@@ -314,7 +314,7 @@ static int set_shape(struct planner *planner, struct open_input *input, int rank
     return code;
 }
 
-/* The only input may go without its name: "1x3x224x224". */
+/* If there is only one input, its name may be omitted: "1x3x224x224". */
 static int find_shaped(struct planner *planner, const char *option, size_t *index,
                        const char **rest)
 {
@@ -426,7 +426,7 @@ static int apply_file(struct planner *planner, const char *option)
 
 /* --- batch and sequence ----------------------------------------------------------------------- */
 
-/* Axes in the place of the batch; `computed`: those that are expressions. Binds them when a batch
+/* Axes at the position of the batch; `computed`: those that are expressions. Binds them if a batch
  * is given. */
 static int bind_batch_axes(struct planner *planner, bool computed, size_t *found)
 {
@@ -447,7 +447,7 @@ static int bind_batch_axes(struct planner *planner, bool computed, size_t *found
     return code;
 }
 
-/* Every axis that is the batch: by name, by place, and last what is computed. */
+/* Every axis that is the batch: by name, by position, and finally computed ones. */
 static int apply_batch(struct planner *planner)
 {
     int64_t batch = planner->options->batch;
@@ -518,7 +518,7 @@ static int apply_sequence(struct planner *planner)
 
 /* --- what is still open ----------------------------------------------------------------------- */
 
-/* What is fixed of an input so far, symbols included; a guess fixes nothing. */
+/* What is fixed so far about an input, including symbols; a guess does not fix anything. */
 static int known_dims(struct planner *planner, size_t index, struct assay__guess_input *out)
 {
     const struct open_input *input = &planner->inputs[index];
@@ -535,7 +535,7 @@ static int known_dims(struct planner *planner, size_t index, struct assay__guess
     return 0;
 }
 
-/* A guess for every symbol: what is not the batch on one axis is not the batch. */
+/* A guess for every symbol: a symbol that is not the batch on one axis is not the batch. */
 static int guess_symbols(struct planner *planner)
 {
     struct assay__workload *workload = planner->workload;
@@ -569,7 +569,7 @@ static int guess_symbols(struct planner *planner)
     return 0;
 }
 
-/* "2x?x16": a shape to type, with what is known of it. */
+/* "2x?x16": a shape for the user to type, with the known parts. */
 static const char *example_text(const struct planner *planner, const struct open_input *input)
 {
     struct assay__buf buf = {.data = NULL};

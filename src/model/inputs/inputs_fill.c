@@ -1,7 +1,7 @@
-/* inputs_fill.c - fills an input's memory as its plan says, for every data type, and carries
- * plans as JSON to the worker. The same plan gives the same bytes on every machine: the
- * generator is our own, conversions are done by hand (round to nearest, ties to even, as IEEE
- * 754 and the float8 papers have it). */
+/* inputs_fill.c - fills an input's memory according to its plan, for every data type, and transfers
+ * plans as JSON to the worker. The same plan gives the same bytes on every machine: the generator
+ * is our own, conversions are done by hand (round to nearest, ties to even, as in IEEE 754 and the
+ * float8 papers). */
 #include "model/inputs/inputs.h"
 
 #include "base/json.h"
@@ -16,13 +16,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LIST_MOST 64 /* elements of what may decide a branch, a number of trips or a shape */
+/* maximum elements of an input that may decide a branch, a trip count or a shape */
+#define LIST_MOST 64
 
 /* --- small floats ----------------------------------------------------------------------------- */
 
 static const struct small_float {
     int exponent_bits, mantissa_bits, bias;
-    double largest; /* larger magnitudes are clamped to it: inputs must be finite */
+    double largest; /* larger magnitudes are clamped to this: inputs must be finite */
     bool no_negative_zero;
 } small_floats[] = {
     [ASSAY__FLOAT16] = {5, 10, 15, 65504, false},
@@ -278,7 +279,7 @@ static bool read_seed(const char *text, uint64_t *seed)
     return *text && !*end && !errno;
 }
 
-/* All members but the strings; false: one of them is malformed. */
+/* All members except the strings; false: one of them is malformed. */
 static bool read_plan(const struct assay__json *json, struct assay__arena *arena,
                       struct assay__input_plan *plan)
 {

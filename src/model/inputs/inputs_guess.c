@@ -1,10 +1,10 @@
-/* inputs_guess.c - sizes for open dimensions, by what they are.
+/* inputs_guess.c - sizes for open dimensions, by their meaning.
  *
- * What an axis is follows from the type and rank of its input, its place, its name, and what the
- * graph does with it: a weight that meets the axis says its size outright. Each kind has a list of
- * usual sizes; the first is taken unless the shapes that follow from it contradict each other, or
- * the engine refuses it, when the next is tried. Behind the list come all sizes up to 1,024, for
- * layers that take one size only and no usual one. What fits no kind has no guess. */
+ * The meaning of an axis follows from the type and rank of its input, its position, its name, and
+ * what the graph does with it: a weight applied along the axis gives its size directly. Each kind
+ * has a list of usual sizes; the first is used unless the resulting shapes contradict each other or
+ * the engine refuses it; then the next is tried. After the list come all sizes up to 1,024, for
+ * layers that accept only one, unusual size. What fits no kind has no guess. */
 #include "model/inputs/inputs_guess.h"
 
 #include "base/checked.h"
@@ -20,12 +20,12 @@
 enum kind {
     UNKNOWN,
     BATCH,
-    HIGH, /* of an image: each size goes with that of the width */
+    HIGH, /* of an image: each size is paired with that of the width */
     WIDE,
-    LINE, /* the width where the height is fixed */
+    LINE, /* the width if the height is fixed */
     LINE_HIGH,
     LINE_WIDE,
-    LINE_WHOLE, /* the width where the line has one answer: a classifier's */
+    LINE_WHOLE, /* the width if the line has a single output: a classifier */
     LATENT,
     TOKENS,
     NO_PAST,
@@ -126,7 +126,7 @@ static bool has_signal(const struct assay__graph *main, const struct assay__grap
     return false;
 }
 
-/* "state", "h", "c0", "hidden", … of a recurrent cell */
+/* "state", "h", "c0", "hidden", … in a recurrent cell */
 static bool is_state(const struct assay__value *value)
 {
     static const char *const whole[] = {"h", "c", "h0", "c0", "h_0", "c_0", "hx", "cx", "hn", "cn"};
@@ -141,8 +141,8 @@ static bool is_cache(const struct assay__value *value)
     return assay__name_has(value->name, "past") || assay__name_has(value->name, "cache");
 }
 
-/* Does it become the rows to look up in a table of weights, be it through a Cast? (Keras feeds ids
- * as float32.) */
+/* Whether it is used to look up rows in a table of weights, possibly through a Cast. (Keras feeds
+ * ids as float32.) */
 static bool looks_up(const struct assay__graph *graph, const char *name)
 {
     const char *cast = "";
@@ -166,7 +166,7 @@ static bool is_ids(const struct assay__model *model, const struct assay__value *
            looks_up(&model->graph, value->name);
 }
 
-/* The data that a node reads: how much faster rows shrink than columns on the way to it. */
+/* How much more rows than columns have shrunk on the way to the data that a node reads. */
 static double shrunk_before(const struct assay__node *node, const struct assay__map *makers,
                             const double *shrunk)
 {
@@ -187,8 +187,8 @@ static double own_stride(const struct assay__node *node)
     return (double)strides->ints[0] / (double)strides->ints[1];
 }
 
-/* Readers of text lines keep the width, where the letters are, and give up the height: their
- * strides say so. 4: twice more often halved; an odd stride alone makes no line. */
+/* Models that read lines of text keep the width, where the letters are, and reduce the height, as
+ * their strides show. 4: halved two more times; a single odd stride is not enough. */
 static bool reads_lines(const struct assay__graph *graph)
 {
     struct assay__map *makers = assay__map_new();
@@ -206,7 +206,7 @@ static bool reads_lines(const struct assay__graph *graph)
     return line;
 }
 
-/* One answer for all of the input: no axis beside the batch and the classes. */
+/* One output for the whole input: no axis besides the batch and the classes. */
 static bool answers_once(const struct assay__graph *graph)
 {
     return graph->output_count && graph->outputs[0].rank == 2;
@@ -252,7 +252,7 @@ static int64_t constant_dim(const struct assay__graph *graph, const struct assay
     return axis >= 0 && axis < tensor->rank ? tensor->dims[axis] : -1;
 }
 
-/* The features that trees look at: as many as the largest number of one says. */
+/* The features that trees use: one more than the largest feature index. */
 static int64_t tree_features(const struct assay__node *node)
 {
     const struct assay__attr *ids = assay__node_attr(node, "nodes_featureids");
@@ -262,7 +262,7 @@ static int64_t tree_features(const struct assay__node *node)
     return most < 0 ? -1 : most + 1;
 }
 
-/* What a weight of this node says of an axis of its first input; -1: nothing. */
+/* The size that a weight of this node implies for an axis of its first input; -1: none. */
 static int64_t met_by(const struct assay__graph *graph, const struct assay__node *node, int axis,
                       int rank)
 {
@@ -292,8 +292,8 @@ static int64_t met_by(const struct assay__graph *graph, const struct assay__node
     return -1;
 }
 
-/* The size that a weight gives the axis of an input, through what leaves its axes alone. File order
- * is topological: the names that still are the input are followed in one pass. */
+/* The size that a weight implies for the axis of an input, through operators that do not change its
+ * axes. File order is topological: the names of the input are followed in one pass. */
 static int64_t implied(const struct assay__graph *graph, const char *name, int axis, int rank)
 {
     enum { NAMES = 16 };
@@ -314,7 +314,7 @@ static int64_t implied(const struct assay__graph *graph, const char *name, int a
     return -1;
 }
 
-/* --- what an axis is -------------------------------------------------------------------------- */
+/* --- the meaning of an axis ------------------------------------------------------------------- */
 
 static bool is_color(int64_t channels)
 {
@@ -332,7 +332,7 @@ static enum kind side_kind(const char *symbol)
     return assay__name_has(symbol, "width") || assay__name_is(symbol, "w") ? WIDE : HIGH;
 }
 
-/* The axis of the channels of an image; -1: it is none. */
+/* The channel axis of an image; -1: it is not an image. */
 static int channel_axis(const struct assay__guess_facts *facts,
                         const struct assay__guess_input *input)
 {
@@ -344,7 +344,7 @@ static int channel_axis(const struct assay__guess_facts *facts,
     if (value->rank == 5) first = 1;
     int64_t before = input->dims[first], behind = input->dims[last];
     bool open = input->dims[last - 1] < 0 && (batched || behind < 0 || before < 0);
-    if (!batched) /* without a batch axis both sides must be open, and the colours 3 */
+    if (!batched) /* without a batch axis both sides must be open, and there must be 3 channels */
         return before == 3 && behind < 0 && open   ? first
                : behind == 3 && before < 0 && open ? last
                                                    : -1;

@@ -1,21 +1,21 @@
-/* inputs_guess.h - sizes for dimensions that neither the file nor an option fixes, by what they
- * are: the sides of an image, tokens, samples of a sound. */
+/* inputs_guess.h - sizes for dimensions that neither the file nor an option fixes, by their
+ * meaning: the sides of an image, tokens, samples of audio. */
 #ifndef ASSAY_MODEL_INPUTS_INPUTS_GUESS_H
 #define ASSAY_MODEL_INPUTS_INPUTS_GUESS_H
 
 #include "model/graph.h"
 
-/** Behind the usual sizes of a kind come these many others, which are taken only when no
- *  contradiction follows from them. */
+/** After the usual sizes of a kind, this many others are tried, and used only if no contradiction
+ * follows from them. */
 #define ASSAY__GUESS_SEARCHED 1024
 
 struct assay__guess {
     int64_t size;     /* -1: nothing sensible is known */
     const char *what; /* "tokens"; "": the batch */
-    size_t tries;     /* how many different sizes there are to try */
+    size_t tries;     /* number of different sizes to try */
 };
 
-/** What the whole model says, found once. */
+/** Properties of the whole model, determined once. */
 struct assay__guess_facts {
     const struct assay__model *model;
     bool signal;   /* it has a convolution along one axis, or a Fourier transform */
@@ -27,7 +27,7 @@ struct assay__guess_facts {
     int64_t stated_high, stated_wide; /* the sides of an image that its metadata name; 0 none */
 };
 
-/** An input with what is fixed of it so far. */
+/** An input, and what is fixed about it so far. */
 struct assay__guess_input {
     const struct assay__value *value;
     const int64_t *dims; /* rank entries; -1 open */
@@ -40,7 +40,7 @@ struct assay__guess_facts assay__guess_look(const struct assay__model *model,
 struct assay__guess assay__guess_axis(const struct assay__guess_facts *facts,
                                       const struct assay__guess_input *input, int axis,
                                       size_t attempt);
-/** By the name alone, where no axis is called so (a part of "past + seq"). */
+/** By the name alone, if no axis has that name (a part of "past + seq"). */
 struct assay__guess assay__guess_name(const struct assay__guess_facts *facts, const char *symbol,
                                       size_t attempt);
 

@@ -1,14 +1,14 @@
 /* inputs_plan.c - the plan of a workload: shapes (inputs.c), then values (inputs_values.c). Guesses
- * from which shapes follow that contradict each other are not taken while there are others. Behind
- * the usual sizes all others are searched, as long as that takes about a second. */
+ * that lead to contradicting shapes are not used as long as there are others. After the usual
+ * sizes, all others are tried, for about a second at most. */
 #include "model/inputs/inputs_plan.h"
 
 #include "base/buf.h"
 #include "base/no_memory.h"
 #include "model/shapes/shapes.h"
 
-/* How many contradictions follow from the shapes of the inputs, windows that do not fit among
- * them. */
+/* How many contradictions follow from the shapes of the inputs, including windows that do not
+ * fit. */
 static int count_conflicts(const struct assay__model *model, struct assay__workload *workload,
                            size_t *count, struct assay_error *error)
 {
@@ -22,7 +22,7 @@ static int count_conflicts(const struct assay__model *model, struct assay__workl
     *count = code ? 0 : assay__shapes_conflicts(shapes, &conflicts) + assay__shapes_misfits(shapes);
     assay__shapes_free(shapes);
     if (code || !*count) return code;
-    /* no size helps against those that the file has by itself */
+    /* no size avoids contradictions that are already in the file */
     code = assay__shapes_infer(model, NULL, 0, &shapes, error);
     size_t own = code ? 0 : assay__shapes_conflicts(shapes, &conflicts);
     *count = *count > own ? *count - own : 0;
@@ -30,7 +30,7 @@ static int count_conflicts(const struct assay__model *model, struct assay__workl
     return code;
 }
 
-/* Is this a size that is no usual one? */
+/* Whether this size is not one of the usual ones. */
 static bool is_searched(const struct assay__workload *workload)
 {
     return workload->tries > ASSAY__GUESS_SEARCHED &&
@@ -79,7 +79,7 @@ static void put_shape(struct assay__buf *buf, const struct assay__input_plan *pl
 const char *assay__workload_assumed(const struct assay__workload *workload,
                                     struct assay__arena *arena)
 {
-    enum { SHOWN = 3 }; /* more inputs than this: by the names of their dimensions */
+    enum { SHOWN = 3 }; /* with more inputs than this, by the names of their dimensions */
     struct assay__buf buf = {.data = NULL};
     size_t assumed = 0;
     for (size_t i = 0; i < workload->input_count; i++)

@@ -1,14 +1,14 @@
-/* inputs_plan.h - between inputs_plan.c (all of it), inputs.c (shapes), inputs_symbol.c (symbolic
- * dimensions) and inputs_values.c (values, and axes). */
+/* inputs_plan.h - shared by inputs_plan.c (the whole plan), inputs.c (shapes), inputs_symbol.c
+ * (symbolic dimensions) and inputs_values.c (values, and axes). */
 #ifndef ASSAY_MODEL_INPUTS_INPUTS_PLAN_H
 #define ASSAY_MODEL_INPUTS_INPUTS_PLAN_H
 
 #include "model/inputs/inputs.h"
 #include "model/inputs/inputs_guess.h"
 
-/** Decides the fill of every input of the workload whose shapes are fixed already (those with a
- *  file are left alone), and has_tokens, has_images, and batch and sequence where no symbol said
- *  them. With shapes_only, only of those that may decide a branch or a number of trips. */
+/** Decides the fill of every input of the workload whose shapes are already fixed (except those
+ * with a file), and has_tokens, has_images, and batch and sequence if no symbol gave them. With
+ * shapes_only, only for those that may decide a branch or a trip count. */
 int assay__inputs_values(const struct assay__model *model, struct assay__workload *workload,
                          const struct assay__workload_options *options, struct assay_error *error);
 
@@ -24,7 +24,7 @@ struct assay__plan_symbol {
     const char *by;            /* the option that set it */
     bool expression;           /* "2*batch" */
     struct assay__guess guess; /* its size where nothing fixes it */
-    bool guessed;              /* it was taken, and it is not the batch */
+    bool guessed;              /* a guess was used, and it is not the batch */
 };
 struct assay__plan_symbols {
     struct assay__plan_symbol *items;
@@ -32,33 +32,33 @@ struct assay__plan_symbols {
 };
 struct assay__plan_symbol *assay__plan_find(struct assay__plan_symbols *symbols, const char *name,
                                             size_t length);
-/** ASSAY_ENOMEM when there is no room. */
+/** ASSAY_ENOMEM when out of memory. */
 int assay__plan_add_symbol(struct assay__plan_symbols *symbols, const char *name);
-/** Adds the names that the expressions among them are made of. */
+/** Adds the names that occur in the expressions among them. */
 int assay__plan_add_names(struct assay__plan_symbols *symbols, struct assay__arena *arena);
-/** Values for all that are open, with notes; an error where there is no guess. */
+/** Values for all open ones, with notes; an error if there is no guess. */
 int assay__plan_settle(struct assay__plan_symbols *symbols, struct assay__workload *workload,
                        struct assay_error *error);
-/** Adds a note on a symbol, or on an axis of an input; there is room for the most there can be.
- *  ASSAY_ENOMEM when `note` is NULL. */
+/** Adds a note on a symbol, or on an axis of an input; there is room for the maximum. ASSAY_ENOMEM
+ * if `note` is NULL. */
 int assay__plan_note(struct assay__workload *workload, struct assay__note_subject subject,
                      const char *note);
 
-/** Case-blind search; `word` is lower case. */
+/** Case-insensitive search; `word` is lower case. */
 bool assay__name_has(const char *name, const char *word);
 bool assay__name_is(const char *name, const char *word);
-/** Lengths of what was before, and what is computed from others. */
+/** Lengths of the past, and dimensions computed from others. */
 bool assay__name_like_past(const char *symbol);
 bool assay__name_like_sequence(const char *symbol);
 /** A sampling rate: "sr", "sample_rate". */
 bool assay__name_like_rate(const char *name);
 
-/** Names whose axis 1 is the batch (assay__inputs_batch_axis), of the whole main graph; NULL: out
- *  of memory. */
+/** Names whose axis 1 is the batch (assay__inputs_batch_axis), in the whole main graph; NULL: out
+ * of memory. */
 struct assay__map *assay__inputs_batch_second(const struct assay__model *model);
 
-/** May an .npy of type `file` feed an input of type `model`? (bfloat16 as uint16 bits, float8 as
- *  uint8 bits) */
+/** Whether an .npy of type `file` can be used for an input of type `model`. (bfloat16 as uint16
+ * bits, float8 as uint8 bits) */
 bool assay__inputs_npy_fits(enum assay__dtype file, enum assay__dtype model);
 
 #endif

@@ -1,11 +1,11 @@
-/* inputs_symbol.c - the symbolic dimensions of a workload: what their names say, and values for
- * those that no option fixed.
+/* inputs_symbol.c - the symbolic dimensions of a workload: the meaning of their names, and values
+ * for those that no option fixed.
  *
- * A name that is an expression as a whole ("2*batch", "past + seq", "(s0//2) + 1") follows from its
- * names, which are symbols too, whether or not a dimension is called so. One that an option fixed
- * gives the one name in it that is open the smallest value that makes it so. A plain symbol that is
- * still open is guessed (inputs_guess.c), the first of them first, with a note; one named "total…"
- * is past + sequence where these are there. What contradicts itself is an error. */
+ * A name that is an expression as a whole ("2*batch", "past + seq", "(s0//2) + 1") is computed from
+ * its names, which are symbols too, whether or not a dimension has that name. If an option fixes it
+ * and one name in it is open, that name gets the smallest value that matches. A plain symbol that
+ * is still open is guessed (inputs_guess.c), the first of them first, with a note; one named
+ * "total…" is past + sequence if these exist. A contradiction is an error. */
 #include "model/inputs/inputs_plan.h"
 
 #include "base/checked.h"
@@ -63,7 +63,7 @@ bool assay__name_like_rate(const char *name)
 struct lookup {
     struct assay__plan_symbols *symbols;
     struct assay__plan_symbol *open; /* the last name without a value */
-    size_t open_count; /* of different ones; the same one counts once while it is the last */
+    size_t open_count; /* maximum of different ones; repetitions of the last one count once */
     const struct assay__plan_symbol *tried;
     int64_t trial;
 };
@@ -151,7 +151,7 @@ static int note_value(struct assay__workload *workload, const struct assay__plan
                             note);
 }
 
-/* The smallest value of `open` that makes the expression what it is fixed to, for those that grow
+/* The smallest value of `open` that gives the expression its fixed value, for expressions that grow
  * with it; -1: none. */
 static int64_t solve(struct lookup *lookup, const struct assay__plan_symbol *expression,
                      const struct assay__plan_symbol *open)
@@ -172,8 +172,8 @@ static int64_t solve(struct lookup *lookup, const struct assay__plan_symbol *exp
     return fits ? low : -1;
 }
 
-/* One expression that has its names' values, or gives one of them its own. *more: something was
- * found out. */
+/* One expression that can be computed from its names, or determines one of them. *more: something
+ * was determined. */
 static int follow_one(struct lookup *lookup, struct assay__plan_symbol *symbol,
                       struct assay__workload *workload, bool *more, struct assay_error *error)
 {
@@ -215,7 +215,7 @@ static int follow(struct assay__plan_symbols *symbols, struct assay__workload *w
     return code;
 }
 
-/* The guess, or, for a "total", past and sequence lengths where these are there. */
+/* The guess, or, for a "total", past and sequence lengths if these exist. */
 static int default_one(struct assay__plan_symbols *symbols, struct assay__plan_symbol *symbol,
                        struct assay__workload *workload, struct assay_error *error)
 {

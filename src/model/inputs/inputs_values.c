@@ -1,12 +1,12 @@
 /* inputs_values.c - values that are valid for the model.
  *
  * An input is followed forwards through operators that only relabel or move data (Cast, Reshape,
- * Concat, …, into subgraphs, too) to what consumes it, which says what it may hold: ids are below
+ * Concat, …, also into subgraphs) to its consumers, which determine its valid values: ids are below
  * the rows of the table that Gather looks them up in, lengths are the length of their axis, a
  * divisor is not 0, a value that decides a shape cannot be made up. Limit: WALK_LIMIT names for one
- * input. Where the graph says nothing, the name helps (mask, position, …); where that says nothing
- * either: floats in [-1, 1), integers 0 and 1. The plan's `why` says what led to a choice; what was
- * chosen is in the numbers. */
+ * input. If the graph does not help, the name is used (mask, position, …); otherwise floats in [-1,
+ * 1), integers 0 and 1. The plan's `why` gives the reason for a choice; the choice itself is in the
+ * numbers. */
 #include "model/inputs/inputs_plan.h"
 
 #include "base/vec.h"
@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An operand that must have one of few values, and one that is always valid. */
+/* An operand that must have one of a few values, and one that is always valid. */
 struct operand {
     const char *op;
     size_t index;
@@ -36,7 +36,7 @@ struct finding {
     int64_t length;                       /* a length of this much; -1 */
     const char *length_op;
     bool trip_count, condition, positive;
-    bool time_major; /* axis 0 is time: fed as it is to a recurrent cell or a Scan */
+    bool time_major; /* axis 0 is time: passed unchanged to a recurrent cell or a Scan */
     int true_hides;  /* -1 unknown, 0 true keeps, 1 true masks out */
     bool compared;
     int64_t compared_with, compared_last; /* a number; or all from the one to the other */
@@ -69,7 +69,7 @@ struct work {
     int64_t offset; /* constant added on the way */
     bool inverted;
     bool moved;    /* its axes are no longer those of the input */
-    bool computed; /* its values are no longer those of the input: only the axes are of interest */
+    bool computed; /* its values are no longer those of the input: only the axes matter */
     bool integral; /* an integer, or cast to one on the way */
 };
 
@@ -88,17 +88,17 @@ static bool is(const struct assay__node *node, const char *op)
     return strcmp(node->op, op) == 0;
 }
 
-/* --- which axis is the batch, where no symbol says it ----------------------------------------- */
+/* --- which axis is the batch, if no symbol says so -------------------------------------------- */
 
-/* By custom it is the first. Recurrent cells with layout 0 take X as [time, batch, features] and
- * their states as [directions, batch, hidden], and Scan runs along axis 0 of what it scans: an
- * input that gets there with its axes where they were has its batch on axis 1. */
+/* By convention it is the first. Recurrent cells with layout 0 expect X as [time, batch, features]
+ * and their states as [directions, batch, hidden], and Scan runs along axis 0 of what it scans: an
+ * input that arrives there with its axes unchanged has its batch on axis 1. */
 static bool is_cell(const struct assay__node *node)
 {
     return assay__has_word("LSTM GRU RNN", node->op) && assay__node_int(node, "layout", 0) == 0;
 }
 
-/* Does this input of the node have time on axis 0, and the batch on axis 1? */
+/* Whether this input of the node has time on axis 0, and the batch on axis 1. */
 static bool time_first(const struct assay__node *node, size_t index)
 {
     if (is_cell(node)) return index == 0;
@@ -107,7 +107,7 @@ static bool time_first(const struct assay__node *node, size_t index)
            (int64_t)index >= (int64_t)node->input_count - scanned;
 }
 
-/* Does the node compute but leave the leading axes of this input where they are? */
+/* Whether the node computes but keeps the leading axes of this input. */
 static bool keeps_axes(const struct assay__node *node, size_t index)
 {
     if (assay__has_word("Add Sub Mul Div Relu Tanh Sigmoid Clip Neg Exp Gelu Erf Sqrt Pow",
@@ -308,7 +308,7 @@ static void sink_control(struct walk *walk, const struct use *use)
     } else if ((is(node, "If") && use->index == 0) || (is(node, "Loop") && use->index == 1)) {
         finding->condition = true;
     } else if (is(node, "GroupQueryAttention") && (use->index == 5 || use->index == 6)) {
-        /* seqlens_k is the total length less one, total_sequence_length the total: past + new. */
+        /* seqlens_k is the total length minus one, total_sequence_length the total: past + new. */
         int64_t past = input_dim(walk->tracer, node, 3, 2),
                 fresh = input_dim(walk->tracer, node, 0, 1);
         if (fresh < 0) return;
@@ -318,7 +318,7 @@ static void sink_control(struct walk *walk, const struct use *use)
 }
 
 /* Operands with a value that is valid whatever the other inputs are. Those of TopK, Tile and Pad
- * decide a shape, but a smallest one is always there. */
+ * decide a shape, but there is always a smallest one. */
 static bool sink_operand(struct walk *walk, const struct work *work, const struct use *use)
 {
     static const struct operand rows[] = {
@@ -347,7 +347,8 @@ static bool sink_operand(struct walk *walk, const struct work *work, const struc
     return false;
 }
 
-/* What divides must not be zero: integers fail, and a float made of integers becomes infinite. */
+/* A divisor must not be zero: integer division fails, and a float made of integers becomes
+ * infinite. */
 static void sink_divisor(struct walk *walk, const struct work *work, const struct use *use)
 {
     bool divides = use->index == 1 && (is(use->node, "Div") || is(use->node, "Mod"));
@@ -419,7 +420,7 @@ static int follow_body(struct walk *walk, const struct work *work, const struct 
     return follow(walk, body->g->inputs[use->index].name, work);
 }
 
-/* A power that is not a number for a negative base: its exponent is no known whole number. */
+/* A power that is not a number for a negative base: its exponent is not a known whole number. */
 static bool broken_power(const struct tracer *tracer, const struct assay__node *node)
 {
     double exponent = 0;
@@ -499,7 +500,7 @@ static int trace(struct tracer *tracer, const struct assay__input_plan *plan,
     return code;
 }
 
-/* --- what it holds ---------------------------------------------------------------------------- */
+/* --- its contents ----------------------------------------------------------------------------- */
 
 static void choose(struct assay__input_plan *plan, enum assay__fill fill, double low, double high,
                    const char *why)
@@ -532,7 +533,7 @@ static void decide_bool(struct assay__input_plan *plan, const struct finding *fi
         choose(plan, ASSAY__FILL_INTEGERS, 0, 1, "");
 }
 
-/* The limits of a small integer type, as far as they matter. */
+/* The limits of a small integer type, if they matter. */
 static void integer_range(enum assay__dtype dtype, double *low, double *high)
 {
     *low = 0;
@@ -706,7 +707,7 @@ static int decide(struct tracer *tracer, struct assay__workload *workload, size_
     if (code) return code;
     workload->has_images = workload->has_images || looks_like_image(plan);
     if (workload->batch < 0 && plan->rank >= 2) {
-        /* By custom the first axis is the batch; recurrent cells have time first, then the
+        /* By convention the first axis is the batch; recurrent cells have time first, then the
          * batch. */
         bool second = finding.time_major ||
                       assay__inputs_batch_axis(tracer->model, plan->name) == 1;
@@ -753,7 +754,7 @@ int assay__inputs_values(const struct assay__model *model, struct assay__workloa
                             .tensors = assay__map_new()};
     struct assay__value *values = NULL;
     int code = tracer.heads && tracer.tensors ? 0 : ASSAY_ENOMEM;
-    /* the shapes of everything, with the inputs as they are fixed now */
+    /* the shapes of everything, with the inputs as currently fixed */
     if (!code)
         code = assay__workload_values(workload->inputs, workload->input_count, workload->arena,
                                       &values);

@@ -1,8 +1,8 @@
-/* npy.c - NumPy's .npy. Layout: "\x93NUMPY", major, minor, header length (2 bytes little-endian
- * in version 1, 4 in 2 and 3), header: a Python dictionary such as {'descr': '<f4',
- * 'fortran_order': False, 'shape': (1, 3), }, padded; then the data. The dictionary is read by
- * hand: exactly these three keys, in any order. Untrusted input: every step is bounds-checked.
- * Little-endian (or byte-sized) only; Fortran order only where it makes no difference. */
+/* npy.c - NumPy's .npy. Layout: "\x93NUMPY", major, minor, header length (2 bytes little-endian in
+ * version 1, 4 in 2 and 3), header: a Python dictionary such as {'descr': '<f4', 'fortran_order':
+ * False, 'shape': (1, 3), }, padded; then the data. The dictionary is read by hand: exactly these
+ * three keys, in any order. Untrusted input: every step is bounds-checked. Little-endian (or
+ * byte-sized) only; Fortran order only if it makes no difference. */
 #include "model/inputs/npy.h"
 
 #include "base/buf.h"

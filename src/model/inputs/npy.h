@@ -1,5 +1,5 @@
-/* npy.h - NumPy's .npy, versions 1.0 to 3.0: little-endian; Fortran order is refused where it
- * differs from C order. */
+/* npy.h - NumPy's .npy, versions 1.0 to 3.0: little-endian; Fortran order is refused if it differs
+ * from C order. */
 #ifndef ASSAY_MODEL_INPUTS_NPY_H
 #define ASSAY_MODEL_INPUTS_NPY_H
 

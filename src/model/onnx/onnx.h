@@ -1,6 +1,5 @@
-/* onnx.h - what the ONNX reader and writer share: the field numbers of onnx.proto that we
- * interpret, and the readers of single messages. Everything else in a message is carried
- * verbatim. */
+/* onnx.h - shared by the ONNX reader and writer: the field numbers of onnx.proto that we interpret,
+ * and the readers of single messages. Everything else in a message is kept verbatim. */
 #ifndef ASSAY_MODEL_ONNX_ONNX_H
 #define ASSAY_MODEL_ONNX_ONNX_H
 
@@ -10,14 +9,14 @@
 #define ASSAY__ONNX_DEPTH 32           /* graphs within graphs */
 #define ASSAY__ONNX_RANK 64            /* dimensions of one tensor */
 #define ASSAY__ONNX_NODES (1u << 24)   /* nodes of one file */
-#define ASSAY__ONNX_DECODE 65536       /* typed fields of more elements stay undecoded */
+#define ASSAY__ONNX_DECODE 65536       /* typed fields with more elements stay undecoded */
 #define ASSAY__ONNX_CALLS 128          /* functions that call functions that … */
 #define ASSAY__ONNX_INLINED (1u << 20) /* nodes that inlining may add */
-#define ASSAY__ONNX_IR 13 /* the newest versions that we know: newer ones are read too */
+#define ASSAY__ONNX_IR 13              /* the newest known versions: newer ones are read too */
 #define ASSAY__ONNX_OPSET 26
 
-#define ASSAY__ONNX_TEXT \
-    (1u << 20) /* longer string attributes are not copied: s is "", raw has it */
+/* longer string attributes are not copied: s is "", and raw has them */
+#define ASSAY__ONNX_TEXT (1u << 20)
 
 enum assay__onnx_field {
     /* ModelProto */
@@ -110,15 +109,15 @@ void assay__onnx_value(struct assay__reader *reader, const struct assay__wire_fi
 /** A SparseTensorProto: the dense shape, how much is stored, no data. */
 void assay__onnx_sparse(struct assay__reader *reader, const struct assay__wire_field *message,
                         struct assay__tensor *tensor);
-/** One field of dimensions, packed or not, after the *rank that are in dims; `what` names whose.
- */
+/** One field of dimensions, packed or not, after the *rank that are already in dims; `what` is for
+ * messages. */
 void assay__onnx_dims(struct assay__reader *reader, const struct assay__wire_field *field,
                       const char *what, int64_t dims[ASSAY__ONNX_RANK], int *rank);
 /** The numbers of a dense tensor whose typed field the reader left undecoded, as raw bytes on the
- *  heap; *bytes NULL and 0 when it holds none. */
+ * heap; *bytes NULL and 0 if it has none. */
 int assay__onnx_decode(const struct assay__tensor *tensor, uint8_t **bytes, size_t *size,
                        struct assay_error *error);
-/** assay__model_write_until with another limit for what one file holds; 0: the usual one. */
+/** assay__model_write_until with another size limit for one file; 0: the usual one. */
 int assay__onnx_write(const struct assay__model *model, const char *path, uint64_t limit,
                       const volatile int *interrupt, struct assay_error *error);
 

@@ -1,12 +1,12 @@
 /* onnx_read.c - reads an ONNX file (ModelProto of onnx.proto) into the structures of graph.h;
  * tensors and values are read in onnx_tensor.c.
  *
- * The file is mapped; every message is walked twice, once to count its repeated fields and once to
+ * The file is mapped; every message is read twice, once to count its repeated fields and once to
  * fill arrays of exactly that size (those of graphs rounded up). Names are copied, tensor data is
- * not touched: memory is proportional to the number of nodes and names. Only graphs nest (through
- * attributes), so recursion is bounded by ASSAY__ONNX_DEPTH. A file is ONNX when its top level is a
+ * not accessed: memory is proportional to the number of nodes and names. Only graphs nest (through
+ * attributes), so recursion is bounded by ASSAY__ONNX_DEPTH. A file is ONNX if its top level is a
  * ModelProto with an ir_version, a graph and an operator set; anything else is refused with one
- * line that says where it went wrong. Fields that are not interpreted are carried verbatim. */
+ * line that says where it went wrong. Fields that are not interpreted are kept verbatim. */
 #include "model/onnx/onnx.h"
 
 #include "base/log.h"
@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-/* --- fields carried verbatim ------------------------------------------------------------------ */
+/* --- fields kept verbatim --------------------------------------------------------------------- */
 
 /* Fields that are carried verbatim. */
 struct carried {
@@ -31,8 +31,7 @@ static void carry(struct carried *carried, const struct assay__wire_field *field
     carried->size += field->total;
 }
 
-/* All of them: points into the file when they are contiguous, else copies them out of the message;
- * `wanted` selects them. */
+/* All fields selected by `wanted`: points into the file if they are contiguous, else a copy. */
 static void carried_bytes(struct assay__reader *reader, const struct carried *carried,
                           const struct assay__wire_field *message, bool (*wanted)(uint32_t number),
                           const uint8_t **out, size_t *out_size)
@@ -51,9 +50,9 @@ static void carried_bytes(struct assay__reader *reader, const struct carried *ca
     }
 }
 
-#define FIELDS 24 /* above all numbers of fields that are counted */
+#define FIELDS 24 /* larger than all field numbers that are counted */
 
-/* How many fields of each number the message has. */
+/* How many fields with each number the message has. */
 static void count_fields(struct assay__reader *reader, const struct assay__wire_field *message,
                          const char *what, size_t counts[FIELDS])
 {
@@ -79,7 +78,7 @@ static struct assay__graph *read_subgraph(struct assay__reader *reader,
 static const char *read_bytes(struct assay__reader *reader, const struct assay__wire_field *field,
                               size_t *size)
 {
-    /* Compiled programs are kept in string attributes too (EPContext): those stay in the file. */
+    /* String attributes may also contain compiled programs (EPContext): those stay in the file. */
     *size = field->size <= ASSAY__ONNX_TEXT ? field->size : 0;
     if (!assay__reader_message(reader, field)) return "";
     const char *text = assay__arena_strndup(reader->arena, (const char *)field->data, *size);
@@ -152,7 +151,7 @@ static void *list(struct assay__reader *reader, size_t count, size_t size)
 static void read_attr(struct assay__reader *reader, const struct assay__wire_field *message,
                       struct assay__attr *attr)
 {
-    /* IR 1 files may leave the type out; then it follows from the first of these that is there */
+    /* IR 1 files may leave the type out; then it follows from the first of these that is present */
     static const struct {
         uint32_t field;
         enum assay__attr_type type;
@@ -335,8 +334,8 @@ static void read_opset(struct assay__reader *reader, const struct assay__wire_fi
     if (strcmp(opset->domain, "ai.onnx") == 0) opset->domain = "";
 }
 
-/* The model's `extra` keeps functions as they were, so one that is read and not inlined is written
- * back unchanged. */
+/* The model's `extra` keeps functions verbatim, so a model that is not inlined is written back
+ * unchanged. */
 static void read_function(struct assay__reader *reader, const struct assay__wire_field *message,
                           struct assay__function *f)
 {
@@ -421,8 +420,8 @@ static int not_onnx(struct assay__reader *reader, const char *why, size_t byte)
                                 byte);
 }
 
-/* A field that runs past the end of the file: cut off, if what came before was a model; garbage
- * otherwise. */
+/* A field that extends past the end of the file: truncated if the part before was a model,
+ * otherwise garbage. */
 static void cut_off(struct assay__reader *reader, const struct assay__wire *wire,
                     const struct assay__wire_field *field, bool first)
 {
@@ -449,7 +448,7 @@ struct model_counts {
     struct carried extra;
 };
 
-/* First walk over the top level: is this a ModelProto at all? */
+/* First pass over the top level: checks that this is a ModelProto at all. */
 static void count_model(struct assay__reader *reader, const struct assay__wire_field *message,
                         struct model_counts *counts)
 {
@@ -482,7 +481,7 @@ static void count_model(struct assay__reader *reader, const struct assay__wire_f
                              "has no operator set: it ends at byte %zu (truncated?)", end);
 }
 
-/* Newer files are read: what they add is carried, not understood. */
+/* Newer files are read: what they add is kept, but not interpreted. */
 static void note_newer(const struct assay__model *model, const char *label)
 {
     if (model->ir_version > ASSAY__ONNX_IR)
@@ -536,7 +535,7 @@ static int parse(struct assay__model *model, const char *label, const uint8_t *d
     return reader.code;
 }
 
-/* Gives the model to the caller, or frees it. */
+/* Passes the model to the caller, or frees it. */
 static int hand_over(struct assay__model *model, int code, struct assay__model **out)
 {
     *out = code ? NULL : model;
@@ -570,7 +569,7 @@ int assay__model_read(const char *path, struct assay__model **out, struct assay_
             code = assay_error_set(error, ASSAY_ENOMEM, "%s: out of memory", path);
     }
     if (!code) code = parse(model, path, model->mapping.data, model->mapping.size, error);
-    /* most models keep all weights in one file: a location that repeats is looked at once */
+    /* most models keep all weights in one file: a repeated location is checked once */
     for (size_t i = 0; !code && i < model->graph.initializer_count; i++) {
         const struct assay__tensor *tensor = &model->graph.initializers[i];
         if (!tensor->external || strcmp(tensor->location, seen) == 0) continue;

@@ -1,11 +1,11 @@
 /* onnx_tensor.c - reads TensorProto, SparseTensorProto and ValueInfoProto.
  *
  * Data of a tensor is one of: raw_data (a pointer into the file is kept), external_data (a
- * reference is kept), or a typed field. float_data and double_data that stand in one packed
- * field are little-endian as they lie, so a pointer is kept; other typed fields are decoded into
- * the arena when they have at most ASSAY__ONNX_DECODE elements. Large ones stay undecoded (data
- * NULL): they are written back verbatim, and assay__onnx_decode decodes them on demand.
- * What a shape says and what the data holds must agree; a tensor that lies is refused. */
+ * reference is kept), or a typed field. float_data and double_data in one packed field are already
+ * little-endian, so a pointer is kept; other typed fields are decoded into the arena if they have
+ * at most ASSAY__ONNX_DECODE elements. Large ones stay undecoded (data NULL): they are written back
+ * verbatim, and assay__onnx_decode decodes them on demand. The shape and the amount of data must
+ * agree; a tensor in which they do not is refused. */
 #include "base/checked.h"
 #include "base/text.h"
 #include "model/onnx/onnx.h"
@@ -14,14 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes one item of the typed field becomes in `data`. */
+/* Bytes per item of the typed field once it is in `data`. */
 static size_t item_bytes(enum assay__dtype dtype)
 {
     if (dtype == ASSAY__COMPLEX64) return 4;
     if (dtype == ASSAY__COMPLEX128) return 8;
     int bits = assay__dtype_bits(dtype);
     return bits < 8 ? 1
-                    : (size_t)bits / 8; /* sub-byte types: one int32 item holds one packed byte */
+                    /* sub-byte types: one int32 item contains one packed byte */
+                    : (size_t)bits / 8;
 }
 
 struct typed {
@@ -38,7 +39,7 @@ static struct typed count_typed(struct assay__reader *reader,
     struct assay__wire wire = assay__wire_in(message);
     struct assay__wire_field field;
     struct typed typed = {.item_type = ASSAY__WIRE_VARINT};
-    switch (dtype) { /* which field holds the elements of a type, and how its items are coded */
+    switch (dtype) { /* which field has the elements of a type, and how its items are encoded */
     case ASSAY__FLOAT32:
     case ASSAY__COMPLEX64:
         typed.item_type = ASSAY__WIRE_FIXED32, typed.number = TENSOR_FLOATS;
@@ -119,13 +120,13 @@ static void read_typed(struct assay__reader *reader, const struct assay__wire_fi
 {
     if (tensor->dtype == ASSAY__UNDEFINED) return;
     struct typed typed = count_typed(reader, message, tensor->dtype);
-    /* no data: assay__model_check says so when there should be some */
+    /* no data: assay__model_check reports it if there should be some */
     if (reader->code || typed.items == 0) return;
     bool strings = tensor->dtype == ASSAY__STRING;
     size_t needed = strings ? (size_t)tensor->elements
                             : assay__dtype_bytes(tensor->dtype, tensor->elements) /
                                   item_bytes(tensor->dtype);
-    /* Sub-byte types may also come one element per item. */
+    /* Sub-byte types may also have one element per item. */
     bool loose = !strings && assay__dtype_bits(tensor->dtype) < 8 &&
                  typed.items == (size_t)tensor->elements;
     if (typed.items != needed && !loose)
@@ -151,7 +152,7 @@ static void read_typed(struct assay__reader *reader, const struct assay__wire_fi
     tensor->data_size = total;
 }
 
-/* One element per item becomes packed elements: the first of a byte in its low bits. In place. */
+/* Packs one element per item in place, the first of a byte in its low bits. */
 static size_t pack(uint8_t *items, size_t count, int bits)
 {
     size_t per_byte = (size_t)(8 / bits), bytes = (count + per_byte - 1) / per_byte;
@@ -198,7 +199,7 @@ int assay__onnx_decode(const struct assay__tensor *tensor, uint8_t **bytes, size
     return 0;
 }
 
-/* ONNX: a path relative to the model's folder, that must not leave it. */
+/* ONNX: a path relative to the model's folder, which must not leave it. */
 static bool location_is_inside(const char *location)
 {
     if (!*location || *location == '/' || *location == '\\' || location[1] == ':') return false;
@@ -328,9 +329,9 @@ void assay__onnx_tensor(struct assay__reader *reader, const struct assay__wire_f
     tensor->raw_data = tensor->data;
 }
 
-/* A dense shape, a list of values (whose name is the tensor's), and their places: [n] linear or
- * [n, rank] coordinates. The numbers are not expanded; the writer of the graph writes the message
- * back verbatim. */
+/* A dense shape, a list of values (whose name is that of the tensor), and their positions: [n]
+ * linear or [n, rank] coordinates. The numbers are not expanded; the writer of the graph writes the
+ * message back verbatim. */
 void assay__onnx_sparse(struct assay__reader *reader, const struct assay__wire_field *message,
                         struct assay__tensor *tensor)
 {
@@ -377,8 +378,8 @@ void assay__onnx_sparse(struct assay__reader *reader, const struct assay__wire_f
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-/* A name without a letter ("?", "-1") says no more than none: two axes that are both called so are
- * two dimensions. */
+/* A name without a letter ("?", "-1") means as little as none: two axes with that name are two
+ * dimensions. */
 static const char *read_symbol(struct assay__reader *reader, const struct assay__wire_field *field)
 {
     const char *symbol = assay__reader_text(reader, field);

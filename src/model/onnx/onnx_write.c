@@ -1,15 +1,15 @@
 /* onnx_write.c - writes the structures of graph.h as an ONNX file.
  *
- * protobuf puts a message's length in front of it. The output is a list of pieces, in order:
- * small bytes that we encode (in one growing buffer), bytes that lie elsewhere (weights in the
- * mapping, fields carried verbatim), weights to be generated, and lengths. A length piece is left
- * empty when a message begins and filled when it ends, when the running total is known: one pass,
- * and no weight is ever copied. Then the pieces go into a file.
+ * protobuf puts the length of a message before it. The output is a list of pieces, in order: small
+ * bytes that we encode (in one growing buffer), bytes stored elsewhere (weights in the mapping,
+ * fields kept verbatim), weights to be generated, and lengths. A length piece is left empty when a
+ * message begins and filled when it ends, once the running total is known: one pass, and no weight
+ * is ever copied. Then the pieces are written to a file.
  *
- * protobuf readers take less than 2 GiB. When the pieces come to more than LIMIT they are thrown
- * away (the weights were not touched yet) and made again with the large initializers as external
- * data, for a second file. External data that the new file could not find where it lies is taken
- * into the second file too. */
+ * protobuf readers accept less than 2 GiB. If the pieces exceed LIMIT they are discarded (no
+ * weights were accessed yet) and rebuilt with the large initializers as external data in a second
+ * file. External data that the new file could not find at its location is copied into the second
+ * file too. */
 #include "model/onnx/onnx.h"
 
 #include "base/vec.h"
@@ -50,7 +50,7 @@ struct output {
     uint64_t total;          /* bytes of all pieces */
     struct spilled *spilled; /* in order of offset */
     size_t spilled_count, spilled_capacity;
-    const volatile int *interrupt; /* not 0 ends the writing between blocks; NULL: never */
+    const volatile int *interrupt; /* if not 0, writing ends between blocks; NULL: never */
 };
 
 struct writer {
@@ -61,9 +61,9 @@ struct writer {
     const char *location; /* name of the data file beside it */
     bool spill;           /* large initializers to the data file */
     bool copy_all;        /* external data too, whatever it is */
-    bool clash;           /* a reference that was kept leads to the data file's name */
-    bool same_folder;     /* the model was read from the folder it goes to */
-    const char *judged;   /* the last location that goes_beside looked at, and what it found */
+    bool clash;           /* a kept reference has the name of the data file */
+    bool same_folder;     /* the model was read from the folder it is written to */
+    const char *judged;   /* the last location checked by goes_beside, and the result */
     bool judged_same;
     int failed;
 };
@@ -94,7 +94,7 @@ static bool append(struct writer *writer, const void *data, size_t size)
     return true;
 }
 
-/* Bytes of ours; appended to the last piece when that ends where these begin. */
+/* Our own bytes; appended to the last piece if that ends where these begin. */
 static void put_own(struct writer *writer, const void *data, size_t size)
 {
     size_t offset = writer->out.byte_count;
@@ -109,7 +109,7 @@ static void put_own(struct writer *writer, const void *data, size_t size)
     last->size += size;
 }
 
-/* Bytes that lie elsewhere and outlive the writer. */
+/* Bytes stored elsewhere that outlive the writer. */
 static void put_foreign(struct writer *writer, const uint8_t *data, size_t size)
 {
     if (writer->failed || size == 0) return;
@@ -184,8 +184,8 @@ struct open_message {
     uint64_t before;
 };
 
-/* A message whose length is not yet known. The length goes into the piece reserved here, at
- * message_end. */
+/* A message whose length is not yet known. message_end puts the length into the piece reserved
+ * here. */
 static struct open_message message_begin(struct writer *writer, uint32_t number)
 {
     put_tag(writer, number, ASSAY__WIRE_BYTES);
@@ -212,7 +212,7 @@ static struct assay__reader quiet_reader(struct writer *writer, const uint8_t *b
     return (struct assay__reader){.arena = writer->scratch, .base = base, .label = ""};
 }
 
-/* A message whose bytes are written back as they were read. */
+/* A message whose bytes are written back verbatim. */
 static struct assay__wire_field message_of(const uint8_t *raw, size_t size)
 {
     return (struct assay__wire_field){
@@ -266,9 +266,9 @@ static bool is_same(const char *a, const char *b)
            first.st_ino == second.st_ino;
 }
 
-/* Does the tensor's data go into the data file? External data stays where it is when its reference
- * means the same file from the new file's folder. Neighbours share their location, so one answer is
- * remembered. */
+/* Whether the tensor's data goes into the data file. External data stays where it is if its
+ * reference means the same file from the new file's folder. Neighbours share their location, so the
+ * last result is cached. */
 static bool goes_beside(struct writer *writer, const struct assay__tensor *tensor, bool initializer)
 {
     const char *location = tensor->location;
@@ -290,7 +290,7 @@ static bool goes_beside(struct writer *writer, const struct assay__tensor *tenso
     return false;
 }
 
-/* Gives the tensor its place in the data file and writes the reference. */
+/* Assigns the tensor its position in the data file and writes the reference. */
 static void put_spilled(struct writer *writer, const struct assay__tensor *tensor)
 {
     struct output *out = &writer->out;
@@ -314,7 +314,7 @@ static void put_spilled(struct writer *writer, const struct assay__tensor *tenso
     put_external(writer, &reference);
 }
 
-/* Fields of the original that match: its numbers, or all that we do not interpret. */
+/* Fields of the original that match: its numbers, or everything that is not interpreted. */
 static void put_original(struct writer *writer, const struct assay__tensor *tensor,
                          bool (*wanted)(uint32_t number))
 {
@@ -345,7 +345,7 @@ static void put_numbers(struct writer *writer, const struct assay__tensor *tenso
         put_text(writer, TENSOR_STRINGS, tensor->strings[i]);
     if (tensor->external)
         put_external(writer, tensor);
-    else if (tensor->generator) { /* numbers that are made while writing */
+    else if (tensor->generator) { /* numbers that are generated while writing */
         size_t size = assay__dtype_bytes(ASSAY__FLOAT32, tensor->elements);
         if (tensor->dtype != ASSAY__FLOAT32 || size == SIZE_MAX)
             writer->failed = ASSAY_EUNSUPPORTED;
@@ -498,7 +498,7 @@ static void put_node(struct writer *writer, const struct assay__node *node, int 
             put_attr_fields(writer, attr);
         else if (!attr->g && !attr->graphs)
             put_foreign(writer, attr->raw, attr->raw_size);
-        else /* all of the original but its graphs, which are written from the structures */
+        else /* all of the original except its graphs, which are written from the structures */
             while (assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD)
                 if (field.number != ATTR_G && field.number != ATTR_GRAPHS)
                     put_foreign(writer, field.start, field.total);
@@ -563,15 +563,16 @@ static void encode(struct writer *writer)
 
 /* --- to the disk ------------------------------------------------------------------------------ */
 
-/* Large pieces go out from where they lie, small ones are gathered, generated weights are made
+/* Large pieces are written from where they are, small ones are collected, weights are generated
  * block by block: memory stays at a megabyte whatever the model's size. Offsets in the data file
  * are multiples of a page, so that a reader can map each tensor; the gaps are holes. Not synced to
- * disk: the files are results that can be made again. */
-#define BLOCK ((size_t)1 << 20) /* bytes made or gathered at a time: fits a core's cache */
+ * disk: the files are results that can be recreated. */
+/* bytes generated or collected at a time: fits in a core's cache */
+#define BLOCK ((size_t)1 << 20)
 
-#define CHUNK ((size_t)16 << 20) /* bytes between two looks at the interrupt */
+#define CHUNK ((size_t)16 << 20) /* bytes between two checks of the interrupt flag */
 
-/* Where bytes go, and what may stop them. */
+/* Where bytes are written, and what may stop it. */
 struct sink {
     int fd;
     const volatile int *interrupt;
@@ -662,7 +663,7 @@ static int write_spilled(const struct output *output, const char *path, const st
     return 0;
 }
 
-/* Writes to a fresh file beside `path`, whose name it leaves in `temporary`: "" when there is
+/* Writes to a new file next to `path`, whose name is in `temporary` afterwards; "": there is
  * none. */
 static int write_temporary(const struct output *output, const char *path, bool data, uint8_t *block,
                            char temporary[PATH_MAX], struct assay_error *error)
@@ -688,9 +689,9 @@ static int write_temporary(const struct output *output, const char *path, bool d
     return code;
 }
 
-/* Writes `path`, and `path`.data when tensors are spilled, each as a temporary that is renamed when
- * both are complete, the data first. A failure leaves neither behind, an interrupt
- * (ASSAY_EINTERRUPTED) neither. */
+/* Writes `path`, and `path`.data if tensors go there, each as a temporary file that is renamed when
+ * both are complete, the data first. After a failure or an interrupt (ASSAY_EINTERRUPTED) neither
+ * is left behind. */
 static int write_output(const struct output *output, const char *path, struct assay_error *error)
 {
     char model[PATH_MAX] = "", data[PATH_MAX] = "", data_path[PATH_MAX];

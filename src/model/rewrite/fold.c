@@ -1,4 +1,4 @@
-/* fold.c - who makes and who reads the values of a graph, for the finders of fold.h. */
+/* fold.c - producers and readers of the values of a graph, for the finders of fold.h. */
 #include "model/rewrite/fold.h"
 
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* rewrite.c - what the rewrites share; see rewrite_graph.h. */
+/* rewrite.c - shared by the rewrites; see rewrite_graph.h. */
 #include "model/rewrite/rewrite_graph.h"
 
 #include "base/checked.h"
@@ -35,7 +35,7 @@ int assay__rewrite_note(struct assay__rewrite_notes *notes, const char *format, 
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-/* Names that a graph makes or is given: inputs, constants, results of nodes. */
+/* Names that a graph defines: inputs, constants, results of nodes. */
 static int take_made(struct assay__map *names, const struct assay__graph *graph)
 {
     int code = 0;
@@ -126,7 +126,7 @@ int assay__rewrite_reads(const struct assay__node *node,
     int code = 0;
     for (size_t i = 0; i < node->input_count && !code; i++)
         if (*node->inputs[i]) code = found(context, node->inputs[i]);
-    /* what a body takes from outside of it */
+    /* what a body uses from outside */
     for (size_t k = 0; !code && (body = assay__node_body(node, k)); k++) {
         struct capture capture = {assay__map_new(), found, context};
         code = capture.own ? take_made(capture.own, body) : ASSAY_ENOMEM;
@@ -159,7 +159,7 @@ struct assay__tensor *assay__graph_push_tensor(struct assay__model *model,
     return fresh;
 }
 
-/* A copy of a tensor's numbers; NULL out of memory. */
+/* A copy of a tensor's numbers; NULL: out of memory. */
 static void *copy_data(struct assay__model *model, const void *data, size_t size)
 {
     void *copy = assay__arena_alloc(model->arena, size);

@@ -1,7 +1,7 @@
 /* rewrite.h - changes to a model, in place; each in its own file rewrite_<what>.c, each leaves a
- * valid model or fails with one line and may leave the model half changed (throw it away). Data
- * that is made lies in the model's arena. All of them drop value_info that is no longer true.
- * Adding one: a file, and a row in rewrites.h. */
+ * valid model, or fails with one line and may leave the model half changed (then discard it). New
+ * data is in the model's arena. All of them drop value_info that no longer applies. To add one,
+ * write a file and add a row in rewrites.h. */
 #ifndef ASSAY_MODEL_REWRITE_REWRITE_H
 #define ASSAY_MODEL_REWRITE_REWRITE_H
 
@@ -15,9 +15,9 @@ struct assay__rewrite_notes { /* what was done, for people: "12 of 14 weights to
 int assay__rewrite_note(struct assay__rewrite_notes *notes, const char *format, ...)
     ASSAY_PRINTF(2, 3);
 
-/** Fixes symbolic dimensions: "batch=8". A fixed first dimension (a batch of 1) is changed too with
- *  allow_fixed, when shapes still follow: Reshape targets that hold the old batch are corrected or
- *  it fails. */
+/** Fixes symbolic dimensions: "batch=8". With allow_fixed, a fixed first dimension (a batch of 1)
+ * is changed too, if shapes can still be inferred: Reshape targets that contain the old batch are
+ * corrected, or it fails. */
 int assay__rewrite_fix_dims(struct assay__model *model, const char *const *dims, size_t dim_count,
                             int64_t batch, struct assay__rewrite_notes *notes,
                             struct assay_error *error);
@@ -25,8 +25,8 @@ int assay__rewrite_fix_dims(struct assay__model *model, const char *const *dims,
  *  range and operators that need float32 keep it, with Casts around; subgraphs too. */
 int assay__rewrite_float16(struct assay__model *model, struct assay__rewrite_notes *notes,
                            struct assay_error *error);
-/** The same, and what makes or reads one of these values of the main graph stays float32: they were
- *  seen to reach beyond float16's range, up to `largest`. NULL: none was. */
+/** The same, but nodes that write or read one of these values of the main graph stay float32: they
+ * were seen to exceed float16's range, up to `largest`. NULL: none did. */
 int assay__rewrite_float16_within(struct assay__model *model, const struct assay__map *large,
                                   double largest, struct assay__rewrite_notes *notes,
                                   struct assay_error *error);
@@ -39,18 +39,18 @@ int assay__rewrite_weights_int8(struct assay__model *model, struct assay__rewrit
  *  ConvInteger + scaling. */
 int assay__rewrite_dynamic_int8(struct assay__model *model, struct assay__rewrite_notes *notes,
                                 struct assay_error *error);
-/** Keeps what lies between: from these tensors (new inputs; count 0: the graph's) to those (new
- *  outputs). */
+/** Keeps the part between these tensors (new inputs; count 0: the graph's) and those (new
+ * outputs). */
 int assay__rewrite_extract(struct assay__model *model, const char *const *from, size_t from_count,
                            const char *const *to, size_t to_count,
                            struct assay__rewrite_notes *notes, struct assay_error *error);
-/** Runs one node `times` times: copies whose results are all read (summed, or in series where the
- *  shapes allow), so that no optimiser may drop one. */
+/** Runs one node `times` times: copies whose results are all read (summed, or in series if the
+ * shapes allow), so that no optimiser may drop one. */
 int assay__rewrite_repeat(struct assay__model *model, const char *node, int64_t times,
                           struct assay__rewrite_notes *notes, struct assay_error *error);
-/** Takes the numbers out of large float weights: they become ConstantOfShape nodes of one value
- *  (`keep_small`: tensors of at most that many elements stay), so that shapes, cost and run time
- *  stay and the weights cannot be had. */
+/** Removes the numbers from large float weights: they become ConstantOfShape nodes of one value
+ * (`keep_small`: tensors of at most that many elements stay), so that shapes, cost and run time
+ * stay the same and the weights are not disclosed. */
 int assay__rewrite_strip(struct assay__model *model, int64_t keep_small,
                          struct assay__rewrite_notes *notes, struct assay_error *error);
 
@@ -60,14 +60,14 @@ int assay__rewrite_strip(struct assay__model *model, int64_t keep_small,
 struct assay__rewrite_request {
     const char *const *arguments; /* of its option, as text */
     size_t argument_count;
-    int64_t batch; /* the batch to be fixed beside the dimensions; 0: none */
-    /* values that were seen to go beyond float16, and the largest number among them; NULL: none */
+    int64_t batch; /* the batch to be fixed besides the dimensions; 0: none */
+    /* values that were seen to exceed float16, and the largest number among them; NULL: none */
     const struct assay__map *large;
     double largest;
 };
 
 struct assay__rewriter {
-    const char *step; /* "fix": its name in the list of what was done */
+    const char *step; /* "fix": its name in the list of steps */
     /* (optional) Why its outputs cannot be compared with the original's. */
     const char *no_drift;
     /* (optional) What a drift measured on a CPU does not show. */

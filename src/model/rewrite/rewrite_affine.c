@@ -1,7 +1,7 @@
-/* rewrite_affine.c - Mul, Add, Sub and Div by a constant, one number or one per channel, go into
- * the convolution beside them. With y = W x + b, after it: s y + t = (s W) x + (s b + t); before
- * it: W (s x + t) + b = (W s) x + (b + W t), where nothing is padded. Sums are made in double and
- * rounded once. A fold whose numbers are not all finite is left out. */
+/* rewrite_affine.c - Mul, Add, Sub and Div by a constant, one number or one per channel, are folded
+ * into the adjacent convolution. With y = W x + b, after it: s y + t = (s W) x + (s b + t); before
+ * it: W (s x + t) + b = (W s) x + (b + W t), if nothing is padded. Sums are computed in double and
+ * rounded once. A fold whose numbers are not all finite is skipped. */
 #include "model/rewrite/fold.h"
 
 #include "model/tensor_data.h"
@@ -19,7 +19,7 @@ static bool is_zero(const struct assay__attr *attr)
     return true;
 }
 
-/* Does the convolution see nothing but its input? */
+/* Whether the convolution sees nothing but its input (no padding). */
 static bool unpadded(const struct assay__node *node)
 {
     const struct assay__attr *automatic = assay__node_attr(node, "auto_pad");
@@ -150,7 +150,7 @@ static float *numbers_of(struct affine_rewrite *work, const struct assay__tensor
     return NULL;
 }
 
-/* Follows what is there already by what the node does. */
+/* Appends the node's operation to the existing ones. */
 static int then(struct affine_rewrite *work, struct channels *c, size_t at)
 {
     const struct assay__node *node = &work->graph->nodes[at];
@@ -207,8 +207,8 @@ static bool fold_numbers(const struct assay__node *conv, const struct assay__ten
     return finite;
 }
 
-/* The convolution with its new numbers, where it was: it reads what the first node of the group
- * did, and makes what the last one did. */
+/* The convolution with its new numbers, in its place: it reads what the first node of the group
+ * read, and writes what the last one wrote. */
 static void replace(struct affine_rewrite *work, const struct assay__fold_affine *affine,
                     const struct assay__tensor *w, const float *weights, const float *bias)
 {
@@ -233,7 +233,7 @@ static void replace(struct affine_rewrite *work, const struct assay__fold_affine
                           assay__rewrite_constant(work->graph, &work->namer, base, "_folded_bias",
                                                   ASSAY__FLOAT32, 1, &affine->channels_out, bias));
     conv->outputs = outputs;
-    work->fold.gone[at] = false; /* it stays, but is not looked at again */
+    work->fold.gone[at] = false; /* it stays, but is not considered again */
     work->folded++;
     work->removed += group->count - 1;
 }

@@ -1,9 +1,9 @@
-/* rewrite_batch.c - another batch for a model whose batch is a number.
+/* rewrite_batch.c - changes the batch of a model whose batch is a number.
  *
- * The batch B of the inputs (their first dimension, the second where time comes first:
- * assay__inputs_batch_axis) becomes N, and Reshape targets whose first number is B become N where
- * they reshape something that follows from the inputs. Then it is shown, or refused: shapes are
- * inferred before and after; they must not contradict each other, every value that follows from an
+ * The batch B of the inputs (their first dimension, or the second if time comes first:
+ * assay__inputs_batch_axis) becomes N, and Reshape targets whose first number is B get N if they
+ * reshape something that depends on the inputs. Then this is verified, or refused: shapes are
+ * inferred before and after; they must not contradict each other, every value that depends on an
  * input must be known and have grown along exactly one axis by N / B, and no operator may work
  * across that axis (Softmax, TopK, CumSum, … along it). */
 #include "model/inputs/inputs.h"
@@ -14,7 +14,7 @@
 struct batching {
     struct assay__model *model;
     struct assay__namer namer;
-    struct assay__map *follows; /* values that follow from the inputs; an input: its batch axis */
+    struct assay__map *follows; /* values that depend on the inputs; for an input: its batch axis */
     struct assay__shapes *before, *after;
     int64_t from, to;
     size_t reshapes;
@@ -29,7 +29,7 @@ static int refuse(struct batching *work, const char *name, const char *op, const
                            (long long)work->from, name, op, why);
 }
 
-/* The node's name, else the tensor it makes. */
+/* The node's name, else the tensor it produces. */
 static int refuse_node(struct batching *work, const struct assay__node *node, const char *why)
 {
     const char *name = *node->name || !node->output_count ? node->name : node->outputs[0];
@@ -82,8 +82,8 @@ static void change_reshape(struct batching *work, struct assay__node *node)
     work->reshapes++;
 }
 
-/* In execution order: what follows from the inputs. Shape and Size give numbers about them, not
- * values of them. */
+/* In execution order: what depends on the inputs. Shape and Size return properties of the inputs,
+ * not their values. */
 static int trace(struct batching *work)
 {
     struct assay__graph *graph = &work->model->graph;
@@ -106,7 +106,7 @@ static int trace(struct batching *work)
     return assay__rewrite_end(work->model, 0, work->error);
 }
 
-/* The axis along which a value grew; -1: it did not grow by N / B along one axis alone. */
+/* The axis along which a value grew; -1: it did not grow by N / B along exactly one axis. */
 static int grown_axis(const struct batching *work, const char *name)
 {
     const struct assay__shape_entry *old = assay__shapes_get(work->before, name),
@@ -193,7 +193,7 @@ int assay__rewrite_batch(struct assay__model *model, int64_t batch,
         size_t axis = assay__map_get(work.follows, input->name);
         if (axis != ASSAY__MAP_NONE && input->rank > (int)axis) input->dims[axis].value = work.to;
     }
-    /* what the file says of shapes would speak for the old batch */
+    /* the file's own statements refer to the old batch */
     assay__rewrite_drop_values(model);
     for (size_t i = 0; i < graph->output_count; i++)
         for (int d = 0; follows(&work, graph->outputs[i].name) && d < graph->outputs[i].rank; d++)

@@ -6,13 +6,13 @@
  *                                                      output channel
  *   y   = Cast(y_i, float32) * (s_x * s_W)  [+ bias]
  *
- * the shape that ONNX Runtime fuses into its MatMulIntegerToFloat. Gemm: alpha goes into s_W, beta
- * into the bias, a transposed B is stored transposed; transA leaves the node alone. Left alone, and
- * counted: weights of another rank, a bias of Conv that is not constant.
+ * the shape that ONNX Runtime fuses into its MatMulIntegerToFloat. Gemm: alpha is folded into s_W,
+ * beta into the bias, a transposed B is stored transposed; a node with transA is not changed. Not
+ * changed, but counted: weights of another rank, a bias of Conv that is not constant.
  *
  * uint8 times int8 saturates in 16 bits on x86 processors without VNNI when two neighbouring
- * products exceed 32,767: there results may be off where weights and activations are both large.
- * The drift that `assay make` prints shows it. */
+ * products exceed 32,767: results there may be wrong if weights and activations are both large. The
+ * drift that `assay make` prints shows it. */
 #include "model/rewrite/rewrite_graph.h"
 #include "model/tensor_data.h"
 
@@ -56,7 +56,7 @@ static const char *fresh_name(struct dynamic_scope *scope, const char *base, con
     return assay__namer_make(&scope->work->namer, base, suffix);
 }
 
-/* A node of up to three inputs with one output, which its name is made of. */
+/* A node with up to three inputs and one output, from which its name is derived. */
 static struct assay__node *add_node(struct dynamic_scope *scope, const char *op, const char *name,
                                     const char *a, const char *b, const char *c, const char *output)
 {
@@ -89,8 +89,8 @@ struct weight {
     bool usable;
 };
 
-/* Quantises W along `axis`, stored transposed when asked (rank 2), its scales times `factor` shaped
- * [channels, 1, …] with `ones` ones. */
+/* Quantises W along `axis`, stored transposed if requested (rank 2), its scales times `factor`
+ * shaped [channels, 1, …] with `ones` ones. */
 static int make_weight(struct dynamic_scope *scope, const struct assay__tensor *tensor,
                        const char *name, int axis, bool transpose, float factor, int ones,
                        struct weight *weight)
@@ -142,7 +142,7 @@ static void rescale_result(struct dynamic_scope *scope, const char *integers, co
         add_node(scope, "Add", fresh_name(scope, output, "_bias"), scaled, bias, NULL, output);
 }
 
-/* A constant times `factor`, in another shape of as many elements; NULL when that fails. */
+/* A constant times `factor`, in another shape with as many elements; NULL if that fails. */
 static const char *reshaped(struct dynamic_scope *scope, const struct assay__tensor *tensor,
                             const char *name, float factor, int rank, const int64_t *dims)
 {

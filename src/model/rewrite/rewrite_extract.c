@@ -1,7 +1,7 @@
 /* rewrite_extract.c - the part of a model between two sets of tensors. From the new outputs
- * backwards every node that is needed is kept, up to the new inputs; with the types and shapes that
- * inference finds for them (a shape that is not known is left open, a type that is not known is an
- * error). Bodies are kept whole: a cut inside one is not possible. */
+ * backwards every node that is needed is kept, up to the new inputs; with the inferred types and
+ * shapes (an unknown shape is left open, an unknown type is an error). Bodies are kept whole: they
+ * cannot be cut. */
 #include "model/rewrite/rewrite_graph.h"
 
 #include "base/text.h"
@@ -100,7 +100,7 @@ static int walk_back(struct extraction *work)
     return 0;
 }
 
-/* A graph input or output called `name`: as the graph has it, else as inference finds it. */
+/* A graph input or output called `name`: from the graph, else inferred. */
 static int describe(struct extraction *work, const struct assay__shapes *shapes,
                     const struct assay__value *old, size_t old_count, const char *name,
                     struct assay__value **list, size_t *count)
@@ -255,7 +255,7 @@ static int cut_names(struct assay__arena *arena, const char *text, size_t length
     return 0;
 }
 
-/* "a,b,a": a name that is listed twice, or NULL; its length. */
+/* "a,b,a": a name that is listed twice, or NULL; and its length. */
 static const char *named_twice(const char *text, size_t size, size_t *length)
 {
     for (size_t at = 0; at < size; at += *length + 1) {

@@ -1,7 +1,7 @@
 /* rewrite_fix_dims.c - symbolic dimensions become numbers: in inputs, outputs and value_info of all
- * graphs. The batch is what `assay run --batch` takes for it: the dimensions in which two plans of
- * the workload differ when only the batch does. A model without a symbolic batch goes to
- * rewrite_batch.c. Outputs then get the shapes that follow. */
+ * graphs. The batch is what `assay run --batch` treats as such: the dimensions in which two plans
+ * of the workload differ when only the batch does. A model without a symbolic batch is left to
+ * rewrite_batch.c. Outputs then get the inferred shapes. */
 #include "model/inputs/inputs.h"
 #include "model/rewrite/rewrite_graph.h"
 #include "model/rewrite/rewrites.h"
@@ -24,7 +24,7 @@ static int64_t no_name(void *context, const char *name, size_t length)
     return ASSAY__NUM_ANY;
 }
 
-/* "2*batch" and other expressions that the symbol is in become numbers with it, or shorter ones. */
+/* "2*batch" and other expressions that contain the symbol become numbers or shorter expressions. */
 static void fix_values(struct fixing *fix, struct assay__value *values, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -86,7 +86,7 @@ static int fix_batch(struct assay__model *model, int64_t batch, size_t *found,
         assay__workload_plan(model, &other, &b, &ignored) ||
         assay__workload_plan(model, &own, &wanted, &ignored))
         goto out;
-    for (size_t i = 0; i < a->dim_count; i++) { /* in the order of the inputs in all three */
+    for (size_t i = 0; i < a->dim_count; i++) { /* in the order of the inputs, in all three */
         struct fixing fix = {
             .arena = model->arena, .symbol = a->dims[i].symbol, .value = wanted->dims[i].value};
         if (a->dims[i].value == b->dims[i].value || assay__symbol_is_expression(fix.symbol))
@@ -139,7 +139,7 @@ int assay__rewrite_fix_dims(struct assay__model *model, const char *const *dims,
     if (!code && batch) code = fix_batch(model, batch, &found, notes);
     if (!code && batch && !found) code = assay__rewrite_batch(model, batch, notes, error);
     if (code) return code;
-    assay__rewrite_drop_values(model); /* shapes that were calculated with symbols */
+    assay__rewrite_drop_values(model); /* shapes that were computed with symbols */
     struct assay__shapes *shapes = NULL;
     struct assay_error ignored = {0};
     if (assay__shapes_infer(model, NULL, 0, &shapes, &ignored) == 0)

@@ -1,15 +1,14 @@
 /* rewrite_float16.c - float32 to float16.
  *
  * Every float32 value of the model may exist in two forms, full (float32) and half (float16). Nodes
- * are taken in order: one that may be calculated in float16 (rewrite_half.c) asks for the half form
- * of its float inputs and makes the half form of its outputs; any other asks for full forms and
- * makes full forms. A form that is asked for and not there yet is made by one Cast in the graph
- * where the value belongs, or, for a constant, by converting its numbers. So a model of which
- * nothing is known stays correct: an operator without a row, or with an input of unknown type, is
- * left alone. When only one form of a value was needed it has the value's own name.
+ * are processed in order: one that may be computed in float16 (rewrite_half.c) requests the half
+ * form of its float inputs and produces the half form of its outputs; any other requests and
+ * produces full forms. A requested form that does not exist yet is created by one Cast in the graph
+ * that the value belongs to or, for a constant, by converting its numbers. So an unknown model
+ * stays correct: an operator without a row, or with an input of unknown type, is not changed. If
+ * only one form of a value was needed, it has the value's own name.
  *
- * Graph inputs and outputs keep float32. So does what crosses the border of a body (If, Loop,
- * Scan).
+ * Graph inputs and outputs keep float32. So do values that enter or leave a body (If, Loop, Scan).
  *
  * Three things stay float32 although their operator could be converted:
  *   - what reads a constant beyond 65,504 (float16's largest), and what follows from it up to an
@@ -21,7 +20,7 @@
  *     (run/activation_range.h): those alone, because what was seen of the values after them says
  *     that they fit.
  *
- * The first failure sticks, in `code` or in the model: whoever walks a list looks at `stopped`. */
+ * The first failure is sticky, in `code` or in the model: loops check `stopped`. */
 #include "model/rewrite/rewrite_graph.h"
 #include "model/tensor_data.h"
 
@@ -31,7 +30,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HALF_OVERFLOW 65520.0f /* from here on rounding gives infinity */
+#define HALF_OVERFLOW 65520.0f /* from here on rounding results in infinity */
 #define HALF_SMALLEST_NORMAL 6.103515625e-05f
 #define ANGLE_DEPTH 8
 
@@ -39,12 +38,12 @@ struct half_value {
     struct half_scope *scope;
     const char *name;
     enum assay__dtype dtype;            /* of the original */
-    const char *full, *half;            /* names of its forms; NULL: not there */
+    const char *full, *half;            /* names of its forms; NULL: none */
     const struct assay__tensor *tensor; /* a constant */
     const struct assay__node *constant; /* whose node was not emitted yet */
     bool own_half;                      /* the half form's name is ours: it may become `name` */
     bool kept;                          /* a constant: the full form is used */
-    bool scanned, large; /* beyond float16's range; for a result: follows from such a thing */
+    bool scanned, large; /* beyond float16's range; for a result: computed from such a value */
 };
 
 struct half_scope {
@@ -55,7 +54,7 @@ struct half_scope {
     struct assay__map *names; /* name -> index into values */
     struct half_value *values;
     size_t count, capacity;
-    struct assay__map *angles; /* node outputs that must be calculated in float32 */
+    struct assay__map *angles; /* node outputs that must be computed in float32 */
 };
 
 struct half_rewrite {
@@ -71,7 +70,7 @@ struct half_rewrite {
     int64_t tiny, zeroed; /* numbers that become denormal, zero */
     size_t weight_bytes;
     const char *large_name;
-    struct half_value spare; /* what is defined when memory has run out */
+    struct half_value spare; /* used for definitions after memory has run out */
     int code;                /* the first failure that is not one of the model's edits */
     struct assay_error *error;
 };
@@ -86,7 +85,7 @@ static void convert_graph(struct half_rewrite *work, struct half_scope *outer,
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-/* The value of that name in this scope or the nearest one around it; NULL: none. */
+/* The value of that name in this scope or the nearest enclosing one; NULL: none. */
 static struct half_value *find(struct half_scope *scope, const char *name)
 {
     for (; scope && *name; scope = scope->outer) {
@@ -129,7 +128,7 @@ static enum assay__dtype type_of(const struct half_scope *scope, const char *nam
 
 /* --- constants -------------------------------------------------------------------------------- */
 
-/* Does a constant hold a number beyond float16's range? Looked at once. */
+/* Whether a constant contains a number beyond float16's range. Checked once. */
 static void scan(struct half_rewrite *work, struct half_value *value)
 {
     struct assay__tensor_view view = {0};
@@ -238,7 +237,8 @@ static bool masked(unsigned mask, size_t i)
     return i < 32 ? mask >> i & 1 : mask == 0xffffffffu;
 }
 
-/* May this node be calculated in float16? *large: it reads what is too large for it. */
+/* Whether this node may be computed in float16. *large: it reads a value that is too large for
+ * that. */
 static bool fits_half(struct half_scope *scope, const struct assay__node *node,
                       const struct assay__half_row *row, bool *large)
 {
@@ -249,14 +249,14 @@ static bool fits_half(struct half_scope *scope, const struct assay__node *node,
         struct half_value *value = find(scope, node->inputs[i]);
         if (value && value->dtype == ASSAY__FLOAT32) {
             scan(scope->work, value);
-            /* A bound of Clip beyond the range is no bound: infinity says the same. */
+            /* A bound of Clip beyond the range has no effect: infinity means the same. */
             *large |= value->large && !(i > 0 && value->tensor && assay__node_is(node, "Clip"));
         }
         if (!row || !masked(row->inputs, i)) continue;
         unknown |= !value || value->dtype == ASSAY__UNDEFINED;
         some |= value && value->dtype == ASSAY__FLOAT32;
     }
-    /* An integer to a float's power is an integer. */
+    /* An integer to the power of a float is an integer. */
     for (size_t i = 0; row && i < node->output_count; i++) {
         enum assay__dtype dtype = *node->outputs[i] ? type_of(scope, node->outputs[i])
                                                     : ASSAY__UNDEFINED;
@@ -289,7 +289,7 @@ static void rename_inputs(struct half_scope *scope, struct assay__node *node,
     if (inputs) node->inputs = inputs;
 }
 
-/* Left in float32. Shape and its like read whatever form is there. */
+/* Left in float32. Shape and the like read whichever form exists. */
 static void keep_node(struct half_scope *scope, struct assay__node *node, bool large)
 {
     bool any = assay__node_is_any(node, "Shape Size Cast");
@@ -333,7 +333,7 @@ static void convert_node(struct half_scope *scope, struct assay__node *node,
     assay__graph_push_node(work->model, &scope->fresh, node);
 }
 
-/* A Constant becomes a value with numbers; its node is emitted when the full form is asked for. */
+/* A Constant becomes a value with numbers; its node is emitted when the full form is requested. */
 static void take_constant(struct half_scope *scope, struct assay__node *node)
 {
     const struct assay__tensor *tensor = assay__node_constant(node);
@@ -379,7 +379,8 @@ static void take_filled(struct half_scope *scope, struct assay__node *node)
     convert_node(scope, node, &row);
 }
 
-/* Cast to float32 of a value that is float16 already: the two forms of one value, and no node. */
+/* A Cast to float32 of a value that is already float16: the two forms of one value, without a
+ * node. */
 static bool take_cast(struct half_scope *scope, const struct assay__node *node)
 {
     const struct half_value *from = find(scope, node->inputs[0]);
@@ -424,8 +425,8 @@ static void take_node(struct half_scope *scope, struct assay__node *node)
 
 /* --- angles ----------------------------------------------------------------------------------- */
 
-/* Marks what makes `name`, and what that reads, as far as operators only carry or combine angles.
- */
+/* Marks the producer of `name` and its inputs, as long as operators only pass on or combine
+ * angles. */
 static int mark_angle(struct half_scope *scope, struct assay__map *producers, const char *name,
                       int depth)
 {
@@ -492,7 +493,7 @@ static void close_scope(struct half_scope *scope)
         else
             assay__graph_push_tensor(work->model, &scope->fresh, &graph->initializers[i]);
     }
-    /* what was needed in one form only takes the value's own name */
+    /* what was needed in only one form gets the value's own name */
     for (size_t i = 0; i < scope->count && !stopped(work); i++) {
         const struct half_value *value = &scope->values[i];
         bool alone = value->tensor ? !value->kept : !value->full;
@@ -598,7 +599,7 @@ int assay__rewrite_float16_within(struct assay__model *model, const struct assay
     work.renames = assay__map_new();
     if (!work.renames) return assay__rewrite_no_memory(error);
     code = assay__namer_open(&work.namer, model, error);
-    /* Types only: where shapes contradict each other the model's own statements do. */
+    /* Only types: if shapes contradict each other, the model's own statements are sufficient. */
     struct assay_error ignored = {0};
     if (!code && assay__shapes_infer(model, NULL, 0, &shapes, &ignored)) shapes = NULL;
     if (!code) convert_graph(&work, NULL, &model->graph, shapes);

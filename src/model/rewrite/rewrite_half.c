@@ -1,17 +1,14 @@
 /* rewrite_half.c - the operators that a float16 rewrite converts, by the type constraints of the
- * ONNX operator specification. What is not here stays float32 with Casts around it, on purpose:
+ * ONNX operator specification. What is not listed stays float32 with Casts around it, on purpose:
  *   Range, CumSum, RandomNormal…, NonMaxSuppression, RoiAlign, GridSample, Celu, Det, Multinomial,
- *     ImageDecoder: no float16 in the specification's older sets, or results that float16 would
- *     make wrong (long sums, coordinates);
- *   Sin, Cos, Tan and what their arguments are calculated with: an angle of 2,000 has a step of 1
- *     in float16;
- *   MeanVarianceNormalization: ONNX Runtime expands it with float32 constants;
- *   BatchNormalization that trains: its running mean and variance are of another type;
- *   QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear, MatMulInteger, …: their scales are
- *     float32;
- *   If, Loop, Scan, sequences and optionals: what crosses their border stays float32, the bodies
- *     are converted inside.
- * An engine without a float16 kernel (ONNX Runtime's CPU provider has few) adds its own Casts. */
+ *     ImageDecoder: no float16 in the specification's older sets, or results that would be wrong in
+ * float16 (long sums, coordinates); Sin, Cos, Tan and what their arguments are calculated with: an
+ * angle of 2,000 has a step of 1 in float16; MeanVarianceNormalization: ONNX Runtime expands it
+ * with float32 constants; BatchNormalization that trains: its running mean and variance are of
+ * another type; QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear, MatMulInteger, …: their
+ * scales are float32; If, Loop, Scan, sequences and optionals: what crosses their border stays
+ * float32, the bodies are converted inside. An engine without a float16 kernel (ONNX Runtime's CPU
+ * provider has few) adds its own Casts. */
 #include "model/rewrite/rewrite_graph.h"
 
 #include "model/op_words.h"
@@ -53,7 +50,7 @@ static const struct assay__half_row rows[] = {
     {"RNN GRU LSTM", "", 7, ALL, ALL, true},
     {"Attention", "", 23, 0x37, ALL, false}, /* Q K V, past K and V; the mask keeps its type */
     {"RotaryEmbedding", "", 23, ALL, 1, false},
-    /* normalisation: the result is of the size of its scale */
+    /* normalisation: the result has the magnitude of its scale */
     {"BatchNormalization", "", 7, ALL, 1, false},
     {"InstanceNormalization", "", 6, ALL, 1, true},
     {"LayerNormalization", "", 17, ALL, 1, true}, /* mean and deviation stay float32 */
@@ -84,7 +81,7 @@ static const struct assay__half_row rows[] = {
     {"ReverseSequence", "", 10, 1, 1, false},
     {"Trilu", "", 14, 1, 1, false},
     {"Compress", "", 9, 1, 1, false},
-    /* com.microsoft, as ONNX Runtime's optimiser writes them */
+    /* com.microsoft, as written by ONNX Runtime's optimiser */
     {"Gelu FastGelu BiasGelu QuickGelu FusedMatMul FusedGemm FusedConv", "ms", 1, ALL, 1, false},
     {"SkipLayerNormalization SkipSimplifiedLayerNormalization", "ms", 1, ALL, 9, false},
     {"LayerNormalization", "", 1, ALL, 1, true}, /* the form from before set 17 */

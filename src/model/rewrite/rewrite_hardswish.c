@@ -1,8 +1,8 @@
-/* rewrite_hardswish.c - HardSwish and HardSigmoid that are written out, Add 3, Clip 0 … 6, Mul,
- * Div 6, become the operators. HardSwish is there from operator set 14 on; before it, HardSigmoid
- * and a Mul. The numbers differ by a rounding: x / 6 + 0.5 instead of (x + 3) / 6.
+/* rewrite_hardswish.c - HardSwish and HardSigmoid that are written out as Add 3, Clip 0 … 6, Mul,
+ * Div 6 become the operators. HardSwish exists since operator set 14; before that, HardSigmoid and
+ * a Mul are used. The numbers differ by a rounding: x / 6 + 0.5 instead of (x + 3) / 6.
  *
- * Limit: where x is a scalar of rank 0 and a constant has rank 1, the result is of rank 0 now. */
+ * Limit: if x is a scalar of rank 0 and a constant has rank 1, the result now has rank 0. */
 #include "model/rewrite/fold.h"
 
 #include "model/tensor_data.h"
@@ -31,7 +31,7 @@ static bool number_of(const struct assay__tensor *tensor, double *value)
            assay__tensor_number(tensor, 0, value) && isfinite(*value);
 }
 
-/* Is it an Add (…) of one number to a value? That value; the number. */
+/* Whether it is an Add (…) of one number to a value; returns that value and the number. */
 static const char *with_number(const struct assay__fold_graph *fold, size_t node, const char *op,
                                double *value)
 {
@@ -51,7 +51,7 @@ static bool divides(const struct assay__fold_graph *fold, size_t node, double bo
     return with_number(fold, node, "Mul", &value) && fabs(value * bound - 1) <= NEAR;
 }
 
-/* Is it x times what node `other` makes? */
+/* Whether it is x times the output of node `other`. */
 static bool times_x(const struct assay__fold_graph *fold, size_t node, const char *x, size_t other)
 {
     const struct assay__node *n = at(fold, node);
@@ -61,7 +61,8 @@ static bool times_x(const struct assay__fold_graph *fold, size_t node, const cha
            (strcmp(n->inputs[1], x) == 0 && strcmp(n->inputs[0], made) == 0);
 }
 
-/* The upper bound of a Clip from 0 on, as attributes (before operator set 11) or as inputs. */
+/* The upper bound of a Clip whose lower bound is 0, as attributes (before operator set 11) or as
+ * inputs. */
 static bool clip_bound(const struct assay__fold_graph *fold, const struct assay__node *clip,
                        double *bound)
 {
@@ -134,7 +135,7 @@ struct hard_rewrite {
     struct assay_error *error;
 };
 
-/* The operators in the place of the group's last node, whose result they have the name of. */
+/* The operators in place of the group's last node, with the name of its result. */
 static void emit(struct hard_rewrite *work, struct assay__graph *fresh,
                  const struct assay__fold_hard *hard, const struct assay__node *last)
 {
@@ -157,7 +158,7 @@ static void emit(struct hard_rewrite *work, struct assay__graph *fresh,
     if (hard->swish) assay__graph_add_node(model, fresh, "Mul", last->name, factors, 2, &result, 1);
 }
 
-/* The graph with every group replaced: by_last has a group at the index of its last node. */
+/* The graph with every group replaced: by_last has each group at the index of its last node. */
 static void emit_graph(struct hard_rewrite *work, struct assay__graph *graph,
                        const struct assay__fold_graph *fold, const struct assay__fold_hard *by_last)
 {

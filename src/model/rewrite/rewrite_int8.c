@@ -1,4 +1,4 @@
-/* rewrite_int8.c - what the two int8 rewrites share; see rewrite_graph.h. */
+/* rewrite_int8.c - shared by the two int8 rewrites; see rewrite_graph.h. */
 #include "model/rewrite/rewrite_graph.h"
 
 #include "base/vec.h"

@@ -2,18 +2,18 @@
  * DequantizeLinear with an axis (13), DynamicQuantizeLinear (11) or ConstantOfShape (9) in an older
  * model.
  *
- * A row per operator whose written form changed between sets 7 and 13 (from the operator
- * specification's change log): what was an attribute became an input, a default changed, a name was
- * given up. Every other operator of these sets means the same in both. First everything is asked
- * without changing anything; one refusal and the model stays as it was. Sets below 7 (broadcast by
- * attribute) are refused, and operators that were experimental. */
+ * One row per operator whose form changed between sets 7 and 13 (from the operator specification's
+ * change log): an attribute became an input, a default changed, a name was dropped. Every other
+ * operator of these sets has the same meaning in both. First everything is checked without changing
+ * anything; after one refusal the model is not changed. Sets below 7 (broadcast by attribute) and
+ * experimental operators are refused. */
 #include "model/op_words.h"
 #include "model/rewrite/rewrite_graph.h"
 #include "model/tensor_data.h"
 
 #include <string.h>
 
-#define REPLACED 1 /* the answer of a change that has put other nodes in the node's place */
+#define REPLACED 1 /* result of a change that has replaced the node with other nodes */
 
 struct upgrade {
     struct assay__model *model;
@@ -43,7 +43,7 @@ static const char *first_output(const struct assay__node *node)
 static const struct {
     const char *ops, *attr;
     size_t input;
-    const char *missing; /* why it is refused without; NULL: it may be absent */
+    const char *missing; /* why it is refused without it; NULL: it is optional */
 } moved[] = {
     {"Slice", "starts", 1, "it lacks starts or ends"},
     {"Slice", "ends", 2, "it lacks starts or ends"},
@@ -51,8 +51,9 @@ static const struct {
     {"ReduceSum Squeeze Unsqueeze", "axes", 1, NULL},
     {"Split", "split", 1, NULL},
     {"TopK", "k", 1, "it lacks k"},
-    {"Clip", "min", 1, NULL}, /* of the input's type; the attributes were float32, so other types */
-    {"Clip", "max", 2, NULL}, /* are refused by what reads them */
+    /* with the input's type; the attributes were float32, so readers refuse other types */
+    {"Clip", "min", 1, NULL},
+    {"Clip", "max", 2, NULL},
     {"Pad", "pads", 1, "it lacks pads"},
     {"Pad", "value", 2, NULL},
 };
@@ -85,7 +86,7 @@ static int to_inputs(struct upgrade *up, struct assay__node *node)
     return 0;
 }
 
-/* An inference: the ratio plays no part, but the mask's type changed; a mask that nothing reads is
+/* In inference the ratio does not matter, but the type of the mask changed; an unused mask is
  * dropped. */
 static int drop_dropout(struct upgrade *up, struct assay__node *node)
 {
@@ -114,8 +115,8 @@ static int scatter(struct upgrade *up, struct assay__node *node)
     return 0;
 }
 
-/* Before set 13 Softmax and its like flattened to two dimensions at `axis`:
- * y = Reshape(Softmax(Flatten(x, axis), -1), Shape(x)) whatever the rank is. */
+/* Before set 13 Softmax and the like flattened to two dimensions at `axis`: y =
+ * Reshape(Softmax(Flatten(x, axis), -1), Shape(x)) whatever the rank is. */
 static int flat_softmax(struct upgrade *up, struct assay__node *node)
 {
     if (node->input_count != 1 || node->output_count != 1) return refuse(up, node, "malformed");
@@ -138,8 +139,8 @@ static int flat_softmax(struct upgrade *up, struct assay__node *node)
     return REPLACED;
 }
 
-/* Upsample, and Resize of set 10: "nearest" takes floor(x / scale) when enlarging, which set 11
- * calls asymmetric and floor. When making smaller the older sets did not say: refused. */
+/* Upsample, and Resize of set 10: "nearest" uses floor(x / scale) when enlarging, which set 11
+ * calls asymmetric and floor. For shrinking, the older sets did not define it: refused. */
 static int to_resize(struct upgrade *up, struct assay__node *node)
 {
     const struct assay__attr *attr = assay__node_attr(node, "scales");

@@ -1,7 +1,7 @@
-/* rewrite_repeat.c - repeats one node N times, so that its time rises above the noise.
+/* rewrite_repeat.c - repeats one node N times, so that its time exceeds the noise.
  *
  * Copies with equal inputs would be merged by an optimiser, and copies in a plain chain f(f(x))
- * would work on other values than the model does. So each copy reads one of its inputs through
+ * would work on different values than in the model. So each copy reads one of its inputs through
  *
  *     v' = Max(v, Min(v, s))        s: one number of the copy before
  *
@@ -85,7 +85,7 @@ static const char *guard(struct repetition *work, const struct assay__node *node
     return emit(work, "Max", node, "_guard", v, emit(work, "Min", node, "_guard_min", v, s));
 }
 
-/* All copies but the last get fresh output names. Returns the first output. */
+/* All copies except the last get new output names. Returns the first output. */
 static const char *add_copy(struct repetition *work, const struct assay__node *node, const char *v,
                             bool last)
 {

@@ -1,18 +1,18 @@
 /* rewrite_strip.c - a model's shape without its weights. Every initializer and Constant of numbers
  * with more elements than `keep_small` becomes ConstantOfShape: one number in the file, the same
- * tensor in memory once an engine has folded it, so that cost, memory and run time stay. int64 and
- * bool tensors stay (shapes, indices, masks: the model would not run).
+ * tensor in memory once an engine has folded it, so that cost, memory and run time stay the same.
+ * int64 and bool tensors stay (shapes, indices, masks: otherwise the model would not run).
  *
  * What defines a shape or an index stays too (scales of Resize, bounds of Slice and Range, …), and
- * so does whatever it is calculated from up to a Shape: see `defining`.
+ * so does everything it is computed from up to a Shape: see `defining`.
  *
  * The number is not taken from the weights. For a matrix it is 1 / fan-in, so that a layer's result
- * is about the mean of its input: activations neither grow nor fade through the layers and no
- * denormal slows the run down; for a vector 0.5 (as a variance, a scale or a bias it does no harm);
- * for integers 1, as zero points 0. A quantised weight is 1 times its scale, so the scale is 1 /
- * fan-in there: that of DequantizeLinear, and the factor that the sums of MatMulInteger and
- * ConvInteger are multiplied by. What cannot be stripped (sparse initializers, 4-bit types) is an
- * error, not a silent leak. */
+ * is about the mean of its input: activations neither grow nor vanish through the layers and no
+ * denormal slows the run down; for a vector 0.5 (harmless as a variance, a scale or a bias); for
+ * integers 1, as zero points 0. A quantised weight is 1 times its scale, so the scale is 1 / fan-in
+ * there: that of DequantizeLinear, and the factor that the sums of MatMulInteger and ConvInteger
+ * are multiplied by. What cannot be stripped (sparse initializers, 4-bit types) is an error, not a
+ * silent leak. */
 #include "base/text.h"
 #include "model/rewrite/rewrite_graph.h"
 #include "model/tensor_data.h"
@@ -21,7 +21,7 @@
 
 #define TRACE_DEPTH 3 /* operators between an integer product and its scale */
 
-/* Inputs that say what shape comes out, or where: bit i is input i. */
+/* Inputs that determine the shape or position of the output: bit i is input i. */
 static const struct {
     const char *op;
     unsigned inputs;
@@ -51,7 +51,7 @@ static const struct {
 
 struct stripping {
     struct assay__model *model;
-    struct assay__map *shaping;         /* values that define shapes, of the graph at hand */
+    struct assay__map *shaping;         /* values that define shapes, in the current graph */
     const struct assay__tensor *before; /* its initializers as they were */
     size_t before_count;
     struct assay__namer namer;
@@ -74,7 +74,7 @@ static const struct assay__tensor *constant_of(const struct stripping *work, con
     return NULL;
 }
 
-/* How many inputs one output of the operator that reads it sums up. */
+/* How many inputs are summed for one output of the operator that reads it. */
 static int64_t fan_in(const struct stripping *work, const char *name,
                       const struct assay__tensor *tensor, int depth)
 {
@@ -95,8 +95,8 @@ static int64_t fan_in(const struct stripping *work, const char *name,
     return rows > rest ? rows : rest;
 }
 
-/* Fan-in of the integer product that `name` is made of, a few operators back; 0: it is not made of
- * one. */
+/* Fan-in of the integer product that `name` is computed from, a few operators back; 0: there is
+ * none. */
 static int64_t product_fan_in(const struct stripping *work, const char *name, int depth)
 {
     const struct assay__node *node = NULL;
@@ -117,8 +117,8 @@ static int64_t product_fan_in(const struct stripping *work, const char *name, in
     return fan;
 }
 
-/* Fan-in of the quantised weight that `name` is the scale of, forwards through the operators that
- * read it; 0: of none. */
+/* Fan-in of the quantised weight whose scale is `name`, found forwards through the operators that
+ * read it; 0: there is none. */
 static int64_t scaled_fan_in(const struct stripping *work, const char *name, int depth)
 {
     int64_t fan = 0;
@@ -141,8 +141,7 @@ static int64_t scaled_fan_in(const struct stripping *work, const char *name, int
                 (strcmp(node->op, "MatMulIntegerToFloat") == 0 && i == 3))
                 fan = weight && weight->rank >= 2 ? weight->dims[weight->rank - 2] : 1;
             if (strcmp(node->op, "MatMulNBits") == 0 && i == 2)
-                fan = 8 *
-                      assay__node_int(node, "K", 1); /* a nibble of 0 or 1 stands for -8 or -7 */
+                fan = 8 * assay__node_int(node, "K", 1); /* a nibble of 0 or 1 means -8 or -7 */
         }
     }
     return fan;
@@ -150,7 +149,7 @@ static int64_t scaled_fan_in(const struct stripping *work, const char *name, int
 
 /* --- what defines shapes ---------------------------------------------------------------------- */
 
-/* Nodes from the last to the first: whatever such a value is calculated from is one, up to a
+/* Nodes from the last to the first: whatever such a value is computed from also counts, up to a
  * Shape. */
 static int mark_shaping(struct stripping *work)
 {
@@ -174,7 +173,7 @@ static int mark_shaping(struct stripping *work)
 
 /* --- stripping -------------------------------------------------------------------------------- */
 
-/* The number in the tensor's own type; its size, 0 when the type has none. */
+/* The number in the tensor's own type; returns its size, 0 if the type has none. */
 static size_t filler(const struct stripping *work, const char *name,
                      const struct assay__tensor *tensor, uint8_t out[8])
 {

@@ -3,7 +3,7 @@
  * Scales are per output channel: the columns of MatMul's and Gemm's second operand (rows with
  * transB), the filters of Conv, axis 1 of ConvTranspose, the rows of a table read by Gather, the
  * gates of LSTM, GRU and RNN. Before operator set 13 DequantizeLinear has no axis: the set is
- * raised, or, from set 10 on, one scale serves a whole tensor. */
+ * raised, or, from set 10 on, one scale is used for a whole tensor. */
 #include "model/rewrite/rewrite_graph.h"
 #include "model/tensor_data.h"
 
@@ -18,7 +18,7 @@ struct weights_rewrite {
     struct assay_error *error;
 };
 
-/* Which axis of input i carries the output channels; -1: input i is not a weight. */
+/* Which axis of input i has the output channels; -1: input i is not a weight. */
 static int channel_axis(const struct assay__node *node, size_t i,
                         const struct assay__tensor *tensor)
 {
@@ -85,8 +85,8 @@ struct replacing {
 
 #define PLACED ((size_t)-2)
 
-/* The weights of this graph that a node reads, and those that the nodes of its bodies do. Growing a
- * list of initializers leaves the old one in the arena, so what was found stays readable. */
+/* The weights of this graph that a node or the nodes of its bodies read. Growing a list of
+ * initializers leaves the old one in the arena, so what was found stays readable. */
 static int replace_reads(struct replacing *work, const struct assay__node *node)
 {
     struct weights_rewrite *rewrite = work->rewrite;
@@ -98,7 +98,7 @@ static int replace_reads(struct replacing *work, const struct assay__node *node)
         bool done = false;
         if (axis < 0 || assay__map_has(work->replaced, name)) continue;
         if (rewrite->per_tensor) axis = -1;
-        /* worth it when a byte each and 4 per scale are less than 4 each */
+        /* worthwhile if one byte each plus 4 per scale are less than 4 bytes each */
         int64_t channels = axis < 0 ? 1 : tensor->dims[axis];
         if (tensor->elements <= channels || tensor->elements - channels <= channels / 3) continue;
         code = quantize(rewrite, work->graph, &work->fresh, tensor, name, axis, &done);
@@ -113,8 +113,8 @@ static int replace_reads(struct replacing *work, const struct assay__node *node)
     return code;
 }
 
-/* Puts what dequantizes a weight before its first reader, not all of it before the rest: each dense
- * weight is then alive only while it is needed. */
+/* Puts the node that dequantizes a weight before its first reader, not all of them at the start:
+ * each dense weight is then alive only while it is needed. */
 static int emit_before_reader(void *context, const char *name)
 {
     struct replacing *work = context;
@@ -136,7 +136,7 @@ static int convert_graph(void *context, struct assay__graph *graph)
     for (size_t n = 0; n < graph->node_count && !code; n++)
         code = replace_reads(&work, &graph->nodes[n]);
     if (code || !assay__map_count(work.replaced)) goto out;
-    /* the weights go, and the nodes that make them again are put in */
+    /* the weights are removed, and the nodes that restore them are inserted */
     for (size_t i = 0; i < graph->initializer_count; i++) {
         if (assay__map_has(work.replaced, graph->initializers[i].name))
             assay__graph_drop_input(graph, graph->initializers[i].name);

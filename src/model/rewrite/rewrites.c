@@ -1,4 +1,4 @@
-/* rewrites.c - the tables of rewrites and of precisions, made from the lists in rewrites.h. */
+/* rewrites.c - the tables of rewrites and of precisions, generated from the lists in rewrites.h. */
 #include "model/rewrite/rewrites.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
-/* rewrites.h - the list of rewrites. Adding one is a file rewrite_NAME.c that defines
- * assay__rewriter_NAME and a row in ASSAY__REWRITES: `assay make` gets its option, help and step
- * from it. A rewrite to another precision has a row in ASSAY__PRECISIONS as well: `sweep` and
+/* rewrites.h - the list of rewrites. To add one, write a file rewrite_NAME.c that defines
+ * assay__rewriter_NAME and add a row in ASSAY__REWRITES: `assay make` gets its option, help and
+ * step from it. A rewrite to another precision has a row in ASSAY__PRECISIONS as well: `sweep` and
  * `tune` offer it and `advise` can try it. */
 #ifndef ASSAY_MODEL_REWRITE_REWRITES_H
 #define ASSAY_MODEL_REWRITE_REWRITES_H
@@ -32,17 +32,18 @@
       "Remove the weights; tensors of at most KEEP elements stay (default 16).")
 
 /* X(KIND, precision, rewrite, its argument, change, words, limit): change and words name it in
- * advice, to programs and to people. The limit is the drift up to which the numbers are of the
- * expected kind (relative L2 of the worst output): float16 has 11 bits (5e-4 per rounding), int8
- * per channel 8 (4e-3 per weight), and that is what may be left of it after all layers. Whether the
- * model is still good at its task only its own test data can say. */
+ * advice, for programs and for people. The limit is the expected drift (relative L2 of the worst
+ * output): float16 has 11 bits (5e-4 per rounding), int8 per channel 8 (4e-3 per weight), and the
+ * limit is what may remain after all layers. Whether the model still performs its task well can
+ * only be determined with its own test data. */
 #define ASSAY__PRECISIONS(X)                                                                  \
     X(FLOAT16, "float16", float16, NULL, "float16", "float16", 1e-2)                          \
     X(WEIGHTS_INT8, "int8-weights", int8, "weights", "weights-int8", "weights as int8", 5e-2) \
     X(DYNAMIC_INT8, "int8-dynamic", int8, "dynamic", "dynamic-int8", "int8 products", 1e-1)
 
 /* X(KIND, rewrite, change, words, limit): rewrites that keep the precision and may be faster;
- * `advise` can try them. The columns are those above; they order sums differently, no more. */
+ * `advise` can try them. The columns are those above; such rewrites only change the order of
+ * sums. */
 #define ASSAY__SIMPLIFICATIONS(X)                                           \
     X(FUSE_HARDSWISH, hardswish, "fuse-hardswish", "HardSwish fused", 1e-4) \
     X(FOLD_AFFINE, affine, "fold-affine", "affine folded into convolutions", 1e-4)
@@ -57,7 +58,7 @@ ASSAY__REWRITES(ASSAY__REWRITE_DECLARE)
 /* "float32, float16, …": constant expressions, for tables of options. */
 #define ASSAY__PRECISION_COMMA(KIND, precision, ...) ", " precision
 #define ASSAY__PRECISION_NAMES "float32" ASSAY__PRECISIONS(ASSAY__PRECISION_COMMA)
-/* the same without blanks: what `--precision` takes */
+/* the same without blanks: the values of `--precision` */
 #define ASSAY__PRECISION_ITEM(KIND, precision, ...) "," precision
 #define ASSAY__PRECISION_LIST "float32" ASSAY__PRECISIONS(ASSAY__PRECISION_ITEM)
 

@@ -1,11 +1,11 @@
-/* shapes.c - shape inference: walks a graph in execution order, asks the row of each operator,
- * keeps what follows. Bodies of If, Loop and Scan are separate graphs (shapes_body.c) that see
- * the names around them.
+/* shapes.c - shape inference: walks a graph in execution order, calls the row of each operator,
+ * stores the results. Bodies of If, Loop and Scan are separate graphs (shapes_body.c) that see the
+ * names of the enclosing graphs.
  *
- * Besides shapes, the contents of small tensors of integers and truth values are followed (Shape,
+ * Besides shapes, the contents of small tensors of integers and booleans are tracked (Shape,
  * Gather, Concat, Slice, arithmetic, …), because that is how exporters compute the target of a
- * Reshape. Where a row says nothing, value_info of the file is used; where it says something else
- * than the file, that is a contradiction, and what follows is kept. */
+ * Reshape. If a row has no result, value_info of the file is used; if the result differs from the
+ * file, that is a contradiction, and the result is kept. */
 #include "model/shapes/shapes.h"
 
 #include "base/checked.h"
@@ -74,7 +74,7 @@ struct assay__fact *assay__scope_add(struct assay__shapes *scope, const char *na
 
 /* --- facts ------------------------------------------------------------------------------------ */
 
-/* One element of a small tensor as a num; floats only when they are whole numbers. */
+/* One element of a small tensor as a num; floats only if they are whole numbers. */
 static int64_t element(const struct assay__tensor *tensor, size_t i)
 {
     float single;
@@ -112,7 +112,7 @@ static void fact_from_tensor(struct assay__shape_state *state, const struct assa
     fact->value_count = count;
 }
 
-/* What the caller's inputs fix a symbol to; `otherwise` when they do not. */
+/* The value to which the caller's inputs fix a symbol; `otherwise` if they do not. */
 static int64_t bound(const struct assay__shape_state *state, int64_t symbol, int64_t otherwise)
 {
     for (size_t i = 0; i < state->binding_count; i++)
@@ -130,7 +130,7 @@ static int64_t bound_name(void *context, const char *name, size_t length)
     return bound(state, assay__num_symbol(state->symbols, text), ASSAY__NUM_ANY);
 }
 
-/* A stated dimension; symbols that the caller's inputs fix are what they are fixed to. */
+/* A stated dimension; symbols fixed by the caller's inputs have their fixed value. */
 static int64_t stated_num(struct assay__shape_state *state, const struct assay__dim *dim)
 {
     if (dim->value >= 0) return dim->value;
@@ -147,7 +147,7 @@ static bool is_tensor(const struct assay__value *value)
     return value->kind == ASSAY__KIND_TENSOR || value->kind == ASSAY__KIND_SPARSE;
 }
 
-/* Sequences and optionals, which the reader carries but does not interpret:
+/* Sequences and optionals, which the reader keeps but does not interpret:
  *
  * TypeProto { 1 tensor { 1 element type, 2 shape { 1 dim { 1 value, 2 symbol } } },
  *             4 sequence { 1 TypeProto }, 9 optional { 1 TypeProto } }
@@ -230,7 +230,7 @@ static void fact_from_value(struct assay__shape_state *state, const struct assay
     assay__fact_set(state, fact, value->dtype, value->rank, nums);
 }
 
-/* Reports where the file states another type, rank or dimension than what follows. */
+/* Reports it if the file states a different type, rank or dimension from the inferred one. */
 static void check_stated(struct assay__shapes *scope, const struct assay__value *value,
                          const struct assay__fact *fact)
 {
@@ -268,8 +268,8 @@ void assay__fact_complete(struct assay__shapes *scope, const struct assay__value
     int64_t nums[ASSAY__SHAPE_RANK];
     if (!is_tensor(value) || fact->sequence || fact->optional) return;
     check_stated(scope, value, fact);
-    /* Other formats' operators may give other types than the ONNX ones they are mapped to (indices
-     * of 32 bits): they state them. */
+    /* Operators of other formats may have other types than the ONNX ones they are mapped to (32-bit
+     * indices): they state them. */
     bool onnx = assay__model_is_onnx(state->model);
     if (fact->entry.dtype == ASSAY__UNDEFINED || (!onnx && value->dtype))
         fact->entry.dtype = value->dtype;
@@ -280,7 +280,7 @@ void assay__fact_complete(struct assay__shapes *scope, const struct assay__value
         nums[i] = open ? ASSAY__SHAPE_ANY : fact->dims[i];
         if (nums[i] >= 0 || (state->stale && value->dims[i].value >= 0)) continue;
         int64_t says = stated_num(state, &value->dims[i]);
-        /* an unknown one takes what is stated; an expression only gives way to a number */
+        /* an unknown one gets the stated value; an expression is only replaced by a number */
         if (says == ASSAY__SHAPE_ANY || (nums[i] != ASSAY__SHAPE_ANY && says < 0)) continue;
         nums[i] = says;
         changed = true;
@@ -290,8 +290,7 @@ void assay__fact_complete(struct assay__shapes *scope, const struct assay__value
 
 /* --- the walk --------------------------------------------------------------------------------- */
 
-/* Constant is no operator with inputs: its tensor is kept as a tensor, so it is handled here and
- * not in a table. */
+/* Constant has no inputs and its value stays a tensor, so it is handled here and not in a table. */
 static void infer_constant(struct assay__shape_state *state, const struct assay__node *node,
                            struct assay__fact *fact)
 {
@@ -394,7 +393,7 @@ int assay__scope_walk(struct assay__shapes *scope, struct assay_error *error)
     if (!code && !scope->order) code = assay__graph_order(graph, order, error);
     if (!code) scope->order = order;
     if (!code && scope->parent) add_initializers(scope);
-    /* what the file states: value_info and, of values that are not there, the graph's outputs */
+    /* what the file states: value_info and, for values not in it, the graph's outputs */
     for (size_t i = 0; i < graph->output_count && !code; i++)
         code = assay__map_set(stated, graph->outputs[i].name, graph->value_count + i);
     for (size_t i = 0; i < graph->value_count && !code; i++)
@@ -436,7 +435,7 @@ static void bind(struct assay__shape_state *state, int64_t symbol, int64_t num)
         state->bindings[state->binding_count++] = (struct assay__shape_binding){symbol, num};
 }
 
-/* Compares a replaced input with what the file states of it. */
+/* Compares a replaced input with what the file states about it. */
 static void bind_input(struct assay__shape_state *state, const struct assay__value *file,
                        const struct assay__value *given)
 {
@@ -524,8 +523,8 @@ static void state_free(struct assay__shape_state *state)
     free(state);
 }
 
-/* Where a window does not fit the sizes that the caller chose (by default often 1), the file is not
- * at fault: only conflicts that the file's own shapes have too are kept. */
+/* If a window does not fit the sizes that the caller chose (often 1 by default), the file is not at
+ * fault: only conflicts that also occur with the file's own shapes are kept. */
 static int keep_own(struct assay__shape_state *state, struct assay_error *error)
 {
     struct assay__shapes *own = NULL;
@@ -591,7 +590,7 @@ void assay__shapes_free(struct assay__shapes *shapes)
     state_free(state);
 }
 
-/* --- questions -------------------------------------------------------------------------------- */
+/* --- queries ---------------------------------------------------------------------------------- */
 
 const size_t *assay__shapes_order(const struct assay__shapes *shapes)
 {

@@ -1,5 +1,5 @@
-/* shapes_attention.c - shape rows of attention, position embeddings and the other layers that
- * transformers are fused into: ai.onnx from opset 23 on, and ONNX Runtime's (com.microsoft). */
+/* shapes_attention.c - shape rows of attention, position embeddings and other fused layers of
+ * transformers: ai.onnx from opset 23 on, and ONNX Runtime's (com.microsoft). */
 #include "model/shapes/shape_call.h"
 
 /* The new length plus that of the past, if there is one. */
@@ -34,7 +34,7 @@ static struct heads read_heads(struct assay__shape_call *call, size_t i, const c
     return heads;
 }
 
-/* Each key head serves as many query heads. */
+/* Each key head serves this many query heads. */
 static void check_heads(struct assay__shape_call *call, int64_t query, int64_t key)
 {
     if (query > 0 && key > 0 && query % key != 0)
@@ -64,7 +64,7 @@ static void infer_onnx_attention(struct assay__shape_call *call)
     assay__shape_set(call, 3, dtype, 4, product);
 }
 
-/* Q, K, V as four dimensions: Y like Q, as wide as V */
+/* Q, K, V as four dimensions: Y has the shape of Q with the width of V */
 static void infer_flex_attention(struct assay__shape_call *call)
 {
     struct heads q = read_heads(call, 0, "q_num_heads"), v = read_heads(call, 2, "kv_num_heads");
@@ -90,7 +90,7 @@ static void infer_linear_attention(struct assay__shape_call *call)
                      state);
 }
 
-/* input [B, C, L], weight [C, 1, k]: the same, and a state [B, C, k - 1] */
+/* input [B, C, L], weight [C, 1, k]: the same shape, and a state [B, C, k - 1] */
 static void infer_causal_conv(struct assay__shape_call *call)
 {
     int64_t state[3] = {assay__shape_dim(call, 0, 0), assay__shape_dim(call, 0, 1),
@@ -102,8 +102,8 @@ static void infer_causal_conv(struct assay__shape_call *call)
 /* --- com.microsoft ---------------------------------------------------------------------------- */
 
 /* input [B, S, in], weights [in, q + k + v], bias: [B, S, v]; past and present [2, B, heads, …,
- * size]. QAttention: input, weight, bias, input_scale, weight_scale, mask, zero points, past:
- * floats as the scales. */
+ * size]. QAttention: input, weight, bias, input_scale, weight_scale, mask, zero points, past: of
+ * the type of the scales. */
 static void infer_attention(struct assay__shape_call *call)
 {
     bool quantised = assay__shape_op_is(call, "QAttention");
@@ -171,7 +171,7 @@ static void infer_multi_head(struct assay__shape_call *call)
 }
 
 /* query [B, S, heads × size] (packed: heads + 2 kv heads), key, value, past_key, past_value. The
- * cache may be one buffer of the largest size, so that only its other dimensions are known. */
+ * cache may be one buffer of the maximum size, so that only its other dimensions are known. */
 static void infer_group_query(struct assay__shape_call *call)
 {
     struct assay__symbols *symbols = call->symbols;
@@ -221,7 +221,7 @@ static void infer_relative_position(struct assay__shape_call *call)
     assay__shape_set_same(call, 4, out);
 }
 
-/* X, bias, residual, ratio, …: like X, and the mask */
+/* X, bias, residual, ratio, …: the shape of X, and the mask */
 static void infer_bias_dropout(struct assay__shape_call *call)
 {
     assay__shape_row_same(call);

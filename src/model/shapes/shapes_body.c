@@ -1,10 +1,10 @@
-/* shapes_body.c - shape rows of If, Loop and Scan: their bodies are walked as separate graphs
- * that see the names around them.
+/* shapes_body.c - shape rows of If, Loop and Scan: their bodies are walked as separate graphs that
+ * see the names of the enclosing graphs.
  *
  * What a loop carries may change from one iteration to the next: the body is walked with what is
  * common to the state before and after it, until that no longer changes (a dimension that grows
- * becomes unknown). Contradictions are reported only from what runs for certain: the branch that a
- * constant chooses, the body of a loop that is not known to be skipped. */
+ * becomes unknown). Contradictions are reported only in what certainly runs: the branch chosen by a
+ * constant, the body of a loop that is not known to be skipped. */
 #include "model/shapes/shapes_scope.h"
 
 #include "base/vec.h"
@@ -31,7 +31,7 @@ static const struct assay__graph *body_of(const struct assay__shape_call *call, 
     return attr && attr->type == ASSAY__ATTR_GRAPH ? attr->g : NULL;
 }
 
-/* Walks a body whose inputs are `seeds`. NULL: not entered (too deep, a cycle, no memory). */
+/* Walks a body whose inputs are `seeds`. NULL: not entered (too deep, a cycle, out of memory). */
 static struct assay__shapes *enter(struct assay__shape_call *call, const struct assay__graph *body,
                                    const struct assay__fact *seeds, size_t seed_count)
 {
@@ -120,11 +120,11 @@ static struct assay__shapes *stabilise(struct assay__shape_call *call,
             if (moved && pass >= MAX_PASSES) seeds[first + i].entry.rank = -1;
             changed = changed || moved;
         }
-        /* a long chain of states that follow each other: nothing is known of any */
+        /* a long chain of states that depend on each other: all become unknown */
         for (size_t i = 0; changed && pass > 2 * MAX_PASSES && i < carried; i++)
             seeds[first + i].entry.rank = -1;
         if (!changed || assay__arena_failed(call->arena)) return scope;
-        /* a pass that is walked again leaves nothing behind */
+        /* a pass that is repeated leaves nothing behind */
         while (state->body_count > bodies)
             assay__scope_free(state->bodies[--state->body_count].scope);
         state->control_count = controls;
@@ -142,7 +142,7 @@ static struct assay__fact scalar_fact(struct assay__shape_call *call, enum assay
     return fact;
 }
 
-/* Output o: what the body makes each time, with the number of iterations as an axis. */
+/* Output o: what the body produces in each iteration, with the number of iterations as an axis. */
 static void set_scanned(struct assay__shape_call *call, size_t o, const struct assay__fact *each,
                         int64_t trips, int64_t axis_at)
 {
@@ -222,7 +222,7 @@ static int64_t listed(const struct assay__shape_call *call, const char *name, si
     return i < count ? axes[i] : 0;
 }
 
-/* What the body sees of an input: without the axis that is scanned. */
+/* The part of an input that the body sees: without the scanned axis. */
 static struct assay__fact without_axis(struct assay__shape_call *call,
                                        const struct assay__fact *from, int64_t axis_at,
                                        int64_t *size)

@@ -1,4 +1,4 @@
-/* shapes_call.c - helpers for the rows of the shape tables: looking at inputs, setting outputs,
+/* shapes_call.c - helpers for the rows of the shape tables: reading inputs, setting outputs,
  * broadcasting, reporting contradictions. */
 #include "model/shapes/shape_call.h"
 
@@ -187,7 +187,7 @@ void assay__shape_keep_values(struct assay__shape_call *call, size_t o, size_t i
 {
     const struct assay__fact *fact = tensor_fact(call, i);
     if (!fact || !fact->values || o >= call->out_count) return;
-    call->out[o]->values = fact->values; /* facts never change what they point to */
+    call->out[o]->values = fact->values; /* facts never modify what they point to */
     call->out[o]->value_count = fact->value_count;
 }
 
@@ -199,7 +199,7 @@ void assay__shape_like(struct assay__shape_call *call, size_t o, size_t i, enum 
     if (dtype == ASSAY__UNDEFINED && fact) dtype = fact->entry.dtype;
     out->entry.dtype = dtype;
     if (!fact || fact->entry.rank < 0) return;
-    /* completing what the file states writes into the copy, so each fact has its own */
+    /* completing it from the file writes into the copy, so each fact has its own */
     assay__shape_set(call, o, dtype, fact->entry.rank, fact->dims);
 }
 
@@ -263,7 +263,7 @@ static const char *node_label(const struct assay__node *node)
     return "";
 }
 
-/* "2×4", "batch×?"; "" when the rank is not known */
+/* "2×4", "batch×?"; "" if the rank is unknown */
 static void put_shape(struct assay__shape_state *state, struct assay__buf *buf,
                       const struct assay__fact *fact, const char *between)
 {
@@ -328,7 +328,7 @@ void assay__shape_conflict(struct assay__shape_call *call, size_t i, const char 
     va_list args;
     if (call->scope->state->quiet || !call->in_count) return;
     size_t other = i < call->in_count ? i : 0;
-    /* A weight says little: name the operator that fed the node instead. */
+    /* A weight is not informative: the operator before the node is named instead. */
     for (size_t k = 0; k < call->in_count && !call->in[other]->maker; k++)
         if (call->in[k]->maker && strcmp(call->in[k]->maker->op, "Constant") != 0) other = k;
     va_start(args, format);
@@ -350,7 +350,7 @@ const char *assay__shape_text(struct assay__shape_call *call, size_t i)
     return text ? text : "?";
 }
 
-/* Other formats' operators are mapped to ONNX ones that are stricter about types. */
+/* Operators of other formats are mapped to ONNX operators, which are stricter about types. */
 bool assay__shape_types_differ(struct assay__shape_call *call, size_t a, size_t b)
 {
     enum assay__dtype left = assay__shape_dtype(call, a), right = assay__shape_dtype(call, b);

@@ -1,4 +1,4 @@
-/* shapes_index.c - shape rows of operators that pick: Slice, Gather, Scatter and those whose
+/* shapes_index.c - shape rows of operators that select: Slice, Gather, Scatter and those whose
  * result size depends on the data. */
 #include "model/shapes/shape_call.h"
 
@@ -11,7 +11,7 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high)
     return value < low ? low : value > high ? high : value;
 }
 
-/* The elements of one axis that start:end:step takes. */
+/* The elements of one axis selected by start:end:step. */
 static int64_t slice_count(int64_t size, int64_t start, int64_t end, int64_t step, int64_t *first)
 {
     if (start < 0) start = start < -size ? (step < 0 ? -1 : 0) : start + size;
@@ -29,7 +29,7 @@ static int64_t slice_count(int64_t size, int64_t start, int64_t end, int64_t ste
     return span <= 0 ? 0 : (span - 1) / stride + 1;
 }
 
-/* A bound of a forward slice: negative ones count from the end, then it is held in [0, size]. */
+/* A bound of a forward slice: negative ones count from the end, then it is clamped to [0, size]. */
 static int64_t slice_bound(struct assay__symbols *symbols, int64_t size, int64_t bound)
 {
     if (assay__num_known(bound) && bound < 0) {
@@ -42,7 +42,7 @@ static int64_t slice_bound(struct assay__symbols *symbols, int64_t size, int64_t
     return assay__num_min(symbols, size, bound);
 }
 
-/* Forward slices with symbols: ceil((end - start) / step), both held inside the axis. */
+/* Forward slices with symbols: ceil((end - start) / step), both clamped to the axis. */
 static int64_t slice_symbolic(struct assay__symbols *symbols, int64_t size, int64_t start,
                               int64_t end, int64_t step)
 {
@@ -55,7 +55,7 @@ static int64_t slice_symbolic(struct assay__symbols *symbols, int64_t size, int6
         return assay__num_ceil_div(symbols, assay__num_min(symbols, size, -start), step);
     int64_t from = slice_bound(symbols, size, start), to = slice_bound(symbols, size, end);
     int64_t span = assay__num_sub(symbols, to, from);
-    /* holding both inside the axis keeps their order */
+    /* clamping both to the axis keeps their order */
     bool ordered = to == size || assay__num_at_least(symbols, span, 0) ||
                    (assay__num_at_least(symbols, end, start) &&
                     assay__num_at_least(symbols, start, 0));
@@ -63,7 +63,7 @@ static int64_t slice_symbolic(struct assay__symbols *symbols, int64_t size, int6
     return assay__num_ceil_div(symbols, span, step);
 }
 
-/* Elements picked out of a small tensor along one axis. */
+/* Elements selected from a small tensor along one axis. */
 static void slice_values(struct assay__shape_call *call, int axis, int64_t first, int64_t step,
                          int64_t taken)
 {
@@ -191,7 +191,7 @@ static void infer_gather_nd(struct assay__shape_call *call)
     assay__shape_set_same(call, total, out);
 }
 
-/* A vector of small integers with elements put in (masks of shapes are written like that). */
+/* A vector of small integers with elements replaced (shapes are modified like that). */
 static void infer_scatter_nd(struct assay__shape_call *call)
 {
     size_t count = 0, at_count = 0, new_count = 0;
@@ -256,7 +256,7 @@ static void infer_unique(struct assay__shape_call *call)
     assay__shape_set(call, 3, ASSAY__INT64, 1, &some);
 }
 
-/* com.microsoft: a vector's values, where each element went, counts */
+/* com.microsoft: the values of a vector, where each element went, counts */
 static void infer_unique_vector(struct assay__shape_call *call)
 {
     int64_t some = ASSAY__NUM_ANY, all = assay__shape_dim(call, 0, 0);

@@ -1,5 +1,5 @@
-/* shapes_make.c - shape rows of operators that make numbers: from shapes, from attributes, or as
- * many as the data has. */
+/* shapes_make.c - shape rows of operators that generate numbers: from shapes, from attributes, or
+ * depending on the data. */
 #include "model/shapes/shape_call.h"
 #include "model/wire.h"
 
@@ -69,7 +69,7 @@ static void infer_constant_of_shape(struct assay__shape_call *call)
 }
 
 /* start, limit, delta: max(ceil((limit - start) / delta), 0) elements; with symbols for integers
- * and a delta of 1 and more */
+ * and a delta of at least 1 */
 static void infer_range(struct assay__shape_call *call)
 {
     struct assay__symbols *symbols = call->symbols;
@@ -149,7 +149,7 @@ static void infer_multinomial(struct assay__shape_call *call)
     assay__shape_set(call, 0, assay__shape_dtype_attr(call, "dtype", ASSAY__INT32), 2, dims);
 }
 
-/* BlackmanWindow and its like: `size` numbers */
+/* BlackmanWindow and the like: `size` numbers */
 static void infer_window(struct assay__shape_call *call)
 {
     int64_t size = assay__shape_num(call, 0);

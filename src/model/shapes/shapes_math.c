@@ -1,5 +1,5 @@
 /* shapes_math.c - shape rows of operators that compute element by element or reduce. The elements
- * of small integer tensors are computed along, with symbols. */
+ * of small integer tensors are computed too, with symbols. */
 #include "model/shapes/shape_call.h"
 
 #include <string.h>
@@ -59,7 +59,7 @@ static void broadcast_all(struct assay__shape_call *call, enum assay__dtype dtyp
     assay__shape_broadcast_inputs(call, NULL, call->in_count, dtype);
 }
 
-/* a < b, a == b and so on where it can be proven. */
+/* a < b, a == b and so on, if it can be proven. */
 static int64_t compare(struct assay__shape_call *call, const char *op, int64_t a, int64_t b)
 {
     struct assay__symbols *symbols = call->symbols;
@@ -80,8 +80,8 @@ static int64_t compare(struct assay__shape_call *call, const char *op, int64_t a
     return ASSAY__NUM_ANY;
 }
 
-/* Integer division truncates and floor division does not: only where both agree. Whole floats
- * divide exactly or not at all. */
+/* Integer division truncates and floor division does not: only if both agree. Whole floats must
+ * divide exactly. */
 static int64_t divide(struct assay__shape_call *call, int64_t a, int64_t b)
 {
     enum assay__dtype dtype = assay__shape_dtype(call, 0);
@@ -111,8 +111,8 @@ static int64_t compute(struct assay__shape_call *call, const char *op, int64_t a
     return compare(call, op, a, b);
 }
 
-/* Which element of an input broadcast to `rank` dims is at `index` of the result; -1: dims that
- * are not all numbers. */
+/* Which element of an input broadcast to `rank` dims is at `index` of the result; -1: some dims are
+ * not numbers. */
 static int64_t source_index(const struct assay__fact *fact, const int64_t *dims, int rank,
                             size_t index)
 {
@@ -128,7 +128,7 @@ static int64_t source_index(const struct assay__fact *fact, const int64_t *dims,
     return (size_t)at < fact->value_count ? at : -1;
 }
 
-/* The number of elements of output 0 when it is small and known; false otherwise. */
+/* The number of elements of output 0 if it is small and known; false otherwise. */
 static bool small_output(const struct assay__shape_call *call, size_t *count)
 {
     const struct assay__fact *out = call->out_count ? call->out[0] : NULL;
@@ -142,7 +142,7 @@ static bool small_output(const struct assay__shape_call *call, size_t *count)
     return true;
 }
 
-/* Operands of one type, with their elements. */
+/* Operands of the same type, with their elements. */
 static void broadcast_values(struct assay__shape_call *call, enum assay__dtype dtype)
 {
     int64_t values[ASSAY__SHAPE_VALUES];
@@ -196,7 +196,7 @@ static void infer_negation(struct assay__shape_call *call)
     if (nums) assay__shape_set_values(call, 0, values, count);
 }
 
-/* Softmax and its like work along an axis (before opset 13 from an axis on, which may be past the
+/* Softmax and the like work along an axis (before opset 13 from an axis on, which may be past the
  * last). */
 static void infer_along_axis(struct assay__shape_call *call)
 {
@@ -209,7 +209,7 @@ static void infer_along_axis(struct assay__shape_call *call)
     assay__shape_axis_attr(call, "axis", -1, rank, &axis);
 }
 
-/* Floor, Ceil, Round: whole numbers stay. */
+/* Floor, Ceil, Round: whole numbers do not change. */
 static void infer_rounding(struct assay__shape_call *call)
 {
     assay__shape_row_same(call);
@@ -308,7 +308,7 @@ static void infer_arg_reduce(struct assay__shape_call *call)
     reduce(call, &axis, 1, assay__node_int(call->node, "keepdims", 1) != 0, ASSAY__INT64);
 }
 
-/* One axis keeps its place but not its size: k of it. */
+/* One axis changes its size to k. */
 static void infer_topk(struct assay__shape_call *call)
 {
     int64_t dims[ASSAY__SHAPE_RANK];

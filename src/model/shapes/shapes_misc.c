@@ -17,7 +17,7 @@ static void infer_dft(struct assay__shape_call *call)
     if (rank < 2) return;
     out[rank - 1] = inverse && one_sided ? 1 : 2;
     if (!assay__num_known(at)) {
-        /* a whole transform of the input's own length keeps every size, whichever the axis */
+        /* a whole transform of the input's own length keeps every size, whatever the axis */
         bool changes = one_sided || assay__shape_has(call, 1);
         for (int i = 0; changes && i < rank - 1; i++)
             out[i] = ASSAY__NUM_ANY;
@@ -74,7 +74,8 @@ static void infer_irfft(struct assay__shape_call *call)
     assay__shape_set_same(call, rank - 1, out);
 }
 
-/* scores [N, C, …], labels [N, …]: a scalar, or as the labels; log_prob as the scores */
+/* scores [N, C, …], labels [N, …]: a scalar, or the shape of the labels; log_prob has that of the
+ * scores */
 static void infer_loss(struct assay__shape_call *call)
 {
     enum assay__dtype dtype = assay__shape_dtype(call, 0);
@@ -93,7 +94,7 @@ static void infer_string_concat(struct assay__shape_call *call)
     assay__shape_broadcast_inputs(call, NULL, call->in_count, ASSAY__STRING);
 }
 
-/* X: one axis more, as long as the longest split; and the counts */
+/* X with an additional axis as long as the longest split; and the counts */
 static void infer_string_split(struct assay__shape_call *call)
 {
     int64_t out[ASSAY__SHAPE_RANK];
@@ -105,7 +106,7 @@ static void infer_string_split(struct assay__shape_call *call)
     assay__shape_set(call, 0, ASSAY__STRING, rank + 1, out);
 }
 
-/* [C] or [1, C]: the words that are not stopped */
+/* [C] or [1, C]: the words that are not stop words */
 static void infer_string_normalizer(struct assay__shape_call *call)
 {
     int rank = assay__shape_rank(call, 0);
@@ -118,7 +119,7 @@ static void infer_string_normalizer(struct assay__shape_call *call)
         assay__shape_set(call, 0, ASSAY__STRING, rank, rank == 1 ? out + 1 : out);
 }
 
-/* [C] or [N, C]: a count for each n-gram of the pool, as many as the largest index and one */
+/* [C] or [N, C]: a count for each n-gram of the pool, one more than the largest index */
 static void infer_tfidf(struct assay__shape_call *call)
 {
     size_t count = 0;

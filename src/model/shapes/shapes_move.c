@@ -1,4 +1,4 @@
-/* shapes_move.c - shape rows of operators that reinterpret, cut, join or repeat data without
+/* shapes_move.c - shape rows of operators that reinterpret, split, join or repeat data without
  * computing. */
 #include "model/shapes/shape_call.h"
 
@@ -6,8 +6,8 @@
 
 /* --- Reshape, Flatten, Squeeze, Unsqueeze ----------------------------------------------------- */
 
-/* The one element of a target that is not known, when no other is left open: as many elements must
- * come out as go in, so that it is what is left over, whatever it says. -1: none. */
+/* The only unknown element of a target, if no other is open: the number of elements does not
+ * change, so it must be the remaining factor. -1: none. */
 static int single_open(const int64_t *target, size_t count)
 {
     int found = -1;
@@ -19,7 +19,7 @@ static int single_open(const int64_t *target, size_t count)
     return found;
 }
 
-/* A target may leave one dimension open; false: it cannot be. */
+/* A target may leave one dimension open; false: impossible. */
 static bool check_target(struct assay__shape_call *call, const int64_t *target, size_t count)
 {
     size_t open = 0;
@@ -37,7 +37,7 @@ static bool check_target(struct assay__shape_call *call, const int64_t *target, 
     return open <= 1;
 }
 
-/* 0 copies the input's dimension (unless allowzero), -1 is what is left over. Dimensions that
+/* 0 copies the input's dimension (unless allowzero), -1 is the remaining factor. Dimensions that
  * cancel (a 0 that copies) are left out of the division, so that unknown ones do not matter. */
 static void reshape_to(struct assay__shape_call *call, const int64_t *target, size_t count)
 {
@@ -66,7 +66,7 @@ static void reshape_to(struct assay__shape_call *call, const int64_t *target, si
             elements = assay__num_mul(call->symbols, elements, assay__shape_dims(call, 0)[i]);
     if (rank < 0) elements = ASSAY__NUM_ANY;
     bool numbers = assay__num_known(elements) && assay__num_known(product);
-    /* an open dimension beside a product of 0 is left to the engine: some allow it */
+    /* an open dimension next to a product of 0 is left to the engine: some allow it */
     bool fits = !numbers ||
                 (open < 0 ? elements == product : product == 0 || elements % product == 0);
     if (!fits)
@@ -74,7 +74,7 @@ static void reshape_to(struct assay__shape_call *call, const int64_t *target, si
                               assay__shape_text(call, 0), (long long)elements,
                               open >= 0 ? "a multiple of " : "", (long long)product);
     if (open >= 0) out[open] = assay__num_exact_div(call->symbols, elements, product);
-    /* whatever remains of a division is a whole number */
+    /* the result of a division is a whole number */
     if (open >= 0 && out[open] == ASSAY__NUM_ANY && elements != ASSAY__NUM_ANY && product != 0 &&
         !numbers)
         out[open] = assay__num_floor_div(call->symbols, elements, product);
@@ -158,7 +158,7 @@ static void infer_squeeze(struct assay__shape_call *call)
         removed[axis] = true;
     }
     for (int i = 0; i < rank; i++) {
-        if (!given && dims[i] < 0) return; /* whether it goes depends on its size */
+        if (!given && dims[i] < 0) return; /* whether it is removed depends on its size */
         if (!given) removed[i] = dims[i] == 1;
         if (!removed[i]) out[kept++] = dims[i];
     }
@@ -185,7 +185,7 @@ static void concat_values(struct assay__shape_call *call)
     assay__shape_set_values(call, 0, values, count);
 }
 
-/* Joins input i into out; false when they cannot be. */
+/* Joins input i into out; false if that is impossible. */
 static bool concat_one(struct assay__shape_call *call, size_t i, int axis, int64_t *out)
 {
     const int64_t *dims = assay__shape_dims(call, i);
@@ -199,7 +199,7 @@ static bool concat_one(struct assay__shape_call *call, size_t i, int axis, int64
                                   assay__shape_text(call, 0), assay__shape_text(call, i), axis);
             return false;
         }
-        /* they must be equal: the one that says more */
+        /* they must be equal: the more specific one */
         if (dims[k] >= 0 || out[k] == ASSAY__SHAPE_ANY) out[k] = dims[k];
     }
     return true;
@@ -277,7 +277,7 @@ static void transpose_values(struct assay__shape_call *call, const int *from, in
     for (int i = rank - 1; i >= 0; i--) {
         if (dims[i] < 0) return;
         stride[i] = step;
-        step *= (size_t)dims[i]; /* value_count in the end, which is small */
+        step *= (size_t)dims[i]; /* value_count at the end, which is small */
     }
     if (step != count) return;
     for (size_t i = 0; i < count; i++) {
@@ -379,7 +379,7 @@ static void infer_pad(struct assay__shape_call *call)
     assay__shape_set_same(call, rank, out);
 }
 
-/* input, shape (of `axes`): those axes get the sizes wanted */
+/* input, shape (of `axes`): those axes get the requested sizes */
 static void infer_center_crop_pad(struct assay__shape_call *call)
 {
     size_t count = 0, axes_count = 0;

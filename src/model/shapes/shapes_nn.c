@@ -5,7 +5,7 @@
 
 /* --- products --------------------------------------------------------------------------------- */
 
-/* Inputs a and b at their places (QGemm has scales between them). */
+/* Inputs a and b at their positions (QGemm has scales between them). */
 static void gemm(struct assay__shape_call *call, size_t a, size_t b, enum assay__dtype dtype)
 {
     bool trans_a = assay__node_int(call->node, "transA", 0) != 0;
@@ -115,7 +115,7 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* One operand's letters against its dimensions. false: not an equation for it. */
+/* Matches one operand's letters to its dimensions. false: the equation does not fit. */
 static bool einsum_operand(struct assay__shape_call *call, struct einsum *einsum, const char **at,
                            size_t operand)
 {
@@ -227,8 +227,8 @@ static void norm_statistics(struct assay__shape_call *call, size_t first, int64_
         assay__shape_set(call, o, dtype, rank, out);
 }
 
-/* The result is of the scale's type, which may be another than that of X (RMSNormalization,
- * SimplifiedLayerNormalization, and LayerNormalization before it was ai.onnx's). */
+/* The result has the type of the scale, which may differ from that of X (RMSNormalization,
+ * SimplifiedLayerNormalization, and LayerNormalization before it was part of ai.onnx). */
 static void infer_scaled_norm(struct assay__shape_call *call)
 {
     bool one_type = assay__shape_op_is(call, "LayerNormalization") && call->opset >= 17;
@@ -237,7 +237,8 @@ static void infer_scaled_norm(struct assay__shape_call *call)
         assay__shape_set_dtype(call, 0, assay__shape_dtype(call, 1));
 }
 
-/* X, Scale, Bias; Scale of one dimension is as long as the last axis, when that is the one. */
+/* X, Scale, Bias; a one-dimensional Scale is as long as the last axis, if that is the only
+ * normalised one. */
 static void infer_layer_norm(struct assay__shape_call *call)
 {
     int64_t scale = assay__shape_rank(call, 1) == 1 ? assay__shape_dim(call, 1, 0) : ASSAY__NUM_ANY;

@@ -86,14 +86,14 @@ static void infer_quantize_with_order(struct assay__shape_call *call)
     assay__shape_as(call, 0, 0, ASSAY__INT8);
 }
 
-/* input, scale, weight [in, 3 hidden]-like pieces: as wide as the input */
+/* input, scale, weights such as [in, 3 hidden]: as wide as the input */
 static void infer_qordered_attention(struct assay__shape_call *call)
 {
     assay__shape_set_same(call, 3, NULL);
 }
 
-/* data, indices, scales, zero points: Gather in the type of the scales; sub-byte data may lie
- * packed in uint8, then the quantised axis is longer than it looks. */
+/* data, indices, scales, zero points: Gather in the type of the scales; sub-byte data may be packed
+ * in uint8; then the quantised axis is longer than it looks. */
 static void infer_gather_block(struct assay__shape_call *call)
 {
     int rank = assay__shape_rank(call, 0), indices = assay__shape_rank(call, 1), axis = 0, n = 0;

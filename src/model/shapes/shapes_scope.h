@@ -35,7 +35,7 @@ struct assay__shape_state {
     struct assay__map *said; /* contradictions by their text */
     struct assay__shape_binding *bindings;
     size_t binding_count, binding_capacity;
-    bool stale;    /* inputs replace numbers of the file: what it states of values may not hold */
+    bool stale;    /* inputs replace numbers of the file: its stated shapes may not apply */
     size_t quiet;  /* > 0: inside what may never run */
     size_t depth;  /* of bodies */
     size_t budget; /* nodes that may still be visited again in loops */
@@ -49,21 +49,21 @@ struct assay__shapes {
     struct assay__fact **facts;
     size_t count, capacity;
     struct assay__fact nothing; /* for absent inputs */
-    struct assay__fact lost;    /* for one that there was no memory for */
-    size_t *order;              /* of execution, in the state's arena; NULL before the walk */
+    struct assay__fact lost;    /* for an entry that could not be allocated */
+    size_t *order;              /* order of execution, in the state's arena; NULL before the walk */
 };
 
 struct assay__shapes *assay__scope_new(struct assay__shape_state *state,
                                        const struct assay__shapes *parent,
                                        const struct assay__graph *graph);
 void assay__scope_free(struct assay__shapes *scope);
-/** In this scope or one around it; NULL. */
+/** In this scope or an enclosing one; NULL. */
 struct assay__fact *assay__scope_find(const struct assay__shapes *scope, const char *name);
-/** In this scope; made when it is not there. Never NULL. When memory runs out, here and below, the
- *  state's arena is marked as failed. */
+/** In this scope; created if it does not exist. Never NULL. If memory runs out, here and below, the
+ * state's arena is marked as failed. */
 struct assay__fact *assay__scope_add(struct assay__shapes *scope, const char *name);
-/** Nodes in order, before them the initializers of a body. Inputs (and the main graph's
- *  initializers) are the caller's to fill before. */
+/** Nodes in order, preceded by the initializers of a body. The caller fills inputs (and the main
+ * graph's initializers) before. */
 int assay__scope_walk(struct assay__shapes *scope, struct assay_error *error);
 /** Sets the shape of a fact from nums. */
 void assay__fact_set(struct assay__shape_state *state, struct assay__fact *fact,
@@ -71,8 +71,8 @@ void assay__fact_set(struct assay__shape_state *state, struct assay__fact *fact,
 /** Fills what inference left open with what the file states. */
 void assay__fact_complete(struct assay__shapes *scope, const struct assay__value *value,
                           struct assay__fact *fact);
-/** Adds a contradiction at `node` unless it is there already. `name` is the other side: what
- *  `other` is a fact of, or, without one, a value that the file states something of. */
+/** Adds a contradiction at `node` unless it is already there. `name` is the other side: the value
+ * that `other` describes or, without one, a value stated in the file. */
 void assay__state_conflict(struct assay__shape_state *state, const struct assay__node *node,
                            const struct assay__fact *other, const char *name, const char *message);
 

@@ -1,4 +1,4 @@
-/* shapes_sequence.c - shape rows of sequences and optionals: what is known of a sequence is what
+/* shapes_sequence.c - shape rows of sequences and optionals: what is known about a sequence is what
  * all its elements have in common. */
 #include "model/shapes/shape_call.h"
 
@@ -70,7 +70,7 @@ static void infer_concat_from(struct assay__shape_call *call)
     assay__shape_set(call, 0, from->entry.dtype, total, dims);
 }
 
-/* input, split: parts along the axis; without a split single ones, squeezed unless keepdims */
+/* input, split: parts along the axis; without a split, single ones, squeezed unless keepdims */
 static void infer_split_to(struct assay__shape_call *call)
 {
     int rank = assay__shape_rank(call, 0), axis = 0, kept = 0;

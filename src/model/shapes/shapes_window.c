@@ -15,11 +15,11 @@ struct window {
     bool same, valid, ceil;
 };
 
-#define LARGEST (1 << 30) /* a window, step or padding; more cannot be computed with */
+#define LARGEST (1 << 30) /* limit for a window, step or padding; larger ones are refused */
 
-/* One number per axis from an attribute, `otherwise` where it is not there. false: what can never
- * be, a list of another length or a number below `least` or above LARGEST. Reported under the name
- * `what`; without one only the length is checked, and nothing is reported. */
+/* One number per axis from an attribute, `otherwise` if it is missing. false: it is invalid, a list
+ * of another length or a number below `least` or above LARGEST. Reported under the name `what`;
+ * without one only the length is checked, and nothing is reported. */
 static bool read_list(struct assay__shape_call *call, const char *name, const char *what, int count,
                       int64_t least, int64_t otherwise, int64_t *out)
 {
@@ -41,8 +41,7 @@ static bool read_list(struct assay__shape_call *call, const char *name, const ch
     return true;
 }
 
-/* kernel may be NULL: then kernel_shape must be there. Everything that could overflow is
- * refused. */
+/* kernel may be NULL: then kernel_shape is required. Everything that could overflow is refused. */
 static bool read_window(struct assay__shape_call *call, int spatial, const int64_t *kernel,
                         struct window *window)
 {
@@ -98,7 +97,7 @@ static int64_t window_count(struct assay__symbols *symbols, const struct window 
     return count;
 }
 
-/* Reports the first axis that the window does not fit on. */
+/* Reports the first axis on which the window does not fit. */
 static void check_fit(struct assay__shape_call *call, const struct window *window, int space)
 {
     const int64_t *dims = assay__shape_dims(call, 0);
@@ -128,7 +127,7 @@ static int first_spatial(const struct assay__shape_call *call)
 
 /* --- convolutions ----------------------------------------------------------------------------- */
 
-/* One bias per filter. The other operators have other things in its place. */
+/* One bias per filter. The other operators have something else in its place. */
 static void check_bias(struct assay__shape_call *call, int64_t filters)
 {
     bool plain = assay__shape_op_is(call, "Conv") || assay__shape_op_is(call, "FusedConv") ||
@@ -205,7 +204,7 @@ static void infer_conv_transpose(struct assay__shape_call *call)
     const int64_t *dims = assay__shape_dims(call, 0), *weights = assay__shape_dims(call, w);
     int64_t groups = assay__node_int(call->node, "group", 1);
     assay__shape_differ(call, 0, "channels of the input and of the weights", dims[1], weights[0]);
-    /* output_shape may hold the spatial sizes only, or all of them */
+    /* output_shape may contain only the spatial sizes, or all of them */
     size_t sizes = 0;
     const int64_t *whole = assay__shape_ints(call, "output_shape", &sizes);
     if (!read_window(call, rank - 2, weights + 2, &window) || groups < 1 ||
@@ -311,7 +310,7 @@ static void infer_col2im(struct assay__shape_call *call)
 
 /* --- resampling ------------------------------------------------------------------------------- */
 
-/* floor(in * scale); for a symbol a whole scale multiplies, a whole part divides. */
+/* floor(in * scale); a symbol is multiplied by a whole scale, or divided if 1 / scale is whole. */
 static int64_t scaled(struct assay__symbols *symbols, int64_t in, double scale)
 {
     if (!(scale > 0) || scale > 1e6) return ASSAY__NUM_ANY;
@@ -431,8 +430,8 @@ static void infer_affine_grid(struct assay__shape_call *call)
 
 #define READERS_NEAR 4096 /* nodes searched for readers of a value */
 
-/* Channels that a convolution of the blocked layout takes: those of its weights times the groups;
- * -1: the node is none, or they are not known. */
+/* Input channels of a convolution in the blocked layout: those of its weights times the groups; -1:
+ * the node is not one, or they are unknown. */
 static int64_t blocked_channels(const struct assay__shape_call *call,
                                 const struct assay__node *node)
 {
@@ -446,8 +445,8 @@ static int64_t blocked_channels(const struct assay__shape_call *call,
 }
 
 /* Channels are padded to the block of the machine's vector unit (8 or 16), which the node does not
- * say. Multiples of 16 stay; else the reader of the result decides: a convolution by its weights,
- * and a pooling is only moved into this layout where nothing is padded. */
+ * state. Multiples of 16 do not change; otherwise the reader of the result decides: a convolution
+ * by its weights, and pooling is only moved into this layout if nothing is padded. */
 static int64_t padded_channels(const struct assay__shape_call *call, int64_t channels)
 {
     const struct assay__graph *graph = call->scope->graph;
@@ -467,7 +466,7 @@ static int64_t padded_channels(const struct assay__shape_call *call, int64_t cha
     return ASSAY__NUM_ANY;
 }
 
-/* Into it: [N, C, H, W] or, with channels_last, [N, H, W, C]. */
+/* Into this layout: [N, C, H, W] or, with channels_last, [N, H, W, C]. */
 static void infer_reorder_input(struct assay__shape_call *call)
 {
     bool last = assay__node_int(call->node, "channels_last", 0) != 0;

@@ -6,13 +6,13 @@
  * lexicographic order, largest first, so that two equal polynomials are the same bytes and division
  * is ordinary long division by the leading term.
  *
- * floor(p / c) for a number c has a canonical form too: multiples of c are taken out of every
- * coefficient (what remains has coefficients in [0, c)), common factors are cancelled, and
+ * floor(p / c) for a number c has a canonical form too: multiples of c are factored out of every
+ * coefficient (the rest has coefficients in [0, c)), common factors are cancelled, and
  * floor((floor(p / a) + k) / b) is floor((p + k a) / (a b)). ceil(p / c) is floor((p + c - 1) / c);
  * p mod c is p - c floor(p / c).
  *
  * Limits: TERMS_MOST terms, degree DEGREE_MOST, ATOMS_MOST atoms, ASSAY__NUM_CODES expressions;
- * beyond them the answer is "not known". */
+ * beyond them the result is "unknown". */
 #include "model/symbol/symbol.h"
 
 #include "base/arena.h"
@@ -69,7 +69,7 @@ struct assay__symbols {
 
 /* --- polynomials ------------------------------------------------------------------------------ */
 
-/* Graded lexicographic: > 0 when a is the larger monomial. */
+/* Graded lexicographic: > 0 if a is the larger monomial. */
 static int compare_terms(const struct term *a, const struct term *b)
 {
     if (a->degree != b->degree) return a->degree > b->degree ? 1 : -1;
@@ -78,7 +78,7 @@ static int compare_terms(const struct term *a, const struct term *b)
     return 0;
 }
 
-/* These are false when the result does not fit: too many terms, too high a degree, an overflow. */
+/* These return false if the result does not fit: too many terms, too high a degree, an overflow. */
 static bool add_term(struct poly *poly, const struct term *term)
 {
     int at = 0, order = 1;
@@ -101,7 +101,7 @@ static bool add_term(struct poly *poly, const struct term *term)
     return true;
 }
 
-/* a / b when b's atoms are among a's and the coefficient divides. */
+/* a / b if b's atoms are among a's and the coefficient divides. */
 static bool divide_terms(const struct term *a, const struct term *b, struct term *out)
 {
     struct term quotient = {.degree = 0};
@@ -140,7 +140,7 @@ static bool add_scaled(struct poly *poly, const struct poly *other, const struct
     return true;
 }
 
-/* out = a / b; false also when there is a remainder. */
+/* out = a / b; false also if there is a remainder. */
 static bool divide(const struct poly *a, const struct poly *b, struct poly *out)
 {
     struct poly rest = *a;
@@ -255,7 +255,7 @@ static int64_t intern(struct assay__symbols *symbols, const struct poly *poly)
     return num;
 }
 
-/* NULL: a number, or not known. Valid until the next expression is interned. */
+/* NULL: a number, or unknown. Valid until the next expression is interned. */
 static const struct expression *expression_of(const struct assay__symbols *symbols, int64_t num)
 {
     if (!assay__num_symbolic(num)) return NULL;
@@ -263,7 +263,7 @@ static const struct expression *expression_of(const struct assay__symbols *symbo
     return index < symbols->count ? &symbols->expressions[index] : NULL;
 }
 
-/* The num as a polynomial; false: not known. */
+/* The num as a polynomial; false: unknown. */
 static bool load(const struct assay__symbols *symbols, int64_t num, struct poly *poly)
 {
     const struct expression *expression = expression_of(symbols, num);
@@ -301,7 +301,7 @@ static int64_t intern_atom(struct assay__symbols *symbols, const struct atom *at
 
 /* --- bounds ----------------------------------------------------------------------------------- */
 
-/* The smallest value that can be proven: the constant term when nothing is subtracted. */
+/* A provable lower bound: the constant term, if nothing is subtracted. */
 static bool lower_bound(const struct assay__symbols *symbols, const struct poly *poly, int64_t *low)
 {
     *low = 0;
@@ -534,7 +534,7 @@ static int64_t named(struct assay__symbols *symbols, const char *name, size_t le
 }
 
 /* A name, or a sum of products of names, numbers and parentheses with + - * and //, as exporters
- * write dimensions. Without a table the names are looked up and the text is a number. Limits: 16
+ * write dimensions. Without a table the names are looked up and the result is a number. Limits: 16
  * nested parentheses, 255 characters for an expression. */
 struct parser {
     struct assay__symbols *symbols; /* NULL: names are looked up */
@@ -591,7 +591,7 @@ static int64_t parse_atom(struct parser *parser)
     return named(parser->symbols, start, length);
 }
 
-/* Without a table there are only numbers, and what is made of an unknown one is unknown. */
+/* Without a table there are only numbers, and anything computed from an unknown one is unknown. */
 static int64_t apply(const struct parser *parser, char sign, int64_t a, int64_t b)
 {
     if (!parser->symbols && !(assay__num_known(a) && assay__num_known(b))) return ASSAY__NUM_ANY;
@@ -737,7 +737,7 @@ static char *term_text(struct assay__symbols *symbols, const struct term *term)
 }
 
 /* Added terms before subtracted ones, the constant last, else larger degrees first and then by
- * text: so that the text does not depend on which symbol was met first. */
+ * text: so that the text does not depend on which symbol was seen first. */
 static bool before(const struct term *a, const char *a_text, const struct term *b,
                    const char *b_text)
 {

@@ -1,5 +1,5 @@
-/* sampler.c - the sampler's life: probes, columns, what it cost. Reading is in sampler_read.c. The
- * last one out (owner or a reader that was left behind) frees everything. */
+/* sampler.c - the sampler's life cycle: probes, columns, cost. Reading is in sampler_read.c.
+ * Whoever ends last (the owner or an abandoned reader) frees everything. */
 #include "probe/sampler/sampler.h"
 #include "probe/sampler/sampler_state.h"
 
@@ -19,7 +19,7 @@
 #define TIMEOUT_NS 1000000000u
 #define CAPACITY 4096u
 #define CAPACITY_LEAST 16u
-#define MEMORY_MOST ((size_t)7 << 20) /* for all columns; fewer samples are kept beyond that */
+#define MEMORY_MOST ((size_t)7 << 20) /* for all columns; beyond that, fewer samples are kept */
 
 /* --- clock ------------------------------------------------------------------------------------ */
 
@@ -43,7 +43,7 @@ static void real_sleep(void *context, uint64_t duration_ns)
     assay__sleep_ns(duration_ns);
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- life cycle ------------------------------------------------------------------------------- */
 
 int assay__sampler_new(const struct assay__sampler_options *options,
                        struct assay__sampler **sampler, struct assay_error *error)
@@ -79,7 +79,7 @@ int assay__sampler_new(const struct assay__sampler_options *options,
     made->most_share = options->most_share;
     made->real_time = !options->clock;
     made->wake[0] = made->wake[1] = -1;
-    /* To wake the reader with. Without it (no more files) the reader looks every 50 ms. */
+    /* Used to wake the reader. Without it (no more descriptors) the reader checks every 50 ms. */
     if (made->real_time && assay__pipe(made->wake) == 0)
         for (int i = 0; i < 2; i++)
             fcntl(made->wake[i], F_SETFL, O_NONBLOCK);
@@ -136,7 +136,7 @@ static int add_track(struct assay__sampler *sampler, const struct assay__channel
     return 0;
 }
 
-/* Tells the probe what was taken of it, so that it reads nothing else. */
+/* Tells the probe which channels are used, so that it reads nothing else. */
 static int select_taken(const struct assay__sampler *sampler,
                         const struct assay__sampled_probe *sampled, size_t count)
 {

@@ -1,45 +1,45 @@
 /* sampler.h - reads a chosen set of channels at an interval, on its own thread, into columns that
- * were allocated before it began; then answers questions about windows of time: average, peak,
- * energy. No allocation and no output while it samples.
+ * were allocated beforehand; then answers queries about windows of time: average, peak, energy. No
+ * allocation and no output while it samples.
  *
  * Counters are stored as growth since their first reading. A counter with a range that falls by
  * more than half of it has wrapped; any other fall, and a value above the range, is a fault: the
  * channel is unavailable from then on and says why. A reading that fails leaves a gap (NaN) and is
  * tried again at the next tick.
  *
- * Constant zero. Power, energy, temperature and clock channels that read nothing but 0 (a counter:
- * that do not move) in a window of load are unavailable for that window, never 0: a sensor that is
- * not connected reads like that. What counts as load is the caller's knowledge. Shares, states,
- * counts, fans, memory and times may truly be 0. An energy counter that does not move has no answer
- * without load either: the window is too short, or nothing is connected.
+ * Constant zero. Power, energy, temperature and clock channels that read nothing but 0 (or, for a
+ * counter, do not change) in a window under load are unavailable for that window, never 0: a sensor
+ * that is not connected behaves like that. The caller says what counts as load. Shares, states,
+ * counts, fans, memory and times may truly be 0. An energy counter that does not change has no
+ * value without load either: the window is too short, or nothing is connected.
  *
- * Standing still. An energy counter that moved, and then repeats its value for 10 update periods
- * (at least 3 readings and 0.25 s), has stopped: a window that reaches into that stretch has no
- * answer. Processors always draw power.
+ * Standing still. An energy counter that changed, and then repeats its value for 10 update periods
+ * (at least 3 readings and 0.25 s), has stopped: a window that overlaps that period has no value.
+ * Processors always draw power.
  *
  * Update period. Sources change at their own pace, often slower than they are read: the time
  * between changes is measured. With g the gaps between changes, the period is the mean of those not
- * above 1.5 · median(g) + interval (longer ones are stretches in which the value happened to stay
- * the same). A period under two intervals is only an upper bound: the source is as fast as it was
- * read, or faster. Fewer than three gaps: unknown. A window of power, energy, temperature, clock,
- * share or fan that is shorter than 10 periods is marked; of power and energy also when the period
- * is unknown.
+ * above 1.5 · median(g) + interval (longer ones are periods in which the value happened to stay the
+ * same). A period under two intervals is only an upper bound: the source is as fast as it was read,
+ * or faster. Fewer than three gaps: unknown. A window of power, energy, temperature, clock, share
+ * or fan that is shorter than 10 periods is marked; for power and energy also if the period is
+ * unknown.
  *
- * Energy of a window comes from a counter where the rail has one (growth between the ends, linear
- * between readings), else from sampled power (trapezoids). Columns that are full are thinned: every
- * second sample goes, and from then on every second tick is kept; faults, gaps and update periods
- * still see every reading.
+ * The energy of a window comes from a counter if the rail has one (growth between the ends, linear
+ * between readings), else from sampled power (trapezoids). Full columns are thinned: every second
+ * sample is dropped, and from then on only every second tick is kept; faults, gaps and update
+ * periods still see every reading.
  *
  * Cost. Reading some sources takes milliseconds of processor time. With c that of a probe's read
  * (mean of the last ones, known after four) and a limit s for its share of a core, the probe is
  * read every max(interval, c / s), at ticks: the others stay at the interval and are read before
- * it. A read of no more than 50 µs is never held back: a short interval is honoured where it is
- * cheap. assay__sampler_nudge reads everything out of turn, so that readings lie at the edges of
+ * it. A read of no more than 50 µs is never delayed: a short interval is honoured if it is cheap.
+ * assay__sampler_nudge reads everything immediately, so that there are readings at the edges of
  * what is measured.
  *
- * A read that blocks longer than the time limit: its thread is left behind with that probe, whose
- * channels become unavailable; a new thread goes on with the others. Memory that the lost thread
- * may touch is freed when it comes back. */
+ * If a read blocks longer than the time limit, its thread is abandoned with that probe, whose
+ * channels become unavailable; a new thread continues with the others. Memory that the lost thread
+ * may access is freed when it returns. */
 #ifndef ASSAY_PROBE_SAMPLER_SAMPLER_H
 #define ASSAY_PROBE_SAMPLER_SAMPLER_H
 
@@ -47,7 +47,7 @@
 
 struct assay__sampler;
 
-/** The clock, replaceable so that tests decide what time it is. */
+/** The clock, replaceable so that tests can control the time. */
 struct assay__sampler_clock {
     uint64_t (*now_ns)(void *context);
     uint64_t (*cpu_ns)(void *context); /* processor time of the calling thread */
@@ -58,10 +58,11 @@ struct assay__sampler_clock {
 struct assay__sampler_options {
     size_t size;                              /* sizeof this */
     uint64_t interval_ns;                     /* 0: 100 ms; at least 100 µs */
-    uint64_t timeout_ns;                      /* a read longer than this is given up; 0: 1 s */
+    uint64_t timeout_ns;                      /* a read longer than this is abandoned; 0: 1 s */
     size_t capacity;                          /* samples kept per channel; 0: 4,096; at least 16 */
     const struct assay__sampler_clock *clock; /* NULL: the system's */
-    double most_share; /* of one core that reading one probe may take (see Cost); 0: no limit */
+    /* share of one core that reading one probe may take (see Cost); 0: no limit */
+    double most_share;
 };
 
 /** options NULL: defaults. */
@@ -70,11 +71,11 @@ int assay__sampler_new(const struct assay__sampler_options *options,
 /** Stops it if need be. NULL legal. */
 void assay__sampler_free(struct assay__sampler *sampler);
 
-/** Opens a probe and takes those of its channels for which `wanted` is true
- * (NULL: all). Unavailable channels are taken too, so that their reason can be
- * reported; they are never read. Before start. The probe is closed with the
- * sampler. One whose open does not come back in time (assay__probe_open) is no error: it
- * has no channels and is blocked, with that reason (assay__sampler_probe_cost). */
+/** Opens a probe and adds those of its channels for which `wanted` is true (NULL: all). Unavailable
+ * channels are added too, so that their reason can be reported; they are never read. Before start.
+ * The probe is closed with the sampler. It is not an error if opening it does not return in time
+ * (assay__probe_open): it has no channels and is blocked, with that reason
+ * (assay__sampler_probe_cost). */
 int assay__sampler_add(struct assay__sampler *sampler, const struct assay__probe_ops *ops,
                        bool (*wanted)(void *context, const struct assay__probe_ops *ops,
                                       const struct assay__channel *channel),
@@ -87,17 +88,17 @@ void assay__sampler_stop(struct assay__sampler *sampler);
 /** Reads everything once, now, on the calling thread. Only while the sampler's
  * own thread is not running. */
 void assay__sampler_tick(struct assay__sampler *sampler);
-/** Asks the thread to read everything now, the expensive probes too: the edge of what is measured.
- *  Returns at once; from any thread. Harmless when the thread is not running. */
+/** Asks the thread to read everything now, including the expensive probes, at the edge of what is
+ * measured. Returns at once; from any thread. Harmless when the thread is not running. */
 void assay__sampler_nudge(struct assay__sampler *sampler);
 /** Reads without storing, every interval_ns for duration_ns, to measure update periods faster than
- *  the sampling interval, and what a read costs. A probe whose read takes c of processor time is
- *  read every 2 c at most. Before start. A period found here holds unless sampling finds a longer
- *  one. The reads are on a thread under the same time limit as when it samples. */
+ * the sampling interval, and what a read costs. A probe whose read takes c of processor time is
+ * read every 2 c at most. Before start. A period found here is used unless sampling finds a longer
+ * one. The reads are on a thread under the same time limit as when it samples. */
 void assay__sampler_calibrate(struct assay__sampler *sampler, uint64_t duration_ns,
                               uint64_t interval_ns);
 
-/* --- what was seen ---------------------------------------------------------------------------- */
+/* --- what was recorded ------------------------------------------------------------------------ */
 
 struct assay__series {
     const struct assay__probe_ops *ops;
@@ -106,13 +107,13 @@ struct assay__series {
     const uint64_t *times_ns;    /* middle of the probe's read; shared by its channels */
     const double *values;        /* base units; counters: growth since the first; NaN: no value */
     uint64_t readings, failures; /* of this channel, kept or not */
-    bool available;              /* false: never was, or a fault ended it */
-    const char *reason;          /* why not; or of the last failed reading; "" */
+    bool available;              /* false: it never was, or a fault ended it */
+    const char *reason;          /* why not, or the reason of the last failed reading; "" */
     double first_value;          /* COUNTER: its first reading; NaN: none */
-    double interval_s;           /* how often it is read: the sampler's, or more (see Cost) */
-    double read_s;               /* processor time of a read of its probe; NaN: unknown */
-    double period_s;             /* update period; NaN: unknown */
-    bool period_is_bound;        /* it updates at least this often */
+    double interval_s;    /* interval at which it is read: the sampler's, or longer (see Cost) */
+    double read_s;        /* processor time of a read of its probe; NaN: unknown */
+    double period_s;      /* update period; NaN: unknown */
+    bool period_is_bound; /* it updates at least this often */
     uint64_t changes;
 };
 
@@ -142,13 +143,13 @@ struct assay__window {
     char note[384];         /* says so; "" */
 };
 
-/** One channel between two times of the clock. load: the machine was at work
- * (see Constant zero). */
+/** One channel between two times of the clock. load: the machine was under load (see Constant
+ * zero). */
 void assay__sampler_window(struct assay__sampler *sampler, size_t index, uint64_t begin_ns,
                            uint64_t end_ns, bool load, struct assay__window *window);
-/** Energy of a rail in J (`growth`) and its average power in W: from its
- * counter if that is available in the window, else from its power channel; the
- * note says why the counter was passed over. */
+/** Energy of a rail in J (`growth`) and its average power in W: from its counter if that is
+ * available in the window, else from its power channel; the note says why the counter was not
+ * used. */
 void assay__sampler_energy(struct assay__sampler *sampler, const char *rail, uint64_t begin_ns,
                            uint64_t end_ns, bool load, struct assay__window *window);
 /** Net energy: gross.growth - idle.average · gross.seconds, in J; NaN and
@@ -174,7 +175,7 @@ struct assay__probe_cost {
     double cpu_ns;              /* processor time of a read, mean of the last ones; NaN: unknown */
     double interval_s;          /* how often it is read now */
     bool blocked;               /* given up */
-    const char *reason;         /* of the probe: why it has no available channel; "" */
+    const char *reason;         /* why the probe has no available channel; "" */
 };
 size_t assay__sampler_probe_count(const struct assay__sampler *sampler);
 void assay__sampler_probe_cost(struct assay__sampler *sampler, size_t index,

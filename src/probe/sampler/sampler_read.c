@@ -1,8 +1,8 @@
 /* sampler_read.c - the sampler's reading: which probe is due, one reading thread and a watchdog.
- * The reader says under the lock which probe it is about to read; the watchdog (while calibrating:
- * the caller) leaves it behind when that takes longer than the limit, by raising the generation: a
- * reader of an older generation finds that out under the lock, touches nothing and ends. Ticks are
- * at fixed times from the start: a late one does not shift the rest. */
+ * The reader records under the lock which probe it is about to read; the watchdog (or, while
+ * calibrating, the caller) abandons it if that takes longer than the limit, by incrementing the
+ * generation: a reader of an older generation notices this under the lock, changes nothing and
+ * ends. Ticks are at fixed times from the start: a late one does not shift the others. */
 #include "probe/sampler/sampler_state.h"
 
 #include "base/clock.h"
@@ -12,21 +12,21 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SLICE_NS 50000000u    /* the longest sleep that nothing can end */
+#define SLICE_NS 50000000u    /* the longest sleep that cannot be interrupted */
 #define POLL_LEAST_NS 2000000 /* poll counts in milliseconds */
 #define POLL_MOST_MS 1000
-#define COARSE_NS 20000000u /* of longer intervals a millisecond is little */
-#define WATCH_NS 250000000u /* the watchdog looks so often, or four times in the limit */
-#define CHEAP_NS 50000      /* a read that takes no more is never held back */
-#define COSTS_NEEDED 4      /* reads before their cost is believed */
+#define COARSE_NS 20000000u /* a millisecond is negligible in longer intervals */
+#define WATCH_NS 250000000u /* the watchdog checks this often, or four times within the limit */
+#define CHEAP_NS 50000      /* a read that takes no more is never delayed */
+#define COSTS_NEEDED 4      /* reads before their cost is trusted */
 #define COSTS_MEAN 16       /* reads in its moving mean */
-#define WAIT_NS 1000000u    /* how often the caller looks whether calibrating is over */
+#define WAIT_NS 1000000u    /* how often the caller checks whether calibration has ended */
 
 /* --- one reading ------------------------------------------------------------------------------ */
 
 enum keep { KEEP_NEVER, KEEP_STRIDE, KEEP_ALWAYS };
 
-/* Under the lock: the readings of a probe into its tracks and columns. */
+/* Under the lock: adds the readings of a probe to its tracks and columns. */
 static void take(struct assay__sampler *sampler, struct assay__sampled_probe *probe,
                  uint64_t time_ns, enum keep keep)
 {
@@ -59,7 +59,7 @@ static uint64_t cpu_of(const struct assay__sampler *sampler)
     return sampler->clock.cpu_ns(sampler->clock.context);
 }
 
-/* Reads one probe. False: this thread was left behind meanwhile and must end. */
+/* Reads one probe. False: this thread was abandoned meanwhile and must end. */
 static bool sweep_probe(struct assay__sampler *sampler, size_t index, unsigned generation,
                         enum keep keep)
 {
@@ -75,7 +75,7 @@ static bool sweep_probe(struct assay__sampler *sampler, size_t index, unsigned g
     pthread_mutex_unlock(&sampler->lock);
     if (lost) return false;
     if (skip) return true;
-    /* Time on the wall bounds processor time: what is quick needs no second clock. */
+    /* Wall time bounds processor time: a quick read needs no second clock. */
     bool timed = probe->costs < COSTS_NEEDED || probe->last_ns > CHEAP_NS / 2 ||
                  probe->cpu_ns > CHEAP_NS / 2.0;
     uint64_t cpu_ns = timed ? cpu_of(sampler) : 0;
@@ -108,7 +108,7 @@ static bool is_dear(const struct assay__sampler *sampler, const struct assay__sa
     return probe->interval_ns > sampler->interval_ns;
 }
 
-/* Under the lock: every probe's own interval from what its reads cost, max(interval, cost /
+/* Under the lock: sets every probe's own interval from the cost of its reads, max(interval, cost /
  * share). */
 static void set_intervals(struct assay__sampler *sampler)
 {
@@ -125,7 +125,7 @@ static void set_intervals(struct assay__sampler *sampler)
 }
 
 /* Reads what is due, or all; expensive probes after the others. cpu_mark_ns: the thread's processor
- * time that was already booked. */
+ * time that was already accounted for. */
 static bool sweep(struct assay__sampler *sampler, unsigned generation, enum keep keep, bool all,
                   uint64_t *cpu_mark_ns)
 {
@@ -137,9 +137,9 @@ static bool sweep(struct assay__sampler *sampler, unsigned generation, enum keep
             if (dear && !all && now_ns < probe->due_ns) continue;
             if (!sweep_probe(sampler, i, generation, keep)) return false;
             if (!dear) continue;
-            /* Due times keep their rhythm, as ticks do not fall on them. A read out of turn is paid
-             * for: the one that was due is left out, unless that would leave more than two
-             * intervals without any. */
+            /* Due times keep their rhythm, since ticks do not coincide with them. An extra read
+             * replaces the next one that is due, unless that would leave more than two intervals
+             * without any. */
             uint64_t latest_ns = probe->begin_ns + 2 * probe->interval_ns;
             probe->due_ns += probe->interval_ns;
             if (probe->due_ns <= probe->begin_ns)
@@ -194,7 +194,7 @@ void assay__sampler_nudge(struct assay__sampler *sampler)
 
 enum wake { WAKE_STOP, WAKE_TICK, WAKE_NUDGE };
 
-/* Sleeps until it is time, or until somebody wakes it. To the millisecond is enough for long
+/* Sleeps until it is time, or until it is woken. Millisecond precision is enough for long
  * intervals. */
 static enum wake sleep_until(struct assay__sampler *sampler, uint64_t until_ns, unsigned generation)
 {
@@ -241,11 +241,11 @@ static void sample(struct assay__sampler *sampler, unsigned generation)
         sampler->late += missed;
         pthread_mutex_unlock(&sampler->lock);
     }
-    /* The end of the last window: a sample taken after it. */
+    /* A sample after the end of the last window. */
     sweep(sampler, generation, KEEP_ALWAYS, true, &cpu_mark_ns);
 }
 
-/* Reads each probe at most every max(interval, 2 x its processor time), until the time is over. */
+/* Reads each probe at most every max(interval, 2 x its processor time), until the time is up. */
 static void calibrate(struct assay__sampler *sampler, unsigned generation)
 {
     for (;;) {
@@ -285,7 +285,7 @@ static void *reader_main(void *argument)
     return NULL;
 }
 
-/* Under the lock: starts a reader of the present generation. */
+/* Under the lock: starts a reader of the current generation. */
 static int reader_start(struct assay__sampler *sampler)
 {
     sampler->reader_done = false;
@@ -296,7 +296,7 @@ static int reader_start(struct assay__sampler *sampler)
     return ASSAY_ENOMEM;
 }
 
-/* Under the lock: leaves a reader behind that is stuck in a probe. True: it was stuck. */
+/* Under the lock: abandons a reader that is stuck in a probe. True: it was stuck. */
 static bool abandon_stuck(struct assay__sampler *sampler)
 {
     uint64_t now_ns = assay__sampler_now(sampler);
@@ -331,7 +331,7 @@ static void *watchdog_main(void *argument)
     pthread_mutex_lock(&sampler->lock);
     while (!sampler->stopping) {
         if (sampler->real_time) {
-            struct timespec until; /* the condition's clock; when it is set, a look comes late */
+            struct timespec until; /* the condition's clock; if it is changed, a check is late */
             clock_gettime(CLOCK_REALTIME, &until);
             until.tv_nsec += (long)slice_ns;
             until.tv_sec += until.tv_nsec / 1000000000;
@@ -342,7 +342,7 @@ static void *watchdog_main(void *argument)
             sampler->clock.sleep_ns(sampler->clock.context, slice_ns);
             pthread_mutex_lock(&sampler->lock);
         }
-        /* Without memory for a new thread the sampling ends here; what was read stays. */
+        /* If a new thread cannot be started, sampling ends here; what was read is kept. */
         if (!sampler->stopping && abandon_stuck(sampler)) reader_start(sampler);
     }
     sampler->cpu_ns += cpu_of(sampler);
@@ -405,9 +405,9 @@ void assay__sampler_calibrate(struct assay__sampler *sampler, uint64_t duration_
     sampler->lost_ns = 0;
     int code = reader_start(sampler);
     pthread_mutex_unlock(&sampler->lock);
-    /* A reader that is stuck is left behind, and another goes on. */
+    /* A stuck reader is abandoned, and another one continues. */
     for (bool waiting = code == 0; waiting;) {
-        assay__sleep_ns(WAIT_NS); /* never the script's time: that is the reader's */
+        assay__sleep_ns(WAIT_NS); /* never the scripted time, which belongs to the reader */
         pthread_mutex_lock(&sampler->lock);
         waiting = !sampler->reader_done;
         if (waiting && abandon_stuck(sampler)) waiting = reader_start(sampler) == 0;
@@ -420,7 +420,8 @@ void assay__sampler_calibrate(struct assay__sampler *sampler, uint64_t duration_
     sampler->calibrate_each_ns = 0;
     double elapsed_s = (double)(elapsed_ns - sampler->lost_ns) * 1e-9;
     for (size_t i = 0; i < sampler->track_count; i++) {
-        /* The sleep is not the whole rhythm: what counts is how often each was really read. */
+        /* The actual interval is longer than the sleep: what matters is how often each was really
+         * read. */
         uint64_t reads = sampler->probes[sampler->tracks[i].probe].calibration_reads;
         if (reads) assay__track_calibrated(&sampler->tracks[i], elapsed_s / (double)reads);
     }

@@ -12,7 +12,7 @@
 
 /* --- changes ---------------------------------------------------------------------------------- */
 
-/* What the gaps say alone, without an earlier calibration. */
+/* The period from the gaps alone, without an earlier calibration. */
 static double period_seen(const struct assay__track *track, double interval_s, bool *is_bound)
 {
     double sorted[SAMPLER_GAPS], sum = 0;

@@ -1,6 +1,6 @@
-/* sampler_window.c - questions about a window of time: growth of counters, trapezoids of gauges,
- * the update period and the marks of sampler.h. Ends of a window lie between two readings, taken as
- * a straight line; where one of the two is missing there is no answer. */
+/* sampler_window.c - queries about a window of time: growth of counters, trapezoids of gauges, the
+ * update period and the marks of sampler.h. Values at the ends of a window are interpolated
+ * linearly between two readings; if one of the two is missing, there is no value. */
 #include "probe/sampler/sampler_state.h"
 
 #include "base/text.h"
@@ -12,7 +12,7 @@
 
 #define PERIODS_NEEDED 10
 #define STILL_READINGS 3 /* that repeat the one before */
-/* less is no loss, and what writes a file may have to wait for a CPU */
+/* shorter gaps are not a loss: whatever writes the file may have to wait for a CPU */
 #define STILL_LEAST_S 0.25
 
 struct column {
@@ -63,7 +63,7 @@ static void refuse(struct assay__window *window, const char *format, ...)
 
 /* --- the line through the readings ------------------------------------------------------------ */
 
-/* Index of the first reading at or after time_ns; count: none. */
+/* Index of the first reading at or after time_ns; `count` if there is none. */
 static size_t first_at(const struct column *column, uint64_t time_ns)
 {
     size_t low = 0, high = column->count;
@@ -94,7 +94,7 @@ static double value_at(const struct column *column, uint64_t time_ns)
     return column->values[after - 1] + part * (column->values[after] - column->values[after - 1]);
 }
 
-/* Whether the readings reach around the window; the reason otherwise. */
+/* Whether the readings cover the window; the reason if not. */
 static bool covered(const struct column *column, uint64_t begin_ns, uint64_t end_ns,
                     const struct assay__track *track, struct assay__window *window)
 {
@@ -127,7 +127,7 @@ static void window_gauge(const struct column *column, uint64_t begin_ns, uint64_
         double next = column->values[i];
         failed += isnan(next);
         integral += (value + next) / 2 * seconds_between(time_ns, column->times_ns[i]);
-        window->least = fmin(window->least, next); /* fmin ignores the NaN it begins with */
+        window->least = fmin(window->least, next); /* fmin ignores the initial NaN */
         window->greatest = fmax(window->greatest, next);
         value = next;
         time_ns = column->times_ns[i];
@@ -188,7 +188,7 @@ static bool quantity_is(const struct assay__track *track, const char *list)
     return assay__text_is_one_of(track->channel->quantity, list);
 }
 
-/* Constant zero, as sampler.h has it. */
+/* Constant zero, as described in sampler.h. */
 static void doubt_zero(const struct assay__track *track, bool load, struct assay__window *window)
 {
     if (!window->available || window->growth != 0) return;
@@ -202,8 +202,8 @@ static void doubt_zero(const struct assay__track *track, bool load, struct assay
     }
 }
 
-/* Standing still, as sampler.h has it. The stretch may have begun before the window and may go on
- * after it. */
+/* Standing still, as described in sampler.h. The period may have begun before the window and may
+ * continue after it. */
 static void doubt_still(const struct column *column, uint64_t begin_ns, uint64_t end_ns,
                         const struct assay__track *track, double period_s, bool is_bound,
                         struct assay__window *window)
@@ -280,8 +280,8 @@ void assay__sampler_window(struct assay__sampler *sampler, size_t index, uint64_
 
 /* --- energy ----------------------------------------------------------------------------------- */
 
-/* The first channel of the rail and quantity that has an answer; else the last
- * refusal stays in `window`. */
+/* The first channel of the rail and quantity that has a value; otherwise the last refusal stays in
+ * `window`. */
 static bool energy_of(struct assay__sampler *sampler, const char *rail, const char *quantity,
                       uint64_t begin_ns, uint64_t end_ns, bool load, struct assay__window *window)
 {

@@ -134,7 +134,7 @@ void assay__datum_print(struct assay__buf *out, const struct assay__datum *value
     if (value->state == ASSAY_PUBLISHED) assay__buf_puts(out, " (published)");
 }
 
-/* --- numbers as people read them -------------------------------------------------------------- */
+/* --- human-readable numbers ------------------------------------------------------------------- */
 
 const char *assay__plural(double count)
 {

@@ -32,7 +32,7 @@ void assay__scale_label(const struct assay__scale *scale, double tick, char *out
  *  included); false: no value. */
 bool assay__figure_range(const struct assay__figure *figure, bool of_x, double *low, double *high);
 
-/* --- what the two forms of a kind of figure share --------------------------------------------- */
+/* --- shared by the two forms of a figure ------------------------------------------------------ */
 
 /** Waterfall: a total, or a change with its sign (figure_text_waterfall.c). */
 struct assay__digits_pair assay__figure_step(const struct assay__figure *figure, size_t row);

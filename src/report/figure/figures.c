@@ -198,7 +198,7 @@ void assay__sketch_mark(struct assay__sketch *sketch, bool vertical, double at, 
     marks[f->mark_count++] = (struct assay__figure_mark){vertical, at, text};
 }
 
-/* --- all of a row ----------------------------------------------------------------------------- */
+/* --- a whole row ------------------------------------------------------------------------------ */
 
 /* Appends the parts of one trial or of the profile; 0 also if there are none but the reason is
  * kept. */

@@ -132,7 +132,7 @@ static int plant(struct assay__study *study, struct assay__arena *arena,
     return join_nodes(tree, arena) ? 0 : ASSAY_ENOMEM;
 }
 
-/* --- what is open at first -------------------------------------------------------------------- */
+/* --- what is initially open ------------------------------------------------------------------- */
 
 static bool has_groups(const struct assay__graph_tree *tree, const struct assay__graph_node *node)
 {

@@ -12,9 +12,8 @@
 #define ASSAY__GRAPH_WIDTH 172.0 /* of a box */
 #define ASSAY__GRAPH_LAYER 22.0  /* height of a layer */
 #define ASSAY__GRAPH_GROUP 38.0  /* height of a closed group */
-#define ASSAY__GRAPH_CHIP                                                                         \
-    15.0                       /* the line above or below a box with inputs, outputs of the model \
-                                */
+/* the line above or below a box with inputs, outputs of the model */
+#define ASSAY__GRAPH_CHIP 15.0
 #define ASSAY__GRAPH_HEAD 20.0 /* of an open group */
 #define ASSAY__GRAPH_PAD 12.0  /* between its sides and its contents */
 #define ASSAY__GRAPH_PORT 8.0  /* width of the place where a line enters or leaves */

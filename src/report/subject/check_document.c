@@ -101,7 +101,7 @@ static void add_verdict(struct assay__doc *doc, const struct assay__check *check
             doc, "The list of devices shows which can be queried here, and what the others lack.");
 }
 
-/* --- what was asked --------------------------------------------------------------------------- */
+/* --- what was requested ----------------------------------------------------------------------- */
 
 static void add_model(struct assay__doc *doc, const struct assay__check *check)
 {

@@ -18,7 +18,7 @@ const char *assay__doc_op(struct assay__doc *doc, const char *domain, const char
     return assay__doc_take(doc, &text);
 }
 
-/* --- what must be said first ------------------------------------------------------------------ */
+/* --- what comes first ------------------------------------------------------------------------- */
 
 static void add_alerts(struct assay__doc *doc, const struct assay__inspect *inspect)
 {

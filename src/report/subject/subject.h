@@ -62,7 +62,7 @@ void assay__add_brief(struct assay__doc *doc, const struct assay__trial *trial, 
 int assay__report_document(struct assay__study *study, const struct assay_report_options *options,
                            struct assay__doc **doc, struct assay_error *error);
 
-/* --- findings: of a kept profile and of `assay advise` (finding_list.c) ----------------------- */
+/* --- findings: of a saved profile and of `assay advise` (finding_list.c) ---------------------- */
 
 #define ASSAY__FINDING_COLUMNS 23
 extern const struct assay__column assay__finding_columns[ASSAY__FINDING_COLUMNS];
@@ -97,7 +97,7 @@ struct assay__fault {
  */
 void assay__point_faults(struct assay__doc *doc, const struct assay__fault *faults, size_t count);
 
-/* --- what a trial is judged to be (review_page.c) --------------------------------------------- */
+/* --- the judgement of a trial (review_page.c) ------------------------------------------------- */
 
 #define ASSAY__REQUIREMENT_COLUMNS 15
 extern const struct assay__column assay__requirement_columns[ASSAY__REQUIREMENT_COLUMNS];

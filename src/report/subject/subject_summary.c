@@ -91,7 +91,7 @@ static void add_alerts(struct assay__doc *doc, const struct assay_profile *profi
         add_failure(doc, profile, first[i], alike[i]);
 }
 
-/* --- the answer ------------------------------------------------------------------------------- */
+/* --- the result ------------------------------------------------------------------------------- */
 
 static void add_answer(struct assay__doc *doc, struct assay__study *study,
                        const struct assay__trial *trial)

@@ -28,7 +28,7 @@ struct walk {
     struct assay__buf pictures, rest;
 };
 
-/* --- numbers with where they come from -------------------------------------------------------- */
+/* --- numbers with their source ---------------------------------------------------------------- */
 
 /* Text, or a sentence, between two pieces of markup. */
 static void put(struct walk *w, const char *before, const char *text, const char *after)

@@ -84,7 +84,7 @@ struct assay__trial *assay__arm_trial(const struct assay__arm *arm);
 const struct assay__outcome *assay__arm_outcomes(const struct assay__arm *arm, size_t *count);
 bool assay__arm_interrupted(const struct assay__arm *arm);
 
-/* --- between its files ------------------------------------------------------------------------ */
+/* --- shared by its files ---------------------------------------------------------------------- */
 
 /** Reads or builds the model of the options, plans the workload and adds the model's description to
  * the profile, unless it is already there. */

@@ -667,7 +667,7 @@ static void end_worker(struct conversation *talk, struct assay__child *child, FI
     }
 }
 
-/* --- the conversation ------------------------------------------------------------------------- */
+/* --- the dialogue ----------------------------------------------------------------------------- */
 
 static int converse(struct conversation *talk)
 {

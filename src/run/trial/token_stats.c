@@ -26,7 +26,7 @@ static void bad(struct assay_error *error, const char *what)
     assay_error_set(error, ASSAY_EFORMAT, "worker sent %s", what);
 }
 
-/* --- hearing ---------------------------------------------------------------------------------- */
+/* --- messages from the worker ----------------------------------------------------------------- */
 
 void assay__tokens_hear(struct assay__tokens *tokens, int64_t asked, const struct assay__json *json,
                         struct assay_error *error)

@@ -280,7 +280,7 @@ int assay__worker_counters_run(struct assay__worker_counters *counters,
     return code;
 }
 
-/* --- telling ---------------------------------------------------------------------------------- */
+/* --- messages --------------------------------------------------------------------------------- */
 
 void assay__worker_counters_write(const struct assay__worker_counters *counters,
                                   struct assay__json_writer *out)
