@@ -26,7 +26,7 @@ struct report_options {
 #define AT(member) offsetof(struct report_options, member)
 
 /* Those of a profile's subjects, of several profiles, and of a timeline. */
-#define ASSAY__REPORT_TABLES                                  \
+#define ASSAY__REPORT_TABLES \
     ("runs|differences" ASSAY__SUBJECTS(ASSAY__SUBJECT_TABLES_OF) "|" ASSAY__EXPLAIN_OWN_TABLES)
 
 static const struct assay__option options[] = {
@@ -170,8 +170,7 @@ static int report_diff(const struct assay__invocation *invocation, const struct 
     bool timelines = !code && count == 2 && are_timelines(profiles, count);
     if (!code && !timelines) code = assay__diff(inputs, count, arena, &diff, &error);
     if (timelines)
-        code = assay__explain_profiles_report(inputs[0].name, inputs[1].name, &view, &out,
-                                              &error);
+        code = assay__explain_profiles_report(inputs[0].name, inputs[1].name, &view, &out, &error);
     else if (!code && (o->svg || o->chart))
         code = assay__report_diff_figure(&diff, o->svg ? o->svg : o->chart,
                                          o->svg ? NULL : &o->render, o->output != NULL, &out,

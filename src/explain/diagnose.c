@@ -15,7 +15,7 @@
 #define LEAST_STARVED 0.20
 #define LEAST_LAUNCHES 0.30
 #define LEAST_TALKING 0.15 /* of communication: none of the diagnoses, but not nothing either */
-#define LEAST_SLOW 0.15 /* of what better kernels would gain: half of the slow ones' time */
+#define LEAST_SLOW 0.15    /* of what better kernels would gain: half of the slow ones' time */
 #define SLOW_GAIN 0.5
 
 #define BUSY 0.80 /* the guide: a device that is used well */
@@ -33,8 +33,8 @@
 
 struct scores {
     double utilization, compute, launches, transfers, syncs, starved, unseen, waiting, talking;
-    double slow, fast;  /* of kernel time */
-    double slow_gain;   /* of the devices' time */
+    double slow, fast; /* of kernel time */
+    double slow_gain;  /* of the devices' time */
     enum assay__diagnosis_id best;
     double best_share;
 };

@@ -99,13 +99,13 @@ static void say(struct assay__explain_diff *d)
         d->why = "";
         return;
     }
-    d->verdict = assay__arena_text(d->arena, "%s is %s %s: %s before, %s after.", what,
-                                   assay__scaled(fabs(ratio - 1), "ratio").text,
-                                   ratio < 1 ? "shorter" : "longer",
-                                   assay__scaled(d->before_s, "s").text,
-                                   assay__scaled(d->after_s, "s").text);
-    d->why = assay__arena_text(d->arena, "The largest part of it is %s: %s before, %s after. "
-                                         "Before: %s; after: %s.",
+    d->verdict = assay__arena_text(
+        d->arena, "%s is %s %s: %s before, %s after.", what,
+        assay__scaled(fabs(ratio - 1), "ratio").text, ratio < 1 ? "shorter" : "longer",
+        assay__scaled(d->before_s, "s").text, assay__scaled(d->after_s, "s").text);
+    d->why = assay__arena_text(d->arena,
+                               "The largest part of it is %s: %s before, %s after. "
+                               "Before: %s; after: %s.",
                                part->title, assay__scaled(part->before_s, "s").text,
                                assay__scaled(part->after_s, "s").text, diagnosis_of(d->before),
                                diagnosis_of(d->after));

@@ -318,12 +318,12 @@ void assay__find_host_steps(struct assay__explain *x, struct assay__step_list *l
     free(of);
     for (size_t i = 0; best < texts && i < events->count; i++)
         if (events->kind[i] == ASSAY__EVENT_RANGE && events->name[i] == best)
-            add(x, list, (struct assay__step){
-                             .start_ns = events->start_ns[i],
-                             .end_ns = assay__event_end_ns(events, i),
-                             .name = assay__arena_text(x->arena, "%s %zu",
-                                                       assay__event_name(events, i),
-                                                       list->count + 1)});
+            add(x, list,
+                (struct assay__step){.start_ns = events->start_ns[i],
+                                     .end_ns = assay__event_end_ns(events, i),
+                                     .name = assay__arena_text(x->arena, "%s %zu",
+                                                               assay__event_name(events, i),
+                                                               list->count + 1)});
     if (list->count) list->by = "annotations of one name";
 }
 

@@ -10,8 +10,9 @@
 #include <assay/report.h>
 
 /* Tables that CSV shows: those that only a timeline has, and all of them. */
-#define ASSAY__EXPLAIN_OWN_TABLES                                                              \
-    "kernels|losses|idle|host|functions|scenarios|devices|streams|gaps|transfers|synchronisations|ranks" \
+#define ASSAY__EXPLAIN_OWN_TABLES                                                  \
+    "kernels|losses|idle|host|functions|scenarios|devices|streams|gaps|transfers|" \
+    "synchronisations|ranks"                                                       \
     "|what-if|critical-path|changes"
 #define ASSAY__EXPLAIN_TABLES ASSAY__EXPLAIN_OWN_TABLES "|findings|operators|steps"
 

@@ -41,7 +41,8 @@ static bool put_recorded(struct results *r)
     if (!events->source_count || strcmp(events->sources[0].clock, ASSAY__IMPORT_CLOCK_UNIX) != 0)
         return false;
     time_t seconds = (time_t)(r->x->timeline->first_ns / 1000000000);
-    if (seconds <= 0 || !gmtime_r(&seconds, &parts) || !strftime(text, sizeof text, "%Y-%m-%d", &parts))
+    if (seconds <= 0 || !gmtime_r(&seconds, &parts) ||
+        !strftime(text, sizeof text, "%Y-%m-%d", &parts))
         return false;
     assay__buf_puts(r->out, text);
     return true;
@@ -239,8 +240,7 @@ static void put_kpis(struct results *r)
     put_row(r, "Avg Kernel Time", value_of(r, "gpu.kernel_mean"), "s", "");
     put_row(r, "Avg Gap Time", value_of(r, "gpu.gap_mean"), "s", "<1 µs");
     put_row(r, "Operation Throughput (kernels)", value_of(r, "gpu.kernels") / span_s, "1/s", "");
-    if (x->steps.count > 1)
-        put_row(r, "Steps", 1e9 / (double)x->steps.time.median_ns, "1/s", "");
+    if (x->steps.count > 1) put_row(r, "Steps", 1e9 / (double)x->steps.time.median_ns, "1/s", "");
     put_row(r, "Memory BW (host and device)", value_of(r, "gpu.copy_bandwidth"), "B/s", "");
 }
 

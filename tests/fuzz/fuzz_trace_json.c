@@ -1,6 +1,6 @@
-/* fuzz_trace_json.c - any bytes as Chrome trace JSON: with the importer of Kineto, with that of ONNX
- * Runtime where they begin as an array, and as a file whose format has to be recognised where they
- * begin as a compressed one. */
+/* fuzz_trace_json.c - any bytes as Chrome trace JSON: with the importer of Kineto, with that of
+ * ONNX Runtime where they begin as an array, and as a file whose format has to be recognised where
+ * they begin as a compressed one. */
 #include "fuzz_import.h"
 
 #include "import/importers.h"

@@ -28,11 +28,10 @@ void assay__explain_diff_json(const struct assay__explain_diff *d, struct assay_
                            json_number("after_ms", d->parts[i].after_s * 1e3));
     for (ASSAY__JSON_EACH(i, &w, "kernels", d->kernel_count)) {
         const struct assay__diff_kernel *k = &d->kernels[i];
-        assay__json_record(&w, NULL, json_string("name", k->name),
-                           json_number("before_count", k->before_count),
-                           json_number("after_count", k->after_count),
-                           json_number("before_us", k->before_s * 1e6),
-                           json_number("after_us", k->after_s * 1e6));
+        assay__json_record(
+            &w, NULL, json_string("name", k->name), json_number("before_count", k->before_count),
+            json_number("after_count", k->after_count), json_number("before_us", k->before_s * 1e6),
+            json_number("after_us", k->after_s * 1e6));
     }
     assay__json_tail(&w);
 }

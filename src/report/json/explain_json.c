@@ -148,13 +148,11 @@ static void put_functions(struct assay__json_writer *w, const struct assay__expl
 {
     for (ASSAY__JSON_EACH(i, w, "functions", x->function_count)) {
         const struct assay__host_function *f = &x->functions[i];
-        assay__json_record(w, NULL, json_string("name", text(x, f->name)),
-                           json_string("type", f->type),
-                           json_string("kind",
-                                       assay__event_kind_name((enum assay__event_kind)f->kind)),
-                           json_integer("count", (int64_t)f->count),
-                           json_number("self_ms", ms(f->self_ns)),
-                           json_number("total_ms", ms(f->total_ns)));
+        assay__json_record(
+            w, NULL, json_string("name", text(x, f->name)), json_string("type", f->type),
+            json_string("kind", assay__event_kind_name((enum assay__event_kind)f->kind)),
+            json_integer("count", (int64_t)f->count), json_number("self_ms", ms(f->self_ns)),
+            json_number("total_ms", ms(f->total_ns)));
     }
 }
 

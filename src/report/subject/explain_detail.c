@@ -415,8 +415,8 @@ static void add_path(struct assay__doc *doc, const struct assay__explain *x)
 void assay__add_explain_detail(struct assay__doc *doc, const struct assay__explain *x)
 {
     void (*details[])(struct assay__doc *, const struct assay__explain *) = {
-        add_steps, add_scenarios, add_transfers, add_syncs, add_host, add_operators,
-        add_functions, add_gaps};
+        add_steps, add_scenarios, add_transfers, add_syncs,
+        add_host,  add_operators, add_functions, add_gaps};
     static void (*const evidence[])(struct assay__doc *, const struct assay__explain *) = {
         add_what_if, add_path, add_devices, add_streams};
     if (!x->device_count) { /* then this is all there is */

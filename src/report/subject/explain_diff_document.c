@@ -68,9 +68,9 @@ static struct assay__datum cell_of(struct assay__doc *doc, const struct assay_me
 
 static void add_metrics(struct assay__doc *doc, const struct assay__explain_diff *d)
 {
-    static const char *const names[] = {"gpu.utilization", "gpu.launch_efficiency", "gpu.kernels",
-                                        "gpu.kernel_mean", "gpu.gaps",              "gpu.gap_mean",
-                                        "gpu.copies",      "gpu.transfers"};
+    static const char *const names[] = {
+        "gpu.utilization", "gpu.launch_efficiency", "gpu.kernels", "gpu.kernel_mean",
+        "gpu.gaps",        "gpu.gap_mean",          "gpu.copies",  "gpu.transfers"};
     if (!d->before->device_count || !d->after->device_count) return;
     struct assay_metrics *before = assay__gpu_metrics(d->before, 0);
     struct assay_metrics *after = assay__gpu_metrics(d->after, 0);

@@ -163,8 +163,8 @@ static const struct assay__column idle_columns[] = {
     {.key = "ns", .unit = ASSAY__UNIT_COUNT},
 };
 
-static void add_idle_row(struct assay__table *t, const struct assay__explain_device *d, int c, int h,
-                         unsigned flags)
+static void add_idle_row(struct assay__table *t, const struct assay__explain_device *d, int c,
+                         int h, unsigned flags)
 {
     int64_t ns = d->idle[c][h];
     if (ns <= 0) return;
