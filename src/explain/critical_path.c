@@ -8,7 +8,9 @@
 #include <stdlib.h>
 
 #define CLOCKS_NS 2000 /* as in idle.c */
-#define LOOK_BACK 64   /* pieces of work before an instant that may have ended last */
+/* Pieces of work before an instant that may have ended last: for each stream, and at most. */
+#define LOOK_BACK 8
+#define LOOK_BACK_MOST 64
 
 struct walk {
     struct assay__explain *x;
@@ -37,11 +39,14 @@ static size_t ended_before(const struct walk *w, size_t place, int64_t at_ns)
     const struct assay__events *events = w->x->events;
     size_t best = SIZE_MAX;
     int64_t best_ns = INT64_MIN;
-    for (size_t seen = 0; place-- > 0 && seen < LOOK_BACK; seen++) {
+    size_t most = LOOK_BACK * w->of->track_count;
+    if (most > LOOK_BACK_MOST) most = LOOK_BACK_MOST;
+    for (size_t seen = 0; place-- > 0 && seen < most; seen++) {
         int64_t end_ns = assay__event_end_ns(events, w->of->work[place]);
         if (end_ns > at_ns || end_ns <= best_ns) continue;
         best_ns = end_ns;
         best = place;
+        if (w->of->track_count == 1) break; /* in one stream those before it ended earlier */
     }
     return best;
 }

@@ -7,22 +7,15 @@
 const int64_t assay__gap_bin_ns[ASSAY__GAP_BINS] = {1000,    5000,     20000,    100000,
                                                     1000000, 10000000, INT64_MAX};
 
-static int compare_ns(const void *a, const void *b)
-{
-    const int64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 struct assay__durations assay__durations_of(int64_t *values, size_t count)
 {
     struct assay__durations found = {.count = count};
-    if (!count) return found;
-    qsort(values, count, sizeof *values, compare_ns);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         found.total_ns += values[i];
-    found.median_ns = values[(count - 1) / 2];
-    found.p90_ns = values[(size_t)((double)(count - 1) * 0.9)];
-    found.max_ns = values[count - 1];
+        if (values[i] > found.max_ns) found.max_ns = values[i];
+    }
+    found.median_ns = assay__median_ns(values, count);
+    found.p90_ns = assay__nth_ns(values, count, (size_t)((double)count * 0.9));
     return found;
 }
 
@@ -154,7 +147,8 @@ static void add_outside(struct assay__explain *x)
         last_ns[i] = INT64_MIN;
     }
     for (size_t i = 0; i < events->count; i++) {
-        if (events->kind[i] < ASSAY__EVENT_LAUNCH || events->kind[i] > ASSAY__EVENT_CPU) continue;
+        uint8_t kind = assay__placed_kind(events, i);
+        if (kind < ASSAY__EVENT_LAUNCH || kind > ASSAY__EVENT_CPU) continue;
         uint32_t rank = t->track_rank[events->track[i]];
         int64_t end_ns = assay__event_end_ns(events, i);
         if (events->start_ns[i] < first_ns[rank]) first_ns[rank] = events->start_ns[i];

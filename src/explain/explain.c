@@ -35,6 +35,25 @@ static void sum_losses(struct assay__explain *x)
     sum_communication(x);
 }
 
+/* Times of several centuries, or so many long ones that their sum is: nothing real, and sums of them
+ * would not fit. */
+#define TIME_MOST_NS 4000000000000000000 /* since the clock's beginning */
+#define SPAN_MOST_NS 1000000000000000000
+
+static bool can_be_summed(const struct assay__events *events)
+{
+    int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
+    double sum_ns = 0;
+    for (size_t i = 0; i < events->count; i++) {
+        int64_t end_ns = assay__event_end_ns(events, i);
+        if (events->start_ns[i] < first_ns) first_ns = events->start_ns[i];
+        if (end_ns > last_ns) last_ns = end_ns;
+        sum_ns += (double)events->duration_ns[i];
+    }
+    return !events->count || (first_ns >= -TIME_MOST_NS && last_ns <= TIME_MOST_NS &&
+                              last_ns - first_ns <= SPAN_MOST_NS && sum_ns <= SPAN_MOST_NS);
+}
+
 int assay__explain_new(const struct assay__events *events, struct assay__explain **explain,
                        struct assay_error *error)
 {
@@ -48,6 +67,11 @@ int assay__explain_new(const struct assay__events *events, struct assay__explain
     struct assay__arena *arena = assay__arena_new();
     struct assay__explain *x = arena ? assay__arena_alloc(arena, sizeof *x) : NULL;
     *explain = NULL;
+    if (!can_be_summed(events)) {
+        assay__arena_free(arena);
+        return assay_error_set(error, ASSAY_EFORMAT,
+                               "the times of this trace span centuries: they cannot be right");
+    }
     if (x) {
         x->arena = arena;
         x->events = events;

@@ -97,7 +97,7 @@ static void find_long_launches(struct assay__explain *x, const struct rule_text 
         const struct assay__call *call = &t->calls[i];
         int64_t ns = x->events->duration_ns[call->event];
         if (!(call->flags & ASSAY__CALL_WORKS) || call->flags & ASSAY__CALL_COPIES ||
-            ns < 50 * t->call_ns || share(x, ns) < 0.01)
+            ns / 50 < t->call_ns || share(x, ns) < 0.01)
             continue;
         count++;
         sum_ns += ns;
@@ -126,18 +126,17 @@ static struct within within_optimiser(const struct assay__explain *x)
     const struct assay__events *events = x->events;
     const struct assay__timeline *t = x->timeline;
     struct within found = {0};
-    size_t at = 0;
+    size_t at = 0, left = 16 * t->call_count; /* annotations may overlap: of ranks, or without end */
     for (size_t i = 0; i < events->count; i++) {
-        if (events->kind[i] != ASSAY__EVENT_RANGE ||
+        if (assay__placed_kind(events, i) != ASSAY__EVENT_RANGE ||
             strncmp(assay__event_name(events, i), "Optimizer.step", 14) != 0)
             continue;
         int64_t start_ns = events->start_ns[i], end_ns = assay__event_end_ns(events, i);
         int32_t rank = assay__timeline_rank(t, (uint32_t)i);
         found.steps++;
-        while (at < t->call_count && events->start_ns[t->calls[at].event] < start_ns)
-            at++;
-        for (size_t c = at; c < t->call_count && events->start_ns[t->calls[c].event] < end_ns;
-             c++) {
+        while (at < t->call_count && events->start_ns[t->calls[at].event] < start_ns) at++;
+        for (size_t c = at; c < t->call_count && left && events->start_ns[t->calls[c].event] < end_ns;
+             c++, left--) {
             uint32_t work = t->calls[c].work;
             if (work == ASSAY__NO_EVENT || events->kind[work] != ASSAY__EVENT_KERNEL ||
                 assay__timeline_rank(t, work) != rank)
@@ -214,7 +213,7 @@ static void find_pageable(struct assay__explain *x, const struct rule_text *rule
     for (size_t i = 0; i < x->transfer_count; i++)
         if (x->transfers[i].memory == ASSAY__MEMORY_PAGEABLE) {
             count += x->transfers[i].count;
-            bytes += x->transfers[i].bytes;
+            bytes = assay__add_bytes(bytes, x->transfers[i].bytes);
             call_ns += x->transfers[i].call_ns;
         }
     if (!count || share(x, call_ns) < 0.01) return;

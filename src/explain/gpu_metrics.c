@@ -37,7 +37,7 @@ static struct copied copied_by(const struct assay__explain *x, size_t device)
         c.count++;
         if (x->events->bytes[event] <= 0) continue;
         c.sized++;
-        c.bytes += x->events->bytes[event];
+        c.bytes = assay__add_bytes(c.bytes, x->events->bytes[event]);
         c.ns += x->events->duration_ns[event];
     }
     return c;

@@ -68,7 +68,7 @@ static enum assay__host_cause cause_of_stretch(const struct assay__timeline *t,
     case ASSAY__EVENT_SYNC: return cause_of_call(t, top->event);
     case ASSAY__EVENT_RUNTIME:
         if (cause_of_call(t, top->event) == ASSAY__HOST_COPYING) return ASSAY__HOST_COPYING;
-        return (patient || dispatch) && length_ns <= RUNTIME_CALLS * t->call_ns
+        return (patient || dispatch) && length_ns / RUNTIME_CALLS <= t->call_ns
                    ? ASSAY__HOST_LAUNCH
                    : ASSAY__HOST_RUNTIME;
     default: break;
@@ -85,15 +85,26 @@ static enum assay__host_cause cause_of_stretch(const struct assay__timeline *t,
 
 /* --- laying stretches over parts -------------------------------------------------------------- */
 
-/* How much of it the profiler itself took. */
+/* How much of it the profiler itself took. Its intervals are in order of rank and start. */
 static int64_t profiled_ns(const struct asking *a, int64_t start_ns, int64_t end_ns)
 {
+    size_t low = 0, high = a->profiler_count;
+    while (low < high) { /* the first of the rank that ends after the beginning */
+        size_t middle = low + (high - low) / 2;
+        const struct interval *p = &a->profiler[middle];
+        if (p->rank < a->rank || (p->rank == a->rank && p->end_ns <= start_ns))
+            low = middle + 1;
+        else
+            high = middle;
+    }
     int64_t sum_ns = 0;
-    for (size_t i = 0; i < a->profiler_count; i++) {
-        const struct interval *p = &a->profiler[i];
+    for (; low < a->profiler_count && a->profiler[low].rank == a->rank &&
+           a->profiler[low].start_ns < end_ns;
+         low++) {
+        const struct interval *p = &a->profiler[low];
         int64_t from_ns = p->start_ns > start_ns ? p->start_ns : start_ns;
         int64_t to_ns = p->end_ns < end_ns ? p->end_ns : end_ns;
-        if (p->rank == a->rank && to_ns > from_ns) sum_ns += to_ns - from_ns;
+        if (to_ns > from_ns) sum_ns += to_ns - from_ns;
     }
     return sum_ns;
 }
@@ -281,6 +292,27 @@ static bool is_profiler(const char *name)
 
 #define PROFILER_MOST 4096 /* intervals kept: beyond them a trace is about its profiler */
 
+static int compare_intervals(const void *a, const void *b)
+{
+    const struct interval *x = a, *y = b;
+    if (x->rank != y->rank) return x->rank < y->rank ? -1 : 1;
+    return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+}
+
+/* Those of a rank that touch become one: afterwards they are apart from each other. */
+static size_t unite(struct interval *items, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct interval *last = kept ? &items[kept - 1] : NULL;
+        if (!last || last->rank != items[i].rank || items[i].start_ns > last->end_ns)
+            items[kept++] = items[i];
+        else if (items[i].end_ns > last->end_ns)
+            last->end_ns = items[i].end_ns;
+    }
+    return kept;
+}
+
 static struct interval *profiler_times(struct assay__explain *x, size_t *count)
 {
     const struct assay__events *events = x->events;
@@ -294,16 +326,12 @@ static struct interval *profiler_times(struct assay__explain *x, size_t *count)
         any |= is[i] = is_profiler(assay__events_text(events, (uint32_t)i));
     for (size_t i = 0; any && i < events->count && *count < PROFILER_MOST; i++) {
         bool host = events->kind[i] == ASSAY__EVENT_CPU || events->kind[i] == ASSAY__EVENT_OTHER;
-        if (!host || events->name[i] >= texts || !is[events->name[i]]) continue;
-        uint32_t rank = x->timeline->track_rank[events->track[i]];
-        int64_t end_ns = assay__event_end_ns(events, i), start_ns = events->start_ns[i];
-        struct interval *last = *count ? &found[*count - 1] : NULL;
-        if (last && last->rank == rank && start_ns <= last->end_ns) {
-            if (end_ns > last->end_ns) last->end_ns = end_ns;
-        } else {
-            found[(*count)++] = (struct interval){start_ns, end_ns, rank};
-        }
+        if (!host || events->track[i] >= events->track_count || events->name[i] >= texts || !is[events->name[i]]) continue;
+        found[(*count)++] = (struct interval){events->start_ns[i], assay__event_end_ns(events, i),
+                                              x->timeline->track_rank[events->track[i]]};
     }
+    if (*count) qsort(found, *count, sizeof *found, compare_intervals);
+    *count = unite(found, *count);
     return found;
 }
 
@@ -321,6 +349,7 @@ static void keep_names(struct asking *a)
 {
     struct assay__explain *x = a->x;
     size_t texts = assay__events_text_count(x->events), count = x->host_time_count;
+    size_t before = count; /* of other devices: only these can have a name already */
     for (size_t i = 0; i <= texts; i++)
         count += a->name_ns[i] > 0;
     struct assay__host_time *times = assay__arena_array(x->arena, count, sizeof *times);
@@ -331,12 +360,13 @@ static void keep_names(struct asking *a)
         if (a->name_ns[i] <= 0) continue;
         uint32_t name = i < texts ? (uint32_t)i : ASSAY__EVENT_UNKNOWN;
         struct assay__host_time *at = times;
-        while (at < times + x->host_time_count &&
+        while (at < times + before &&
                (at->name != name || at->cause != (enum assay__host_cause)a->name_cause[i]))
             at++;
-        if (at == times + x->host_time_count)
-            times[x->host_time_count++] = (struct assay__host_time){
-                (enum assay__host_cause)a->name_cause[i], name, 0};
+        if (at == times + before) {
+            at = &times[x->host_time_count++];
+            *at = (struct assay__host_time){(enum assay__host_cause)a->name_cause[i], name, 0};
+        }
         at->ns += a->name_ns[i];
     }
     qsort(times, x->host_time_count, sizeof *times, compare_times);

@@ -10,7 +10,7 @@
 #define LEAST_STEPS 3     /* fewer repetitions of launches are a coincidence */
 #define SAME_SHARE 0.75   /* of the intervals between an anchor's occurrences: alike */
 #define COVERED_SHARE 0.5 /* of the launches: within steps */
-#define ANCHORS_MOST 64
+#define ANCHORS_MOST 16
 #define STRIDES_MOST 64
 
 static void add(struct assay__explain *x, struct assay__step_list *list, struct assay__step step)
@@ -60,7 +60,7 @@ static void find_ranges(struct assay__explain *x, int32_t rank, bool (*fits)(con
     for (size_t i = 0; fit && i < texts; i++)
         any |= fit[i] = fits(assay__events_text(events, (uint32_t)i));
     for (size_t i = 0; fit && any && i < events->count; i++) {
-        if (events->kind[i] != ASSAY__EVENT_RANGE || events->name[i] >= texts ||
+        if (assay__placed_kind(events, i) != ASSAY__EVENT_RANGE || events->name[i] >= texts ||
             !fit[events->name[i]] || events->tracks[events->track[i]].rank != rank ||
             events->start_ns[i] < last_ns)
             continue;

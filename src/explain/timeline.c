@@ -31,8 +31,9 @@ bool assay__is_scalar_read(const struct assay__events *events, uint32_t event)
 }
 
 /* Hoare's selection; the middle of three keeps sorted input from being the worst case. */
-static int64_t select_ns(int64_t *v, size_t count, size_t k)
+int64_t assay__nth_ns(int64_t *v, size_t count, size_t k)
 {
+    if (!count) return 0;
     size_t low = 0, high = count - 1;
     while (low < high) {
         int64_t a = v[low], b = v[low + (high - low) / 2], c = v[high];
@@ -58,7 +59,7 @@ static int64_t select_ns(int64_t *v, size_t count, size_t k)
 
 int64_t assay__median_ns(int64_t *values, size_t count)
 {
-    return count ? select_ns(values, count, (count - 1) / 2) : 0;
+    return assay__nth_ns(values, count, (count - 1) / 2);
 }
 
 /* --- tracks and devices ----------------------------------------------------------------------- */
@@ -71,11 +72,12 @@ static void group_by_track(struct assay__timeline *t)
     t->by_track = assay__arena_array(t->arena, events->count, sizeof *t->by_track);
     if (!begin || !t->by_track) return;
     for (size_t i = 0; i < events->count; i++)
-        begin[events->track[i] + 2]++;
+        if (events->track[i] < events->track_count) begin[events->track[i] + 2]++;
     for (size_t i = 2; i < events->track_count + 2; i++)
         begin[i] += begin[i - 1];
     for (size_t i = 0; i < events->count; i++)
-        t->by_track[begin[events->track[i] + 1]++] = (uint32_t)i;
+        if (events->track[i] < events->track_count)
+            t->by_track[begin[events->track[i] + 1]++] = (uint32_t)i;
 }
 
 static int compare_ranks(const void *a, const void *b)
@@ -114,9 +116,11 @@ static int compare_devices(const void *a, const void *b)
 size_t assay__timeline_device_of(const struct assay__timeline *t, uint32_t track)
 {
     const struct assay__track *of = &t->events->tracks[track];
-    for (size_t i = 0; of->kind == ASSAY__TRACK_STREAM && i < t->device_count; i++)
-        if (t->devices[i].rank == of->rank && t->devices[i].device == of->device) return i;
-    return SIZE_MAX;
+    struct assay__timeline_device wanted = {.rank = of->rank, .device = of->device};
+    if (of->kind != ASSAY__TRACK_STREAM || !t->device_count) return SIZE_MAX;
+    const struct assay__timeline_device *found =
+        bsearch(&wanted, t->devices, t->device_count, sizeof wanted, compare_devices);
+    return found ? (size_t)(found - t->devices) : SIZE_MAX;
 }
 
 static size_t work_on_track(const struct assay__timeline *t, uint32_t track)
@@ -127,27 +131,39 @@ static size_t work_on_track(const struct assay__timeline *t, uint32_t track)
     return count;
 }
 
+/* Streams of one device that stand next to each other become it. */
+static void unite_devices(struct assay__timeline *t, size_t streams)
+{
+    for (size_t i = 0; i < streams; i++) {
+        struct assay__timeline_device *last = t->device_count ? &t->devices[t->device_count - 1]
+                                                              : NULL;
+        if (!last || compare_devices(last, &t->devices[i]) != 0) {
+            t->devices[t->device_count++] = t->devices[i];
+            continue;
+        }
+        last->count += t->devices[i].count;
+        last->track_count++;
+        if (!*last->name) last->name = t->devices[i].name;
+    }
+}
+
 /* The devices are those that have work; a stream without any is left out. */
 static void find_devices(struct assay__timeline *t)
 {
     const struct assay__events *events = t->events;
-    size_t tracks = events->track_count;
+    size_t tracks = events->track_count, streams = 0;
     t->devices = assay__arena_array(t->arena, tracks, sizeof *t->devices);
     for (uint32_t track = 0; t->devices && track < tracks; track++) {
         const struct assay__track *of = &events->tracks[track];
         size_t count = of->kind == ASSAY__TRACK_STREAM ? work_on_track(t, track) : 0;
-        if (!count) continue;
-        size_t at = assay__timeline_device_of(t, track);
-        if (at == SIZE_MAX) {
-            at = t->device_count++;
-            t->devices[at].rank = of->rank;
-            t->devices[at].device = of->device;
-        }
-        t->devices[at].count += count;
-        t->devices[at].track_count++;
-        if (of->group) t->devices[at].name = of->group;
+        if (count)
+            t->devices[streams++] = (struct assay__timeline_device){
+                .rank = of->rank, .device = of->device, .count = count, .track_count = 1,
+                .name = of->group ? of->group : ""};
     }
-    if (t->devices) qsort(t->devices, t->device_count, sizeof *t->devices, compare_devices);
+    if (!streams) return;
+    qsort(t->devices, streams, sizeof *t->devices, compare_devices);
+    unite_devices(t, streams);
 }
 
 static void fill_devices(struct assay__timeline *t)
@@ -158,8 +174,7 @@ static void fill_devices(struct assay__timeline *t)
         struct assay__timeline_device *device = &t->devices[i];
         device->work = assay__arena_array(t->arena, device->count, sizeof *device->work);
         device->launch = assay__arena_array(t->arena, device->count, sizeof *device->launch);
-        device->tracks = assay__arena_array(t->arena, device->track_count, sizeof(uint32_t));
-        if (!device->name) device->name = "";
+        device->tracks = assay__arena_array(t->arena, device->track_count, sizeof *device->tracks);
         device->count = device->track_count = 0;
     }
     if (assay__arena_failed(t->arena)) return;
@@ -167,10 +182,11 @@ static void fill_devices(struct assay__timeline *t)
         device_of[track] = assay__timeline_device_of(t, track);
         if (device_of[track] == SIZE_MAX || !work_on_track(t, track)) continue;
         struct assay__timeline_device *device = &t->devices[device_of[track]];
-        ((uint32_t *)(uintptr_t)device->tracks)[device->track_count++] = track;
+        device->tracks[device->track_count++] = track;
     }
     for (size_t i = 0; i < events->count; i++) {
-        size_t at = assay__event_is_work(events, i) ? device_of[events->track[i]] : SIZE_MAX;
+        bool work = assay__placed_kind(events, i) <= ASSAY__EVENT_MEMSET;
+        size_t at = work ? device_of[events->track[i]] : SIZE_MAX;
         if (at != SIZE_MAX) t->devices[at].work[t->devices[at].count++] = (uint32_t)i;
     }
 }
@@ -186,7 +202,7 @@ struct call_table {
 
 static bool is_call(const struct assay__events *events, size_t i)
 {
-    uint8_t kind = events->kind[i];
+    uint8_t kind = assay__placed_kind(events, i);
     return kind == ASSAY__EVENT_LAUNCH || kind == ASSAY__EVENT_SYNC || kind == ASSAY__EVENT_RUNTIME;
 }
 
@@ -268,7 +284,7 @@ static void list_calls(struct assay__timeline *t, const uint8_t *launching)
         if (pass) t->calls = assay__arena_array(t->arena, count, sizeof *t->calls);
         if (pass && !t->calls) return;
         for (size_t i = 0; i < events->count; i++) {
-            uint8_t kind = events->kind[i];
+            uint8_t kind = assay__placed_kind(events, i);
             if (kind != ASSAY__EVENT_LAUNCH && kind != ASSAY__EVENT_SYNC &&
                 !(kind == ASSAY__EVENT_RUNTIME && launching[i / 8] >> (i % 8) & 1))
                 continue;
@@ -330,24 +346,37 @@ static void mark_open(struct assay__timeline *t, const struct assay__nest *nest)
     }
 }
 
-static void find_operators(struct assay__timeline *t, uint32_t track)
+static void enter(struct assay__timeline *t, struct assay__nest *nest, uint32_t event,
+                  struct assay__call *call)
+{
+    assay__nest_close(nest, t->events->start_ns[event]);
+    if (call) {
+        const struct assay__open_event *top = assay__nest_top(nest);
+        call->op = top ? top->inner_op : ASSAY__NO_EVENT;
+        if (!(call->flags & ASSAY__CALL_SYNC)) mark_open(t, nest);
+    }
+    assay__nest_open(nest, t->events, event);
+}
+
+/* All threads at once, in the order of the store: calls are in the same order. */
+static void find_operators(struct assay__timeline *t)
 {
     const struct assay__events *events = t->events;
-    struct assay__nest nest = {0};
-    for (size_t i = t->track_begin[track]; i < t->track_begin[track + 1]; i++) {
-        uint32_t event = t->by_track[i];
-        if (events->kind[event] > ASSAY__EVENT_CPU) continue;
-        assay__nest_close(&nest, events->start_ns[event]);
-        uint32_t place = is_call(events, event) ? assay__timeline_call(t, event) : ASSAY__NO_EVENT;
-        if (place != ASSAY__NO_EVENT) {
-            const struct assay__open_event *top = assay__nest_top(&nest);
-            t->calls[place].op = top ? top->inner_op : ASSAY__NO_EVENT;
-            if (!(t->calls[place].flags & ASSAY__CALL_SYNC)) mark_open(t, &nest);
-        }
-        assay__nest_open(&nest, events, event);
+    struct assay__nest *nests = calloc(events->track_count + 1, sizeof *nests);
+    size_t next = 0;
+    if (!nests) assay__arena_fail(t->arena);
+    for (size_t i = 0; nests && i < events->count; i++) {
+        uint8_t kind = assay__placed_kind(events, i);
+        if (kind < ASSAY__EVENT_LAUNCH || kind > ASSAY__EVENT_CPU) continue;
+        bool calls = next < t->call_count && t->calls[next].event == i;
+        enter(t, &nests[events->track[i]], (uint32_t)i, calls ? &t->calls[next] : NULL);
+        next += calls;
     }
-    if (nest.failed) assay__arena_fail(t->arena);
-    assay__nest_free(&nest);
+    for (size_t i = 0; nests && i < events->track_count; i++) {
+        if (nests[i].failed) assay__arena_fail(t->arena);
+        assay__nest_free(&nests[i]);
+    }
+    free(nests);
 }
 
 /* --- the pace of launching -------------------------------------------------------------------- */
@@ -413,9 +442,9 @@ static void find_extent(struct assay__timeline *t)
     const struct assay__events *events = t->events;
     bool any = false;
     for (size_t i = 0; i < events->count; i++) {
-        uint8_t kind = events->kind[i];
+        uint8_t kind = assay__placed_kind(events, i);
         t->kind_count[kind]++;
-        bool counts = assay__event_is_work(events, i) ||
+        bool counts = kind <= ASSAY__EVENT_MEMSET ||
                       (kind >= ASSAY__EVENT_LAUNCH && kind <= ASSAY__EVENT_CPU);
         if (!counts) continue;
         int64_t end_ns = assay__event_end_ns(events, i);
@@ -439,8 +468,7 @@ struct assay__timeline *assay__timeline_new(const struct assay__events *events,
     if (!assay__arena_failed(arena)) find_devices(t);
     if (!assay__arena_failed(arena)) fill_devices(t);
     if (!assay__arena_failed(arena)) find_calls(t);
-    for (uint32_t track = 0; !assay__arena_failed(arena) && track < events->track_count; track++)
-        find_operators(t, track);
+    if (!assay__arena_failed(arena)) find_operators(t);
     if (!assay__arena_failed(arena)) find_pauses(t);
     if (!assay__arena_failed(arena)) find_pace(t);
     return assay__arena_failed(arena) ? NULL : t;

@@ -18,7 +18,7 @@ struct assay__timeline_device {
     uint32_t *work;   /* events: kernels, copies, memsets; by start */
     uint32_t *launch; /* of each: the place of its call in `calls`, or ASSAY__NO_EVENT */
     size_t count;
-    const uint32_t *tracks; /* its streams, with work, by number */
+    uint32_t *tracks;       /* its streams, with work, by number */
     size_t track_count;
 };
 
@@ -66,6 +66,17 @@ struct assay__timeline *assay__timeline_new(const struct assay__events *events,
 /** The number of the device in `devices` that a track belongs to; SIZE_MAX: none. */
 size_t assay__timeline_device_of(const struct assay__timeline *timeline, uint32_t track);
 
+/** The kind of an event; of one that lies on no track OTHER, which nothing counts. */
+static inline uint8_t assay__placed_kind(const struct assay__events *events, size_t event)
+{
+    return events->track[event] < events->track_count ? events->kind[event]
+                                                      : (uint8_t)ASSAY__EVENT_OTHER;
+}
+/** Bytes, added; the sum stays at the largest number there is. */
+static inline int64_t assay__add_bytes(int64_t sum, int64_t bytes)
+{
+    return bytes > INT64_MAX - sum ? INT64_MAX : sum + bytes;
+}
 /** The place of an event in `calls`, or ASSAY__NO_EVENT. */
 uint32_t assay__timeline_call(const struct assay__timeline *timeline, uint32_t event);
 
@@ -82,6 +93,8 @@ bool assay__is_host_copy(const struct assay__events *events, uint32_t event);
 /** A value that the program reads back: a copy to the host of at most a few numbers. */
 bool assay__is_scalar_read(const struct assay__events *events, uint32_t event);
 
+/** What would be at that place if the values were sorted; they are reordered. 0: there are none. */
+int64_t assay__nth_ns(int64_t *values, size_t count, size_t place);
 /** Median of the values, which are reordered; 0 if there are none. */
 int64_t assay__median_ns(int64_t *values, size_t count);
 

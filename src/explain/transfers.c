@@ -92,7 +92,7 @@ static void add_copy(struct assay__explain *x, const struct covered *kernels, ui
     class->hidden_ns += covered_ns(kernels, start_ns, start_ns + events->duration_ns[copy]);
     if (bytes > 0) {
         class->sized++;
-        class->bytes += bytes;
+        class->bytes = assay__add_bytes(class->bytes, bytes);
         class->small += bytes < SMALL_BYTES;
     }
     if (call == ASSAY__NO_EVENT) return;

@@ -12,9 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STREAMS_MOST 64      /* streams of a device whose work may wait for each other */
-#define CORRELATED_LEAST 0.9 /* of the work: fewer, and there is nothing to replay */
-#define CLOCKS_NS 2000       /* as in idle.c */
+#define STREAMS_MOST 64         /* streams of a device whose work may wait for each other */
+#define RANKS_MOST 256 /* each of them walks all calls */
+#define CORRELATED_LEAST 0.9    /* of the work: fewer, and there is nothing to replay */
+#define CLOCKS_NS 2000          /* as in idle.c */
 
 /* A piece of work: numbers of all devices of a rank in one array, ordered by call, then start. */
 struct item {
@@ -99,7 +100,8 @@ static void run_item(struct replay *r, uint32_t place, int64_t launched_ns)
 static uint32_t waited_for(const struct replay *r, int64_t end_ns)
 {
     uint32_t found = ASSAY__NO_EVENT;
-    for (size_t i = 0; i < r->streams; i++) {
+    size_t streams = r->streams < STREAMS_MOST ? r->streams : STREAMS_MOST;
+    for (size_t i = 0; i < streams; i++) {
         uint32_t item = r->last[i];
         if (item == ASSAY__NO_EVENT || end_of(r, item) > end_ns + CLOCKS_NS) continue;
         if (found == ASSAY__NO_EVENT || end_of(r, item) > end_of(r, found)) found = item;
@@ -216,12 +218,18 @@ static void link_device(struct replay *r, const struct assay__timeline_device *o
     }
 }
 
+/* The streams of a device are in order of their tracks. */
 static size_t stream_of(const struct assay__timeline_device *of, uint32_t track)
 {
-    size_t i = 0;
-    while (of->tracks[i] != track)
-        i++;
-    return i;
+    size_t low = 0, high = of->track_count;
+    while (low + 1 < high) {
+        size_t middle = low + (high - low) / 2;
+        if (of->tracks[middle] <= track)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 /* Puts the device's work into the items of its calls, and links it. */
@@ -349,7 +357,8 @@ static bool can_replay(const struct assay__explain *x, int64_t *span_ns)
         }
         if (last_ns > first_ns) *span_ns += last_ns - first_ns;
     }
-    return work && (double)correlated >= CORRELATED_LEAST * (double)work && *span_ns > 0;
+    return work && (double)correlated >= CORRELATED_LEAST * (double)work && *span_ns > 0 &&
+           x->timeline->rank_count <= RANKS_MOST;
 }
 
 void assay__explain_what_if(struct assay__explain *x)
