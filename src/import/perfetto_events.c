@@ -60,6 +60,8 @@ static void take_number(struct assay__perfetto *perfetto,
     case 10:
         event->name = assay__perfetto_name(perfetto, sequence, ASSAY__PERFETTO_EVENT_NAME,
                                            field->value);
+        if (event->name == ASSAY__EVENT_UNKNOWN)
+            assay__perfetto_skip(perfetto, 0, "a number of a name that was not defined");
         break;
     case 11: event->track = field->value; break;
     case 30:
