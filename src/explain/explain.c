@@ -35,8 +35,8 @@ static void sum_losses(struct assay__explain *x)
     sum_communication(x);
 }
 
-/* Times of several centuries, or so many long ones that their sum is: nothing real, and sums of them
- * would not fit. */
+/* Times of several centuries, or so many long ones that their sum is: nothing real, and sums of
+ * them would not fit. */
 #define TIME_MOST_NS 4000000000000000000 /* since the clock's beginning */
 #define SPAN_MOST_NS 1000000000000000000
 

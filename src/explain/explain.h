@@ -248,8 +248,8 @@ struct assay__explain {
     size_t finding_count;
 };
 
-/** The store must be sealed and outlive it. 0, ASSAY_ENOMEM, or ASSAY_EFORMAT where its times are too
- *  large to be added up. */
+/** The store must be sealed and outlive it. 0, ASSAY_ENOMEM, or ASSAY_EFORMAT where its times are
+ * too large to be added up. */
 int assay__explain_new(const struct assay__events *events, struct assay__explain **explain,
                        struct assay_error *error);
 void assay__explain_free(struct assay__explain *explain); /* NULL legal */

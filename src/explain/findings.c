@@ -126,7 +126,8 @@ static struct within within_optimiser(const struct assay__explain *x)
     const struct assay__events *events = x->events;
     const struct assay__timeline *t = x->timeline;
     struct within found = {0};
-    size_t at = 0, left = 16 * t->call_count; /* annotations may overlap: of ranks, or without end */
+    size_t at = 0,
+           left = 16 * t->call_count; /* annotations may overlap: of ranks, or without end */
     for (size_t i = 0; i < events->count; i++) {
         if (assay__placed_kind(events, i) != ASSAY__EVENT_RANGE ||
             strncmp(assay__event_name(events, i), "Optimizer.step", 14) != 0)
@@ -134,8 +135,10 @@ static struct within within_optimiser(const struct assay__explain *x)
         int64_t start_ns = events->start_ns[i], end_ns = assay__event_end_ns(events, i);
         int32_t rank = assay__timeline_rank(t, (uint32_t)i);
         found.steps++;
-        while (at < t->call_count && events->start_ns[t->calls[at].event] < start_ns) at++;
-        for (size_t c = at; c < t->call_count && left && events->start_ns[t->calls[c].event] < end_ns;
+        while (at < t->call_count && events->start_ns[t->calls[at].event] < start_ns)
+            at++;
+        for (size_t c = at;
+             c < t->call_count && left && events->start_ns[t->calls[c].event] < end_ns;
              c++, left--) {
             uint32_t work = t->calls[c].work;
             if (work == ASSAY__NO_EVENT || events->kind[work] != ASSAY__EVENT_KERNEL ||

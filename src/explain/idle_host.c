@@ -326,7 +326,9 @@ static struct interval *profiler_times(struct assay__explain *x, size_t *count)
         any |= is[i] = is_profiler(assay__events_text(events, (uint32_t)i));
     for (size_t i = 0; any && i < events->count && *count < PROFILER_MOST; i++) {
         bool host = events->kind[i] == ASSAY__EVENT_CPU || events->kind[i] == ASSAY__EVENT_OTHER;
-        if (!host || events->track[i] >= events->track_count || events->name[i] >= texts || !is[events->name[i]]) continue;
+        if (!host || events->track[i] >= events->track_count || events->name[i] >= texts ||
+            !is[events->name[i]])
+            continue;
         found[(*count)++] = (struct interval){events->start_ns[i], assay__event_end_ns(events, i),
                                               x->timeline->track_rank[events->track[i]]};
     }

@@ -118,8 +118,8 @@ size_t assay__timeline_device_of(const struct assay__timeline *t, uint32_t track
     const struct assay__track *of = &t->events->tracks[track];
     struct assay__timeline_device wanted = {.rank = of->rank, .device = of->device};
     if (of->kind != ASSAY__TRACK_STREAM || !t->device_count) return SIZE_MAX;
-    const struct assay__timeline_device *found =
-        bsearch(&wanted, t->devices, t->device_count, sizeof wanted, compare_devices);
+    const struct assay__timeline_device *found = bsearch(&wanted, t->devices, t->device_count,
+                                                         sizeof wanted, compare_devices);
     return found ? (size_t)(found - t->devices) : SIZE_MAX;
 }
 
@@ -157,9 +157,12 @@ static void find_devices(struct assay__timeline *t)
         const struct assay__track *of = &events->tracks[track];
         size_t count = of->kind == ASSAY__TRACK_STREAM ? work_on_track(t, track) : 0;
         if (count)
-            t->devices[streams++] = (struct assay__timeline_device){
-                .rank = of->rank, .device = of->device, .count = count, .track_count = 1,
-                .name = of->group ? of->group : ""};
+            t->devices[streams++] = (struct assay__timeline_device){.rank = of->rank,
+                                                                    .device = of->device,
+                                                                    .count = count,
+                                                                    .track_count = 1,
+                                                                    .name = of->group ? of->group
+                                                                                      : ""};
     }
     if (!streams) return;
     qsort(t->devices, streams, sizeof *t->devices, compare_devices);

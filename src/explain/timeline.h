@@ -18,7 +18,7 @@ struct assay__timeline_device {
     uint32_t *work;   /* events: kernels, copies, memsets; by start */
     uint32_t *launch; /* of each: the place of its call in `calls`, or ASSAY__NO_EVENT */
     size_t count;
-    uint32_t *tracks;       /* its streams, with work, by number */
+    uint32_t *tracks; /* its streams, with work, by number */
     size_t track_count;
 };
 

@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STREAMS_MOST 64         /* streams of a device whose work may wait for each other */
-#define RANKS_MOST 256 /* each of them walks all calls */
-#define CORRELATED_LEAST 0.9    /* of the work: fewer, and there is nothing to replay */
-#define CLOCKS_NS 2000          /* as in idle.c */
+#define STREAMS_MOST 64      /* streams of a device whose work may wait for each other */
+#define RANKS_MOST 256       /* each of them walks all calls */
+#define CORRELATED_LEAST 0.9 /* of the work: fewer, and there is nothing to replay */
+#define CLOCKS_NS 2000       /* as in idle.c */
 
 /* A piece of work: numbers of all devices of a rank in one array, ordered by call, then start. */
 struct item {
