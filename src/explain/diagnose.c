@@ -30,6 +30,7 @@
 #define UNSEEN_MOST 0.20 /* idle time of unknown cause, beyond which launches cannot be judged */
 #define SHORT_GAP_NS 200000
 #define SHORT_KERNEL_NS 50000
+#define MANY_KERNELS 32
 
 struct scores {
     double utilization, compute, launches, transfers, syncs, starved, unseen, waiting, talking;
@@ -111,7 +112,7 @@ static bool looks_like_launches(const struct assay__explain *x)
         }
         kernels += d->kernel.count;
     }
-    return kernels > 0 && kernel_ns(x) / (int64_t)kernels < SHORT_KERNEL_NS &&
+    return kernels >= MANY_KERNELS && kernel_ns(x) / (int64_t)kernels < SHORT_KERNEL_NS &&
            (double)short_ns >= BUSY * (double)gap_ns;
 }
 

@@ -262,19 +262,41 @@ static struct part part_of(const struct assay__explain *x, const struct assay__e
     return part;
 }
 
-static size_t make_parts(struct assay__explain *x, struct assay__explain_device *d,
-                         struct part *parts)
+/* From the launching call on the device waits for the launch itself, whatever the host does next.
+ * Gives that time away, and returns when it begins. */
+static int64_t give_launch(struct asking *a, struct assay__idle_gap *gap, size_t place)
 {
-    uint32_t otherwise = main_thread(x, d->rank);
+    const struct assay__events *events = a->x->events;
+    const struct assay__timeline *t = a->x->timeline;
+    if (gap->call == ASSAY__NO_EVENT) return gap->end_ns;
+    uint32_t event = t->calls[gap->call].event;
+    int64_t from_ns = events->start_ns[event];
+    if (from_ns < gap->start_ns) from_ns = gap->start_ns;
+    if (from_ns >= gap->end_ns) return gap->end_ns;
+    gap->host = (uint8_t)cause_of_call(t, event);
+    a->best_ns[place] = gap->end_ns - from_ns;
+    a->device->idle[gap->cause][gap->host] += gap->end_ns - from_ns;
+    if (gap->host == ASSAY__HOST_COPYING)
+        add_name(a, &(struct assay__open_event){.event = event}, ASSAY__HOST_COPYING,
+                 gap->end_ns - from_ns);
+    return from_ns;
+}
+
+static size_t make_parts(struct asking *a, struct part *parts)
+{
+    struct assay__explain_device *d = a->device;
+    uint32_t otherwise = main_thread(a->x, d->rank);
     size_t count = 0;
     for (size_t i = 0; i < d->gap.count; i++) {
         struct assay__idle_gap *gap = &d->gaps[i];
         if (gap->cause == ASSAY__DEVICE_LAUNCH_GAP || gap->cause == ASSAY__DEVICE_DEPENDENCY) {
             gap->host = ASSAY__HOST_QUEUED;
             d->idle[gap->cause][ASSAY__HOST_QUEUED] += gap->end_ns - gap->start_ns;
-        } else {
-            parts[count++] = part_of(x, d, i, otherwise);
+            continue;
         }
+        parts[count] = part_of(a->x, d, i, otherwise);
+        parts[count].end_ns = give_launch(a, gap, i);
+        count += parts[count].end_ns > parts[count].start_ns;
     }
     return count;
 }
@@ -389,7 +411,7 @@ void assay__explain_idle_host(struct assay__explain *x, size_t place)
     if (!parts || !a.best_ns || !a.name_ns || !a.name_cause) {
         assay__arena_fail(x->arena);
     } else {
-        ask(&a, parts, make_parts(x, d, parts));
+        ask(&a, parts, make_parts(&a, parts));
         struct part *rest = a.unanswered;
         ask(&a, rest, a.unanswered_count); /* these have no other thread to ask */
         keep_names(&a);

@@ -148,6 +148,9 @@ static struct period run_of(const struct sequence *s, const uint32_t *places, si
 
 static bool convinces(const struct sequence *s, const struct period *p, size_t intervals)
 {
+    if (p->length < 2 || hash_of(s, p->first, p->first + p->length - 1) ==
+                             hash_of(s, p->first + 1, p->first + p->length))
+        return false; /* one name over and over */
     return p->count >= LEAST_STEPS && (double)p->count >= SAME_SHARE * (double)intervals &&
            (double)(p->count * p->length) >= COVERED_SHARE * (double)s->count;
 }
