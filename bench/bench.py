@@ -3,7 +3,7 @@
 
 Standard library only. Each section alternates both sides over several rounds and prints median and spread:
 these machines are shared, so a single number means little. Sections: loop start memory big repeat layers budget
-inspect build_model claims figures page import.
+inspect build_model claims figures page import import-xml.
 
     bench/bench.py [--build DIR] [--rounds N] [--model NAME]... [--large] [section ...]
 
@@ -24,6 +24,7 @@ import time
 
 sys.dont_write_bytecode = True  # no folder of ours beside the sources
 import bench_import  # noqa: E402
+import bench_import_xml  # noqa: E402
 import bench_inspect  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -299,7 +300,7 @@ class Bench:
 
 def main():
     sections = ["loop", "start", "memory", "big", "repeat", "layers", "budget", "inspect", "build_model", "claims", "figures", "page",
-                "import"]
+                "import", "import-xml"]
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", default=str(ROOT / "build"))
     parser.add_argument("--rounds", type=int, default=7)
@@ -314,7 +315,7 @@ def main():
         if section == "import":
             bench_import.run(bench, say, judge, spread, arguments.large)
         else:
-            getattr(bench, section)()
+            getattr(bench, section.replace("-", "_"))()
         say()
     say(f"floors missed: {len(missed)}" if missed else "every floor met")
     return 1 if missed else 0

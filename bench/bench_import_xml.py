@@ -89,7 +89,7 @@ def write(path):
 
 
 def ours(bench, path):
-    done = subprocess.run([str(bench.build / "bench/import_once"), path], stdout=subprocess.PIPE, check=True)
+    done = subprocess.run([str(bench.build / "bench/import_trace"), path], stdout=subprocess.PIPE, check=True)
     return json.loads(done.stdout)
 
 

@@ -372,6 +372,7 @@ static int read_trace(struct assay__import_stream *stream, struct assay__events 
     struct assay__perfetto perfetto = {.events = events,
                                        .source = source,
                                        .free_slice = ASSAY__PERFETTO_NONE,
+                                       .last_category = ASSAY__EVENT_UNKNOWN,
                                        .trace_clock = BOOTTIME};
     struct assay__import_window window = assay__import_window_over(stream, error);
     read_packets(&perfetto, &window);

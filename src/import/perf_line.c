@@ -10,6 +10,11 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+static bool is_hex(char c)
+{
+    return is_digit(c) || (c >= 'a' && c <= 'f');
+}
+
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t';
@@ -163,7 +168,7 @@ static bool is_address(struct assay__perf_text word)
     }
     if (!word.length || word.length > 16) return false;
     for (size_t i = 0; i < word.length; i++)
-        if (!strchr("0123456789abcdef", word.at[i])) return false;
+        if (!is_hex(word.at[i])) return false;
     return true;
 }
 
@@ -188,7 +193,7 @@ static struct assay__perf_text cut_object(struct assay__perf_text text)
 static struct assay__perf_text cut_offset(struct assay__perf_text text)
 {
     size_t end = text.length;
-    while (end && strchr("0123456789abcdef", text.at[end - 1]))
+    while (end && is_hex(text.at[end - 1]))
         end--;
     if (end >= 4 && end < text.length && memcmp(text.at + end - 3, "+0x", 3) == 0)
         text.length = end - 3;

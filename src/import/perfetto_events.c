@@ -25,7 +25,8 @@ struct track_event {
 
 /* --- what an event is ------------------------------------------------------------------------- */
 
-static enum assay__event_kind kind_of(const char *category, enum assay__event_kind otherwise)
+/* ASSAY__EVENT_KINDS: nothing. */
+static enum assay__event_kind kind_of(const char *category)
 {
     static const struct {
         const char *category;
@@ -41,7 +42,19 @@ static enum assay__event_kind kind_of(const char *category, enum assay__event_ki
     for (int i = 0; i < ASSAY__EVENT_KINDS; i++)
         if (strcmp(category, assay__event_kind_name((enum assay__event_kind)i)) == 0)
             return (enum assay__event_kind)i;
-    return otherwise;
+    return ASSAY__EVENT_KINDS;
+}
+
+/* Most events have the category of the one before, or none. */
+static enum assay__event_kind cached_kind(struct assay__perfetto *perfetto, uint32_t category,
+                                          enum assay__event_kind otherwise)
+{
+    if (category == ASSAY__EVENT_UNKNOWN) return otherwise;
+    if (category != perfetto->last_category) {
+        perfetto->last_category = category;
+        perfetto->last_kind = kind_of(assay__events_text(perfetto->events, category));
+    }
+    return perfetto->last_kind == ASSAY__EVENT_KINDS ? otherwise : perfetto->last_kind;
 }
 
 static double bits_to_double(uint64_t bits)
@@ -199,9 +212,9 @@ static struct assay__event make_event(struct assay__perfetto *perfetto,
                                       const struct track_event *parsed, int64_t time_ns)
 {
     enum assay__event_kind otherwise = parsed->type == 1 ? ASSAY__EVENT_CPU : ASSAY__EVENT_RANGE;
-    const char *category = assay__events_text(perfetto->events, parsed->category);
-    struct assay__event event = {
-        .start_ns = time_ns, .kind = kind_of(category, otherwise), .args = ASSAY__EVENT_UNKNOWN};
+    struct assay__event event = {.start_ns = time_ns,
+                                 .kind = cached_kind(perfetto, parsed->category, otherwise),
+                                 .args = ASSAY__EVENT_UNKNOWN};
     bool is_joined = event.kind <= ASSAY__EVENT_MEMSET || event.kind == ASSAY__EVENT_LAUNCH ||
                      event.kind == ASSAY__EVENT_SYNC || event.kind == ASSAY__EVENT_RUNTIME;
     event.correlation = is_joined ? parsed->flow : 0;

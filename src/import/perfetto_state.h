@@ -78,6 +78,8 @@ struct assay__perfetto {
     bool has_unix;
     int64_t unix_offset_ns; /* from the trace's clock to Unix time */
     bool has_snapshot;
+    uint32_t last_category;
+    enum assay__event_kind last_kind;
     uint64_t packets;
     bool failed; /* out of memory */
 };

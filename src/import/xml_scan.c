@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 
 #include <string.h>
+#include <strings.h>
 
 enum found { FOUND, CUT, BAD }; /* CUT: the token goes on behind the window */
 
