@@ -254,7 +254,7 @@ static void put_cell(struct walk *w, const struct view *v, size_t c,
 {
     const struct assay__table *table = v->table;
     const struct assay__column *column = &table->columns[c];
-    bool name = c == v->header;
+    bool name = c == v->header && assay__datum_is_known(value); /* "" heads nothing */
     if (column->flags & ASSAY__COLUMN_BAR) {
         put_bar(w, value);
         return;
