@@ -212,8 +212,10 @@ static void put_head(struct walk *w, const struct view *v)
 {
     const struct assay__table *table = v->table;
     const char *caption = table->caption ? table->caption : "";
+    /* Regions have names of their own: one that is called as its section says what it is. */
+    bool same = strcmp(caption, w->page.heading ? w->page.heading : "") == 0;
     put(w, "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"", caption,
-        "\">\n<table");
+        same ? ", table\">\n<table" : "\">\n<table");
     if (table->id) assay__buf_printf(w->body, " id=\"%s%s\"", table->prefix, table->id);
     if (table->name) assay__buf_printf(w->body, " data-table=\"%s\"", table->name);
     assay__buf_printf(w->body, " class=\"%s",
@@ -254,7 +256,7 @@ static void put_cell(struct walk *w, const struct view *v, size_t c,
 {
     const struct assay__table *table = v->table;
     const struct assay__column *column = &table->columns[c];
-    bool name = c == v->header;
+    bool name = c == v->header && assay__datum_is_known(value); /* "" heads nothing */
     if (column->flags & ASSAY__COLUMN_BAR) {
         put_bar(w, value);
         return;
