@@ -64,9 +64,10 @@ static void test_launch_gap_and_dependency(void)
     for (uint64_t i = 1; i <= 4; i++)
         launch(&m, (int64_t)i * 100, (int64_t)i * 100 + 50, i);
     kernel(&m, "a", 1000, 2000, 1);
-    kernel(&m, "a", 3000, 4000, 2);       /* queued, same stream, 1 µs later */
-    put(&m, ASSAY__EVENT_KERNEL, stream_of(&m, 0, 8), "b", 10000, 11000, 3); /* 6 µs, other stream */
-    kernel(&m, "a", 51000, 52000, 4);     /* 40 µs: a dependency on any stream */
+    kernel(&m, "a", 3000, 4000, 2); /* queued, same stream, 1 µs later */
+    put(&m, ASSAY__EVENT_KERNEL, stream_of(&m, 0, 8), "b", 10000, 11000,
+        3);                           /* 6 µs, other stream */
+    kernel(&m, "a", 51000, 52000, 4); /* 40 µs: a dependency on any stream */
     const struct assay__explain *x = explain(&m);
     const struct assay__explain_device *d = &x->devices[0];
     CHECK_INT(d->idle[ASSAY__DEVICE_LAUNCH_GAP][ASSAY__HOST_QUEUED], 1000);
@@ -182,15 +183,15 @@ static void test_copies_hidden_by_kernels(void)
                                      .from = ASSAY__MEMORY_PINNED};
     kernel(&m, "a", 0, 10000, 0);
     kernel(&m, "a", 12000, 20000, 0);
-    assay__events_add(m.events, &(struct assay__event){.start_ns = 5000,
-                                                       .duration_ns = 10000,
-                                                       .name = "Memcpy",
-                                                       .name_length = SIZE_MAX,
-                                                       .kind = ASSAY__EVENT_COPY,
-                                                       .track = stream_of(&m, 0, 9),
-                                                       .bytes = 1000,
-                                                       .args = assay__events_args(m.events,
-                                                                                  &args)});
+    assay__events_add(m.events,
+                      &(struct assay__event){.start_ns = 5000,
+                                             .duration_ns = 10000,
+                                             .name = "Memcpy",
+                                             .name_length = SIZE_MAX,
+                                             .kind = ASSAY__EVENT_COPY,
+                                             .track = stream_of(&m, 0, 9),
+                                             .bytes = 1000,
+                                             .args = assay__events_args(m.events, &args)});
     const struct assay__explain *x = explain(&m);
     CHECK_INT(x->transfers[0].hidden_ns, 8000);
     CHECK_INT(x->transfers[0].small, 1);
@@ -222,8 +223,8 @@ static void test_host_causes(void)
     put(&m, ASSAY__EVENT_RUNTIME, host, "cudaMalloc", at_ns + 20000, at_ns + 70000, 0);
     put(&m, ASSAY__EVENT_PYTHON, host, "decode", at_ns + 100000, at_ns + 300000, 0);
     put(&m, ASSAY__EVENT_RANGE, host, "prepare", at_ns + 300000, at_ns + 400000, 0);
-    put(&m, ASSAY__EVENT_RANGE, host, "enumerate(DataLoader)#next", at_ns + 400000,
-        at_ns + 450000, 0);
+    put(&m, ASSAY__EVENT_RANGE, host, "enumerate(DataLoader)#next", at_ns + 400000, at_ns + 450000,
+        0);
     launch(&m, at_ns + 500000, at_ns + 501000, 100);
     kernel(&m, "a", at_ns + 502000, at_ns + 503000, 100);
     const struct assay__explain *x = explain(&m);
@@ -283,8 +284,8 @@ static void test_hta_classes(void)
     launch(&m, 200, 300, 2);
     launch(&m, 400, 500, 3);
     kernel(&m, "a", 1000, 2000, 1);
-    kernel(&m, "a", 2020, 3000, 2);   /* 20 ns */
-    kernel(&m, "a", 2900, 43000, 3);  /* -100 ns: it overlaps */
+    kernel(&m, "a", 2020, 3000, 2);  /* 20 ns */
+    kernel(&m, "a", 2900, 43000, 3); /* -100 ns: it overlaps */
     launch(&m, 50000, 50100, 4);
     kernel(&m, "a", 60000, 61000, 4); /* 17 µs, launched after */
     kernel(&m, "a", 92000, 93000, 5); /* 31 µs, no launch known */
@@ -357,8 +358,7 @@ static void test_steps_of_annotations(void)
         snprintf(name, sizeof name, "ProfilerStep#%d", i);
         put(&m, ASSAY__EVENT_RANGE, thread_of(&m, 1), name, i * 100000, i * 100000 + 90000, 0);
         launch(&m, i * 100000 + 1000, i * 100000 + 2000, (uint64_t)i + 1);
-        kernel(&m, "a", i * 100000 + 5000, i * 100000 + (i == 1 ? 80000 : 20000),
-               (uint64_t)i + 1);
+        kernel(&m, "a", i * 100000 + 5000, i * 100000 + (i == 1 ? 80000 : 20000), (uint64_t)i + 1);
     }
     const struct assay__explain *x = explain(&m);
     CHECK_INT(x->steps.count, 3);
@@ -524,8 +524,8 @@ static void test_absurd_times_are_refused(void)
 static void scatter(struct made *m, struct assay__random *random, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        enum assay__event_kind kind =
-            (enum assay__event_kind)assay__random_below(random, ASSAY__EVENT_KINDS);
+        enum assay__event_kind kind = (enum assay__event_kind)assay__random_below(
+            random, ASSAY__EVENT_KINDS);
         bool device = kind <= ASSAY__EVENT_DEVICE_STATE;
         uint64_t pick = assay__random_below(random, 20);
         m->rank = (int32_t)assay__random_below(random, 2);

@@ -92,8 +92,9 @@ static void test_brief(void)
     check_brief("void at::native::elementwise_kernel<128, 2, at::native::gpu_kernel_impl_nocast<"
                 "at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)>(int)",
                 "elementwise_kernel<direct_copy_kernel_cuda>");
-    check_brief("void at::native::(anonymous namespace)::softmax_warp_forward<float, float, 6>(int)",
-                "softmax_warp_forward");
+    check_brief(
+        "void at::native::(anonymous namespace)::softmax_warp_forward<float, float, 6>(int)",
+        "softmax_warp_forward");
     check_brief("sm80_xmma_gemm_f32f32", "sm80_xmma_gemm_f32f32");
     check_brief("Memcpy HtoD (Pageable -> Device)", "Memcpy HtoD (Pageable -> Device)");
     check_brief("plain(int)", "plain");
@@ -104,8 +105,10 @@ static void test_brief(void)
 int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
-        {"products", test_products},     {"double_precision", test_double_precision},
-        {"elementwise", test_elementwise}, {"others", test_others},
+        {"products", test_products},
+        {"double_precision", test_double_precision},
+        {"elementwise", test_elementwise},
+        {"others", test_others},
         {"brief", test_brief},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);

@@ -43,8 +43,8 @@ static inline uint32_t thread_of(struct made *m, int64_t tid)
                                                                  .stream = -1});
 }
 
-static inline void put(struct made *m, enum assay__event_kind kind, uint32_t track, const char *name,
-                       int64_t start_ns, int64_t end_ns, uint64_t correlation)
+static inline void put(struct made *m, enum assay__event_kind kind, uint32_t track,
+                       const char *name, int64_t start_ns, int64_t end_ns, uint64_t correlation)
 {
     assay__events_add(m->events, &(struct assay__event){.start_ns = start_ns,
                                                         .duration_ns = end_ns - start_ns,
@@ -72,20 +72,19 @@ static inline void copy(struct made *m, enum assay__copy_direction direction, in
                         int64_t start_ns, int64_t end_ns, uint64_t correlation)
 {
     bool up = direction == ASSAY__COPY_TO_DEVICE;
-    struct assay__event_args args = {
-        .direction = (uint8_t)direction,
-        .from = up ? ASSAY__MEMORY_PAGEABLE : ASSAY__MEMORY_DEVICE,
-        .to = up ? ASSAY__MEMORY_DEVICE : ASSAY__MEMORY_PAGEABLE};
-    assay__events_add(m->events, &(struct assay__event){.start_ns = start_ns,
-                                                        .duration_ns = end_ns - start_ns,
-                                                        .name = "Memcpy",
-                                                        .name_length = SIZE_MAX,
-                                                        .kind = ASSAY__EVENT_COPY,
-                                                        .track = stream_of(m, 0, 7),
-                                                        .correlation = correlation,
-                                                        .bytes = bytes,
-                                                        .args = assay__events_args(m->events,
-                                                                                   &args)});
+    struct assay__event_args args = {.direction = (uint8_t)direction,
+                                     .from = up ? ASSAY__MEMORY_PAGEABLE : ASSAY__MEMORY_DEVICE,
+                                     .to = up ? ASSAY__MEMORY_DEVICE : ASSAY__MEMORY_PAGEABLE};
+    assay__events_add(m->events,
+                      &(struct assay__event){.start_ns = start_ns,
+                                             .duration_ns = end_ns - start_ns,
+                                             .name = "Memcpy",
+                                             .name_length = SIZE_MAX,
+                                             .kind = ASSAY__EVENT_COPY,
+                                             .track = stream_of(m, 0, 7),
+                                             .correlation = correlation,
+                                             .bytes = bytes,
+                                             .args = assay__events_args(m->events, &args)});
 }
 
 static inline const struct assay__explain *explain(struct made *m)

@@ -280,7 +280,8 @@ static const struct assay__column function_columns[] = {
 static void add_functions(struct assay__doc *doc, const struct assay__explain *x)
 {
     assay__doc_section(doc, "functions", "The host's time", "all threads together", 0);
-    struct assay__table *t = assay__doc_table(doc, "functions", "Functions of the host", function_columns);
+    struct assay__table *t = assay__doc_table(doc, "functions", "Functions of the host",
+                                              function_columns);
     t->more = "names";
     t->limit = FUNCTIONS_SHOWN;
     for (size_t i = 0; i < x->function_count; i++) {
