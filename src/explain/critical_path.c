@@ -162,7 +162,8 @@ static void keep_kernels(struct walk *w)
         path->kernels[path->kernel_count++].count = (size_t)w->name_count[name];
     }
     if (path->kernels)
-        qsort(path->kernels, path->kernel_count, sizeof *path->kernels, compare_kernels);
+        if (path->kernel_count)
+            qsort(path->kernels, path->kernel_count, sizeof *path->kernels, compare_kernels);
     if (path->kernel_count > KERNELS_KEPT) path->kernel_count = KERNELS_KEPT;
 }
 

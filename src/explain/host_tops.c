@@ -62,7 +62,7 @@ static void keep(struct counting *c)
     size_t count = 0;
     for (size_t i = 0; i <= c->texts; i++)
         if (c->by_name[i].count) c->by_name[count++] = c->by_name[i];
-    qsort(c->by_name, count, sizeof *c->by_name, compare_functions);
+    if (count) qsort(c->by_name, count, sizeof *c->by_name, compare_functions);
     if (count > FUNCTIONS_KEPT) count = FUNCTIONS_KEPT;
     x->functions = assay__arena_array(x->arena, count, sizeof *x->functions);
     if (!x->functions || !count) return;

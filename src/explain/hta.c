@@ -62,7 +62,7 @@ static void measure_queue(struct following *f)
     int64_t last_ns = 0;
     s->queue_mean = NAN;
     if (!f->count) return;
-    qsort(f->launched_ns, f->count, sizeof *f->launched_ns, compare_ns);
+    if (f->count) qsort(f->launched_ns, f->count, sizeof *f->launched_ns, compare_ns);
     last_ns = f->launched_ns[0];
     while (started < f->count) {
         bool launch = launched < f->count && f->launched_ns[launched] <= f->started_ns[started];

@@ -393,7 +393,7 @@ static void keep_names(struct asking *a)
         }
         at->ns += a->name_ns[i];
     }
-    qsort(times, x->host_time_count, sizeof *times, compare_times);
+    if (x->host_time_count) qsort(times, x->host_time_count, sizeof *times, compare_times);
     x->host_times = times;
     if (x->host_time_count > NAMES_KEPT) x->host_time_count = NAMES_KEPT;
 }

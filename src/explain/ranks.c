@@ -125,7 +125,7 @@ static void name_straggler(struct assay__explain *x, const struct rank_work *ran
         late_ns[i] = r->items[i].arrival_ns;
         if (late_ns[i] > late_ns[worst]) worst = i;
     }
-    qsort(late_ns, r->count, sizeof *late_ns, compare_ns);
+    if (r->count) qsort(late_ns, r->count, sizeof *late_ns, compare_ns);
     int64_t usual_ns = late_ns[(r->count - 1) / 2];
     const struct assay__rank_time *t = &r->items[worst];
     if ((double)t->arrival_ns < LATE_SHARE * (double)t->span_ns ||

@@ -100,7 +100,7 @@ static int64_t usual(const struct assay__steps *s, int64_t *scratch,
 {
     for (size_t i = 0; i < s->count; i++)
         scratch[i] = number(&s->items[i], which);
-    qsort(scratch, s->count, sizeof *scratch, compare_ns);
+    if (s->count) qsort(scratch, s->count, sizeof *scratch, compare_ns);
     return scratch[(s->count - 1) / 2];
 }
 

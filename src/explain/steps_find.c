@@ -221,7 +221,7 @@ static size_t list_anchors(const struct sequence *s, uint32_t *counts, struct an
         if (name_at(s, i) < texts) counts[name_at(s, i)]++;
     for (size_t i = 0; i < texts; i++)
         if (counts[i] >= LEAST_STEPS) anchors[found++] = (struct anchor){(uint32_t)i, counts[i]};
-    qsort(anchors, found, sizeof *anchors, compare_anchors);
+    if (found) qsort(anchors, found, sizeof *anchors, compare_anchors);
     return found < ANCHORS_MOST ? found : ANCHORS_MOST;
 }
 

@@ -51,5 +51,5 @@ void assay__explain_syncs(struct assay__explain *x)
             class->drained++;
             class->idle_ns += gap->end_ns - gap->start_ns;
         }
-    qsort(x->syncs, x->sync_count, sizeof *x->syncs, compare_classes);
+    if (x->sync_count) qsort(x->syncs, x->sync_count, sizeof *x->syncs, compare_classes);
 }

@@ -95,7 +95,7 @@ static void find_ranks(struct assay__timeline *t)
     if (!t->ranks || !t->track_rank) return;
     for (size_t i = 0; i < tracks; i++)
         t->ranks[i] = events->tracks[i].rank;
-    qsort(t->ranks, tracks, sizeof *t->ranks, compare_ranks);
+    if (tracks) qsort(t->ranks, tracks, sizeof *t->ranks, compare_ranks);
     for (size_t i = 0; i < tracks; i++)
         if (!kept || t->ranks[kept - 1] != t->ranks[i]) t->ranks[kept++] = t->ranks[i];
     t->rank_count = kept;
@@ -165,7 +165,7 @@ static void find_devices(struct assay__timeline *t)
                                                                                       : ""};
     }
     if (!streams) return;
-    qsort(t->devices, streams, sizeof *t->devices, compare_devices);
+    if (streams) qsort(t->devices, streams, sizeof *t->devices, compare_devices);
     unite_devices(t, streams);
 }
 

@@ -116,8 +116,8 @@ static void keep(struct counting *c)
     }
     for (size_t i = 0; i < kernels; i++)
         classify(x, &x->kernels[i]);
-    qsort(x->kernels, kernels, sizeof *x->kernels, compare_kernels);
-    qsort(x->operators, operators, sizeof *x->operators, compare_operators);
+    if (kernels) qsort(x->kernels, kernels, sizeof *x->kernels, compare_kernels);
+    if (operators) qsort(x->operators, operators, sizeof *x->operators, compare_operators);
 }
 
 void assay__explain_tops(struct assay__explain *x)

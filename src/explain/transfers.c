@@ -138,5 +138,6 @@ void assay__explain_transfers(struct assay__explain *x)
     for (size_t i = 0; next && i < x->device_count; i++)
         if (!add_device(x, &t->devices[i], next)) assay__arena_fail(x->arena);
     free(next);
-    qsort(x->transfers, x->transfer_count, sizeof *x->transfers, compare_classes);
+    if (x->transfer_count)
+        qsort(x->transfers, x->transfer_count, sizeof *x->transfers, compare_classes);
 }

@@ -321,7 +321,7 @@ static int fill_bytes(struct assay__kineto *kineto)
     for (size_t i = kineto->first_event; i < events->count; i++)
         if (has_bytes(events, i))
             copied[count++] = (struct copied){events->correlation[i], events->bytes[i]};
-    qsort(copied, count, sizeof *copied, by_correlation);
+    if (count) qsort(copied, count, sizeof *copied, by_correlation);
     for (size_t i = kineto->first_event; i < events->count; i++) {
         if (!lacks_bytes(events, i)) continue;
         struct copied wanted = {.correlation = events->correlation[i]};
@@ -375,7 +375,8 @@ int assay__kineto_finish(struct assay__kineto *kineto, struct assay_error *error
 {
     struct assay__events *events = kineto->events;
     if (kineto->label_count)
-        qsort(kineto->labels, kineto->label_count, sizeof *kineto->labels, by_label);
+        if (kineto->label_count)
+            qsort(kineto->labels, kineto->label_count, sizeof *kineto->labels, by_label);
     int code = settle_devices(kineto);
     if (!code) code = fill_bytes(kineto);
     if (code) return assay_error_set(error, code, "out of memory");

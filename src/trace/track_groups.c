@@ -59,7 +59,7 @@ int assay__track_groups_make(struct assay__track_groups *groups, const struct as
     }
     for (size_t i = 0; i < count; i++)
         keys[i] = key_of(events, (uint32_t)i);
-    qsort(keys, count, sizeof *keys, compare);
+    if (count) qsort(keys, count, sizeof *keys, compare);
     for (size_t i = 0; i < count; i++) {
         if (!i || compare_groups(&keys[i - 1], &keys[i]))
             groups->first[groups->count++] = keys[i].track;

@@ -330,12 +330,14 @@ static int by_reading(const void *left, const void *right)
 static void choose_tracks(struct maker *m)
 {
     size_t count = 0;
-    qsort(m->candidates, m->candidate_count, sizeof *m->candidates, by_events);
+    if (m->candidate_count)
+        qsort(m->candidates, m->candidate_count, sizeof *m->candidates, by_events);
     while (count < m->candidate_count && m->candidates[count].events)
         count++;
     m->rows->tracks_left_out = count > TRACKS ? count - TRACKS : 0;
     m->candidate_count = count > TRACKS ? TRACKS : count;
-    qsort(m->candidates, m->candidate_count, sizeof *m->candidates, by_reading);
+    if (m->candidate_count)
+        qsort(m->candidates, m->candidate_count, sizeof *m->candidates, by_reading);
 }
 
 static struct assay__drawn_track *add_track(struct maker *m, size_t row_count)

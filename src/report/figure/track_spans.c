@@ -80,6 +80,6 @@ int64_t assay__spans_pace_ns(const struct assay__track_span *spans, size_t count
     size_t step = count / SOME + 1, taken = 0;
     for (size_t i = 0; i + 1 < count && taken < SOME; i += step)
         paces_ns[taken++] = spans[i + 1].begin_ns - spans[i].begin_ns;
-    qsort(paces_ns, taken, sizeof *paces_ns, by_value);
+    if (taken) qsort(paces_ns, taken, sizeof *paces_ns, by_value);
     return taken ? paces_ns[taken / 2] : 0;
 }
