@@ -1,0 +1,96 @@
+# assay explain: made timelines whose cause is known, every format, saving, comparing, several ranks, and what is wrong is said in
+# one line.
+. "$ROOT/tests/cli/lib.sh"
+export LC_ALL=C.UTF-8
+get() { # get EXPRESSION: of the JSON in the file `out`
+    python3 -c 'import json, sys; d = json.load(open("out")); print(eval(sys.argv[1]))' "$1"
+}
+
+python3 "$ROOT/tests/oracle/make_timelines.py" made 1 1
+file_of() { python3 -c 'import json, sys; print([f for f, t in json.load(open("made/truth.json")).items() if t["kind"] == sys.argv[1]][0])' "$1"; }
+sync=made/$(file_of synchronised) launches=made/$(file_of launch_overhead) training=made/$(file_of training)
+
+# the screen, and the contract of JSON
+expect_exit 0 "$ASSAY" explain "$sync"
+expect_lines err 0
+expect_has out "Drained by synchronisation"
+expect_exit 0 "$ASSAY" explain "$sync" --json
+expect_equal "$(get 'd["diagnosis"]["id"]')" synchronisation
+expect_equal "$(get 'sorted(d["trace"])[:3], sorted(d["top"][0])[:3]')" "(['events', 'format', 'producer'], ['class', 'count', 'flops'])"
+expect_equal "$(get '[s["id"] for s in d["scenarios"]]')" "['launch-overhead', 'transfers', 'inefficient-kernels']"
+expect_equal "$(get 'sum(r["ns"] for r in d["devices"][0]["idle"]) + d["devices"][0]["busy_ns"] == d["devices"][0]["span_ns"]')" True
+expect_equal "$(get 'sum(l["ms"] for l in d["losses"]) < d["devices"][0]["span_ns"] / 1e6')" True
+
+# steps of a training, and its optimiser
+expect_exit 0 "$ASSAY" explain "$training" --json
+expect_equal "$(get 'd["steps"]["count"]')" 5
+expect_equal "$(get '"optimiser-kernels" in [f["id"] for f in d["findings"]]')" True
+
+# every view says the same; tables for programs; the page
+python3 "$ROOT/tests/formats_same.py" "$ASSAY" explain "$sync" || fail "the views differ"
+for table in kernels losses idle host functions scenarios findings devices streams gaps transfers synchronisations operators steps ranks what-if critical-path; do
+    expect_exit 0 "$ASSAY" explain "$sync" --format csv --table $table
+    [ "$(wc -l <out)" -ge 1 ] || fail "$table has no header"
+done
+expect_exit 0 "$ASSAY" explain "$sync" -o page.html
+expect_lines out 0
+expect_has page.html "Where the device"
+
+# saved, it says the same again, in explain and in report; its events are a table
+expect_exit 0 "$ASSAY" explain "$sync" -o saved.assay
+mv out first
+expect_exit 0 "$ASSAY" explain saved.assay
+cmp out first || fail "a saved timeline is explained differently"
+expect_exit 0 "$ASSAY" report saved.assay
+cmp out first || fail "a saved timeline is reported differently"
+expect_exit 0 "$ASSAY" report saved.assay --json
+expect_equal "$(get 'd["diagnosis"]["id"]')" synchronisation
+expect_exit 0 "$ASSAY" query saved.assay "SELECT count(*) > 0 FROM events WHERE kind = 'kernel'" --csv
+expect_equal "$(tail -n 1 out)" 1
+
+# two: what changed, part by part
+expect_exit 0 "$ASSAY" explain "$launches" "$sync" --json
+expect_equal "$(get '(d["before"]["diagnosis"], d["after"]["diagnosis"])')" "('launch-overhead', 'synchronisation')"
+expect_equal "$(get 'abs(sum(c["after_ms"] for c in d["changes"]) - d["after"]["span_ms"] / (d["after"]["steps"] if d["per_step"] else 1)) < 1e-6')" True
+expect_exit 0 "$ASSAY" explain "$launches" -o before.assay
+expect_exit 0 "$ASSAY" report before.assay saved.assay
+expect_has out "first to last work"
+
+# four ranks: known overlap, known straggler
+python3 "$ROOT/tests/oracle/make_ranks.py" ranks 1
+expect_exit 0 "$ASSAY" explain ranks/rank*.json --json
+expect_equal "$(get 'd["ranks"]["straggler"]')" 1
+expect_equal "$(get 'd["steps"]["count"]')" 5
+expect_equal "$(get '[[round(r[k] * 1e3) for k in ("compute_ms", "communication_ms", "overlap_ms")] for r in d["ranks"]["items"]] == [list(r.values()) for r in json.load(open("ranks/truth.json"))["ranks"]]')" True
+expect_exit 0 "$ASSAY" explain ranks --json # a folder
+expect_equal "$(get 'len(d["devices"])')" 4
+expect_exit 0 "$ASSAY" explain ranks/rank0.json ranks/rank2.json --json # two of them are still one job
+expect_equal "$(get 'len(d["devices"])')" 2
+expect_exit 0 "$ASSAY" explain "$launches" "$sync" --merge --json
+expect_equal "$(get 'len(d["trace"]["sources"])')" 2
+
+# results as the guide lays them out
+expect_exit 0 "$ASSAY" explain "$sync" --results PROFILING_RESULTS.md
+for line in "# Profiling Results" "## Date: " "### Configuration" "- Device: NVIDIA H200" "### Key Findings" \
+    "1. **Bottleneck Identified**: " "   - Evidence: " "   - Impact: " "   - Root cause: " "2. **GPU Utilization**: " \
+    "   - Expected: >80%" "   - Gap: " "3. **Memory Patterns**:" "   - Transfers: " "   - Bandwidth: " \
+    "### Optimization Opportunities" "   - Potential gain: " "   - Effort: " "   - Approach: " "| Avg Gap Time | "; do
+    grep -qF -- "$line" PROFILING_RESULTS.md || fail "no line '$line'"
+done
+
+# for other viewers
+expect_exit 0 "$ASSAY" explain "$sync" --export chrome -o again.json
+expect_exit 0 "$ASSAY" explain again.json --json
+expect_equal "$(get 'd["diagnosis"]["id"]')" synchronisation
+
+# what is wrong
+expect_error 3 "none.json" "$ASSAY" explain none.json
+echo "this is no trace" >text.txt
+expect_error 3 "text.txt" "$ASSAY" explain text.txt
+expect_error 2 "--export" "$ASSAY" explain "$sync" --export perfetto --json
+expect_error 2 "--merge" "$ASSAY" explain "$sync" "$launches" -o two.assay
+expect_error 2 "page.pdf" "$ASSAY" explain "$sync" -o page.pdf
+expect_exit 2 "$ASSAY" explain
+head -c 20000 "$sync" >cut.json # an input that ends early is explained as far as it goes
+expect_exit 0 "$ASSAY" explain cut.json
+expect_has out "ends early"

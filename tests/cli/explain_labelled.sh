@@ -1,0 +1,40 @@
+# The diagnosis of recorded traces whose cause is known, because the programs were written to have it: under another name, with times
+# scaled, in parts, shuffled, without operators.
+. "$ROOT/tests/cli/lib.sh"
+labelled=$ROOT/../shared/data/traces/labelled
+[ -d "$labelled" ] || skip "no ../shared/data/traces/labelled beside the checkout"
+get() { python3 -c 'import json, sys; d = json.load(open("out")); print(eval(sys.argv[1]))' "$1"; }
+number=0
+while read -r name accepted; do
+    for change in shuffle=3 scale=0.5 scale=3 "from=0.2 to=0.9" without=cpu_op; do
+        # a part of a training may hold too few steps for a verdict; the other changes do not matter to sanitizers
+        [ "${SANITIZED:-no}" = no ] || [ "$change" = scale=3 ] || continue
+        number=$((number + 1))
+        # shellcheck disable=SC2086
+        python3 "$ROOT/tests/oracle/vary_timeline.py" "$labelled/$name.json.gz" $number.json $change
+        expect_exit 0 "$ASSAY" explain $number.json --json
+        id=$(get 'd["diagnosis"]["id"]')
+        case " $accepted " in *" $id "*) ;; *) fail "$name ($change): $id: $(get 'd["diagnosis"]["evidence"]')" ;; esac
+        expect_equal "$(get 'all(sum(r["ns"] for r in v["idle"]) + v["busy_ns"] == v["span_ns"] for v in d["devices"])')" True
+    done
+done <<'END'
+launch-overhead-a launch-overhead
+transfers-a transfers
+inefficient-kernels-a inefficient-kernels
+starved-a starved
+sync-a synchronisation
+healthy-a none
+training-a none undecided
+END
+expect_exit 0 "$ASSAY" explain "$labelled/training-a.json.gz" --json
+expect_equal "$(get 'd["steps"]["count"]')" 5
+expect_equal "$(get '"optimiser-kernels" in [f["id"] for f in d["findings"]]')" True
+expect_exit 0 "$ASSAY" explain "$labelled/transfers-a.json.gz" --json
+expect_equal "$(get '[(t["direction"], t["memory"], t["count"], t["blocking"]) for t in d["transfers"]]')" "[('to-device', 'pageable', 96, 96), ('to-host', 'pageable', 96, 96)]"
+expect_equal "$(get '[s["verdict"] for s in d["scenarios"]]')" "[None, True, False]"
+expect_exit 0 "$ASSAY" explain "$labelled/sync-a.json.gz" --json
+expect_equal "$(get 'd["synchronisations"][0]["count"], d["synchronisations"][0]["operator"]')" "(64, 'aten::_local_scalar_dense')"
+expect_exit 0 "$ASSAY" explain "$labelled/launch-overhead-a.json.gz" --json
+expect_equal "$(get '[s["verdict"] for s in d["scenarios"]]')" "[True, False, False]"
+expect_exit 0 "$ASSAY" explain "$labelled/inefficient-kernels-a.json.gz" --json
+expect_equal "$(get '[s["verdict"] for s in d["scenarios"]]')" "[False, False, True]"
