@@ -430,7 +430,7 @@ static const char *caption_of(const struct assay__figure *figure)
            : figure->kind == ASSAY__FIGURE_ROOFLINE
                ? "Each letter is a layer: the further below the roof, the more of its time could "
                  "be "
-                 "saved. Under a slope memory is the limit, under the flat part arithmetic."
+                 "saved. Under a slope, memory is the limit; under the flat part, arithmetic."
            : figure->kind == ASSAY__FIGURE_HEAT ? "* the best, + tied with it."
            : figure->kind == ASSAY__FIGURE_BLOCKS
                ? "The run of the prompt (prefill), then the tokens; width is time."
