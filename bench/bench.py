@@ -3,11 +3,11 @@
 
 Standard library only. Each section alternates both sides over several rounds and prints median and spread:
 these machines are shared, so a single number means little. Sections: loop start memory big repeat layers budget
-inspect build_model claims figures page.
+inspect build_model claims figures page export timeline.
 
-    bench/bench.py [--build DIR] [--rounds N] [--model NAME]... [section ...]
+    bench/bench.py [--build DIR] [--rounds N] [--model NAME]... [--large] [section ...]
 
---model limits the section `layers` to models of that name.
+--model limits the section `layers` to models of that name; --large adds a trace of 1 GB to the section `import`.
 
 Exit status 1 when a floor that is stated as a ratio or a size is missed.
 """
@@ -23,6 +23,8 @@ import tempfile
 import time
 
 sys.dont_write_bytecode = True  # no folder of ours beside the sources
+import bench_import  # noqa: E402
+import bench_import_xml  # noqa: E402
 import bench_inspect  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -230,6 +232,10 @@ class Bench:
     def build_model(self):
         bench_inspect.build(self, say, judge, spread)
 
+    # --- traces of other profilers ---------------------------------------------------------------------------
+    def import_xml(self):
+        bench_import_xml.run(self, say, judge, spread)
+
     # --- comparisons on the fake engine: nothing is timed -------------------------------------------------------
     def claims(self):
         say("claims: comparisons that claim what is not there, and that find 5 % (bench/aa_real.py measures the same)")
@@ -253,24 +259,58 @@ class Bench:
                 judge(took <= 0.150 and result["bytes"] <= 2e6, f"{text}, floor: 150 ms, 2 MB")
         self.page_in_browser()
 
-    def page_in_browser(self):
+    def in_browser(self, page, verb, *arguments):
+        """What page.mjs prints of a page, and whether its limits hold; None: there is no browser."""
         cache = ROOT / ".cache"
         packages = [cache / "playwright-core/current", cache / "axe-core/current"]
         browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
         if not browser or not shutil.which("node") or not all(package.is_dir() for package in packages):
             say("        in Chromium: not measured, it takes chromium, node and scripts/setup oracle")
-            return
+            return None
+        done = subprocess.run(["node", str(ROOT / "tests/oracle/page.mjs"), *map(str, packages), browser, verb, page, *arguments],
+                              capture_output=True, text=True, check=False)
+        found = [line for line in done.stdout.splitlines() if line.startswith("{")]
+        return json.loads(found[0]) if found else {"least_ms": None, "busy": False, "frames_per_s": None}, done.returncode == 0
+
+    def page_in_browser(self):
         for layers, samples, limit_ms in ((1000, 100000, 1000), (100000, 1000, 60000)):
             with tempfile.TemporaryDirectory() as folder:
                 page = f"{folder}/page.html"
                 subprocess.run([str(self.build / "bench/report_page"), str(layers), str(samples), "1", page],
                                stdout=subprocess.PIPE, check=True)
-                done = subprocess.run(["node", str(ROOT / "tests/oracle/page.mjs"), *map(str, packages), browser, "time", page, str(limit_ms)],
-                                      capture_output=True, text=True, check=False)
-            found = [line for line in done.stdout.splitlines() if line.startswith("{")]
-            took = json.loads(found[0]) if found else {"least_ms": None}
-            judge(done.returncode == 0, f"{layers:,} layers, {samples:,} samples: can be used in Chromium after {took['least_ms']} ms "
+                found = self.in_browser(page, "time", str(limit_ms))
+            if not found:
+                return
+            took, ok = found
+            judge(ok, f"{layers:,} layers, {samples:,} samples: can be used in Chromium after {took['least_ms']} ms "
                                         f"(least of 3), floor: {limit_ms:,} ms")
+
+    # --- timelines ---------------------------------------------------------------------------------------
+    def export(self):
+        say("export: a made-up timeline of a million events in the formats of other viewers, counted and not kept, least of 5")
+        for name in ("perfetto", "chrome", "speedscope", "folded"):
+            done = subprocess.run([str(self.build / "bench/timeline"), "export", name, "1000000", "5"], stdout=subprocess.PIPE, check=True)
+            result = json.loads(done.stdout)
+            rate = result["events"] / result["least_s"] / 1e6
+            text = f"{name}: {rate:.2f} M events/s, {result['bytes'] / 1e6:.0f} MB"
+            if name == "perfetto":
+                judge(rate >= 1, f"{text}, floor: 1 M events/s")
+            else:
+                say(f"        {text}")
+
+    def timeline(self):
+        say("timeline: the page of a made-up trace of a million events, from the sealed store to the file, least of 3")
+        with tempfile.TemporaryDirectory() as folder:
+            page = f"{folder}/page.html"
+            results = [json.loads(subprocess.run([str(self.build / "bench/timeline"), "page", "1000000", page], stdout=subprocess.PIPE, check=True).stdout)
+                       for _ in range(3)]
+            least = min(result["explain_s"] + result["page_s"] for result in results)
+            judge(least <= 3 and results[0]["bytes"] <= 25e6, f"explained and written in {least:.2f} s, {results[0]['bytes'] / 1e6:.1f} MB, floor: 3 s, 25 MB")
+            found = self.in_browser(page, "timeline-time", "1500", "30")
+            if found:
+                took, ok = found
+                judge(ok, f"first picture in Chromium after {took['least_ms']} ms (least of 3{', own processor time: the machine is busy' if took['busy'] else ''}), "
+                          f"zooming at {took['frames_per_s']} frames/s, floor: 1,500 ms, 30 frames/s")
 
     def figures(self):
         say("figures: SVG of large data, least of 5")
@@ -280,18 +320,22 @@ class Bench:
 
 
 def main():
-    sections = ["loop", "start", "memory", "big", "repeat", "layers", "budget", "inspect", "build_model", "claims", "figures", "page"]
+    sections = ["loop", "start", "memory", "big", "repeat", "layers", "budget", "inspect", "build_model", "claims", "figures", "page", "export", "timeline"]
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", default=str(ROOT / "build"))
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--model", action="append", default=[])
+    parser.add_argument("--large", action="store_true")
     parser.add_argument("sections", nargs="*", default=[])
     arguments = parser.parse_args()
     bench = Bench(pathlib.Path(arguments.build), arguments.rounds, arguments.model)
     for section in arguments.sections or sections:
         if section not in sections:
             sys.exit(f"bench: no section '{section}'; there are: {' '.join(sections)}")
-        getattr(bench, section)()
+        if section == "import":
+            bench_import.run(bench, say, judge, spread, arguments.large)
+        else:
+            getattr(bench, section.replace("-", "_"))()
         say()
     say(f"floors missed: {len(missed)}" if missed else "every floor met")
     return 1 if missed else 0

@@ -19,10 +19,12 @@ KINDS = {
     "probe": ("probe/probes.h", "ASSAY__PROBES", "assay__probe_%s", r"probe/\w+\.c"),
     "engine": ("engine/engines.h", "ASSAY__ENGINES", "assay__engine_%s", r"engine/(\w+/)?\w+\.c"),
     "command": ("cli/commands.h", "ASSAY__COMMANDS", "assay__command_%s", r"cli/cmd_\w+\.c"),
+    "importer": ("import/importers.h", "ASSAY__IMPORTERS", "assay__importer_%s", r"import/import_\w+\.c"),
     "watcher": ("run/watch/watchers.h", "ASSAY__WATCHERS", "assay__watch_%s", r"run/watch/watch_\w+\.c"),
     "model format": ("model/model_format.h", "ASSAY__MODEL_FORMATS", "assay__model_format_%s", r"model/\w+/\w+\.c"),
     "rewrite": ("model/rewrite/rewrites.h", "ASSAY__REWRITES", "assay__rewriter_%s", r"model/rewrite/rewrite_\w+\.c"),
     "subject": ("report/subject/subjects.h", "ASSAY__SUBJECTS", "assay__subject_%s", r"report/subject/subject_\w+\.c"),
+    "exporter": ("trace/exporters.h", "ASSAY__EXPORTERS", "assay__exporter_%s", r"trace/export_\w+\.c"),
     "zoo model": ("zoo/zoo_models.h", "ASSAY__ZOO_MODELS", "assay__zoo_%s", r"zoo/\w+\.c"),
     "family of rules": ("advise/rules.h", "ASSAY__RULE_FAMILIES", "assay__rules_%s", r"advise/rules_\w+\.c"),
     "family of costs": ("cost/cost_table.h", "ASSAY__COST_FAMILIES", "assay__cost_rows_%s", r"cost/cost_\w+\.c"),
@@ -166,6 +168,21 @@ static int read_it(const char *path, struct assay__model **model, struct assay_e
 { (void)path, (void)error; *model = assay__model_new(); return *model ? 0 : ASSAY_ENOMEM; }
 const struct assay__model_format assay__model_format_example = {".example", is_example, read_it};
 """
+IMPORTER = """
+#include "import/importers.h"
+#include <string.h>
+static enum assay__import_match match(const char *head, size_t size)
+{ return size >= 7 && !memcmp(head, "example", 7) ? ASSAY__IMPORT_YES : ASSAY__IMPORT_NO; }
+static int read_it(struct assay__import_stream *stream, struct assay__events *events, struct assay__trace_source *source,
+                   struct assay_error *error)
+{
+    (void)stream, (void)source, (void)error;
+    assay__events_add(events, &(struct assay__event){.name = "here", .name_length = 4, .args = ASSAY__EVENT_UNKNOWN});
+    return 0;
+}
+const struct assay__importer assay__importer_example = {.name = "example", .title = "an example", .match = match,
+    .read = read_it};
+"""
 SUBJECT = """
 #include "report/subject/subjects.h"
 static const struct assay__column columns[] = {
@@ -189,6 +206,11 @@ int assay__walk_example(const struct assay__doc *doc, const struct assay_report_
                         struct assay__buf *out, struct assay_error *error)
 { (void)options, (void)error; assay__buf_puts(out, doc->title); return 0; }
 """
+EXPORTER = """
+#include "trace/exporters.h"
+static void run(struct assay__export *to) { assay__buf_puts(&to->out, "an example"); }
+const struct assay__exporter assay__exporter_example = {"example", "an example", "example", run};
+"""
 MAIN = """
 #include <stddef.h>
 %s
@@ -197,11 +219,18 @@ int main(void) { %s }
 HERE = {  # the program that asks
     "probe": ('#include "probe/probe.h"', 'return assay__probe_find("example") ? 0 : 1;'),
     "engine": ('#include "engine/engine.h"', 'return assay__engine_find("example") ? 0 : 1;'),
+    "exporter": ('#include "trace/export.h"', 'size_t n; assay__exporters(&n); return n == 5 ? 0 : 1;'),
     "zoo model": ('#include "zoo/zoo.h"', 'struct assay__model *m = NULL; return '
                   'assay__zoo_build("example:width=4", &m, NULL) || assay__zoo_build("example:width=65", &m, NULL) == 0;'),
     "family of rules": ('#include "advise/advise.h"', 'return assay__rule_find("example") ? 0 : 1;'),
     "watcher": ('#include "run/watch/watch.h"', 'struct assay__run_options o = {0}; struct assay__watch *w = NULL; '
                 'struct assay__watch_plan p = {.options = &o}; return assay__watch_begin(&p, &w, NULL);'),
+    "importer": ('#include "import/import.h"\n#include <stdio.h>', """
+    const char *path = "trace.example";
+    struct assay__events *events = NULL;
+    FILE *file = fopen(path, "w");
+    return !file || fputs("example", file) < 0 || fclose(file) || assay__import(&path, 1, NULL, &events, NULL) ||
+           events->count != 1;"""),
     "subject": ('#include "profile/profile.h"\n#include <assay/report.h>\n#include <string.h>', """
     static const struct { const char *format, *table, *has; } views[] = {{"text", NULL, "1.23 MB"}, {"html", NULL, "1.23"},
         {"markdown", NULL, "| embedding | 1.23 MB |"}, {"csv", "tensors", "embedding,1234000"}};
@@ -226,10 +255,12 @@ PROOFS = {
     "probe": ("probe/example.c", PROBE, "X(example)", ["probe/probes.c"]),
     "engine": ("engine/example.c", ENGINE, "X(example)", ["engine/engines.c"]),
     "command": ("cli/cmd_example.c", COMMAND, "X(example)", ["cli/main.c"]),
+    "exporter": ("trace/export_example.c", EXPORTER, "X(example)", ["trace/export.c"]),
     "zoo model": ("zoo/example.c", ZOO, "X(example)", ["zoo/zoo.c"]),
     "family of rules": ("advise/rules_example.c", RULES, "X(example)", ["advise/advise.c"]),
     "rewrite": ("model/rewrite/rewrite_example.c", REWRITE, 'X(example, FLAG, "example", NULL, NULL, NULL, "An example.")',
                 ["model/rewrite/rewrites.c", "cli/cmd_make.c"]),
+    "importer": ("import/import_example.c", IMPORTER, "X(example)", ["import/import.c"]),
     "watcher": ("run/watch/watch_example.c", WATCHER, "X(example)", ["run/watch/watch.c"]),
     "model format": ("model/onnx/example.c", FORMAT, "X(example)", ["model/model_format.c"]),
     "subject": ("report/subject/subject_example.c", SUBJECT, 'X(example, "|tensors")', ["report/subject/compose.c"]),
@@ -283,9 +314,9 @@ def prove(kind, libraries):
 def main():
     files = dict(sources())
     census(files)
-    code, libraries = run("pkg-config", "--libs", "sqlite3", "hwloc")
+    code, libraries = run("pkg-config", "--libs", "sqlite3", "hwloc", "zlib", "libzstd")
     if code:
-        libraries = "-lsqlite3 -lhwloc"
+        libraries = "-lsqlite3 -lhwloc -lz -lzstd"
     with ThreadPoolExecutor(2) as pool:
         for answer in pool.map(lambda kind: prove(kind, libraries.split()), PROOFS):
             if answer:

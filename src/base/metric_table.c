@@ -246,10 +246,20 @@ const struct assay_metric_info assay__metric_table[] = {
     /* device timelines */
     {"gpu.utilization", "ratio", "Busy time of the device over the span of the timeline."},
     {"gpu.launch_efficiency", "ratio", "Total device compute time over total run time."},
+    {"gpu.span", "s", "From the device's first work to its last."},
+    {"gpu.busy", "s", "Time in which the device had work: the union of its intervals."},
+    {"gpu.compute", "s", "Time in which the device did anything but copies from or to the host."},
+    {"gpu.idle", "s", "Span minus busy time."},
     {"gpu.kernels", "count", "Kernels on the timeline."},
     {"gpu.kernel_mean", "s", "Mean duration of a kernel."},
+    {"gpu.kernel_median", "s", "Median duration of a kernel."},
+    {"gpu.gaps", "count", "Idle gaps of the device."},
     {"gpu.gap_mean", "s", "Mean idle gap between kernels."},
+    {"gpu.gap_median", "s", "Median idle gap."},
+    {"gpu.copies", "count", "Copies between host and device."},
     {"gpu.transfers", "B", "Bytes copied between host and device."},
+    {"gpu.copy_bandwidth", "B/s",
+     "Bytes copied between host and device over the copies' own time."},
 };
 
 const size_t assay__metric_table_count = sizeof assay__metric_table / sizeof assay__metric_table[0];

@@ -8,6 +8,7 @@
 #include "cli/render_options.h"
 #include "report/figure/figure.h"
 #include "report/report_diff.h"
+#include "report/report_explain.h"
 #include "report/subject/subjects.h"
 #include "run/arm/recover.h"
 
@@ -24,12 +25,16 @@ struct report_options {
 
 #define AT(member) offsetof(struct report_options, member)
 
+/* Those of a profile's subjects, of several profiles, and of a timeline. */
+#define ASSAY__REPORT_TABLES \
+    ("runs|differences" ASSAY__SUBJECTS(ASSAY__SUBJECT_TABLES_OF) "|" ASSAY__EXPLAIN_OWN_TABLES)
+
 static const struct assay__option options[] = {
     ASSAY__STRING_ROW(
         "output", 'o', output, "FILE",
         "Write the report to FILE instead of stdout; without --format, its extension chooses the "
         "format: .html, .md, .csv, .json, .xml (JUnit), .txt, .svg (a figure)."),
-    ASSAY__RENDER_ROWS(ASSAY__FORMAT_NAMES, ASSAY__ALL_TABLE_NAMES),
+    ASSAY__RENDER_ROWS(ASSAY__FORMAT_NAMES, ASSAY__REPORT_TABLES),
     ASSAY__STRING_ROW("require", 0, require, "NAME|FILE",
                       "Check the profile against this requirement table instead of the one it was "
                       "run with; exit status 1 if a minimum is not met."),
@@ -135,6 +140,13 @@ static int check_several(const struct assay__invocation *invocation,
     return 0;
 }
 
+static bool are_timelines(struct assay_profile *const *profiles, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (profiles[i]->kind != ASSAY__PROFILE_EXPLAIN) return false;
+    return true;
+}
+
 static int report_diff(const struct assay__invocation *invocation, const struct report_options *o)
 {
     struct assay_profile *profiles[ASSAY__DIFF_MOST] = {0};
@@ -155,8 +167,11 @@ static int report_diff(const struct assay__invocation *invocation, const struct 
             code = assay_error_set(&error, ASSAY_ENOMEM, "out of memory");
         inputs[i] = (struct assay__diff_input){profiles[i], path, trial_of(&o->trials, i)};
     }
-    if (!code) code = assay__diff(inputs, count, arena, &diff, &error);
-    if (!code && (o->svg || o->chart))
+    bool timelines = !code && count == 2 && are_timelines(profiles, count);
+    if (!code && !timelines) code = assay__diff(inputs, count, arena, &diff, &error);
+    if (timelines)
+        code = assay__explain_profiles_report(inputs[0].name, inputs[1].name, &view, &out, &error);
+    else if (!code && (o->svg || o->chart))
         code = assay__report_diff_figure(&diff, o->svg ? o->svg : o->chart,
                                          o->svg ? NULL : &o->render, o->output != NULL, &out,
                                          &error);

@@ -18,6 +18,7 @@
     X(inspect)             \
     X(check)               \
     X(predict)             \
+    X(explain)             \
     X(make)                \
     X(report)              \
     X(query)               \

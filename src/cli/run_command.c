@@ -28,7 +28,8 @@ const struct assay__option assay__run_rows[] = {
                     "the value of every element."),
     ASSAY__LIST_ROW("state", states, "OUTPUT=INPUT",
                     "Feed an output back as an input of the next inference; may be repeated. "
-                    "Default: where the names leave no doubt; none: nothing is fed back."),
+                    "Default: where names or recurrent cells leave no doubt; none: nothing "
+                    "is fed back."),
     ASSAY__DURATION_ROW("seconds-per-inference", seconds_per_inference,
                         "Duration of the audio or video that one inference covers, such as 32ms: "
                         "adds the real-time factor.",

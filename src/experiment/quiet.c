@@ -11,8 +11,9 @@
 
 #define MOST_S 10.0 /* to wait */
 #define LOOK_S 0.5  /* to see how busy it is */
-/* multiple of what the launches took, because the next ones may take longer */
-#define ROUND_UP 1.2
+#define ROUND_UP                                                                     \
+    1.2 /* multiple of what the launches took, because the next ones may take longer \
+         */
 
 static double machine_share(double seconds)
 {

@@ -8,6 +8,11 @@
 /* X(name) */
 #define ASSAY__IMPORTERS(X) \
     X(kineto)               \
+    X(xctrace)              \
+    X(nsys)                 \
+    X(perf)                 \
+    X(powermetrics)         \
+    X(perfetto)             \
     X(ort)
 
 #define ASSAY__IMPORTER_DECLARE(name) extern const struct assay__importer assay__importer_##name;

@@ -14,8 +14,9 @@
 #include <math.h>
 #include <string.h>
 
-/* a part with more than this share of the layers is replaced by its parts */
-#define DOMINANT 0.75
+#define DOMINANT                                                                          \
+    0.75       /* a part with more than this share of the layers is replaced by its parts \
+                */
 #define ROOT 0 /* the node of layers without a place */
 #define USEFUL \
     (2.0 / 3.0) /* maximum blocks per layer: beyond it a level adds nothing to the layers */

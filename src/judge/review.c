@@ -5,6 +5,7 @@
 
 #include "judge/comparison.h"
 #include "judge/require_advice.h"
+#include "profile/trial_values.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -14,7 +15,8 @@
 #include <string.h>
 
 #define LAYERS_NAMED 3
-#define SHARE_NAMED 0.10    /* a part below this share of the latency is not a bottleneck */
+#define SHARE_LISTED 0.01   /* of the layers' time: what limits less is left out */
+#define SHARE_NAMED 0.10    /* a part below this share of the latency is no bottleneck */
 #define TAIL_NAMED 1.5      /* p99 / p50 from here on is one */
 #define GAIN_NAMED 1.05     /* an opportunity below this is none */
 #define UTILIZATION_LOW 0.8 /* of the monitoring guide */
@@ -77,29 +79,35 @@ static struct percent_text percent(double share)
     return out;
 }
 
-static void review_layers(struct reviewing *r, double p50_ns)
+/* ", memory 12 %, overhead 4 %": what limits the rest, where it is not next to nothing. */
+static const char *other_bounds(struct reviewing *r)
+{
+    const struct assay__require_evidence *e = &r->evidence;
+    const char *text = "";
+    for (int b = 0; b < ASSAY__BOUND_COUNT; b++)
+        if (b != (int)e->bound && e->share[b] >= SHARE_LISTED)
+            text = assay__arena_text(r->arena, "%s, %s %s", text,
+                                     assay__bound_name((enum assay__bound)b),
+                                     percent(e->share[b]).text);
+    return *text ? assay__arena_text(r->arena, " (%s)", text + 2) : "";
+}
+
+static void review_layers(struct reviewing *r, double whole_ns)
 {
     static const char *const words[] = {[ASSAY__BOUND_COMPUTE] = "compute",
                                         [ASSAY__BOUND_MEMORY] = "memory",
-                                        [ASSAY__BOUND_OVERHEAD] = "overhead of small layers",
+                                        [ASSAY__BOUND_OVERHEAD] = "the overhead of small layers",
                                         [ASSAY__BOUND_NEITHER] = "neither arithmetic nor memory"};
     const struct assay__require_evidence *e = &r->evidence;
     struct assay__sentence_list *list = &r->out->bottlenecks;
     size_t count;
     const struct assay__layer **order = by_time(r, &count);
     if (e->bound != ASSAY__BOUND_UNKNOWN)
-        add(r, list,
-            "most of the layers' time is limited by %s: %s (compute %s, memory %s, overhead %s, "
-            "neither %s, unknown %s)",
-            words[e->bound], percent(e->share[e->bound]).text,
-            percent(e->share[ASSAY__BOUND_COMPUTE]).text,
-            percent(e->share[ASSAY__BOUND_MEMORY]).text,
-            percent(e->share[ASSAY__BOUND_OVERHEAD]).text,
-            percent(e->share[ASSAY__BOUND_NEITHER]).text,
-            percent(e->share[ASSAY__BOUND_UNKNOWN]).text);
-    for (size_t i = 0; i < count && i < LAYERS_NAMED && p50_ns > 0; i++) {
+        add(r, list, "%s of the layers' time is limited by %s%s", percent(e->share[e->bound]).text,
+            words[e->bound], other_bounds(r));
+    for (size_t i = 0; i < count && i < LAYERS_NAMED && whole_ns > 0; i++) {
         const struct assay__roofline *roofline = &e->roofline;
-        double share = order[i]->time_ns / p50_ns;
+        double share = order[i]->time_ns / whole_ns;
         size_t at = (size_t)(order[i] - r->trial->layers.items);
         const char *roof = "";
         if (share < SHARE_NAMED) break;
@@ -118,11 +126,11 @@ static void review_layers(struct reviewing *r, double p50_ns)
                                                                   : "layers were not timed");
 }
 
-static void review_rest(struct reviewing *r, double p50_ns)
+static void review_rest(struct reviewing *r, double p50_ns, double whole_ns)
 {
     struct assay__sentence_list *list = &r->out->bottlenecks;
     const struct assay__layers *layers = &r->trial->layers;
-    double fixed = layers->engine_ns / p50_ns, rest = layers->unattributed_ns / p50_ns;
+    double fixed = layers->engine_ns / whole_ns, rest = layers->unattributed_ns / whole_ns;
     double tail = assay__trial_value(r->trial, "latency.p99") * 1e9 / p50_ns;
     if (fixed >= SHARE_NAMED)
         add(r, list, "the engine's fixed cost per run takes %.0f %% of the time", fixed * 100);
@@ -130,8 +138,6 @@ static void review_rest(struct reviewing *r, double p50_ns)
         add(r, list, "%.0f %% of the time is not attributed to any layer", rest * 100);
     if (tail >= TAIL_NAMED)
         add(r, list, "the slowest 1 %% of inferences take %.1f × the median or more", tail);
-    for (size_t i = 0; i < r->profile->environment.disturbance_count; i++)
-        add(r, list, "the machine was disturbed: %s", r->profile->environment.disturbances[i]);
 }
 
 /* --- opportunities ---------------------------------------------------------------------------- */
@@ -143,7 +149,7 @@ static void offer(struct reviewing *r, double gain, const char *what)
             what);
 }
 
-static void review_opportunities(struct reviewing *r, double p50_ns)
+static void review_opportunities(struct reviewing *r, double p50_ns, double whole_ns)
 {
     const struct assay__require_evidence *e = &r->evidence;
     const struct assay__roofline *roofline = &e->roofline;
@@ -151,18 +157,20 @@ static void review_opportunities(struct reviewing *r, double p50_ns)
     if (!roofline->reason[0] && roofline->least_of_ns > 0 && p50_ns > 0) {
         double rest = p50_ns - roofline->least_of_ns; /* without a known roof: unchanged */
         offer(r, p50_ns / (fmax(rest, 0) + roofline->least_ns),
-              assay__arena_text(r->arena, "with every layer at its roof (%s now, %s at best)",
+              assay__arena_text(r->arena,
+                                "with every layer at its roof (%s now, %s at best) and the "
+                                "rest as it is",
                                 assay__scaled(roofline->least_of_ns * 1e-9, "s").text,
                                 assay__scaled(roofline->least_ns * 1e-9, "s").text));
-        double overhead = roofline->time_ns[ASSAY__BOUND_OVERHEAD] / p50_ns;
+        double overhead = roofline->time_ns[ASSAY__BOUND_OVERHEAD] / whole_ns;
         offer(r, 1 / (1 - overhead),
               "with no time in overhead-bound layers (a larger batch, or fused nodes)");
     }
-    double fixed = r->trial->layers.engine_ns / p50_ns;
+    double fixed = r->trial->layers.engine_ns / whole_ns;
     offer(r, 1 / (1 - fixed), "with no fixed engine cost per run (a larger batch amortises it)");
     const struct assay__layer **order = by_time(r, &count);
-    if (count && p50_ns > order[0]->time_ns)
-        offer(r, 1 / (1 - order[0]->time_ns / p50_ns),
+    if (count && whole_ns > order[0]->time_ns)
+        offer(r, 1 / (1 - order[0]->time_ns / whole_ns),
               assay__arena_text(r->arena, "without the slowest layer, %.80s (%.40s)",
                                 assay__layer_title(order[0]), order[0]->op));
     const struct assay_metric *peak = assay__peak_memory(r->trial->metrics,
@@ -192,6 +200,7 @@ static void recommend(struct reviewing *r)
         add(r, list, "compute reaches %s %% of the measured ceiling: try a larger batch%s",
             assay__digits(utilization * 100, 3).text,
             r->evidence.bound == ASSAY__BOUND_COMPUTE ? ", float16 or int8" : "");
+    r->out->to_change = list->count;
     if (r->trial->stability.verdict && strcmp(r->trial->stability.verdict, "unstable") == 0)
         add(r, list, "the measurement is unstable: repeat it on a quieter machine, with %s",
             r->profile->kind == ASSAY__PROFILE_TUNE                ? "a larger budget"
@@ -224,9 +233,11 @@ int assay__review(const struct assay_profile *profile, const struct assay__trial
     if (code) return code;
     assay__score(trial->metrics, assay__trial_on_cpu(trial), &out->score);
     double p50_ns = assay__trial_value(trial, "latency.p50") * 1e9;
-    review_layers(&r, p50_ns);
-    review_rest(&r, p50_ns);
-    review_opportunities(&r, p50_ns);
+    double whole_ns = assay__layers_whole(trial); /* of which the tables of layers give shares */
+    review_layers(&r, whole_ns);
+    if (!isfinite(whole_ns)) whole_ns = p50_ns;
+    review_rest(&r, p50_ns, whole_ns);
+    review_opportunities(&r, p50_ns, whole_ns);
     recommend(&r);
     return assay__arena_failed(arena) ? ASSAY_ENOMEM : 0;
 }

@@ -58,8 +58,8 @@ double assay__layers_add_up(const struct assay__trial *trial)
     return timed ? sum / p50_ns : (double)NAN;
 }
 
-/* The half width of the interval of the median, relative to it: between launches if there are
- * enough of them. NaN unknown. */
+/* Half the interval of the median, relative to it, as the reasons of its stability count it:
+ * between launches where there are enough of them. NaN unknown. */
 static double half_width(const struct assay__trial *trial)
 {
     static const char *const pairs[][2] = {{"latency.between_low", "latency.between_high"},
@@ -68,7 +68,7 @@ static double half_width(const struct assay__trial *trial)
     for (size_t i = 0; i < 2; i++) {
         double low = assay__trial_value(trial, pairs[i][0]),
                high = assay__trial_value(trial, pairs[i][1]);
-        if (isfinite(low) && isfinite(high) && p50 > 0) return fmax(high - p50, p50 - low) / p50;
+        if (isfinite(low) && isfinite(high) && p50 > 0) return (high - low) / 2 / p50;
     }
     return NAN;
 }
@@ -111,8 +111,17 @@ static enum assay__trust find_level(const struct assay_profile *profile,
     return strcmp(verdict, "stable") == 0 ? ASSAY__TRUST_STABLE : ASSAY__TRUST_UNKNOWN;
 }
 
-static const char *chip_of(enum assay__trust level, const struct assay__trial *trial,
-                           struct assay__arena *arena)
+/* How far the median may be off, relative to it: of what is not stable at least half the spread of
+ * the launches. NaN unknown, or not to be said. */
+static double width_of(enum assay__trust level, const struct assay__trial *trial)
+{
+    double width = half_width(trial), spread = assay__launch_spread(trial);
+    if (level == ASSAY__TRUST_STABLE) return width;
+    if (level != ASSAY__TRUST_UNSTEADY && level != ASSAY__TRUST_NOISY) return NAN;
+    return fmax(width, spread / 2); /* the one that is known */
+}
+
+static const char *chip_of(enum assay__trust level, double width, struct assay__arena *arena)
 {
     static const char *const words[] = {
         [ASSAY__TRUST_STABLE] = "stable",       [ASSAY__TRUST_FEW] = "too few samples",
@@ -120,13 +129,11 @@ static const char *chip_of(enum assay__trust level, const struct assay__trial *t
         [ASSAY__TRUST_UNSTEADY] = "unsteady",   [ASSAY__TRUST_LAYERS] = "layers do not add up",
         [ASSAY__TRUST_NOISY] = "noisy",         [ASSAY__TRUST_INTERRUPTED] = "interrupted",
         [ASSAY__TRUST_FAILED] = "failed"};
-    double width = half_width(trial), spread = assay__launch_spread(trial);
-    if (level != ASSAY__TRUST_STABLE && !(width > spread / 2)) width = spread / 2;
-    bool known = width > 0 && (level == ASSAY__TRUST_STABLE || level == ASSAY__TRUST_UNSTEADY ||
-                               level == ASSAY__TRUST_NOISY);
-    return known ? assay__arena_text(arena, "%s ±%s %%", words[level],
-                                     assay__digits(width * 100, width < 0.095 ? 1 : 2).text)
-                 : words[level];
+    /* What is stable needs no second digit; of the others the reasons give it too. */
+    int digits = level == ASSAY__TRUST_STABLE && width < 0.095 ? 1 : 2;
+    return width > 0 ? assay__arena_text(arena, "%s ±%s %%", words[level],
+                                         assay__digits(width * 100, digits).text)
+                     : words[level];
 }
 
 /* --- why -------------------------------------------------------------------------------------- */
@@ -190,7 +197,8 @@ void assay__trust(const struct assay_profile *profile, const struct assay__trial
                   struct assay__arena *arena, struct assay__trial_verdict *out)
 {
     out->trust = find_level(profile, trial);
-    out->chip = chip_of(out->trust, trial, arena);
+    out->width = width_of(out->trust, trial);
+    out->chip = chip_of(out->trust, out->width, arena);
     if (trial->state != ASSAY__TRIAL_OK) add(out, arena, trial->reason);
     for (size_t i = 0; i < trial->stability.reason_count; i++)
         add(out, arena, trial->stability.reasons[i]);

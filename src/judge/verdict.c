@@ -86,8 +86,9 @@ static struct part *sum_operators(const struct assay__trial *trial, const struct
     return parts;
 }
 
-/* What takes most of an inference: an operator's layers, the engine, or unknown. *loser: the
- * operator that loses the most time compared with its roofs, if that is another one; "". */
+/* What takes most of an inference: an operator's layers, the cost of running small layers, the
+ * engine, or nobody knows. *loser: the operator that loses most against its roofs, where that is
+ * another; "". */
 static void find_cause(const struct assay__trial *trial, const struct assay__roofline *r,
                        struct assay__arena *arena, struct assay__trial_verdict *out,
                        const char **loser)
@@ -105,6 +106,11 @@ static void find_cause(const struct assay__trial *trial, const struct assay__roo
                  ? most.op
                  : "";
     if (!(longest.time_ns > 0) || !(whole > 0)) return;
+    double small_ns = r->reason[0] ? 0 : r->time_ns[ASSAY__BOUND_OVERHEAD];
+    if (small_ns > longest.time_ns) {
+        longest = (struct part){"overhead of small layers", small_ns, 0};
+        *loser = "";
+    }
     if (layers->engine_ns > longest.time_ns && layers->engine_ns >= layers->unattributed_ns)
         longest = (struct part){"engine overhead", layers->engine_ns, 0};
     else if (layers->unattributed_ns > longest.time_ns)

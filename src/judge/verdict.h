@@ -38,17 +38,18 @@ struct assay__kpi {
 struct assay__trial_verdict {
     const char *text; /* a sentence with its full stop */
     enum assay__trust trust;
-    const char *chip; /* "stable ±1 %", "noisy ±15 %", "12 samples", … */
-    /* sentences without full stops: the reasons for the trust, what disturbed the run, how the
-     * layers were timed */
-    const char **reasons;
+    const char *chip;     /* "stable ±1 %", "noisy ±15 %", "12 samples", … */
+    double width;         /* the 0.01 of it; NaN unknown */
+    const char **reasons; /* sentences without full stops: why the trust is what it is, what
+                             disturbed the run, how the layers were timed */
     size_t reason_count;
     struct assay__kpi kpis[ASSAY__KPIS];
     size_t kpi_count;
     /* what the sentence rests on */
-    const char *noun;   /* what one inference processes: "image", "inference", "batch of 8" */
+    const char *noun;   /* of one inference: "image", "inference", "batch of 8" */
     double distance;    /* latency / what the roofs allow; NaN unknown */
-    const char *cause;  /* operator, or "engine overhead", "no layer"; "" unknown */
+    const char *cause;  /* operator, or "overhead of small layers", "engine overhead", "no layer";
+                         * "" unknown */
     double cause_share; /* of an inference; NaN */
     const struct assay__finding *fix; /* NULL: none was verified */
 };

@@ -29,6 +29,7 @@ struct assay__powermetrics_cluster {
 
 struct assay__powermetrics_sample {
     double elapsed_s;
+    double end_s; /* Unix time, in whole seconds as it is printed */
     double cpu_power_w, gpu_power_w, ane_power_w, combined_power_w;
     double cpu_energy_j, gpu_energy_j, ane_energy_j; /* of this sample */
     struct assay__powermetrics_unit gpu;

@@ -2,14 +2,14 @@
  *
  * Property lists: not a general reader of XML, but of elements without relevant attributes, in the
  * order of a property list, nested at most 32 deep. Containers are walked with a stack of their
- * keys; a number is used if its path is one of these:
- *   elapsed_ns · thermal_pressure · processor.{cpu,gpu,ane}_{power,energy} (mW, mJ) ·
+ * keys; a number is taken when its path is one we know:
+ *   elapsed_ns · timestamp · thermal_pressure · processor.{cpu,gpu,ane}_{power,energy} (mW, mJ) ·
  *     processor.combined_power
  *   processor.clusters[].{name,freq_hz,idle_ratio,down_ratio} ·
  *     processor.clusters[].cpus[].{cpu,freq_hz,idle_ratio,down_ratio}
  *   gpu.{freq_hz,idle_ratio}
  * Text, the lines that are known:
- *   *** Sampled system activity (…) (1002.90ms elapsed) ***
+ *   *** Sampled system activity (Fri Sep 11 13:41:46 2026 -0700) (1002.90ms elapsed) ***
  *   E-Cluster HW active frequency: 1248 MHz    E-Cluster HW active residency:  77.43% (600 MHz: …)
  *   E-Cluster idle residency:  22.57%          E-Cluster down residency: 0.00%
  *   CPU 0 frequency: 1359 MHz                  CPU 0 active residency: .54% (…)
@@ -21,6 +21,7 @@
 #include "probe/powermetrics.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,13 +92,66 @@ static double number(struct text text)
     return *end || !isfinite(value) ? NAN : value;
 }
 
+/* Days from 1970-01-01 to that day of the Gregorian calendar (years counted from March). */
+static double unix_days(int year, int month, int day)
+{
+    int march_year = month > 2 ? year : year - 1;
+    int day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    int days = march_year * 365 + march_year / 4 - march_year / 100 + march_year / 400;
+    return (double)days + day_of_year - 719468;
+}
+
+static double unix_time(const int date[3], const int clock[3], int zone_minutes)
+{
+    if (date[0] < 1970 || date[0] > 9999 || date[1] < 1 || date[1] > 12 || date[2] < 1 ||
+        date[2] > 31 || clock[0] < 0 || clock[0] > 23 || clock[1] < 0 || clock[1] > 59 ||
+        clock[2] < 0 || clock[2] > 60)
+        return NAN;
+    return unix_days(date[0], date[1], date[2]) * 86400 + clock[0] * 3600 + clock[1] * 60 +
+           clock[2] - zone_minutes * 60;
+}
+
+/* "2023-04-01T13:18:36Z" */
+static double plist_time(struct text text)
+{
+    char copy[24];
+    int date[3], clock[3], length = 0;
+    if (text.length >= sizeof copy) return NAN;
+    memcpy(copy, text.at, text.length);
+    copy[text.length] = '\0';
+    if (sscanf(copy, "%4d-%2d-%2dT%2d:%2d:%2dZ%n", &date[0], &date[1], &date[2], &clock[0],
+               &clock[1], &clock[2], &length) != 6 ||
+        (size_t)length != text.length)
+        return NAN;
+    return unix_time(date, clock, 0);
+}
+
+/* "Fri Sep 11 13:41:46 2026 -0700" */
+static double header_time(struct text text)
+{
+    static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    char copy[48], name[4], sign;
+    int date[3], clock[3], zone;
+    if (text.length >= sizeof copy) return NAN;
+    memcpy(copy, text.at, text.length);
+    copy[text.length] = '\0';
+    if (sscanf(copy, "%*3s %3s %2d %2d:%2d:%2d %4d %c%4d", name, &date[2], &clock[0], &clock[1],
+               &clock[2], &date[0], &sign, &zone) != 8)
+        return NAN;
+    const char *month = strlen(name) == 3 ? strstr(months, name) : NULL;
+    if (!month || (month - months) % 3 || (sign != '+' && sign != '-') || zone < 0) return NAN;
+    date[1] = (int)(month - months) / 3 + 1;
+    int minutes = zone / 100 * 60 + zone % 100;
+    return unix_time(date, clock, sign == '-' ? -minutes : minutes);
+}
+
 static const struct assay__powermetrics_unit unknown = {NAN, NAN, NAN, NAN};
 
 /* Every value unknown. */
 static void clear(struct assay__powermetrics_sample *sample)
 {
     *sample = (struct assay__powermetrics_sample){.gpu = unknown};
-    sample->elapsed_s = sample->thermal_pressure = NAN;
+    sample->elapsed_s = sample->end_s = sample->thermal_pressure = NAN;
     sample->cpu_power_w = sample->gpu_power_w = sample->ane_power_w = NAN;
     sample->combined_power_w = NAN;
     sample->cpu_energy_j = sample->gpu_energy_j = sample->ane_energy_j = NAN;
@@ -192,6 +246,7 @@ static void take(struct reader *reader, struct text value)
     if (reader->depth == 0 || reader->kinds[reader->depth - 1] != 'd' || !key.at) return;
     if (reader->depth == 1) {
         if (is(key, "elapsed_ns")) set_once(&sample->elapsed_s, number(value) * 1e-9);
+        if (is(key, "timestamp")) set_once(&sample->end_s, plist_time(value));
         if (is(key, "thermal_pressure")) set_pressure(sample, value);
     } else if (under(reader, in_processor, 2)) {
         const struct {
@@ -419,6 +474,9 @@ static bool read_text(const char *data, size_t size, struct assay__powermetrics_
         while (begin && begin > line.at && begin[-1] != '(')
             begin--;
         if (end) sample->elapsed_s = number((struct text){begin, (size_t)(end - begin)}) * 1e-3;
+        const char *open = memchr(line.at, '(', line.length);
+        const char *close = open ? memchr(open, ')', line.length - (size_t)(open - line.at)) : NULL;
+        if (close) sample->end_s = header_time((struct text){open + 1, (size_t)(close - open) - 1});
     }
     return finish(sample, reason);
 }

@@ -50,23 +50,56 @@ static size_t varint_read(const uint8_t *data, size_t size, uint64_t *value)
     return 0;
 }
 
+/* A run of numbers on its way into a buffer. */
+struct deltas {
+    struct assay__buf *out;
+    uint64_t previous; /* unsigned: a difference beyond 63 bits wraps, and back again */
+    size_t used;
+    uint8_t bytes[512 * VARINT_BYTES];
+};
+
+static void put_delta(struct deltas *deltas, int64_t value)
+{
+    uint64_t delta = (uint64_t)value - deltas->previous;
+    uint64_t folded = (delta << 1) ^ (delta >> 63 ? UINT64_MAX : 0);
+    deltas->previous = (uint64_t)value;
+    deltas->used += varint_write(folded, deltas->bytes + deltas->used);
+    if (deltas->used <= sizeof deltas->bytes - VARINT_BYTES) return;
+    assay__buf_add(deltas->out, deltas->bytes, deltas->used);
+    deltas->used = 0;
+}
+
 static void encode_delta(const double *values, size_t count, struct assay__buf *out)
 {
-    uint8_t bytes[512 * VARINT_BYTES];
-    size_t used = 0;
-    int64_t previous = 0;
+    struct deltas deltas = {.out = out};
+    for (size_t i = 0; i < count; i++)
+        put_delta(&deltas, (int64_t)values[i]);
+    assay__buf_add(out, deltas.bytes, deltas.used);
+}
+
+void assay__chunk_encode_integers(const int64_t *values, size_t count, struct assay__buf *out)
+{
+    struct deltas deltas = {.out = out};
+    for (size_t i = 0; i < count; i++)
+        put_delta(&deltas, values[i]);
+    assay__buf_add(out, deltas.bytes, deltas.used);
+}
+
+int assay__chunk_decode_integers(const void *data, size_t size, size_t count, int64_t *out)
+{
+    const uint8_t *at = data;
+    uint64_t previous = 0;
+    if (count > ASSAY__CHUNK_VALUES || (size > 0 && !data)) return ASSAY_EFORMAT;
     for (size_t i = 0; i < count; i++) {
-        int64_t value = (int64_t)values[i];
-        int64_t delta = value - previous; /* |delta| <= 2^54: no overflow */
-        uint64_t folded = ((uint64_t)delta << 1) ^ (delta < 0 ? UINT64_MAX : 0);
-        used += varint_write(folded, bytes + used);
-        previous = value;
-        if (used > sizeof bytes - VARINT_BYTES) {
-            assay__buf_add(out, bytes, used);
-            used = 0;
-        }
+        uint64_t folded;
+        size_t used = varint_read(at, size, &folded);
+        if (!used) return ASSAY_EFORMAT;
+        at += used;
+        size -= used;
+        previous += (folded >> 1) ^ (folded & 1 ? UINT64_MAX : 0);
+        out[i] = (int64_t)previous;
     }
-    assay__buf_add(out, bytes, used);
+    return size == 0 ? 0 : ASSAY_EFORMAT;
 }
 
 const char *assay__chunk_encode(const double *values, size_t count, struct assay__buf *out)

@@ -21,4 +21,8 @@ const char *assay__chunk_encode(const double *values, size_t count, struct assay
 int assay__chunk_decode(const char *encoding, const void *data, size_t size, size_t count,
                         double *out);
 
+/** The same for any 64-bit integers, always as ASSAY__CHUNK_DELTA; differences wrap. */
+void assay__chunk_encode_integers(const int64_t *values, size_t count, struct assay__buf *out);
+int assay__chunk_decode_integers(const void *data, size_t size, size_t count, int64_t *out);
+
 #endif

@@ -27,7 +27,8 @@ const struct assay__enum_names assay__kind_names =
           [ASSAY__PROFILE_COMPARE] = "compare", [ASSAY__PROFILE_SWEEP] = "sweep",
           [ASSAY__PROFILE_TUNE] = "tune", [ASSAY__PROFILE_POWER] = "power",
           [ASSAY__PROFILE_MEMORY] = "memory", [ASSAY__PROFILE_COUNTERS] = "counters",
-          [ASSAY__PROFILE_ADVISE] = "advise", [ASSAY__PROFILE_PREDICT] = "predict");
+          [ASSAY__PROFILE_ADVISE] = "advise", [ASSAY__PROFILE_PREDICT] = "predict",
+          [ASSAY__PROFILE_EXPLAIN] = "explain");
 
 enum assay__profile_kind assay__kind_of_command(const char *command)
 {
@@ -100,7 +101,7 @@ const struct assay__enum_names assay__disturbance_names = NAMES("", "clock", "th
 
 /* --- feedback --------------------------------------------------------------------------------- */
 
-const struct assay__enum_names assay__feedback_names = NAMES("", "name", "given");
+const struct assay__enum_names assay__feedback_names = NAMES("", "name", "given", "graph", "shape");
 
 /* --- axes ------------------------------------------------------------------------------------- */
 

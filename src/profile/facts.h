@@ -25,6 +25,7 @@ enum assay__profile_kind {
     ASSAY__PROFILE_COUNTERS,
     ASSAY__PROFILE_ADVISE,
     ASSAY__PROFILE_PREDICT,
+    ASSAY__PROFILE_EXPLAIN,
     ASSAY__PROFILE_KINDS
 };
 
@@ -149,8 +150,10 @@ enum assay__feedback_source {
     ASSAY__FEEDBACK_UNKNOWN,
     ASSAY__FEEDBACK_NAME,  /* the names of the two say it */
     ASSAY__FEEDBACK_GIVEN, /* asked for */
+    ASSAY__FEEDBACK_GRAPH, /* recurrent cells begin with the one and end with the other */
+    ASSAY__FEEDBACK_SHAPE, /* the only output that is shaped like an input named as a state */
 };
-extern const struct assay__enum_names assay__feedback_names; /* "name", "given"; "" unknown */
+extern const struct assay__enum_names assay__feedback_names; /* "name", "given", …; "" unknown */
 
 /** An output that becomes an input of the next inference: a state. */
 struct assay__feedback {

@@ -176,6 +176,10 @@ static int check_marks(struct assay__db *db, const char *path, struct assay_erro
     int64_t application = 0, version = 0;
     int code = assay__sql_exec(db->sqlite,
                                "PRAGMA query_only=1; PRAGMA cache_size=-1024; PRAGMA mmap_size=0");
+    if (db->is_foreign)
+        return code == SQLITE_OK
+                   ? 0
+                   : assay_error_set(error, ASSAY_EFORMAT, "%s: not a sound SQLite file", path);
     if (code == SQLITE_OK) code = read_pragma(db->sqlite, "PRAGMA application_id", &application);
     if (code == SQLITE_OK) code = read_pragma(db->sqlite, "PRAGMA user_version", &version);
     if (code != SQLITE_OK) return assay__sql_error(db->sqlite, path, "cannot be read", error);
@@ -206,13 +210,15 @@ static int check_shape(struct assay__db *db, const char *path, bool whole,
             "SELECT count(*) FROM sqlite_schema AS s, pragma_table_xinfo(s.name) AS x"
             " WHERE s.type='table' AND x.hidden<>0",
             &computed);
-    if (code != SQLITE_OK) return assay__sql_error(db->sqlite, path, "damaged profile", error);
-    if (whole && db->bytes / (uint64_t)page_bytes < (uint64_t)pages)
-        return assay_error_set(error, ASSAY_EFORMAT,
-                               "%s: damaged profile: truncated to %llu of %lld bytes", path,
-                               (unsigned long long)db->bytes, (long long)(pages * page_bytes));
+    const char *damaged = db->is_foreign ? "damaged file" : "damaged profile";
+    if (code != SQLITE_OK) return assay__sql_error(db->sqlite, path, damaged, error);
+    db->is_truncated = whole && db->bytes / (uint64_t)page_bytes < (uint64_t)pages;
+    if (db->is_truncated && !db->is_foreign)
+        return assay_error_set(error, ASSAY_EFORMAT, "%s: %s: truncated to %llu of %lld bytes",
+                               path, damaged, (unsigned long long)db->bytes,
+                               (long long)(pages * page_bytes));
     if (computed)
-        return assay_error_set(error, ASSAY_EFORMAT, "%s: damaged profile: computed columns", path);
+        return assay_error_set(error, ASSAY_EFORMAT, "%s: %s: computed columns", path, damaged);
     return 0;
 }
 
@@ -226,13 +232,15 @@ static int open_and_check(struct assay__db *db, const char *path, bool copy, boo
     return code ? code : check_shape(db, path, immutable, error);
 }
 
-int assay__db_open(const char *path, struct assay__db **out, struct assay_error *error)
+static int open_db(const char *path, bool is_foreign, struct assay__db **out,
+                   struct assay_error *error)
 {
     *out = NULL;
     if (!path || !path[0])
         return assay_error_set(error, ASSAY_EINVAL, "the profile's file name is empty");
     struct assay__db *db = calloc(1, sizeof *db);
     if (!db) return assay_error_set(error, ASSAY_ENOMEM, "%s: out of memory", path);
+    db->is_foreign = is_foreign;
     int code = check_file(path, &db->bytes, error);
     if (code) goto out;
     int64_t wal = beside_bytes(path, "-wal"), shm = beside_bytes(path, "-shm");
@@ -253,6 +261,16 @@ out:
     else
         *out = db;
     return code;
+}
+
+int assay__db_open(const char *path, struct assay__db **db, struct assay_error *error)
+{
+    return open_db(path, false, db, error);
+}
+
+int assay__db_open_foreign(const char *path, struct assay__db **db, struct assay_error *error)
+{
+    return open_db(path, true, db, error);
 }
 
 void assay__db_close(struct assay__db *db)

@@ -207,7 +207,8 @@ static int run_statement(sqlite3 *db, sqlite3_stmt *statement, const char *path,
 static const char *const describe =
     "SELECT l.name AS \"table\", c.name AS \"column\", c.type AS type"
     " FROM (SELECT name FROM pragma_table_list WHERE schema = 'main' AND name NOT GLOB 'sqlite_*'"
-    " UNION VALUES ('samples'), ('layer_times'), ('series')) AS l, pragma_table_info(l.name) AS c"
+    " UNION VALUES ('samples'), ('layer_times'), ('series'), ('events')) AS l, "
+    "pragma_table_info(l.name) AS c"
     " ORDER BY l.name, c.cid";
 
 const char assay__query_overview[] =
@@ -215,7 +216,8 @@ const char assay__query_overview[] =
     " ', ') || iif(count(*) > 5, ', …', '') AS \"the first of them\""
     " FROM (SELECT l.name AS name, c.cid AS cid, c.name AS column"
     " FROM (SELECT name FROM pragma_table_list WHERE schema = 'main' AND name NOT GLOB 'sqlite_*'"
-    " UNION VALUES ('samples'), ('layer_times'), ('series')) AS l, pragma_table_info(l.name) AS c"
+    " UNION VALUES ('samples'), ('layer_times'), ('series'), ('events')) AS l, "
+    "pragma_table_info(l.name) AS c"
     " ORDER BY l.name, c.cid) GROUP BY name ORDER BY name";
 
 int assay__query(const char *path, const char *sql, assay__query_row *row, void *context,
@@ -228,6 +230,7 @@ int assay__query(const char *path, const char *sql, assay__query_row *row, void 
     int code = assay__db_open(path, &db, error);
     if (code) return code;
     int table = assay__chunk_tables(db->sqlite);
+    if (table == SQLITE_OK) table = assay__event_table(db->sqlite);
     sqlite3_progress_handler(db->sqlite, STEPS_PER_LOOK, look, &query);
     if (sql && sql != assay__query_overview)
         sqlite3_set_authorizer(db->sqlite, authorize, &query);

@@ -347,6 +347,83 @@ CREATE TABLE series_chunks (
     PRIMARY KEY (trial, series, chunk)
 );
 
+-- A timeline that was imported or recorded: where it is from, its tracks, texts and arguments as rows, its events as chunks of
+-- columns. `assay query` shows the events as the table events(event, start_ns, duration_ns, kind, name, track, device,
+-- stream, correlation, bytes, args).
+CREATE TABLE trace_sources (
+    profile INTEGER NOT NULL, position INTEGER NOT NULL,
+    path TEXT, format TEXT,            -- the importer's name
+    producer TEXT,                     -- 'PyTorch profiler (CUDA 13.0)'
+    rank INTEGER, world_size INTEGER,
+    offset_ns INTEGER, clock TEXT,     -- added to its times to align them, and what they count from
+    bytes INTEGER, events INTEGER, skipped INTEGER, -- read; kept; not readable
+    complaint TEXT,                    -- the first reason why something was not read
+    truncated INTEGER,                 -- 1: it ended early
+    PRIMARY KEY (profile, position)
+);
+
+CREATE TABLE trace_tracks (
+    profile INTEGER NOT NULL, position INTEGER NOT NULL,
+    kind TEXT,                         -- 'thread' | 'stream' | 'other'
+    rank INTEGER, pid INTEGER, tid INTEGER,
+    device INTEGER, stream INTEGER,    -- NULL: none
+    name TEXT, owner TEXT,             -- the process or device it belongs to
+    PRIMARY KEY (profile, position)
+);
+
+CREATE TABLE trace_texts (             -- names of events, by number
+    profile INTEGER NOT NULL, position INTEGER NOT NULL,
+    text TEXT,
+    PRIMARY KEY (profile, position)
+);
+
+CREATE TABLE trace_kinds (             -- kinds of events, by number
+    profile INTEGER NOT NULL, position INTEGER NOT NULL,
+    name TEXT,                         -- 'kernel' | 'copy' | 'launch' | …
+    PRIMARY KEY (profile, position)
+);
+
+CREATE TABLE trace_args (              -- what else is known of events; equal ones are one row
+    profile INTEGER NOT NULL, position INTEGER NOT NULL,
+    direction TEXT,                    -- of a copy: 'to-device' | 'to-host' | 'on-device' | 'peer' | 'on-host'
+    from_memory TEXT, to_memory TEXT,  -- 'pageable' | 'pinned' | 'device' | 'managed'
+    grid_x INTEGER, grid_y INTEGER, grid_z INTEGER, block_x INTEGER, block_y INTEGER, block_z INTEGER,
+    flops REAL,
+    operator TEXT, provider TEXT, shapes TEXT, types TEXT,
+    collective TEXT, group_size INTEGER,
+    stack TEXT, state TEXT,
+    PRIMARY KEY (profile, position)
+);
+
+CREATE TABLE event_chunks (            -- sorted by start; every column as 'delta-varint' of 64-bit integers
+    profile INTEGER NOT NULL,
+    chunk INTEGER NOT NULL,            -- 0, 1, 2
+    first INTEGER NOT NULL,            -- number of the chunk's first event
+    count INTEGER NOT NULL,            -- at most 65,536
+    start_ns BLOB NOT NULL, duration_ns BLOB NOT NULL,
+    kind BLOB NOT NULL,                -- trace_kinds.position
+    name BLOB NOT NULL, track BLOB NOT NULL, args BLOB NOT NULL, -- positions; -1: none
+    correlation BLOB NOT NULL,         -- 0: none
+    bytes BLOB NOT NULL,               -- 0: unknown
+    PRIMARY KEY (profile, chunk)
+);
+
+CREATE TABLE trace_counters (          -- numbers over time
+    profile INTEGER NOT NULL, position INTEGER NOT NULL,
+    name TEXT, unit TEXT,
+    track INTEGER,                     -- trace_tracks.position; NULL: none
+    count INTEGER NOT NULL,
+    PRIMARY KEY (profile, position)
+);
+
+CREATE TABLE trace_counter_chunks (
+    profile INTEGER NOT NULL, counter INTEGER NOT NULL, -- trace_counters.position
+    chunk INTEGER NOT NULL, first INTEGER NOT NULL, count INTEGER NOT NULL,
+    time_ns BLOB NOT NULL,             -- as in event_chunks
+    encoding TEXT NOT NULL, data BLOB NOT NULL, -- values, as in sample_chunks
+    PRIMARY KEY (profile, counter, chunk)
+);
+
 CREATE TABLE spans (                   -- what the machine was doing when
     trial INTEGER NOT NULL, position INTEGER NOT NULL,
     launch INTEGER,                    -- 0: none

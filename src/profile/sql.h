@@ -32,10 +32,14 @@ struct assay__db {
     uint64_t steps; /* thousands of virtual machine steps so far … */
     uint64_t step_limit; /* … and the most that an intact file of this size needs */
     char folder[256];    /* private copy to remove; "" none */
+    bool is_foreign;     /* not a profile: no marks */
+    bool is_truncated;   /* shorter than its head says; a profile is then refused */
 };
 
 /** Opens it and checks application id and schema version. The reader then owns *db. */
 int assay__db_open(const char *path, struct assay__db **db, struct assay_error *error);
+/** Any other program's SQLite file, opened in the same way; it has no marks to check. */
+int assay__db_open_foreign(const char *path, struct assay__db **db, struct assay_error *error);
 void assay__db_close(struct assay__db *db);
 
 /** Decodes a column chunk: its encoding in column `encoding` of the row, its data in the next.
@@ -44,5 +48,7 @@ int assay__sql_chunk(sqlite3_stmt *row, int encoding, size_t count, double *out)
 /** Registers the tables `samples`, `layer_times` and `series` with the connection. SQLite's
  * code. */
 int assay__chunk_tables(sqlite3 *db);
+/** The same of `events`. */
+int assay__event_table(sqlite3 *db);
 
 #endif

@@ -206,6 +206,17 @@ int assay__store_put_findings(struct assay__store *store, const struct assay_pro
     return end(store, error);
 }
 
+int assay__store_write(struct assay__store *store,
+                       void (*write)(struct assay__writer *writer, const void *data),
+                       const void *data, struct assay_error *error)
+{
+    begin(store);
+    write(&store->writer, data);
+    int code = end(store, error);
+    if (!code) store->has_samples = true;
+    return code;
+}
+
 /* --- samples ---------------------------------------------------------------------------------- */
 
 /* The end of a stream's samples. */

@@ -29,6 +29,12 @@ int assay__store_add_samples(struct assay__store *store, int trial, int launch, 
                              const double *samples_ns, size_t count, struct assay_error *error);
 int assay__store_put_findings(struct assay__store *store, const struct assay_profile *profile,
                               struct assay_error *error);
+/** One transaction of the caller's, for what is kept in the profile by a layer above. What it
+ *  writes counts as measured: the profile that was there before does not come back. */
+struct assay__writer;
+int assay__store_write(struct assay__store *store,
+                       void (*write)(struct assay__writer *writer, const void *data),
+                       const void *data, struct assay_error *error);
 /** Marks complete (or interrupted), checkpoints to a single file, closes. NULL is allowed. */
 int assay__store_finish(struct assay__store *store, bool complete, bool interrupted,
                         struct assay_error *error);
@@ -36,12 +42,12 @@ int assay__store_finish(struct assay__store *store, bool complete, bool interrup
 void assay__store_abandon(struct assay__store *store);
 
 /** `assay query`: runs one read-only statement on an untrusted profile with the column chunks shown
- * as tables (samples(trial, launch, stream, seq, ns), layer_times(trial, launch, layer, time_ns),
- * series(trial, launch, name, seq, time_ns, value)), or, if it is NULL, lists the tables and their
- * columns; rows go to the callback as text (NULL for SQL null). Stops when it returns non-zero.
- * `types` holds SQLite's numbers: 1 integer, 2 real, 3 text, 4 blob (shown as x'0102...' and cut at
- * 32 bytes), 5 null. A negative number from the callback is returned. *interrupt (may be NULL)
- * stops a long query: ASSAY_EINTERRUPTED. */
+ *  as tables (samples(trial, launch, stream, seq, ns), layer_times(trial, launch, layer, time_ns),
+ *  series(trial, launch, name, seq, time_ns, value), events(event, start_ns, …)), or, if it is
+ * NULL, lists the tables and their columns; rows go to the callback as text (NULL for SQL null).
+ * Stops when it returns non-zero. `types` holds SQLite's numbers: 1 integer, 2 real, 3 text, 4 blob
+ * (shown as x'0102...' and cut at 32 bytes), 5 null. A negative number from the callback is
+ * returned. *interrupt (may be NULL) stops a long query: ASSAY_EINTERRUPTED. */
 typedef int assay__query_row(void *context, int columns, const char *const *names,
                              const char *const *values, const int *types);
 /** Instead of SQL: one row per table, with its first columns. */

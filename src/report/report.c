@@ -3,6 +3,7 @@
 #include "base/options_read.h"
 #include "report/formats.h"
 #include "report/report_diff.h"
+#include "report/report_explain.h"
 #include "report/subject/subject.h"
 
 #include <stdlib.h>
@@ -98,9 +99,13 @@ int assay_report(const struct assay_profile *profile, const struct assay_report_
     const struct assay__format *format = assay__format_find(taken.format);
     if (!format)
         return assay__refuse_option(error, "format", "unknown report format '%s'", taken.format);
-    code = assay__study_new(profile, &study);
     assay__buf_puts(&out, ""); /* an empty report is still a string */
-    if (!code && format->walk) {
+    bool timeline = profile->kind == ASSAY__PROFILE_EXPLAIN;
+    code = timeline ? assay__explain_profile_report(profile->path, &taken, &out, error)
+                    : assay__study_new(profile, &study);
+    if (timeline) {
+        /* it has a document of its own */
+    } else if (!code && format->walk) {
         struct assay__doc *doc;
         code = assay__report_document(study, &taken, &doc, error);
         if (!code) code = assay__doc_view(doc, &taken, &out, error);
@@ -108,7 +113,7 @@ int assay_report(const struct assay_profile *profile, const struct assay_report_
     } else if (!code) {
         code = format->write(study, &taken, &out, error);
     }
-    if (code == ASSAY_ENOMEM || (!code && (out.failed || study->failed)))
+    if (code == ASSAY_ENOMEM || (!code && (out.failed || (study && study->failed))))
         code = assay_error_set(error, ASSAY_ENOMEM, "out of memory while writing the report");
     assay__study_free(study);
     if (code) {

@@ -89,8 +89,13 @@ int assay__prediction_report(const struct assay_profile *profile, const struct a
         assay_free(text);
         return code ? code : written(out, error);
     }
-    return view(assay__prediction_document(profile, fits, options->hint, layers, &doc), &doc,
-                options, out, error);
+    struct assay__study *study = NULL;
+    int code = assay__study_new(profile, &study);
+    if (code) return assay_error_set(error, code, "out of memory");
+    code = view(assay__prediction_document(study, fits, options->hint, layers, &doc), &doc, options,
+                out, error);
+    assay__study_free(study);
+    return code;
 }
 
 int assay__chips_report(const struct assay_report_options *options, struct assay__buf *out,

@@ -8,6 +8,7 @@
 
 #include "check/check.h"
 #include "inspect/inspect_diff.h"
+#include "judge/study.h"
 #include "predict/predict.h"
 #include "report/doc/doc.h"
 
@@ -46,7 +47,7 @@ int assay__inspect_document(const struct assay__inspect *inspect, enum assay__in
 int assay__inspect_diff_document(const struct assay__inspect_diff *diff, struct assay__doc **doc);
 int assay__check_document(const struct assay__check *check, const char *(*hint)(const char *),
                           struct assay__doc **doc);
-int assay__prediction_document(const struct assay_profile *profile, const struct assay__fit *fits,
+int assay__prediction_document(struct assay__study *study, const struct assay__fit *fits,
                                const char *(*hint)(const char *), bool layers,
                                struct assay__doc **doc);
 int assay__chips_document(struct assay__doc **doc);

@@ -119,9 +119,11 @@ struct assay__trace_source {
     int32_t rank, world_size; /* -1: unknown */
     int64_t offset_ns;        /* added to its times to align the clocks; see clock */
     const char *clock;        /* what its times count from, and how it was aligned */
-    uint64_t bytes, events, skipped; /* skipped: events that could not be read or placed */
-    const char *complaint;           /* the first reason why something was not read; "": none */
-    bool truncated;                  /* the input ended early */
+    /* events: counted by the store while they are added; skipped: events that could not be read or
+     * placed */
+    uint64_t bytes, events, skipped;
+    const char *complaint; /* the first reason why something was not read; "": none */
+    bool truncated;        /* the input ended early */
 };
 
 struct assay__events {
@@ -149,11 +151,18 @@ void assay__events_free(struct assay__events *events);
 /** The number of that track: an earlier one if it is the same (then a name or group that was
  *  unknown is taken over), else a new one. ASSAY__EVENT_UNKNOWN on an error, which stays. */
 uint32_t assay__events_track(struct assay__events *events, const struct assay__track *track);
+/** Makes that track another one (a stream that was taken for a thread, another rank); its events
+ *  stay. Name and group are interned; NULL: unknown. */
+void assay__events_change_track(struct assay__events *events, uint32_t number,
+                                const struct assay__track *track);
 /** The number of these arguments; all unknown: ASSAY__EVENT_UNKNOWN, which is no error. */
 uint32_t assay__events_args(struct assay__events *events, const struct assay__event_args *args);
 /** The number of that string. */
 uint32_t assay__events_intern(struct assay__events *events, const char *text, size_t length);
 void assay__events_add(struct assay__events *events, const struct assay__event *event);
+/** The same of a name that is interned already; event->name is not looked at. */
+void assay__events_add_named(struct assay__events *events, const struct assay__event *event,
+                             uint32_t name);
 /** The counter of that name and track, made if there is none; SIZE_MAX on an error. */
 size_t assay__events_counter(struct assay__events *events, const char *name, const char *unit,
                              uint32_t track);

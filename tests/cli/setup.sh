@@ -14,7 +14,7 @@ command_file() { printf '#!/bin/sh\n%s\n' "$2" >"bin/$1"; chmod +x "bin/$1"; }
 command_file uname 'case $1 in -s) echo Linux ;; *) echo x86_64 ;; esac'
 command_file id 'echo 1000'
 setup() { env -i PATH="$PWD/bin" LOG="$PWD/log" ASSAY_ORT_LIBRARY=given "$@" "$PWD/tree/scripts/setup" build; }
-packages="gcc libc6-dev make cmake ninja-build pkg-config libsqlite3-dev libhwloc-dev"
+packages="gcc libc6-dev make cmake ninja-build pkg-config libsqlite3-dev libhwloc-dev zlib1g-dev libzstd-dev"
 install="apt-get install -y --no-install-recommends $packages"
 
 expect_exit 1 setup
@@ -44,7 +44,7 @@ expect_exit 1 setup ASSAY_ORT_LIBRARY=
 # Packages for another processor: dpkg is told of it first, and not left so when apt knows none.
 sed -i.plain 's|/usr/lib/aarch64-linux-gnu|/nowhere|' tree/scripts/setup
 arm() { env -i PATH="$PWD/bin" LOG="$PWD/log" "$PWD/tree/scripts/setup" arm; }
-packages="gcc-aarch64-linux-gnu qemu-user libc6-dev:arm64 libsqlite3-dev:arm64 libhwloc-dev:arm64 libstdc++6:arm64"
+packages="gcc-aarch64-linux-gnu qemu-user libc6-dev:arm64 libsqlite3-dev:arm64 libhwloc-dev:arm64 zlib1g-dev:arm64 libzstd-dev:arm64 libstdc++6:arm64"
 install="apt-get install -y --no-install-recommends $packages"
 ln -s "$(command -v grep)" bin/
 command_file dpkg '[ "$1" = --print-foreign-architectures ] || echo "dpkg $*" >>"$LOG"'

@@ -20,7 +20,7 @@ expect_has out "intra_op_num_threads"
 # derived numbers are marked
 grep -qE '^> [a-z]+ +[12] +5 +100 µs +=10\.0 k/s ' out || fail "no row that says how its numbers are known"
 expect_exit 0 "$ASSAY" report t.assay --ascii --columns 40 --full
-awk '/^Tune/ { on = 1 } /^Disturbances|^Not observed/ { on = 0 } on && length($0) > 40 { exit 1 }' out || fail "wider than 40 columns"
+awk '/^Use it/ { on = 1 } /^Disturbances|^Not observed/ { on = 0 } on && length($0) > 40 { exit 1 }' out || fail "wider than 40 columns"
 for row in 'none +1' 'all +1' 'none +2' 'all +2'; do
     grep -qE "^[>| ] $row " out || fail "no row $row"
 done
@@ -29,7 +29,7 @@ grep -qE 'in every row +precision float32' out || fail "settings that all rows s
 python3 - <<'PYTHON' || fail "the narrow code cannot be read"
 import ast, json, re
 text = open("out").read()
-code = re.search(r"\nPython\n(.*?)\n\nIn C, and as JSON\n", text, re.S).group(1)
+code = re.search(r"\nUse it +in Python\n(.*?)\n\nIn C, and as JSON\n", text, re.S).group(1)
 ast.parse("\n".join(line[2:] for line in code.split("\n")))
 options = json.loads(re.search(r"\nJSON session options\n(.*?\n  \})\n", text, re.S).group(1))
 assert options["session.intra_op.allow_spinning"] == "1"

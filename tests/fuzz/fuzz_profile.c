@@ -1,9 +1,13 @@
-/* fuzz_profile.c - arbitrary bytes as a profile: opening it and scanning its samples and its series
- * must end without a crash, a leak or a sanitizer's complaint. Beyond that: a refusal always says
- * why, and a profile that opens holds samples whose stream offsets are in order and series whose
- * times are. SQLite wants a file, so the bytes go through one in $TMPDIR. */
+/* fuzz_profile.c - arbitrary bytes as a profile: opening it, loading its timeline and scanning its
+ * samples, series and events must end without a crash, a leak or a sanitizer's complaint. Beyond
+ * that: a refusal always says why, and a profile that opens holds samples whose stream offsets are
+ * in order and series whose times are. SQLite wants a file, so the bytes go through one in $TMPDIR.
+ */
+#include "fuzz_import.h"
+
 #include "profile/profile.h"
 #include "profile/store.h"
+#include "trace/events_profile.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -78,6 +82,17 @@ static void check_open(const char *path)
     assay_profile_close(profile);
 }
 
+static void check_timeline(const char *path)
+{
+    struct assay_error error = {0};
+    struct assay__events *events = NULL;
+    int code = assay__events_load(path, &events, &error);
+    if ((code == 0) != (events != NULL) || (code != 0) != (error.message[0] != 0)) abort();
+    for (size_t i = 0; events && i < events->count; i++)
+        fuzz_check_event(events, i);
+    assay__events_free(events);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static char path[256];
@@ -89,9 +104,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     FILE *file = fopen(path, "wb");
     if (!file || fwrite(data, 1, size, file) != size || fclose(file) != 0) abort();
     check_open(path);
+    check_timeline(path);
     struct assay_error error = {0};
     assay__query(path, "SELECT count(*), avg(ns) FROM samples", ignore_row, NULL, NULL, &error);
     assay__query(path, "SELECT name, max(time_ns), avg(value) FROM series GROUP BY name",
+                 ignore_row, NULL, NULL, &error);
+    assay__query(path, "SELECT kind, name, track, sum(duration_ns) FROM events GROUP BY name, kind",
                  ignore_row, NULL, NULL, &error);
     unlink(path);
     return 0;

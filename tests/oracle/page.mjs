@@ -8,6 +8,7 @@
 //   node page.mjs PLAYWRIGHT AXE CHROMIUM difference DIFF.html
 //   node page.mjs PLAYWRIGHT AXE CHROMIUM stops FILE MOST     tab stops of all tabs together
 //   node page.mjs PLAYWRIGHT AXE CHROMIUM time FILE LIMIT_MS  until it can be used; least of 3; first picture, selection and frames; prints JSON
+//   node page.mjs PLAYWRIGHT AXE CHROMIUM timeline…           see timeline.mjs
 //   node page.mjs PLAYWRIGHT AXE CHROMIUM shot FILE[#HASH] OUT.png WIDTH light|dark [SELECTOR|top]
 //
 // PLAYWRIGHT, AXE: the folders of the packages. Every request that is no file of the page's own, every message on the console that is an
@@ -651,6 +652,11 @@ else if (verb === 'difference') await difference(rest[0]);
 else if (verb === 'stops') await stops(rest[0], Number(rest[1]));
 else if (verb === 'time') await time(rest[0], Number(rest[1]));
 else if (verb === 'shot') await shot(...rest);
+else if (/^timeline/.test(verb)) {
+    const verbs = await import('./timeline.mjs'), tools = { open, ready, check, equal, note };
+    if (verb === 'timeline-time') await verbs.time(tools, rest[0], Number(rest[1]), Number(rest[2]));
+    else await verbs[verb === 'timeline-shows' ? 'shows' : 'use'](tools, ...rest);
+}
 else note(`unknown: ${verb}`);
 await browser.close();
 if (verb !== 'shot') console.log(`${checks} checks, ${faults.length} failed`);

@@ -184,6 +184,101 @@ static void test_shapes(void)
     done(&made);
 }
 
+/* --- the graph -------------------------------------------------------------------------------- */
+
+/* Two cells whose states are halves of one input, stacked again in one output; beside them a third
+ * cell with states of its own, whose last step is also an answer; names say nothing. */
+static struct assay__model *stacked_cells(bool computed)
+{
+    struct assay__model *model = fixture_model(17);
+    const int64_t axes[] = {0};
+    fixture_input(model, "a", ASSAY__FLOAT32, "3,1,4");
+    fixture_input(model, "b", ASSAY__FLOAT32, "2,1,4");
+    fixture_input(model, "d", ASSAY__FLOAT32, "1,4");
+    fixture_input(model, "e", ASSAY__FLOAT32, "1,4");
+    fixture_ints(model, "zero", 1, axes);
+    fixture_weights(model, "w", ASSAY__FLOAT32, "1,12,4");
+    fixture_weights(model, "wl", ASSAY__FLOAT32, "1,16,4");
+    static const char *const nodes[] = {"Split b -> b0,b1",
+                                        "GRU a,w,w,,,b0 -> y0,h0",
+                                        "GRU y0s,w,w,,,b1 -> y1,h1",
+                                        "Concat h0,h1 -> o1",
+                                        "Unsqueeze d,zero -> d0",
+                                        "Unsqueeze e,zero -> e0",
+                                        "LSTM a,wl,wl,,,d0,e0 -> y2,h2,c2",
+                                        "Squeeze h2,zero -> o2",
+                                        "Squeeze c2,zero -> o3"};
+    for (size_t i = 0; i < sizeof nodes / sizeof nodes[0]; i++) {
+        if (i == 2) { /* y0 has an axis of directions */
+            const int64_t one[] = {1};
+            fixture_ints(model, "one", 1, one);
+            fixture_node(model, "Squeeze y0,one -> y0s");
+        }
+        struct assay__node *node = fixture_node(model, nodes[i]);
+        if (strcmp(node->op, "Concat") == 0)
+            CHECK_INT(assay__node_set_int(model, node, "axis", 0), 0);
+        if (strcmp(node->op, "GRU") == 0 || strcmp(node->op, "LSTM") == 0)
+            CHECK_INT(assay__node_set_int(model, node, "hidden_size", 4), 0);
+    }
+    if (computed) fixture_node(model, "Relu o1 -> o1c");
+    fixture_output(model, "y1");
+    fixture_output(model, computed ? "o1c" : "o1");
+    fixture_output(model, "o3");
+    fixture_output(model, "o2");
+    return model;
+}
+
+static void test_cells(void)
+{
+    struct planned made = plan(stacked_cells(false), NULL, 0, NULL);
+    static const char *const expected[][2] = {{"o1", "b"}, {"o2", "d"}, {"o3", "e"}};
+    CHECK_INT(made.code, 0);
+    CHECK_INT(made.count, 3);
+    for (size_t i = 0; i < made.count; i++) {
+        CHECK_STR(made.feedback[i].output, expected[i][0]);
+        CHECK_STR(made.feedback[i].input, expected[i][1]);
+        CHECK_INT(made.feedback[i].found, ASSAY__FEEDBACK_GRAPH);
+    }
+    done(&made);
+    made = plan(stacked_cells(true), NULL, 0, NULL); /* what was computed with is no state */
+    CHECK_INT(made.count, 2);
+    CHECK_STR(made.feedback[0].output, "o2");
+    done(&made);
+}
+
+/* "x:1,8", "state:2,1,4": each output is the Relu of an input; they are called 30, 31, … */
+static void expect_shaped(const char *const *inputs, size_t count, const char *expected)
+{
+    struct assay__model *model = fixture_model(17);
+    for (size_t i = 0; i < count; i++) {
+        char name[32], node[64];
+        const char *shape = strchr(inputs[i], ':') + 1;
+        snprintf(name, sizeof name, "%.*s", (int)(shape - 1 - inputs[i]), inputs[i]);
+        fixture_input(model, name, ASSAY__FLOAT32, shape);
+        snprintf(node, sizeof node, "Relu %s -> %zu", name, 30 + i);
+        fixture_node(model, node);
+        fixture_output(model, strchr(node, '>') + 2);
+    }
+    struct planned made = plan(model, NULL, 0, NULL);
+    CHECK_INT(made.count, *expected ? 1 : 0);
+    if (made.count) CHECK_STR(made.feedback[0].output, expected);
+    if (made.count) CHECK_INT(made.feedback[0].found, ASSAY__FEEDBACK_SHAPE);
+    done(&made);
+}
+
+/* The only output shaped like the only input that is named as a state and has a state's rank. */
+static void test_shaped(void)
+{
+    expect_shaped(LIST("x:1,8", "state:2,1,4"), 2, "31");
+    expect_shaped(LIST("x:1,8", "gru_hidden:2,1,4"), 2, "31");
+    expect_shaped(LIST("x:1,8", "image:2,1,4"), 2, "");         /* not a name for it */
+    expect_shaped(LIST("x:1,8", "memory:2,1,4"), 2, "");        /* of a decoder, as likely */
+    expect_shaped(LIST("x:1,8", "encoder_state:2,1,4"), 2, ""); /* the same every time */
+    expect_shaped(LIST("x:1,8", "state:1,4"), 2, "");           /* of a game, as likely */
+    expect_shaped(LIST("x:2,1,4", "state:2,1,4"), 2, "");       /* two outputs */
+    expect_shaped(LIST("state:2,1,4"), 1, "");                  /* a function */
+}
+
 /* --- what a state begins with ----------------------------------------------------------------- */
 
 static void test_begins(void)
@@ -339,9 +434,12 @@ static void test_sound(void)
 int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
-        {"names", test_names},   {"other_names", test_other_names}, {"found", test_found},
-        {"shapes", test_shapes}, {"begins", test_begins},           {"contents", test_contents},
-        {"given", test_given},   {"refused", test_refused},         {"sound", test_sound},
+        {"names", test_names},   {"other_names", test_other_names},
+        {"found", test_found},   {"cells", test_cells},
+        {"shaped", test_shaped}, {"shapes", test_shapes},
+        {"begins", test_begins}, {"contents", test_contents},
+        {"given", test_given},   {"refused", test_refused},
+        {"sound", test_sound},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

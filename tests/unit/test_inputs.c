@@ -305,6 +305,62 @@ static double constant_of(enum assay__dtype dtype, const char *node)
     return plan.low;
 }
 
+/* What only a name says: the length of the input that it names, a sampling rate. */
+static void test_named_lengths(void)
+{
+    struct assay__model *model = fixture_model(17);
+    fixture_input(model, "first", ASSAY__FLOAT32, "batch,7,width");
+    fixture_input(model, "waves", ASSAY__FLOAT32, "batch,N");
+    fixture_input(model, "waves_lens", ASSAY__INT64, "batch");
+    fixture_input(model, "lengths", ASSAY__INT64, "batch");
+    fixture_input(model, "sr", ASSAY__INT64, "");
+    fixture_node(model, "Relu waves -> y");
+    fixture_output(model, "y");
+    struct assay__workload_options options = {.dims = LIST("N=320", "width=9"), .dim_count = 2};
+    struct assay__workload *workload = plan_ok(model, &options);
+    static const double expected[] = {320, 9, 16000};
+    for (size_t i = 0; i < 3; i++) {
+        CHECK_INT(workload->inputs[2 + i].fill, ASSAY__FILL_CONSTANT);
+        CHECK_NEAR(workload->inputs[2 + i].low, expected[i], 0);
+    }
+    assay__workload_free(workload);
+    assay__model_free(model);
+}
+
+/* A one-hot code by comparison: every number of the range may come; other lists say nothing. */
+static void test_compared(void)
+{
+    for (int range = 0; range < 2; range++) {
+        const int64_t list[] = {2, 3, 4, range ? 5 : 9};
+        struct assay__model *model = fixture_model(17);
+        fixture_input(model, "bytes", ASSAY__INT64, "batch,6,1");
+        fixture_ints(model, "list", 4, list);
+        fixture_node(model, "Equal bytes,list -> y");
+        fixture_output(model, "y");
+        struct assay__workload *workload = plan_ok(model, &(struct assay__workload_options){0});
+        CHECK_INT(workload->inputs[0].fill, ASSAY__FILL_INTEGERS);
+        CHECK_NEAR(workload->inputs[0].low, range ? 2 : 0, 0);
+        CHECK_NEAR(workload->inputs[0].high, range ? 5 : 1, 0);
+        assay__workload_free(workload);
+        assay__model_free(model);
+    }
+}
+
+/* [sequence, features] with a state [1, 1, 4]: the steps are no batch. */
+static void test_steps_are_no_batch(void)
+{
+    struct assay__model *model = fixture_model(17);
+    fixture_input(model, "input", ASSAY__FLOAT32, "sequence_length,5");
+    fixture_input(model, "h", ASSAY__FLOAT32, "1,1,4");
+    fixture_node(model, "Relu input -> y");
+    fixture_output(model, "y");
+    struct assay__workload *workload = plan_ok(model, &(struct assay__workload_options){0});
+    expect_dims(workload, 0, "128x5");
+    CHECK_INT(workload->batch, 1);
+    assay__workload_free(workload);
+    assay__model_free(model);
+}
+
 static void test_operands(void)
 {
     CHECK(constant_of(ASSAY__INT32, "CumSum data,x -> y") == 0);
@@ -433,6 +489,9 @@ int main(int argc, char **argv)
         {"token_ids", test_token_ids},
         {"masks", test_masks},
         {"lengths_and_control", test_lengths_and_control},
+        {"named_lengths", test_named_lengths},
+        {"compared", test_compared},
+        {"steps_are_no_batch", test_steps_are_no_batch},
         {"operands", test_operands},
         {"divisors", test_divisors},
         {"powers", test_powers},

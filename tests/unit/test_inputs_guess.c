@@ -205,6 +205,36 @@ static void test_lines(void)
     expect_guess(model, "1x3x224x224");
 }
 
+/* A name for sound is enough for samples; an axis called frames is no side of an image. */
+static void test_sound(void)
+{
+    expect_guess(one_input("waveforms", ASSAY__FLOAT32, "batch,N", "Relu waveforms -> y"),
+                 "1x16000");
+    expect_guess(one_input("input", ASSAY__FLOAT32, "batch,time", "Relu input -> y"), "1x128");
+    struct assay__model *model = one_input("input", ASSAY__FLOAT32, "batch,3,frames,160",
+                                           "Relu input -> y");
+    struct assay__workload *workload = plan_ok(model, &none);
+    expect_dims(workload, 0, "1x3x128x160");
+    CHECK_STR(workload->inputs[0].assumed, "frames");
+    assay__workload_free(workload);
+    assay__model_free(model);
+}
+
+/* What a detector's metadata say: rows, then columns. What is no such list is not believed. */
+static void test_stated(void)
+{
+    static const char *const stated[][2] = {{"[320, 640]", "1x3x320x640"},
+                                            {"[0, 640]", "1x3x224x224"},
+                                            {"[320", "1x3x224x224"},
+                                            {"320", "1x3x224x224"},
+                                            {"", "1x3x224x224"}};
+    for (size_t i = 0; i < sizeof stated / sizeof stated[0]; i++) {
+        struct assay__model *model = image_model("batch,3,height,width");
+        CHECK_INT(assay__model_set_metadata(model, "imgsz", stated[i][0]), 0);
+        expect_guess(model, stated[i][1]);
+    }
+}
+
 static void test_unknown(void)
 {
     struct assay__model *model = image_model("n,s1");
@@ -263,6 +293,8 @@ int main(int argc, char **argv)
         {"searched", test_searched},
         {"windows_fit", test_windows_fit},
         {"lines", test_lines},
+        {"sound", test_sound},
+        {"stated", test_stated},
         {"unknown", test_unknown},
         {"shape_forms", test_shape_forms},
         {"inline_values", test_inline_values},

@@ -1,11 +1,14 @@
 /* test_ort.c - ONNX Runtime's own behaviour: every tensor type, strings, error texts, facts,
  * devices. Skipped where the library is not. What every engine must do is in conform_engine.c. */
 #include "conform/tiny_onnx.h"
+#include "unit/model_fixture.h"
 #include "unit/scratch.h"
 
 #include "engine/ort/ort_session.h"
 
 #include "engine/engine.h"
+#include <assay/log.h>
+
 #include <sys/stat.h>
 
 /* The table, or a skip with the reason. */
@@ -299,6 +302,43 @@ static void test_ort_devices(void)
     CHECK(counts[1] >= 1);
 }
 
+static void count_line(void *context, enum assay_log_level level, const char *domain,
+                       const char *message)
+{
+    (void)level, (void)domain, (void)message;
+    ++*(size_t *)context;
+}
+
+/* A file that states a wrong shape for an output makes the library warn in every inference: that
+ * would be measured. */
+static void test_ort_says_nothing_in_runs(void)
+{
+    const struct assay__engine_ops *ort = ort_or_skip();
+    static const int64_t dims[] = {2, 4};
+    static const struct assay__dim wrong[] = {{7, ""}, {4, ""}};
+    float data[8] = {0};
+    struct assay__host_tensor x = {
+        .name = "x", .dtype = 1, .rank = 2, .dims = dims, .data = data, .data_size = sizeof data};
+    struct assay_error error = {0};
+    size_t lines = 0;
+    struct assay__model *model = fixture_x("batch,4");
+    fixture_node(model, "Relu x -> y");
+    CHECK_INT(assay__graph_add_value(model, &model->graph.outputs, &model->graph.output_count, "y",
+                                     ASSAY__FLOAT32, 2, wrong),
+              0);
+    CHECK_INT(assay__model_write(model, scratch("warns.onnx"), &error), 0);
+    assay__model_free(model);
+    assay_log_set(count_line, &lines, ASSAY_LOG_DEBUG);
+    struct assay__session *session = ort_open(scratch("warns.onnx"), &x, &error);
+    CHECK(session != NULL);
+    lines = 0;
+    for (int i = 0; i < 5; i++)
+        CHECK_INT(ort->step(session, 0), 0);
+    CHECK_INT(lines, 0);
+    ort->close(session);
+    assay_log_set(NULL, NULL, ASSAY_LOG_ERROR);
+}
+
 int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
@@ -312,6 +352,7 @@ int main(int argc, char **argv)
         {"ort_bad_inputs", test_ort_bad_inputs},
         {"ort_missing_provider", test_ort_missing_provider},
         {"ort_devices", test_ort_devices},
+        {"ort_says_nothing_in_runs", test_ort_says_nothing_in_runs},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

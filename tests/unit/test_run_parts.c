@@ -164,12 +164,41 @@ static void test_too_noisy(void)
     }
 }
 
+/* Of short launches, those beside which others used 15 % more of the CPU time than beside the
+ * quieter quarter are in no statistics, while five are left; what they took has no part in it. */
+static void test_loaded_launches(void)
+{
+    static const double loads[] = {0.25, 0.45, 0.25, 0.26, 0.9, 0.24, 0.25};
+    struct assay__outcome outcomes[7] = {{0}};
+    const struct assay__outcome *used[7];
+    for (size_t i = 0; i < 7; i++) {
+        struct assay__outcome *o = &outcomes[i];
+        o->exit_known = o->before.cpu_known = o->after.cpu_known = true;
+        o->after.cpu_busy_s = loads[i];
+        o->after.cpu_idle_s = 1 - loads[i];
+        o->total = 100;
+        o->summary.p50 = 1000.0 * (double)(7 - i);
+        CHECK_NEAR(assay__outcome_load(o), loads[i], 1e-12);
+    }
+    struct assay__trial_input input = {.outcomes = outcomes, .outcome_count = 7, .brief = true};
+    CHECK_INT(assay__trial_used(&input, used), 5);
+    CHECK(used[1] == &outcomes[2] && used[3] == &outcomes[5]);
+    input.outcome_count = 6; /* only four would be left */
+    CHECK_INT(assay__trial_used(&input, used), 6);
+    input.outcome_count = 7;
+    outcomes[6].before.cpu_known = false; /* unknown: no reason to leave anything out */
+    CHECK_INT(assay__trial_used(&input, used), 7);
+    outcomes[6].before.cpu_known = true;
+    input.brief = false; /* so many were asked for */
+    CHECK_INT(assay__trial_used(&input, used), 7);
+}
+
 int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
         {"ceilings", test_ceilings},   {"watch", test_watch},
         {"no_launch", test_no_launch}, {"no_reading", test_no_reading},
-        {"too_noisy", test_too_noisy},
+        {"too_noisy", test_too_noisy}, {"loaded_launches", test_loaded_launches},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

@@ -188,7 +188,8 @@ static void test_sweep(void)
 static void test_tune(void)
 {
     static const char *const words[] = {
-        "Tune the goal is latency",
+        "Use it in Python",
+        "Why goal latency",
         "Configurations the best, what is tied with it, then by cost",
         "no kernel of this engine takes the type of the weights; give another --precision",
     };

@@ -244,6 +244,33 @@ static void test_fix(void)
     finish(p);
 }
 
+/* The median is known to half its interval, as the reasons of the stability count it. */
+static void test_width(void)
+{
+    struct assay_profile *p = made();
+    struct assay_metrics *metrics = p->trials[0].metrics;
+    assay_metrics_measured(metrics, "latency.between_low", 0.95e-3, "clock", "");
+    assay_metrics_measured(metrics, "latency.between_high", 1.01e-3, "clock", "");
+    CHECK_STR(judge(p)->chip, "stable ±3 %");
+    CHECK_NEAR(judge(p)->width, 0.03, 1e-12);
+    p->trials[0].stability.verdict = "unstable"; /* and no launches that could say more */
+    CHECK_STR(judge(p)->chip, "noisy ±3 %");
+    finish(p);
+}
+
+/* Layers that do next to nothing: what takes the time is that there are so many of them. */
+static void test_overhead(void)
+{
+    struct assay_profile *p = made();
+    layers[0].flops = layers[1].flops = layers[0].bytes = layers[1].bytes = 0;
+    const struct assay__trial_verdict *v = judge(p);
+    CHECK_STR(v->cause, "overhead of small layers");
+    CHECK_NEAR(v->cause_share, 0.9, 1e-12);
+    CHECK_HAS(v->text, "overhead of small layers takes 90 %");
+    CHECK(!strstr(v->text, "loses most"));
+    finish(p);
+}
+
 static void test_layers_off(void)
 {
     struct assay_profile *p = made();
@@ -327,7 +354,7 @@ static void test_unsteady(void)
     }
     const struct assay__trial_verdict *v = judge(p);
     CHECK_INT(v->trust, ASSAY__TRUST_UNSTEADY);
-    CHECK_STR(v->chip, "unsteady ±1 %");
+    CHECK_STR(v->chip, "unsteady ±1.4 %");
     CHECK_STR(v->reasons[0], reasons[0]);
     CHECK_STR(v->cause, "Conv");
     t->launches[2].p50_ns = 1.2e6;
@@ -459,6 +486,8 @@ int main(int argc, char **argv)
         {"failed", test_failed},
         {"distance", test_distance},
         {"fix", test_fix},
+        {"width", test_width},
+        {"overhead", test_overhead},
         {"layers_off", test_layers_off},
         {"untimed", test_untimed},
         {"interrupted", test_interrupted},

@@ -222,6 +222,7 @@ struct OrtCustomOp {
     X(set_optimized_model_file_path, 11, OrtStatus *, (OrtSessionOptions *, const char *path)) \
     X(set_session_execution_mode, 13, OrtStatus *, (OrtSessionOptions *, int mode))            \
     X(enable_profiling, 14, OrtStatus *, (OrtSessionOptions *, const char *file_prefix))       \
+    X(set_session_log_severity_level, 22, OrtStatus *, (OrtSessionOptions *, int severity))    \
     X(set_session_graph_optimization_level, 23, OrtStatus *, (OrtSessionOptions *, int level)) \
     X(set_intra_op_num_threads, 24, OrtStatus *, (OrtSessionOptions *, int threads))           \
     X(set_inter_op_num_threads, 25, OrtStatus *, (OrtSessionOptions *, int threads))           \

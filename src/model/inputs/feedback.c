@@ -1,8 +1,9 @@
 /* feedback.c - pairs of an output and the input that it becomes in the next inference.
  *
- * A requested pair may have a shape that is unknown before the model runs: then the engine
- * compares. A pair found by name must have equal, known shapes and types, and no other output or
- * input may match either of them. */
+ * A pair that is asked for may have a shape that is not known before the model runs: then the
+ * engine compares. A pair that is found must have equal, known shapes and types, and no other
+ * output or input may claim a part of it. Names are looked at first, then the recurrent cells of
+ * the graph, then shapes: the only output that is shaped like the only input named as a state. */
 #include "model/inputs/feedback.h"
 
 #include "base/map.h"
@@ -173,12 +174,13 @@ static int plan_given(struct planning *p, const char *const *states, size_t coun
 
 /* --- found ------------------------------------------------------------------------------------ */
 
-/* Which output would provide the next value of each input, by their names alone. */
+/* Which output each input would get its next value from, before shapes are looked at. */
 struct names {
     struct assay__state_name *outputs; /* by output */
     struct assay__map *stems;          /* of outputs: the index, or SEVERAL */
     size_t *partners;                  /* by input: an output, or NOBODY */
     size_t *claims;                    /* by output: how many inputs want it */
+    const char **begins;               /* by output: what its cells began with; "" no cells */
     bool any;
 };
 #define NOBODY SIZE_MAX
@@ -190,6 +192,7 @@ static void names_free(struct names *names)
     free(names->outputs);
     free(names->partners);
     free(names->claims);
+    free(names->begins);
 }
 
 static int index_outputs(const struct planning *p, struct names *names)
@@ -218,23 +221,40 @@ static size_t partner_of(const struct planning *p, const struct names *names, co
     }
 }
 
+/* A name and a rank that a state of recurrent cells has: [layers, batch, features]. */
+static bool is_recurrent(const struct assay__input_plan *input)
+{
+    struct assay__state_name name;
+    assay__state_name_read(input->name, false, &name);
+    return name.recurrent && input->rank >= 3;
+}
+
 static int read_names(const struct planning *p, struct names *names)
 {
     size_t inputs = p->workload->input_count, outputs = p->graph->output_count;
+    names->begins = calloc(outputs + 1, sizeof *names->begins);
     names->outputs = calloc(outputs + 1, sizeof *names->outputs);
     names->partners = calloc(inputs + 1, sizeof *names->partners);
     names->claims = calloc(outputs + 1, sizeof *names->claims);
     names->stems = assay__map_new();
-    if (!names->outputs || !names->partners || !names->claims || !names->stems ||
-        index_outputs(p, names))
+    if (!names->outputs || !names->partners || !names->claims || !names->stems || !names->begins ||
+        index_outputs(p, names) || assay__feedback_cells(p->graph, names->begins))
         return assay__no_memory(p->error);
+    for (size_t i = 0; i < outputs; i++)
+        names->any |= *names->begins[i] != '\0';
     for (size_t i = 0; i < inputs; i++) {
         names->partners[i] = partner_of(p, names, p->workload->inputs[i].name);
-        if (names->partners[i] == NOBODY) continue;
-        names->claims[names->partners[i]]++;
-        names->any = true;
+        names->any |= names->partners[i] != NOBODY || is_recurrent(&p->workload->inputs[i]);
+        if (names->partners[i] != NOBODY) names->claims[names->partners[i]]++;
     }
     return 0;
+}
+
+static bool fits(const struct planning *p, size_t output, const struct assay__input_plan *input)
+{
+    struct seen seen = look(p, &p->graph->outputs[output]);
+    return input->dtype != ASSAY__STRING && seen.dtype == input->dtype &&
+           compare_shapes(&seen, input) == FITS;
 }
 
 static int plan_found(struct planning *p, const struct names *names)
@@ -244,14 +264,64 @@ static int plan_found(struct planning *p, const struct names *names)
     for (size_t i = 0; i < p->workload->input_count && !code; i++) {
         struct assay__input_plan *input = &p->workload->inputs[i];
         size_t at = names->partners[i];
-        if (at == NOBODY || names->claims[at] > 1 || input->dtype == ASSAY__STRING) continue;
-        struct seen seen = look(p, &p->graph->outputs[at]);
-        if (seen.dtype != input->dtype || compare_shapes(&seen, input) != FITS) continue;
+        if (at == NOBODY || names->claims[at] > 1 || !fits(p, at, input)) continue;
         certain &= names->outputs[at].state;
         code = add(p, p->graph->outputs[at].name, input, ASSAY__FEEDBACK_NAME);
     }
     /* A model without other inputs is more likely a function than a stream. */
     if (p->count == p->workload->input_count && !certain) p->count = 0;
+    return code;
+}
+
+static bool is_paired(const struct planning *p, const struct assay__input_plan *input,
+                      const char *output)
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (p->inputs[i] == input || strcmp(p->found[i].output, output) == 0) return true;
+    return false;
+}
+
+/* The one output that fits the input and has no partner yet, of those whose cells begin with it
+ * (`begins` not NULL); NOBODY: none, or several. */
+static size_t only_output(const struct planning *p, const struct assay__input_plan *input,
+                          const char *const *begins)
+{
+    size_t only = NOBODY;
+    for (size_t i = 0; i < p->graph->output_count; i++) {
+        if ((begins && strcmp(begins[i], input->name) != 0) || !fits(p, i, input) ||
+            is_paired(p, input, p->graph->outputs[i].name))
+            continue;
+        if (only != NOBODY) return NOBODY;
+        only = i;
+    }
+    return only;
+}
+
+static bool has_twin(const struct planning *p, const struct assay__input_plan *input)
+{
+    for (size_t i = 0; i < p->workload->input_count; i++) {
+        const struct assay__input_plan *other = &p->workload->inputs[i];
+        const struct seen seen = {other->dtype, other->rank, other->dims};
+        if (other != input && other->dtype == input->dtype && compare_shapes(&seen, input) == FITS)
+            return true;
+    }
+    return false;
+}
+
+/* What names did not say: by the recurrent cells, then by shapes. */
+static int plan_rest(struct planning *p, const struct names *names)
+{
+    int code = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < p->workload->input_count && !code; i++) {
+            struct assay__input_plan *input = &p->workload->inputs[i];
+            bool last = p->count + 1 >= p->workload->input_count; /* takes nothing but states */
+            if (pass && (last || !is_recurrent(input) || has_twin(p, input))) continue;
+            size_t at = only_output(p, input, pass ? NULL : names->begins);
+            if (at != NOBODY)
+                code = add(p, p->graph->outputs[at].name, input,
+                           pass ? ASSAY__FEEDBACK_SHAPE : ASSAY__FEEDBACK_GRAPH);
+        }
     return code;
 }
 
@@ -297,6 +367,7 @@ int assay__feedback_plan(const struct assay__model *model, const char *const *st
     if (wanted) code = p.found && p.inputs ? infer(&p, model) : assay__no_memory(error);
     if (wanted && !code)
         code = state_count ? plan_given(&p, states, state_count) : plan_found(&p, &names);
+    if (wanted && !code && !state_count) code = plan_rest(&p, &names);
     if (!code) start_at_zero(&p);
     *feedback = code ? NULL : p.found;
     *count = code ? 0 : p.count;
@@ -310,9 +381,7 @@ int assay__feedback_plan(const struct assay__model *model, const char *const *st
 
 static bool is_rate(const struct assay__input_plan *plan)
 {
-    bool named = assay__name_is(plan->name, "sr") || assay__name_has(plan->name, "sample_rate") ||
-                 assay__name_has(plan->name, "sampling_rate") ||
-                 assay__name_has(plan->name, "samplerate");
+    bool named = assay__name_like_rate(plan->name);
     for (int i = 0; i < plan->rank; i++)
         named &= plan->dims[i] == 1;
     return named && plan->fill == ASSAY__FILL_CONSTANT && plan->low >= RATE_LEAST;

@@ -1,16 +1,16 @@
 /* feedback.h - which outputs of a model become inputs of the next inference: the state of a
- * recurrent cell, the cache of a streaming model. They are given, or found if names leave no doubt
- * (feedback_names.c). */
+ * recurrent cell, the cache of a streaming model. They are given, or found where names
+ * (feedback_names.c), recurrent cells (feedback_graph.c) or a shape leave no doubt. */
 #ifndef ASSAY_MODEL_INPUTS_FEEDBACK_H
 #define ASSAY_MODEL_INPUTS_FEEDBACK_H
 
 #include "model/inputs/inputs.h"
 #include "profile/facts.h"
 
-/** The requested pairs ("output=input"; {"none"}: no pair at all), else those found by name whose
- * type and shape are equal. Inputs that are fed back start at zero unless the options give their
- * values, and their later contents are unknown: the workload is changed accordingly. Names and the
- * list are in the arena. */
+/** The pairs that were asked for ("output=input"; {"none"}: no pair at all), else those found
+ *  whose type and shape are equal. Inputs that are fed back start at zero unless the options
+ *  gave their values, and what they hold later is not known: the workload is changed. Names and the
+ *  list lie in the arena. */
 int assay__feedback_plan(const struct assay__model *model, const char *const *states,
                          size_t state_count, struct assay__workload *workload,
                          struct assay__arena *arena, struct assay__feedback **feedback,
@@ -26,12 +26,12 @@ bool assay__workload_sound(const struct assay__workload *workload, int64_t *samp
 
 /** What the name of an output or input implies about a state. */
 struct assay__state_name {
-    /* the name without the words below, lower case; "" nothing is left */
-    char stem[ASSAY__STATE_STEM];
-    bool passed; /* a word refers to time: "next", "past" */
-    bool aside;  /* a word refers to the side: "out", "in" */
-    bool state;  /* the rest contains a word for a state */
-    bool ends;   /* an output "…N", an input "…0", which is still in its stem */
+    char stem[ASSAY__STATE_STEM]; /* without the words below, lower case; "" nothing is left */
+    bool passed;                  /* a word says that time has passed, or not yet: "next", "past" */
+    bool aside;                   /* a word says which side it is of: "out", "in" */
+    bool state;                   /* what is left has a word for a state */
+    bool recurrent;               /* … that means nothing else: "state", "gru"; not "memory" */
+    bool ends; /* an output "…N", an input "…0", which is still in its stem */
 };
 
 void assay__state_name_read(const char *name, bool output, struct assay__state_name *out);
@@ -41,5 +41,11 @@ bool assay__state_name_again(struct assay__state_name *input);
 /** Whether these two names with the same stem are a state and its next value. */
 bool assay__state_names_pair(const struct assay__state_name *output,
                              const struct assay__state_name *input);
+
+/* --- the graph (feedback_graph.c) ------------------------------------------------------------- */
+
+/** For every output of the graph that recurrent cells end with: the name that they begin with,
+ *  which need not be an input; "" for others. ASSAY_ENOMEM. */
+int assay__feedback_cells(const struct assay__graph *graph, const char **inputs);
 
 #endif

@@ -104,13 +104,9 @@ static void strip_input(struct words *words, struct assay__state_name *name)
     name->ends = words->count > 1 && strcmp(words->text[words->count - 1], "0") == 0;
 }
 
-/* "hidden_states" are what the layers of a transformer pass on within one inference. */
-static bool has_state_word(const struct words *words)
+/* "hidden_states" are what the layers of a transformer hand on within one inference. */
+static bool has_word_of(const struct words *words, const char *const *known)
 {
-    static const char *const known[] = {"state",  "states", "hidden",    "cell",    "h",    "c",
-                                        "hx",     "cx",     "mem",       "memory",  "rnn",  "gru",
-                                        "cache",  "caches", "cached",    "history", "lstm", "carry",
-                                        "buffer", "buf",    "recurrent", NULL};
     bool found = false;
     for (size_t i = 0; i < words->count; i++) {
         if (i + 1 < words->count && strcmp(words->text[i], "hidden") == 0 &&
@@ -119,6 +115,23 @@ static bool has_state_word(const struct words *words)
         found |= is_any(words->text[i], known);
     }
     return found;
+}
+
+static bool has_state_word(const struct words *words)
+{
+    static const char *const known[] = {"state",  "states", "hidden",    "cell",    "h",    "c",
+                                        "hx",     "cx",     "mem",       "memory",  "rnn",  "gru",
+                                        "cache",  "caches", "cached",    "history", "lstm", "carry",
+                                        "buffer", "buf",    "recurrent", NULL};
+    return has_word_of(words, known);
+}
+
+static bool has_recurrent_word(const struct words *words)
+{
+    static const char *const known[] = {"state", "states", "hidden",    "hx", "cx",
+                                        "lstm",  "gru",    "recurrent", NULL};
+    static const char *const other[] = {"encoder", "decoder", NULL};
+    return has_word_of(words, known) && !has_word_of(words, other);
 }
 
 void assay__state_name_read(const char *name, bool output, struct assay__state_name *out)
@@ -132,6 +145,7 @@ void assay__state_name_read(const char *name, bool output, struct assay__state_n
     else
         strip_input(&words, out);
     out->state = has_state_word(&words);
+    out->recurrent = has_recurrent_word(&words);
     for (size_t i = 0; i < words.count; i++) {
         size_t length = strlen(words.text[i]);
         if (at + length + 2 > sizeof out->stem) {

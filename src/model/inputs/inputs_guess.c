@@ -13,6 +13,7 @@
 #include "model/onnx/onnx.h"
 #include "model/op_words.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -211,6 +212,17 @@ static bool answers_once(const struct assay__graph *graph)
     return graph->output_count && graph->outputs[0].rank == 2;
 }
 
+/* "[320, 320]", rows and columns, which Ultralytics writes beside a detector. */
+static void read_stated(const struct assay__model *model, struct assay__guess_facts *facts)
+{
+    const char *text = assay__model_metadata(model, "imgsz");
+    long long rows = 0, columns = 0;
+    if (!text || sscanf(text, " [%6lld , %6lld ]", &rows, &columns) != 2) return;
+    if (rows < 1 || columns < 1) return;
+    facts->stated_high = rows;
+    facts->stated_wide = columns;
+}
+
 struct assay__guess_facts assay__guess_look(const struct assay__model *model,
                                             const struct assay__guess_input *inputs, size_t count)
 {
@@ -218,6 +230,7 @@ struct assay__guess_facts assay__guess_look(const struct assay__model *model,
                                        .signal = has_signal(&model->graph, &model->graph, 0),
                                        .line = reads_lines(&model->graph),
                                        .whole = answers_once(&model->graph)};
+    read_stated(model, &facts);
     for (size_t i = 0; i < count; i++) {
         const struct assay__value *value = inputs[i].value;
         bool ids = is_ids(model, value) && !assay__name_has(value->name, "mask");
@@ -351,12 +364,28 @@ static struct assay__guess image_side(const struct assay__guess_facts *facts,
     int64_t other = axis == wide ? input->dims[high] : input->dims[wide];
     bool latent = input->dims[channels] == 4 && (assay__name_has(value->name, "latent") ||
                                                  assay__name_has(value->name, "sample"));
+    int64_t stated = axis == wide ? facts->stated_wide : facts->stated_high;
+    if (stated > 0) return (struct assay__guess){stated, "the imgsz that the file states", 1};
     if (latent) return of_kind(LATENT, attempt);
     if (axis == wide && other > 0 && other < 100) return of_kind(LINE, attempt);
     if (other >= 100) return (struct assay__guess){other, "a square image", 1};
     if (facts->line && axis != wide) return of_kind(LINE_HIGH, attempt);
     if (facts->line) return of_kind(facts->whole ? LINE_WHOLE : LINE_WIDE, attempt);
     return of_kind(axis == wide ? WIDE : HIGH, attempt);
+}
+
+static bool sounds(const struct assay__value *value)
+{
+    static const char *const words[] = {"audio", "wave", "speech", "sound", "signal", "pcm", "wav"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (assay__name_has(value->name, words[i])) return true;
+    return false;
+}
+
+static bool named_time(const char *symbol)
+{
+    return assay__name_like_sequence(symbol) || assay__name_has(symbol, "sample") ||
+           assay__name_has(symbol, "frame");
 }
 
 /* An axis of a float input that runs along time. */
@@ -367,18 +396,11 @@ static enum kind time_kind(const struct assay__guess_facts *facts,
     int64_t features = 1; /* beside each moment */
     for (int i = 0; i < value->rank; i++)
         if (i != axis && i != input->batch_axis) features = input->dims[i] == 1 ? features : 2;
+    bool framed = facts->signal || assay__name_has(value->dims[axis].symbol, "frame");
     if (value->rank == 2 && axis == 0) return STEPS;
-    if (features > 1) return facts->signal ? FRAMES : STEPS;
-    if (!facts->signal) return STEPS;
+    if (features > 1) return framed ? FRAMES : STEPS;
+    if (!facts->signal && !sounds(value)) return STEPS;
     return facts->stateful ? CHUNK : SAMPLES;
-}
-
-static bool sounds(const struct assay__value *value)
-{
-    static const char *const words[] = {"audio", "wave", "speech", "sound", "signal", "pcm", "wav"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (assay__name_has(value->name, words[i])) return true;
-    return false;
 }
 
 static enum kind past_kind(const struct assay__guess_facts *facts)
@@ -391,8 +413,7 @@ static enum kind kind_of(const struct assay__guess_facts *facts,
 {
     const struct assay__value *value = input->value;
     const char *symbol = value->dims[axis].symbol;
-    bool timed = assay__name_like_sequence(symbol) || assay__name_has(symbol, "sample") ||
-                 assay__name_has(symbol, "frame");
+    bool timed = named_time(symbol);
     if (assay__name_has(symbol, "batch")) return BATCH;
     if (assay__name_like_past(symbol)) return past_kind(facts);
     if (is_ids(facts->model, value) && axis == 1) return TOKENS;
@@ -424,7 +445,7 @@ struct assay__guess assay__guess_axis(const struct assay__guess_facts *facts,
                  !named_side(symbol) && value->rank != 3;
     int side = channels < value->rank - 1 ? value->rank - 2 : value->rank - 3;
     bool spatial = channels >= 0 && axis != channels && axis >= side && axis <= side + 1;
-    if (spatial && !assay__name_has(symbol, "batch"))
+    if (spatial && !assay__name_has(symbol, "batch") && !named_time(symbol))
         return image_side(facts, input, axis, channels, attempt);
     int64_t size = batch ? -1 : implied(&facts->model->graph, value->name, axis, value->rank);
     if (size > 0) return (struct assay__guess){size, "from the weights it is used with", 1};

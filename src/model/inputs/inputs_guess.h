@@ -21,9 +21,10 @@ struct assay__guess_facts {
     bool signal;   /* it has a convolution along one axis, or a Fourier transform */
     bool stateful; /* an input is a state: it is run on one chunk after the other */
     bool tokens;   /* an input of token ids */
-    bool line;     /* it shrinks rows more than columns: it reads lines of text */
-    bool whole;    /* its output has no axis besides batch and classes */
-    bool step;     /* it gets one token id at a time: the earlier ones are in a cache */
+    bool line;     /* it shrinks rows more than columns: a reader of lines of text */
+    bool whole;    /* its answer has no axis beside batch and classes */
+    bool step;     /* its token ids are one at a time: what came before is in a cache */
+    int64_t stated_high, stated_wide; /* the sides of an image that its metadata name; 0 none */
 };
 
 /** An input, and what is fixed about it so far. */

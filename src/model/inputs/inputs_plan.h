@@ -50,6 +50,8 @@ bool assay__name_is(const char *name, const char *word);
 /** Lengths of the past, and dimensions computed from others. */
 bool assay__name_like_past(const char *symbol);
 bool assay__name_like_sequence(const char *symbol);
+/** A sampling rate: "sr", "sample_rate". */
+bool assay__name_like_rate(const char *name);
 
 /** Names whose axis 1 is the batch (assay__inputs_batch_axis), in the whole main graph; NULL: out
  * of memory. */

@@ -52,6 +52,12 @@ bool assay__name_like_sequence(const char *symbol)
     return false;
 }
 
+bool assay__name_like_rate(const char *name)
+{
+    return assay__name_is(name, "sr") || assay__name_has(name, "sample_rate") ||
+           assay__name_has(name, "sampling_rate") || assay__name_has(name, "samplerate");
+}
+
 /* --- expressions ------------------------------------------------------------------------------ */
 
 struct lookup {

@@ -39,10 +39,10 @@ struct finding {
     bool time_major; /* axis 0 is time: passed unchanged to a recurrent cell or a Scan */
     int true_hides;  /* -1 unknown, 0 true keeps, 1 true masks out */
     bool compared;
-    int64_t compared_with;
-    const struct operand *operand; /* an operand of few valid values */
-    bool operand_inverted;         /* it gets there through a Not */
-    int64_t least;                 /* a divisor: not below this; 0 unknown */
+    int64_t compared_with, compared_last; /* a number; or all from the one to the other */
+    const struct operand *operand;        /* an operand of few valid values */
+    bool operand_inverted;                /* it gets there through a Not */
+    int64_t least;                        /* a divisor: not below this; 0 unknown */
 };
 
 struct use {
@@ -393,6 +393,24 @@ static void sink_where(struct walk *walk, const struct work *work, const struct 
     if (hides >= 0) walk->finding->true_hides = work->inverted ? !hides : hides;
 }
 
+/* What it is compared with: a number, or all numbers of a range (a one-hot code without OneHot). */
+static void sink_equal(struct walk *walk, const struct use *use)
+{
+    enum { LISTED = 4096 };
+    struct finding *finding = walk->finding;
+    const struct assay__tensor *list = constant(walk->tracer, use->node, 1 - use->index);
+    double low = INFINITY, high = -INFINITY, value = 0;
+    if (!list || list->elements < 1 || list->elements > LISTED) return;
+    for (int64_t i = 0; i < list->elements; i++) {
+        if (!assay__tensor_number(list, (size_t)i, &value) || !(fabs(value) < 9e15)) return;
+        low = fmin(low, value);
+        high = fmax(high, value);
+    }
+    finding->compared = true;
+    finding->compared_with = (int64_t)low;
+    finding->compared_last = (int64_t)(high - low + 1 == (double)list->elements ? high : low);
+}
+
 /* Into the body of Loop (M, condition, values …) and Scan (values …). */
 static int follow_body(struct walk *walk, const struct work *work, const struct use *use)
 {
@@ -445,11 +463,7 @@ static int visit(struct walk *walk, const struct work *work, const struct use *u
         (assay__has_word("Log Sqrt Reciprocal", node->op) || broken_power(walk->tracer, node)))
         walk->finding->positive = true;
     if (is(node, "Where") && use->index == 0) sink_where(walk, work, node);
-    if (is(node, "Equal") && constant_number(walk->tracer, node, 1 - use->index, &value) &&
-        fabs(value) < 9e15) {
-        walk->finding->compared = true;
-        walk->finding->compared_with = (int64_t)value;
-    }
+    if (is(node, "Equal")) sink_equal(walk, use);
     if (is(node, "Not")) {
         next.inverted = !next.inverted;
         return follow_outputs(walk, node, &next);
@@ -550,6 +564,48 @@ static void decide_bounded(struct tracer *tracer, struct assay__input_plan *plan
                                finding->bound_op));
 }
 
+/* An input as the file has it. */
+static const struct assay__value *stated(const struct assay__model *model, const char *name)
+{
+    for (size_t i = 0; i < model->graph.input_count; i++)
+        if (strcmp(model->graph.inputs[i].name, name) == 0) return &model->graph.inputs[i];
+    return NULL;
+}
+
+/* Does the file name this axis as one of a sequence? Then it is not the batch. */
+static bool is_time(const struct assay__model *model, const char *name, int axis)
+{
+    const struct assay__value *value = stated(model, name);
+    return value && axis < value->rank && assay__name_like_sequence(value->dims[axis].symbol);
+}
+
+/* The size of the open axis of an input beside the batch; -1: it has none. */
+static int64_t open_size(const struct assay__model *model, const struct assay__input_plan *plan)
+{
+    const struct assay__value *value = stated(model, plan->name);
+    int batch = assay__inputs_batch_axis(model, plan->name);
+    for (int i = 0; value && i < value->rank && i < plan->rank; i++)
+        if (value->dims[i].value < 0 && i != batch &&
+            !assay__name_has(value->dims[i].symbol, "batch"))
+            return plan->dims[i];
+    return -1;
+}
+
+/* What "waves_len" says of "waves"; else the length of the sequence, or of the first open axis. */
+static int64_t length_of(const struct assay__model *model, const struct assay__workload *workload,
+                         const struct assay__input_plan *plan)
+{
+    int64_t first = -1;
+    for (size_t i = 0; i < workload->input_count; i++) {
+        const struct assay__input_plan *other = &workload->inputs[i];
+        int64_t size = other != plan ? open_size(model, other) : -1;
+        if (size < 1) continue;
+        if (strncmp(plan->name, other->name, strlen(other->name)) == 0) return size;
+        if (first < 0) first = size;
+    }
+    return workload->sequence > 0 ? workload->sequence : first > 0 ? first : 1;
+}
+
 static void decide_integer(struct tracer *tracer, const struct assay__workload *workload,
                            struct assay__input_plan *plan, const struct finding *finding)
 {
@@ -569,6 +625,10 @@ static void decide_integer(struct tracer *tracer, const struct assay__workload *
         decide_operand(plan, finding);
     } else if (finding->bound != INT64_MAX) {
         decide_bounded(tracer, plan, finding);
+    } else if (finding->compared && elements > 1 &&
+               finding->compared_last > finding->compared_with) {
+        choose(plan, ASSAY__FILL_INTEGERS, (double)finding->compared_with,
+               (double)finding->compared_last, "what the graph compares it to");
     } else if (finding->compared && elements == 1) {
         choose(plan, ASSAY__FILL_CONSTANT, (double)finding->compared_with, 0,
                "what the graph compares it to");
@@ -584,8 +644,10 @@ static void decide_integer(struct tracer *tracer, const struct assay__workload *
     } else if (assay__name_has(name, "position")) {
         choose(plan, ASSAY__FILL_RANGE, 0, 0, "positions");
     } else if (assay__name_has(name, "length") || assay__name_has(name, "_len")) {
-        choose(plan, ASSAY__FILL_CONSTANT, workload->sequence > 0 ? (double)workload->sequence : 1,
-               0, "the sequence length, judging by its name");
+        choose(plan, ASSAY__FILL_CONSTANT, (double)length_of(tracer->model, workload, plan), 0,
+               "the sequence length, judging by its name");
+    } else if (assay__name_like_rate(name)) {
+        choose(plan, ASSAY__FILL_CONSTANT, 16000, 0, "a sampling rate, judging by its name");
     } else if (high > 1) {
         choose(plan, ASSAY__FILL_INTEGERS, low, high, "any value of its type");
     } else {
@@ -649,7 +711,8 @@ static int decide(struct tracer *tracer, struct assay__workload *workload, size_
          * batch. */
         bool second = finding.time_major ||
                       assay__inputs_batch_axis(tracer->model, plan->name) == 1;
-        workload->batch = plan->dims[second ? 1 : 0];
+        if (!is_time(tracer->model, plan->name, second))
+            workload->batch = plan->dims[second ? 1 : 0];
         if (finding.time_major && workload->sequence < 0) workload->sequence = plan->dims[0];
     }
     bool ids = finding.bound != INT64_MAX && finding.bound > 2 && plan->rank >= 2 &&

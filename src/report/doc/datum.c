@@ -194,8 +194,8 @@ struct assay__digits assay__shown(const struct assay_metric *metric)
 void assay__print_model_names(struct assay__buf *out, const struct assay_profile *profile)
 {
     const char *own = profile->models[0]->name;
-    size_t more = 0;
-    while (assay__trial_of_model(profile, more + 1))
+    size_t more = 0; /* other commands make copies of the one model */
+    while (profile->kind == ASSAY__PROFILE_COMPARE && assay__trial_of_model(profile, more + 1))
         more++;
     assay__buf_puts(out, own && *own ? own : "(unnamed model)");
     if (more == 1)

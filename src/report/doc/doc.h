@@ -87,6 +87,11 @@ enum assay__section_flag {
     ASSAY__SECTION_FIRST = 64,  /* on a page, before the tab's other sections */
     ASSAY__SECTION_CARD = 128,  /* on a page, one of several similar ones, in a frame */
     ASSAY__SECTION_OPEN = 256,  /* a fold: of a page it is open */
+    /* of a page: what is in it may stand side by side, as the pictures and sections in it ask for
+     */
+    ASSAY__SECTION_DECK = 512,
+    ASSAY__SECTION_HALF = 1024,  /* in a deck: two beside each other, … */
+    ASSAY__SECTION_THIRD = 2048, /* … three */
 };
 
 struct assay__heading {

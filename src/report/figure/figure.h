@@ -33,8 +33,9 @@ enum assay__figure_kind {
      * the ratio of the two if they differ, groups its operator; matched layers begin at the same
      * place */
     ASSAY__FIGURE_ALIGNED,
-    ASSAY__FIGURE_STRIP, /* one inference, layer after layer: `strip` */
-    ASSAY__FIGURE_CARD,  /* a trial in one picture: `card`, and its strip if it has one */
+    ASSAY__FIGURE_STRIP,    /* one inference, layer after layer: `strip` */
+    ASSAY__FIGURE_CARD,     /* a trial in one picture: `card`, and its strip where it has one */
+    ASSAY__FIGURE_TIMELINE, /* tracks of a trace over time: `timeline` */
 };
 
 struct assay__graph_tree;
@@ -122,6 +123,34 @@ struct assay__figure_card {
     const char *machine, *version;
 };
 
+#define ASSAY__BAND_COLUMNS 1200
+
+/** A track of a timeline, its time cut into equal columns. */
+struct assay__figure_band {
+    const char *name, *group; /* "stream 7" of "NVIDIA H200" */
+    bool device;              /* of a whole device: what is not busy may be idle for a cause */
+    double busy;              /* of a device: share of its time from first to last work */
+    uint64_t events;
+    /* per column: the share that is busy, the colour (place in the palette's series) of most of
+     * it; of a device the share that is idle, and the cause of most of that (or none: UCHAR_MAX) */
+    float *share, *idle;
+    unsigned char *series, *cause;
+};
+
+/** Where time of a trace goes, coarsely. A page's script draws it whole (html/timeline.js). */
+struct assay__figure_timeline {
+    double span_s;
+    struct assay__figure_band *bands;
+    size_t band_count, tracks; /* tracks: that there are */
+    const char *classes[8];    /* what the colours of series mean; NULL: none has it */
+    struct assay__figure_cause {
+        const char *name;
+        unsigned char series;
+        double share; /* of the devices' time, all together */
+    } * causes;
+    size_t cause_count;
+};
+
 struct assay__figure {
     enum assay__figure_kind kind;
     const char *name;                                /* "layers", "latency": of the row */
@@ -143,9 +172,10 @@ struct assay__figure {
     size_t span_count;
     const struct assay__figure_strip *strip; /* of a STRIP; of a CARD, or NULL */
     const struct assay__figure_card *card;   /* of a CARD */
-    const struct assay__graph_tree *graph;   /* for ASSAY__FIGURE_GRAPH (graph_tree.h) */
-    double width;                            /* that it takes as it is; 0: any */
-    const char *caption;                     /* one plain sentence: how to read it */
+    const struct assay__figure_timeline *timeline;
+    const struct assay__graph_tree *graph; /* of ASSAY__FIGURE_GRAPH (graph_tree.h) */
+    double width;                          /* that it takes as it is; 0: any */
+    const char *caption;                   /* one plain sentence: how to read it */
     const char *description; /* the text alternative: what it shows, with its numbers */
     const char *note;        /* a note: samples outside, …; NULL or "": none */
     bool small;              /* a page puts it next to its neighbours */

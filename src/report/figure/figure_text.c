@@ -401,6 +401,7 @@ static void put_picture(struct assay__page *page, const struct assay__figure *fi
     case ASSAY__FIGURE_SPREAD: assay__text_spread(page, figure); return;
     case ASSAY__FIGURE_ALIGNED: assay__text_aligned(page, figure); return;
     case ASSAY__FIGURE_ROOFLINE: assay__text_roofline(page, figure); break;
+    case ASSAY__FIGURE_TIMELINE: assay__text_timeline(page, figure); return;
     case ASSAY__FIGURE_STRIP:
     case ASSAY__FIGURE_CARD: return; /* drawn whole */
     case ASSAY__FIGURE_SCATTER: assay__text_plot(page, figure); break;
@@ -431,7 +432,9 @@ static const char *caption_of(const struct assay__figure *figure)
                ? "Each letter is a layer: the further below the roof, the more of its time could "
                  "be "
                  "saved. Under a slope, memory is the limit; under the flat part, arithmetic."
-           : figure->kind == ASSAY__FIGURE_HEAT ? "* the best, + tied with it."
+           : figure->kind == ASSAY__FIGURE_TIMELINE ? "Each character is a span of time: the "
+                                                      "higher, the more of it the track is busy."
+           : figure->kind == ASSAY__FIGURE_HEAT     ? "* the best, + tied with it."
            : figure->kind == ASSAY__FIGURE_BLOCKS
                ? "The run of the prompt (prefill), then the tokens; width is time."
                : figure->caption;
@@ -469,8 +472,9 @@ void assay__figure_text(struct assay__page *page, const struct assay__figure *fi
         return;
     }
     if (figure->title && *figure->title) assay__page_heading(page, figure->title, "");
-    /* rows of numbers need no sentence that repeats them */
-    bool told = figure->kind == ASSAY__FIGURE_WATERFALL || figure->kind == ASSAY__FIGURE_HEAT;
+    /* rows of numbers need no sentence with the same */
+    bool told = figure->kind == ASSAY__FIGURE_WATERFALL || figure->kind == ASSAY__FIGURE_HEAT ||
+                figure->kind == ASSAY__FIGURE_TIMELINE;
     if (figure->description && *figure->description && !told)
         assay__page_wrap(page, ASSAY__STYLE_PLAIN, "  ", figure->description);
     if (!over_time(figure)) assay__buf_putc(page->out, '\n'); /* charts begin with their own */

@@ -62,7 +62,7 @@ int assay__figure_tune_front(struct assay__sketch *k)
         return assay__sketch_none(
             k, "fewer than two configurations of the tuning have a latency and a throughput");
     f->x_title = "p50 latency", f->x_unit = "s";
-    f->y_title = "throughput", f->y_unit = "1/s", f->y_zero = true;
+    f->y_title = "throughput", f->y_unit = "1/s", f->y_zero = f->half = true;
     f->caption = assay__sketch_printf(
         k,
         "Left is faster, up is more. A point is on the front if no other is better in one of "

@@ -57,13 +57,14 @@ function loadLayers() {
         enqueue: number(list.of('host_enqueue_us'), 1e-6), bound: list.of('bound'), state: list.of('state'), method: list.of('method'), note: list.of('note'),
         inputs: list.of('inputs'), weights: list.of('weights'), outputs: list.of('outputs'), attributes: list.of('attributes'),
         least: number(under.of('least_us'), 1e-6), attainable: number(under.of('attainable'), 1), peak: number(under.of('utilization'), 1), roof: under.of('roof'),
-        roofPeak: places.peak, blocks: blocksOf(columnsOf(places.blocks)), engine: known(trial.engine_us) ? trial.engine_us / 1e6 : NaN,
+        blocks: blocksOf(columnsOf(places.blocks)), engine: known(trial.engine_us) ? trial.engine_us / 1e6 : NaN,
         unattributed: known(trial.unattributed_us) ? trial.unattributed_us / 1e6 : NaN
     };
     made.title = names.map((name, i) => (from[i] && from[i][0]) || name || made.op[i] || '');
     made.rate = made.flops.map((flops, i) => flops > 0 && made.time[i] > 0 ? flops / made.time[i] : NaN);
     made.lost = made.time.map((time, i) => time - made.least[i]);
     made.mostRate = made.rate.reduce((most, value) => Math.max(most, value || 0), 0);
+    made.rateTop = Math.max(reached(made.attainable, made.time, 0.9), reached(made.rate, made.time, 0.99));
     made.mostLive = made.live.reduce((most, value) => Math.max(most, value || 0), 0);
     made.at = new Map(made.index.map((index, i) => [index, i]));
     made.sum = made.time.reduce((a, b) => a + (b || 0), 0);
@@ -74,6 +75,13 @@ function loadLayers() {
     made.judged = made.lost.some((value) => isFinite(value));
     made.timed = made.time.some((value) => isFinite(value));
     return made;
+}
+/* The value that the given share of the time does not exceed: a roof of little time does not set the scale for all. */
+function reached(values, times, share) {
+    const order = Array.from(values.keys()).filter((i) => values[i] > 0 && times[i] > 0).sort((a, b) => values[a] - values[b]);
+    let left = share * order.reduce((sum, i) => sum + times[i], 0), at = 0;
+    while (at < order.length - 1 && (left -= times[order[at]]) > 0) at++;
+    return order.length ? values[order[at]] : 0;
 }
 function blocksOf(list) {
     const keys = ['id', 'level', 'parent', 'name', 'label', 'first', 'count'], columns = keys.map((key) => list.of(key));

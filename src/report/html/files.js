@@ -69,7 +69,7 @@ function samples() {
 }
 function startFiles() {
     const place = document.getElementById('downloads');
-    if (!place) return;
+    if (!place || !document.getElementById('assay-data')) return;
     const one = !report().trials, files = [ /* a difference has no trials */
         ['JSON', () => save(named(one ? 'difference.json' : 'report.json'), 'application/json', [JSON.stringify(profile(), null, 2), '\n'])],
         ['Metrics (CSV)', () => save(named('metrics.csv'), 'text/csv', csv(['trial', 'metric', 'value', 'unit', 'state', 'source', 'note', 'label'], eachTrial(metricRows)))],

@@ -19,7 +19,7 @@ function findingsOn(position) {
     return title.length < 3 ? [] : listOf(report().findings).filter((finding) => [finding.title, finding.advice].concat(finding.evidence || []).some((text) => (text || '').split(/[\s,;:()'"]+/).includes(title)));
 }
 function neighbour(position, text) {
-    return position < 0 || position >= layers.rows ? null : button(text.replace('*', shorten(ownName(position), 22)), () => select(position), {title: layers.title[position]});
+    return position < 0 || position >= layers.rows ? null : button(text.replace('*', shorten(layers.title[position], 22)), () => select(position), {title: layers.title[position]});
 }
 function roofText(i) {
     if (layers.reason) return '— ' + layers.reason;
@@ -62,7 +62,7 @@ function describeBlock(block) {
         factList([['time', scaled(sum.time, 's')], ['share', scaled(sum.share, 'ratio')], ['time lost', known(sum.lost) ? scaled(sum.lost, 's') : ''], ['rate', isFinite(sum.rate) ? scaled(sum.rate, 'FLOP/s') : ''],
             ['of peak', isFinite(sum.peak) ? scaled(sum.peak, 'ratio') : '']]),
         make('h4', {}, [layers.judged ? 'Its layers that lose most' : 'Its longest layers']),
-        make('ol', {'class': 'plain'}, most.map((i) => make('li', {}, [button(shorten(ownName(i), 28) + '  ' + scaled(layers.judged ? layers.lost[i] : layers.time[i], 's'), () => select(i), {title: layers.title[i]})])))];
+        make('ol', {'class': 'plain'}, most.map((i) => make('li', {}, [button(shorten(layers.title[i], 28) + '  ' + scaled(layers.judged ? layers.lost[i] : layers.time[i], 's'), () => select(i), {title: layers.title[i]})])))];
 }
 function inspect() {
     const layer = layerOf(state.sel), block = blockOf(state.sel), chosen = layer >= 0 || block;

@@ -6,12 +6,12 @@ let layers = null;
 
 /* --- keys ------------------------------------------------------------------------------------------------------- */
 
-const keys = [['1 2 …', 'the tabs'], ['← →', 'move through the layers in order of execution'], ['↑ ↓', 'move through them as the table shows them'], ['W S', 'zoom the strip in and out'], ['A D', 'move it'],
+const keys = typeof timelineKeys !== 'undefined' ? timelineKeys.concat([['t', 'light or dark'], ['?', 'these keys'], ['Esc', 'clear the range, the selection, the search']]) : [['1 2 …', 'the tabs'], ['← →', 'move through the layers in order of execution'], ['↑ ↓', 'move through them as the table shows them'], ['W S', 'zoom the strip in and out'], ['A D', 'move it'],
     ['s', 'the whole strip: heaviest first, or in order'], ['/', 'filter the layers'], ['t', 'light or dark'], ['?', 'these keys'], ['Esc', 'close, then clear']];
 const dialog = make('dialog', {'aria-labelledby': 'keys-title'}, [
     make('h2', {id: 'keys-title'}, ['Keys']),
     make('dl', {'class': 'facts'}, keys.map((key) => make('div', {}, [make('dt', {}, [make('kbd', {}, [key[0]])]), make('dd', {}, [key[1]])]))),
-    make('p', {'class': 'note'}, ['On the strip: drag for the sum of a range, double click to zoom to it, turn the wheel to zoom.']),
+    make('p', {'class': 'note'}, [typeof timelineKeys !== 'undefined' ? 'Drag to move, drag on the ruler (or with Shift) for a range, turn the wheel to zoom, double click to zoom to an event.' : 'On the strip: drag for the sum of a range, double click to zoom to it, turn the wheel to zoom.']),
     button('Close', () => dialog.close())]);
 
 /* One thing at a time: the menu, the range, the zoom, the selection, the filter. */
@@ -35,6 +35,7 @@ function press(event) {
     else if (onStrip && key === 'w') zoomStrip(0.6);
     else if (onStrip && key === 's') { if (spanOf(state.zoom)) zoomStrip(1 / 0.6); else choose({order: state.order === 'time' ? '' : 'time'}); }
     else if (onStrip && (key === 'a' || key === 'd')) panStrip(key === 'a' ? -0.25 : 0.25);
+    else if (typeof pressChart === 'function' && chart.canvas && chart.box.offsetParent && /^[wasdrnpf0/]$/.test(key)) { pressChart(event); return; }
     else return;
     event.preventDefault();
 }
@@ -91,6 +92,7 @@ startTable();
 startInspector();
 startGraph();
 if (typeof startPlots === 'function') startPlots();
+if (typeof startTimeline === 'function') startTimeline();
 startFiles();
 startPaper();
 startCopies();

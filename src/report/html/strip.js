@@ -87,16 +87,28 @@ function placeAt(time) {
     while (low + 1 < high) { const middle = (low + high) >> 1; if (start[middle] <= time) low = middle; else high = middle; }
     return low;
 }
-/* A layer's name inside its block: "conv2" for "/layer4/layer4.0/layer4.0.conv2/Conv". */
-function ownName(position) {
-    const parts = layers.title[position].split('/').filter(Boolean), labels = layers.blocks.filter((block) => position >= block.first && position < block.first + block.count);
+/* The parts of a layer's name without its operator: "layer4", "conv2" of "/layer4/conv2/Conv". */
+function partsOf(position) {
+    const parts = layers.title[position].split('/').filter(Boolean);
     if (parts.length > 1 && parts[parts.length - 1].replace(/_\d+$/, '') === layers.op[position]) parts.pop();
-    let name = parts[parts.length - 1] || layers.op[position];
-    if (labels.some((block) => block.label === name)) return layers.title[position].split('/').pop() || name; /* the block is named above it */
-    labels.reverse().forEach((block) => {
-        if (block.label && name.length > block.label.length && name.startsWith(block.label)) name = name.slice(block.label.length).replace(/^[._:-]+/, '') || name;
-    });
-    return name;
+    return parts;
+}
+/* What is written on the figure; no two layers have the same: the last part, where no other layer has it in its name, else the number. */
+function labelsOf(position) {
+    if (!strip.named) {
+        strip.named = new Map();
+        layers.title.forEach((none, i) => new Set(partsOf(i)).forEach((part) => strip.named.set(part, (strip.named.get(part) || 0) + 1)));
+    }
+    const name = partsOf(position).pop() || '', number = '#' + layers.index[position];
+    return strip.named.get(name) === 1 ? [name, number] : [number];
+}
+/* The same of the blocks of a level: label and time, label, what its label has beyond the beginning of all of them. */
+function blockLabels(level) {
+    const own = layers.blocks.filter((block) => block.level === level && block.label), counts = new Map();
+    own.forEach((block) => counts.set(block.label, (counts.get(block.label) || 0) + 1));
+    const made = new Map(own.map((block) => [block, counts.get(block.label) > 1 ? block.name.replace(/^\//, '') : block.label])), texts = Array.from(made.values());
+    const common = texts.reduce((most, text) => { let n = 0; while (n < most.length && most[n] === text[n]) n++; return most.slice(0, n); }, texts[0] || '').replace(/\d+$/, '');
+    return new Map(own.map((block) => { const text = made.get(block), rest = text.slice(common.length); return [block, rest && rest !== text ? [text, rest] : [text]]; }));
 }
 
 /* --- drawing ------------------------------------------------------------------------------------------- */
@@ -136,7 +148,7 @@ function paintStrip(p, x, y, width, rows, low, high) {
     }
     const gap = (wide) => (wide > 4 ? 1 : 0);
     ['stage', 'block'].forEach((key, level) => {
-        const row = box(key);
+        const row = box(key), names = row && blockLabels(level);
         if (!row) return;
         layers.blocks.filter((block) => block.level === level).forEach((block) => {
             const inside = membersOf(block).filter((i) => line.place.has(i));
@@ -145,34 +157,34 @@ function paintStrip(p, x, y, width, rows, low, high) {
             if (!span || !block.label) return;
             const color = level ? colorOfAll(inside) : ink('raised');
             p.rect(span[0], y + row.y, span[1] - gap(span[1]), row.height, color, matching && !inside.some((i) => matching.has(i)) ? 0.22 : 1);
-            const around = level ? (layers.blocks.find((other) => other.id === block.parent) || {}).label || '' : '', rest = around && block.label.startsWith(around) ? block.label.slice(around.length) : '';
-            const texts = [block.label + '  ' + scaled(to - from, 's') + (level ? '' : ' · ' + scaled((to - from) / layers.whole, 'ratio')), block.label].concat(rest || []);
-            p.label(span[0] + 5, y + row.y + row.height / 2, span[1] - 8, texts, level ? inkOn(color) : ink('ink'));
+            const own = names.get(block), time = scaled(to - from, 's') + (level ? '' : ' · ' + scaled((to - from) / layers.whole, 'ratio'));
+            p.label(span[0] + 5, y + row.y + row.height / 2, span[1] - 8, [own[0] + '  ' + time].concat(own, ''), level ? inkOn(color) : ink('ink'));
         });
     });
     const own = box('layer');
     each((i, left, wide) => {
         const color = colorOf(i);
         p.rect(left, y + own.y, wide - gap(wide), own.height, color, faint(i));
-        if (wide > 24) p.label(left + 4, y + own.y + own.height / 2, wide - 7, [ownName(i)], inkOn(color));
+        if (wide > 20) p.label(left + 4, y + own.y + own.height / 2, wide - 7, labelsOf(i).concat(''), inkOn(color));
     });
     [['engine', line.start[line.order.length], line.start[line.order.length] + (layers.engine || 0)], ['not attributed', line.start[line.order.length] + (layers.engine || 0), line.end]].forEach((rest) => {
         const span = clip(rest[1], rest[2]);
         if (!span || span[1] < 1) return;
         p.rect(span[0], y + own.y, span[1], own.height, ink('raised'), 1);
-        p.label(span[0] + 4, y + own.y + own.height / 2, span[1] - 7, [rest[0]], ink('soft'));
+        p.label(span[0] + 4, y + own.y + own.height / 2, span[1] - 7, [rest[0], ''], ink('soft'));
     });
     const rate = box('rate');
     if (rate) {
-        const most = Math.max(layers.mostRate, layers.roofPeak || 0), height = (value) => Math.min(1, value / most) * (rate.height - 12);
+        const most = layers.rateTop, height = (value) => Math.min(1, value / most) * (rate.height - 12);
         const roofs = [];
         each((i, left, wide) => {
             const value = layers.rate[i] > 0 ? height(layers.rate[i]) : 0;
             if (value) p.rect(left, y + rate.y + rate.height - value, wide - gap(wide), value, colorOf(i), faint(i));
-            if (layers.attainable[i] > 0) roofs.push([left, y + rate.y + rate.height - height(layers.attainable[i]), left + wide]);
+            if (layers.attainable[i] > 0 && layers.attainable[i] <= most * 1.001) roofs.push([left, y + rate.y + rate.height - height(layers.attainable[i]), left + wide]);
         });
         roofs.forEach((roof) => p.rect(roof[0], roof[1], roof[2] - roof[0], 1, ink('soft'), 0.9));
-        p.label(x + 4, y + rate.y + 5, width - 8, [known(layers.roofPeak) ? 'rate; the line above a bar is its roof, at most ' + scaled(layers.roofPeak, 'FLOP/s') : 'rate, max ' + scaled(most, 'FLOP/s')], ink('soft'));
+        const roofed = layers.attainable.some((value) => value > 0), higher = layers.attainable.filter((value) => value > most * 1.001).length;
+        p.label(x + 4, y + rate.y + 5, width - 8, [(roofed ? 'rate; the line above a bar is its roof, up to ' : 'rate, up to ') + scaled(most, 'FLOP/s') + (higher ? '; ' + plural(higher, 'roof') + ' higher' : ''), 'rate, up to ' + scaled(most, 'FLOP/s')], ink('soft'));
     }
     const live = box('live');
     if (live) {
@@ -185,7 +197,7 @@ function paintStrip(p, x, y, width, rows, low, high) {
     const axis = box('axis');
     if (axis) {
         p.rect(x, y + axis.y, width, 1, ink('line'), 1);
-        const step = roundStep((high - low) / Math.max(2, Math.floor(width / 150)));
+        const step = roundStep((high - low) / Math.max(2, Math.floor(width / 90)));
         for (let time = Math.ceil(low / step - 1e-9) * step; time <= high + step * 1e-6; time += step) {
             const left = at(time), text = time === 0 ? '0' : tick(time, 's', step), wide = p.measure(text);
             p.rect(left, y + axis.y, 1, 4, ink('soft'), 1);

@@ -1,6 +1,7 @@
 /* advice_document.c - what `assay advise` found, and the table of its rules. */
 #include "report/report_advise.h"
 
+#include "advise/finding_rank.h"
 #include "experiment/verify.h"
 #include "judge/headline.h"
 #include "judge/verdict.h"
@@ -16,17 +17,24 @@ static const char *or_empty(const char *maybe)
     return maybe ? maybe : "";
 }
 
-/* The finding that gained the most, else the one with the largest potential: a sentence of at most
- * 20 words. */
+/* Whether the findings of a part are those of its state; disturbances are a part of their own. */
+static bool is_in(const struct assay__finding *f, const char *state)
+{
+    bool disturbs = assay__finding_class(f) == ASSAY__FINDING_DISTURBANCE;
+    return strcmp(disturbs ? "disturbance" : assay__finding_state(f), state) == 0;
+}
+
+/* The finding that gained most, else the one that could: a sentence of at most 20 words. */
 static const char *headline(struct assay__doc *doc, const struct assay__advice *advice)
 {
     const struct assay_profile *profile = advice->profile;
-    const struct assay__finding *verified = assay__best_verified(profile), *open = NULL;
-    for (size_t i = 0; i < profile->finding_count && !verified; i++) {
+    const struct assay__finding *verified = assay__best_verified(profile), *best = NULL;
+    size_t open = 0;
+    for (size_t i = 0; i < profile->finding_count; i++) {
         const struct assay__finding *f = &profile->findings[i];
-        if (f->expected_gain > (open ? open->expected_gain : 1) &&
-            strcmp(assay__finding_state(f), "open") == 0)
-            open = f;
+        if (!is_in(f, "open")) continue;
+        open++;
+        if (f->expected_gain > (best ? best->expected_gain : 1)) best = f;
     }
     const char *line;
     if (verified)
@@ -35,15 +43,17 @@ static const char *headline(struct assay__doc *doc, const struct assay__advice *
             assay__digits(verified->verified_gain, 3).text,
             assay__gain_words(verified->verified_of),
             assay__digits_range(verified->verified_low, verified->verified_high).text);
+    else if (best)
+        line = assay__doc_printf(doc, "%s: at most %s × %s, not tried.", best->title,
+                                 assay__digits(best->expected_gain, 3).text,
+                                 assay__gain_words(assay__rule_gain_of(or_empty(best->id))));
     else if (open)
-        line = assay__doc_printf(doc, "%s: at most %s × %s, not tried.", open->title,
-                                 assay__digits(open->expected_gain, 3).text,
-                                 assay__gain_words(assay__rule_gain_of(or_empty(open->id))));
-    else if (advice->found)
-        line = assay__doc_printf(doc, "%zu finding%s; no gain is known until it is tried.",
-                                 advice->found, assay__plural((double)advice->found));
+        line = assay__doc_printf(doc, "%zu change%s to consider; what %s gain%s is not known.",
+                                 open, assay__plural((double)open), open == 1 ? "it" : "they",
+                                 open == 1 ? "s" : "");
     else
-        line = assay__doc_printf(doc, "Nothing to change was found by %zu rules.", advice->nothing);
+        line = assay__doc_printf(doc, "Nothing to change was found by %zu rules.",
+                                 advice->result_count - advice->missing);
     return assay__headline_cut(line, doc->arena);
 }
 
@@ -170,6 +180,7 @@ static const struct part {
     {"open", "not-tried", "Open",
      "not tried, or without a verdict: the verdict lists what it needs"},
     {"withdrawn", "withdrawn", "Tried and withdrawn", "tried here, not recommended"},
+    {"disturbance", "disturbed", "What disturbed the measurement", NULL},
 };
 
 /* What a finding gained, or could gain; 0 unknown. */
@@ -187,7 +198,7 @@ static size_t next_of(const struct assay_profile *profile, const char *state, co
     bool measured = strcmp(state, "verified") == 0;
     for (size_t i = 0; i < profile->finding_count; i++) {
         const struct assay__finding *f = &profile->findings[i];
-        if (shown[i] || strcmp(assay__finding_state(f), state) != 0) continue;
+        if (shown[i] || !is_in(f, state)) continue;
         if (best == SIZE_MAX || gain_of(f, measured) > gain_of(&profile->findings[best], measured))
             best = i;
     }
@@ -204,9 +215,10 @@ static void add_findings(struct assay__doc *doc, const struct assay__advice *adv
     for (size_t i = 0; i < profile->finding_count; i++)
         tried |= strcmp(assay__finding_state(&profile->findings[i]), "open") != 0;
     for (size_t p = 0; shown && p < sizeof parts / sizeof parts[0]; p++) {
-        assay__doc_section(doc, tried ? parts[p].id : "findings",
-                           tried ? parts[p].title : "Findings", tried ? parts[p].remark : NULL,
-                           ASSAY__TAB_OVERVIEW);
+        bool alone = !tried && strcmp(parts[p].state, "open") == 0;
+        assay__doc_section(doc, alone ? "findings" : parts[p].id,
+                           alone ? "Findings" : parts[p].title, alone ? NULL : parts[p].remark,
+                           ASSAY__TAB_OVERVIEW | ASSAY__SECTION_DECK);
         for (size_t i; (i = next_of(profile, parts[p].state, shown)) != SIZE_MAX;) {
             const struct assay__finding *f = &profile->findings[i];
             shown[i] = true;

@@ -74,31 +74,30 @@ void assay__add_finding_table(struct assay__doc *doc, const struct assay_profile
     }
 }
 
-/* "(verified: 1.25 × as fast, 95 %: 1.21 to 1.3)" */
-static const char *outcome(struct assay__doc *doc, const struct assay__finding *f)
+/* "verified: 1.25 × as fast, 95 %: 1.21 to 1.3" */
+const char *assay__finding_outcome(struct assay__doc *doc, const struct assay__finding *f)
 {
     const char *state = assay__finding_state(f), *id = or_empty(f->id);
     if (strcmp(state, "verified") == 0 && isfinite(f->verified_gain))
-        return assay__doc_printf(doc, " (verified: %s × %s, 95 %%: %s%s%s)",
+        return assay__doc_printf(doc, "verified: %s × %s, 95 %%: %s%s%s",
                                  assay__digits(f->verified_gain, 3).text,
                                  assay__gain_words(f->verified_of),
                                  assay__digits_range(f->verified_low, f->verified_high).text,
                                  *or_empty(f->reason) ? "; " : "", or_empty(f->reason));
     if (strcmp(state, "withdrawn") == 0)
-        return assay__doc_printf(doc, " (withdrawn: %s)", or_empty(f->reason));
-    if (*or_empty(f->verified_of))
-        return assay__doc_printf(doc, " (open: %s)", or_empty(f->reason));
-    if (!isfinite(f->expected_gain)) return " (not tried)";
+        return assay__doc_printf(doc, "withdrawn: %s", or_empty(f->reason));
+    if (*or_empty(f->verified_of)) return assay__doc_printf(doc, "open: %s", or_empty(f->reason));
+    if (!isfinite(f->expected_gain)) return "not tried";
     return assay__doc_printf(
-        doc, " (not tried; at most %s%s × %s)", assay__state_mark(assay__finding_gain_state(f)),
+        doc, "not tried; at most %s%s × %s", assay__state_mark(assay__finding_gain_state(f)),
         assay__digits(f->expected_gain, 3).text, assay__gain_words(assay__rule_gain_of(id)));
 }
 
 void assay__add_finding_point(struct assay__doc *doc, const struct assay__finding *f)
 {
     bool advised = *or_empty(f->advice);
-    assay__doc_point(doc, "%s: %s%s%s%s", or_empty(f->severity), or_empty(f->title),
-                     advised ? ": " : "", or_empty(f->advice), outcome(doc, f));
+    assay__doc_point(doc, "%s: %s%s%s (%s)", or_empty(f->severity), or_empty(f->title),
+                     advised ? ": " : "", or_empty(f->advice), assay__finding_outcome(doc, f));
 }
 
 /* What was measured when it was tried. */
@@ -174,13 +173,11 @@ void assay__add_finding(struct assay__doc *doc, const struct assay__trial *trial
     assay__doc_fact_text(doc, "change", f->advice);
     enum assay_state state = assay__finding_gain_state(f);
     bool combined = strcmp(or_empty(f->id), ASSAY__VERIFY_COMBINED) == 0;
-    assay__doc_fact(doc, "potential");
+    assay__doc_fact(doc, "potential"); /* nothing, where none can be derived */
     if (isfinite(f->expected_gain))
         assay__doc_item_after(doc, NULL, assay__datum_number(f->expected_gain, TIMES, state),
                               combined ? "if gains multiplied"
                                        : assay__gain_words(assay__rule_gain_of(or_empty(f->id))));
-    else
-        assay__doc_item_text(doc, "cannot be derived from this profile");
     if (isfinite(f->energy_saving))
         assay__doc_item_after(doc, "energy per inference",
                               assay__datum_number(-f->energy_saving, "ratio", state),

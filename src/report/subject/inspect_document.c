@@ -277,7 +277,7 @@ static void add_operators(struct assay__doc *doc, const struct assay__analysis *
     double most = a->op_count && a->ops[0].flops > 0 ? a->ops[0].flops : (double)NAN;
     const char *remark = assay__doc_printf(doc, "%zu, by FLOPs%s", a->op_count,
                                            a->unknown_flops ? "; shares of what is known" : "");
-    assay__doc_section(doc, "operators", "Operators", remark, 0);
+    assay__doc_section(doc, "operators", "Operators", remark, ASSAY__SECTION_HALF);
     struct assay__table *t = assay__doc_table(doc, "operators", "Operators", operator_columns);
     t->more = "operators";
     t->limit = 30;
@@ -438,7 +438,7 @@ int assay__inspect_document(const struct assay__inspect *inspect, enum assay__in
     if (ops.beyond) assay__doc_item_text(doc, "and %zu nodes of other kinds", ops.beyond);
     assay__doc_end(doc);
     const struct assay__graph *graph = &inspect->model->graph;
-    assay__doc_section(doc, "values", "Inputs and outputs", NULL, 0);
+    assay__doc_section(doc, "values", "Inputs and outputs", NULL, ASSAY__SECTION_HALF);
     struct assay__table *t = assay__doc_table(doc, "values", "Inputs and outputs", value_columns);
     t->more = "values";
     t->limit = 16;

@@ -100,7 +100,7 @@ static void add_units(struct assay__doc *doc, const struct assay_profile *profil
                       const struct assay__fit *fits, size_t best)
 {
     bool one = profile->trial_count == 1 && profile->trials[0].state == ASSAY__TRIAL_OK;
-    assay__doc_section(doc, "units", "Units", "of the chip", 0);
+    assay__doc_section(doc, "units", "Units", "of the chip", one ? 0 : ASSAY__SECTION_HALF);
     struct assay__table *t = assay__doc_table(doc, "units", "Units of the chip", unit_columns);
     t->data = one;
     for (size_t i = 0; i < profile->trial_count; i++) {
@@ -122,6 +122,19 @@ static void add_units(struct assay__doc *doc, const struct assay_profile *profil
         put_metric(t, trial, "energy.inference.gross");
         assay__table_texts(t, assay__trial_state_name(trial->state), trial->reason);
     }
+    assay__doc_end(doc);
+}
+
+/* The inference layer by layer, where a page or --full shows it. */
+static void add_strip(struct assay__doc *doc, struct assay__study *study,
+                      const struct assay__trial *trial)
+{
+    if (trial->state != ASSAY__TRIAL_OK) return;
+    assay__doc_section(doc, "strip-of-layers", "One inference", NULL,
+                       ASSAY__TAB_OVERVIEW | ASSAY__SECTION_QUIET);
+    doc->study = study; /* of the picture alone: nothing else here was measured */
+    assay__doc_picture(doc, "strip", trial, ASSAY__PICTURE_DETAIL);
+    doc->study = NULL;
     assay__doc_end(doc);
 }
 
@@ -166,13 +179,15 @@ static void add_estimate(struct assay__doc *doc, const struct assay__trial *tria
     };
     char label[64];
     assay__fit_label(fit, label, sizeof label);
-    assay__doc_section(doc, "estimate", "Estimate", trial->target.device, 0);
+    assay__doc_section(doc, "estimate", "Estimate", trial->target.device, ASSAY__SECTION_HALF);
     assay__doc_fact(doc, "latency");
     assay__doc_item_after(
         doc, NULL, assay__datum_metric(assay_metrics_get(trial->metrics, "latency.p50")),
         assay__doc_printf(doc, "(%s%s)", label,
                           *trial->target.uncovered ? "; does not apply to such models" : ""));
-    assay__doc_metrics(doc, trial, true, ASSAY__ARRAY(facts));
+    bool said = trial->batch == 1 && (assay__trial_metric(trial, "throughput.images") ||
+                                      assay__trial_metric(trial, "throughput.tokens"));
+    assay__doc_metrics(doc, trial, true, facts + said, sizeof facts / sizeof *facts - said);
     add_capacity(doc, trial);
     assay__doc_metrics(doc, trial, true, ASSAY__ARRAY(power));
     assay__doc_end(doc);
@@ -262,12 +277,13 @@ static void add_unit(struct assay__doc *doc, const struct assay__trial *trial,
     assay__doc_end(doc);
 }
 
-int assay__prediction_document(const struct assay_profile *profile, const struct assay__fit *fits,
+int assay__prediction_document(struct assay__study *study, const struct assay__fit *fits,
                                const char *(*hint)(const char *), bool layers,
                                struct assay__doc **made)
 {
     int code = assay__doc_new(made);
     struct assay__doc *doc = *made;
+    const struct assay_profile *profile = study->profile;
     size_t best = best_of(profile, fits);
     if (code) return code;
     doc->hint = hint;
@@ -280,6 +296,7 @@ int assay__prediction_document(const struct assay_profile *profile, const struct
     doc->table = "units";
     doc->marks = true;
     add_answer(doc, trial, &fits[best]);
+    add_strip(doc, study, trial);
     add_units(doc, profile, fits, best);
     add_unit(doc, trial, &fits[best], layers);
     for (size_t i = 0; i < profile->trial_count; i++) {

@@ -40,8 +40,10 @@ void assay__add_options(struct assay__doc *doc, const struct assay__trial *trial
 
 /** What went wrong, where the time goes, and the key numbers. trial may be NULL. */
 void assay__add_headline(struct assay__doc *doc, const struct assay__trial *trial);
-/** The quality mark: how far a trial's numbers can be trusted. */
+/** The mark of how far a trial's numbers can be trusted (quality_mark.c). */
 enum assay__badge assay__trust_badge(enum assay__trust trust);
+/** … in the page's header, with the reasons; of a comparison or a sweep that of all its trials. */
+void assay__add_quality(struct assay__doc *doc, const struct assay__trial *trial);
 /** The same with the first reason and the number of samples, as a fact; items may follow. */
 void assay__add_trust(struct assay__doc *doc, const struct assay__trial *trial);
 /** The finding that gained the most, or could, in a sentence. */
@@ -67,6 +69,8 @@ extern const struct assay__column assay__finding_columns[ASSAY__FINDING_COLUMNS]
 
 /** One row per finding, for programs. */
 void assay__add_finding_table(struct assay__doc *doc, const struct assay_profile *profile);
+/** What came of it, or could: "verified: 1.25 × as fast, …", "not tried; at most …". */
+const char *assay__finding_outcome(struct assay__doc *doc, const struct assay__finding *finding);
 /** What was found, what to change, and what it gained or could gain: an item of a list. */
 void assay__add_finding_point(struct assay__doc *doc, const struct assay__finding *finding);
 /** Evidence, change, potential, and, if it was tried, what was measured. */

@@ -94,10 +94,23 @@ static void say_side(struct assay__doc *doc, const struct assay__layer_changes *
     assay__doc_plain(doc, "%s", assay__doc_take(doc, &text));
 }
 
+/* The columns; of two trials people know which one it is. */
+static const struct assay__column *columns_of(struct assay__doc *doc,
+                                              const struct assay__diff *diff,
+                                              const struct assay__column *columns, size_t count)
+{
+    struct assay__column *own = assay__doc_columns(doc, columns, count, 0);
+    if (own && diff->count == 2) own[0].title = NULL;
+    return own ? own : columns;
+}
+
 static void add_operators(struct assay__doc *doc, const struct assay__layer_changes *all)
 {
-    struct assay__table *t = assay__doc_table(doc, "operator-changes", "Operators that differ",
-                                              operator_columns);
+    size_t count = sizeof operator_columns / sizeof *operator_columns;
+    assay__doc_section(doc, "changed-operators", "Operators", NULL, ASSAY__SECTION_HALF);
+    struct assay__table *t = assay__doc_add_table(
+        doc, "operator-changes", "Operators that differ",
+        columns_of(doc, &all->diff, operator_columns, count), count);
     t->more = "operators";
     t->limit = SHOWN;
     for (size_t o = 0; o < all->operator_count; o++)
@@ -108,12 +121,33 @@ static void add_operators(struct assay__doc *doc, const struct assay__layer_chan
             assay__table_numbers(t, ASSAY_MEASURED, (double)op->layers[0], (double)op->layers[s]);
             put_change(t, op->times_ns[0], op->times_ns[s], &op->deltas[s]);
         }
+    assay__doc_end(doc);
+}
+
+/* The trials have layers in common that take a part of the time worth setting side by side. */
+static bool some_match(const struct assay__diff *diff)
+{
+    const double least = 0.1;
+    double all = 0, matched = 0;
+    for (size_t i = 0; i < diff->layer_count; i++) {
+        const struct assay__diff_layer *row = &diff->layers[i];
+        bool both = false;
+        for (size_t s = 1; s < diff->count; s++)
+            both |= isfinite(row->deltas[s].ratio);
+        if (row->kind != ASSAY__DIFF_LAYER || !isfinite(row->times_ns[0])) continue;
+        all += row->times_ns[0];
+        if (both) matched += row->times_ns[0];
+    }
+    return matched > all * least;
 }
 
 static void add_layers(struct assay__doc *doc, const struct assay__diff *diff)
 {
-    struct assay__table *t = assay__doc_table(doc, "layer-changes", "Layers that differ",
-                                              layer_columns);
+    size_t count = sizeof layer_columns / sizeof *layer_columns;
+    struct assay__table *t = assay__doc_add_table(doc, "layer-changes", "Layers that differ",
+                                                  columns_of(doc, diff, layer_columns, count),
+                                                  count);
+    t->data = !some_match(diff);
     t->more = "layers";
     t->limit = SHOWN;
     for (size_t i = 0; i < diff->layer_count; i++)
@@ -136,14 +170,17 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     if (*all->reason || study->failed) return;
     assay__doc_section(doc, "changes", "Why",
                        "operators and layers against the reference, the largest change first",
-                       ASSAY__TAB_OVERVIEW);
-    assay__doc_picture(doc, "strips", trial, ASSAY__PICTURE_DETAIL);
+                       ASSAY__TAB_OVERVIEW | ASSAY__SECTION_DECK);
+    bool matched = some_match(&all->diff);
+    if (matched) assay__doc_picture(doc, "strips", trial, ASSAY__PICTURE_DETAIL);
     for (size_t s = 1; s < all->diff.count; s++)
         say_side(doc, all, s);
     assay__doc_picture(doc, "waterfall", trial, all->diff.count > 2 ? ASSAY__PICTURE_DETAIL : 0);
     add_operators(doc, all);
     add_layers(doc, &all->diff);
-    assay__doc_say(doc, ASSAY__TONE_NOTE, all->diff.layers_rule);
+    assay__doc_say(doc, ASSAY__TONE_NOTE,
+                   matched ? all->diff.layers_rule
+                           : "They have next to no layer in common: the operators are compared.");
     assay__doc_say(doc, ASSAY__TONE_NOTE,
                    *all->diff.layers_interval_reason
                        ? assay__doc_printf(doc, "Ratios without an interval: %s.",

@@ -292,14 +292,15 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
         return;
     }
     assay__doc_section(doc, "comparison", "Comparison", NULL,
-                       ASSAY__TAB_OVERVIEW | ASSAY__SECTION_QUIET);
+                       ASSAY__TAB_OVERVIEW | ASSAY__SECTION_QUIET | ASSAY__SECTION_DECK);
     assay__doc_say(doc, ASSAY__TONE_WARN, v.all->batches);
     assay__doc_picture(doc, "spread", trial, 0);
-    assay__doc_section(doc, "comparison-rows", parts[0].title, parts[0].remark, 0);
+    assay__doc_section(doc, "comparison-rows", parts[0].title, parts[0].remark,
+                       ASSAY__SECTION_HALF);
     add_table(&v, false);
     assay__doc_end(doc);
     add_warnings(&v);
-    assay__doc_section(doc, "choice", "What to choose", NULL, 0);
+    assay__doc_section(doc, "choice", "What to choose", NULL, ASSAY__SECTION_HALF);
     for (int goal = 0; goal < ASSAY__FOR_COUNT; goal++)
         if (goal != ASSAY__FOR_ENERGY || v.all->recommendations[goal].first != SIZE_MAX)
             assay__doc_fact_text(doc, assay__goal_name((enum assay__goal_kind)goal),

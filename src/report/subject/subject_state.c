@@ -10,6 +10,8 @@ static const char *reason_of(const struct assay__feedback *feedback)
 {
     return feedback->found == ASSAY__FEEDBACK_NAME    ? "found by name"
            : feedback->found == ASSAY__FEEDBACK_GIVEN ? "as requested"
+           : feedback->found == ASSAY__FEEDBACK_GRAPH ? "found in the graph"
+           : feedback->found == ASSAY__FEEDBACK_SHAPE ? "found by shape"
                                                       : "";
 }
 

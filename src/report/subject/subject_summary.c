@@ -96,12 +96,12 @@ static void add_alerts(struct assay__doc *doc, const struct assay_profile *profi
 static void add_answer(struct assay__doc *doc, struct assay__study *study,
                        const struct assay__trial *trial)
 {
-    bool several = study->profile->trial_count > 1;
-    assay__doc_verdict(doc, assay__headline(study));
+    const char *of_all = assay__headline(study);
+    assay__doc_verdict(doc, of_all);
     if (trial->state == ASSAY__TRIAL_FAILED && !assay__trial_metric(trial, "latency.p50"))
         return; /* see the alert */
     const char *answer = assay__study_verdict(study, trial)->text;
-    if (!several)
+    if (!*of_all)
         assay__doc_verdict(doc, answer);
     else if (trial->layers.count) {
         doc->headed = true; /* a page is about all of them: a single one has its own tabs */
@@ -295,20 +295,6 @@ static void add_numbers(struct assay__doc *doc, const struct assay__trial *trial
     }
 }
 
-enum assay__badge assay__trust_badge(enum assay__trust trust)
-{
-    static const enum assay__badge badges[] = {[ASSAY__TRUST_STABLE] = ASSAY__BADGE_PASS,
-                                               [ASSAY__TRUST_FEW] = ASSAY__BADGE_WARN,
-                                               [ASSAY__TRUST_ESTIMATED] = ASSAY__BADGE_WARN,
-                                               [ASSAY__TRUST_UNKNOWN] = ASSAY__BADGE_WARN,
-                                               [ASSAY__TRUST_UNSTEADY] = ASSAY__BADGE_WARN,
-                                               [ASSAY__TRUST_LAYERS] = ASSAY__BADGE_FAIL,
-                                               [ASSAY__TRUST_NOISY] = ASSAY__BADGE_FAIL,
-                                               [ASSAY__TRUST_INTERRUPTED] = ASSAY__BADGE_FAIL,
-                                               [ASSAY__TRUST_FAILED] = ASSAY__BADGE_FAIL};
-    return badges[trust];
-}
-
 /* "noisy ±15 % (the launches' medians differ by 30.7 %; 2 more) · 2 samples" */
 void assay__add_trust(struct assay__doc *doc, const struct assay__trial *trial)
 {
@@ -331,13 +317,6 @@ void assay__add_trust(struct assay__doc *doc, const struct assay__trial *trial)
                               samples->value == 1 ? "sample" : "samples");
 }
 
-static void add_quality(struct assay__doc *doc, const struct assay__trial *trial)
-{
-    const struct assay__trial_verdict *v = assay__study_verdict(doc->study, trial);
-    assay__doc_quality(doc, (struct assay__quality){assay__trust_badge(v->trust), v->chip,
-                                                    v->reasons, v->reason_count});
-}
-
 void assay__add_headline(struct assay__doc *doc, const struct assay__trial *trial)
 {
     const struct assay_profile *profile = doc->study->profile;
@@ -351,7 +330,7 @@ void assay__add_headline(struct assay__doc *doc, const struct assay__trial *tria
     for (size_t i = 0; trial && i < trial->assumed_count; i++)
         assay__doc_assumed(doc, trial->assumed[i]); /* below the answer that it decides */
     if (trial) add_numbers(doc, trial, profile->trial_count > 1);
-    if (trial) add_quality(doc, trial);
+    if (trial) assay__add_quality(doc, trial);
 }
 
 static void build(struct assay__doc *doc, const struct assay__trial *trial)

@@ -203,10 +203,12 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     if (!trial || study->profile->kind != ASSAY__PROFILE_SWEEP) return;
     struct view v = {.doc = doc, .profile = study->profile, .sweep = assay__study_sweep(study)};
     if (study->failed) return;
-    assay__doc_section(doc, "sweep", "Sweep", NULL, ASSAY__TAB_OVERVIEW | ASSAY__SECTION_QUIET);
+    assay__doc_section(doc, "sweep", "Sweep", NULL,
+                       ASSAY__TAB_OVERVIEW | ASSAY__SECTION_QUIET | ASSAY__SECTION_DECK);
     assay__doc_picture(doc, "heat", trial, 0);
     assay__doc_picture(doc, "sweep", trial, ASSAY__PICTURE_DETAIL);
     assay__doc_picture(doc, "pareto", trial, ASSAY__PICTURE_DETAIL);
+    assay__doc_section(doc, "sweep-verdict", "What it shows", NULL, ASSAY__SECTION_THIRD);
     add_verdict(&v);
     const struct assay__sweep *sweep = v.sweep;
     struct assay__fault *faults = assay__doc_array(doc, 2 * sweep->count + 1, sizeof *faults);
@@ -223,7 +225,8 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
                                                          j->lost};
     }
     if (faults) assay__point_faults(doc, faults, 2 * sweep->count);
-    assay__doc_section(doc, "sweep-rows", parts[0].title, parts[0].remark, 0);
+    assay__doc_end(doc);
+    assay__doc_section(doc, "sweep-rows", parts[0].title, parts[0].remark, ASSAY__SECTION_HALF);
     add_table(&v);
     assay__point_common(doc, &sweep->axes);
     assay__doc_end(doc);

@@ -200,6 +200,7 @@ static void add_best(struct view *v)
     const struct assay__tune_result *result = v->result;
     const struct assay__tune_row *best = best_of(result);
     struct assay__buf tied = {0};
+    assay__doc_fact_text(v->doc, "goal", assay__plan_goal_name(v->profile->plan.goal));
     assay__doc_fact_text(v->doc, "best", best ? best->judged.label : "none");
     assay__doc_fact_text(v->doc, "why", result->why);
     if (best && !result->tested && v->doc->hint && v->doc->hint("budget"))
@@ -237,7 +238,7 @@ static void add_parts(struct view *v)
     const struct assay__tune_result *result = v->result;
     if (!result->part_count) return;
     assay__doc_section(v->doc, "tune-settings", "What each setting contributes",
-                       "the best with one setting reset to its default", 0);
+                       "the best with one setting reset to its default", ASSAY__SECTION_HALF);
     struct assay__table *t = assay__doc_table(v->doc, NULL, "What each setting contributes",
                                               part_columns);
     for (size_t i = 0; i < result->part_count; i++) {
@@ -256,13 +257,14 @@ static void add_code(struct view *v)
     static const char *const languages[][2] = {
         {"python", "Python"}, {"c", "C"}, {"json", "JSON session options"}};
     if (!best_of(v->result)) return;
-    assay__doc_section(v->doc, "tune-code", "Use it", NULL, 0);
+    assay__doc_section(v->doc, "tune-code", "Use it", "in Python", ASSAY__SECTION_HALF);
     for (size_t i = 0; i < sizeof languages / sizeof languages[0]; i++) {
         const char *text = assay__tune_snippet(v->profile, v->result, languages[i][0],
                                                v->doc->study->arena);
         if (!text) v->doc->failed = true;
         if (i == 1) assay__doc_fold(v->doc, NULL, "In C, and as JSON", NULL);
-        if (text && *text) assay__doc_code(v->doc, languages[i][0], languages[i][1], text);
+        if (text && *text)
+            assay__doc_code(v->doc, languages[i][0], i ? languages[i][1] : NULL, text);
     }
     assay__doc_end(v->doc);
     assay__doc_end(v->doc);
@@ -291,15 +293,19 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     if (!trial || study->profile->kind != ASSAY__PROFILE_TUNE) return;
     struct view v = {.doc = doc, .profile = study->profile, .result = assay__study_tune(study)};
     if (study->failed) return;
-    const char *goal = assay__plan_goal_name(doc->study->profile->plan.goal);
-    assay__doc_section(doc, "tune", "Tune", assay__doc_printf(doc, "the goal is %s", goal),
-                       ASSAY__TAB_OVERVIEW);
+    assay__doc_section(doc, "tune", "Tune", NULL,
+                       ASSAY__TAB_OVERVIEW | ASSAY__SECTION_QUIET | ASSAY__SECTION_DECK);
     add_code(&v);
+    assay__doc_picture(doc, "pareto", trial, ASSAY__PICTURE_DETAIL | ASSAY__PICTURE_PAGE);
     add_table(&v);
+    assay__doc_section(doc, "tune-best", "Why", NULL, ASSAY__SECTION_HALF);
     add_best(&v);
-    add_parts(&v);
-    assay__doc_picture(doc, "pareto", trial, ASSAY__PICTURE_DETAIL);
     add_spent(&v);
+    assay__doc_end(doc);
+    add_parts(&v);
+    doc->headed = true; /* a page has it beside the code */
+    assay__doc_picture(doc, "pareto", trial, ASSAY__PICTURE_DETAIL);
+    doc->headed = false;
     assay__doc_end(doc);
 }
 

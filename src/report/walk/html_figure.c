@@ -126,6 +126,10 @@ void assay__html_draw(struct assay__html *page, const struct assay__figure *figu
         assay__buf_puts(page->body, " id=\"strip\""); /* page.js draws it on a canvas */
         page->has_strip = true;
     }
+    if (figure->timeline && !page->has_timeline) {
+        assay__buf_puts(page->body, " id=\"tracks\""); /* timeline.js draws it on a canvas */
+        page->has_timeline = true;
+    }
     if (can_zoom(page, figure)) {
         put_plot(page, figure);
         page->zoom = true;

@@ -1,7 +1,7 @@
 /* html_page.c - the document around the tabs: head with its policy, navigation, style sheet,
  * scripts, data. The policy allows the one style sheet and the scripts by the SHA-256 of their
- * bytes (CSP level 2), and nothing that is fetched. uPlot is in the page only if a figure can be
- * zoomed and the build has it. */
+ * bytes (CSP level 2), and nothing that is fetched. uPlot is in the page only where a figure can be
+ * zoomed and the build had it, the script of timelines only where there is one. */
 #include "report/walk/html_page.h"
 
 #include "model/sha256.h"
@@ -9,6 +9,7 @@
 #include "page_js.h"
 #include "plots_js.h"
 #include "report/figure/figure.h"
+#include "timeline_js.h"
 #include "uplot_css.h"
 #include "uplot_js.h"
 #include "uplot_license.h"
@@ -37,13 +38,14 @@ static void put_hash(struct assay__buf *out, const char *const *parts, size_t co
 }
 
 /* The page's own script: one function around its files. */
-enum { SCRIPT_PARTS = 4 };
-static void list_script(bool zoom, const char *parts[SCRIPT_PARTS])
+enum { SCRIPT_PARTS = 5 };
+static void list_script(const struct assay__html *page, const char *parts[SCRIPT_PARTS])
 {
     parts[0] = "(function () {\n'use strict';";
-    parts[1] = zoom ? assay__plots_js : "";
-    parts[2] = assay__page_js;
-    parts[3] = "})();\n";
+    parts[1] = page->zoom ? assay__plots_js : "";
+    parts[2] = page->has_timeline ? assay__timeline_js : "";
+    parts[3] = assay__page_js;
+    parts[4] = "})();\n";
 }
 
 bool assay__html_can_zoom(void)
@@ -51,8 +53,10 @@ bool assay__html_can_zoom(void)
     return assay__uplot_js[0] && assay__uplot_css[0] && assay__uplot_license[0];
 }
 
-static void put_head(struct assay__buf *out, const struct assay__doc *doc, bool zoom)
+static void put_head(struct assay__buf *out, const struct assay__doc *doc,
+                     const struct assay__html *page)
 {
+    bool zoom = page->zoom;
     struct assay__buf css = {0};
     assay__buf_puts(&css, assay__page_css);
     assay__figure_css(&css);
@@ -68,7 +72,7 @@ static void put_head(struct assay__buf *out, const struct assay__doc *doc, bool 
         assay__buf_putc(out, ' ');
     }
     const char *script[SCRIPT_PARTS];
-    list_script(zoom, script);
+    list_script(page, script);
     put_hash(out, script, SCRIPT_PARTS);
     assay__buf_puts(
         out, "\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
@@ -156,7 +160,7 @@ void assay__html_document(struct assay__html *page, const struct assay__doc *doc
                           const struct assay__buf *header, const struct assay__buf *data,
                           struct assay__buf *out)
 {
-    put_head(out, doc, page->zoom);
+    put_head(out, doc, page);
     assay__buf_puts(out, "<body>\n<a class=\"skip\" href=\"#main\">Skip to the content</a>\n");
     assay__buf_add(out, assay__buf_text(header), header->length);
     put_tabs(page, out);
@@ -173,7 +177,7 @@ void assay__html_document(struct assay__html *page, const struct assay__doc *doc
         assay__buf_puts(out, "</script>\n");
     }
     const char *script[SCRIPT_PARTS];
-    list_script(page->zoom, script);
+    list_script(page, script);
     assay__buf_puts(out, "<script>");
     for (size_t i = 0; i < SCRIPT_PARTS; i++)
         assay__buf_puts(out, script[i]);

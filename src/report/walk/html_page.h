@@ -20,8 +20,9 @@ struct assay__html {
     struct assay__buf *body;                       /* of the current one */
     const char *heading; /* the heading above the current position; NULL: none */
     unsigned tips;       /* ids given so far */
-    bool zoom;           /* a figure can be zoomed: the page contains uPlot */
-    bool has_strip;      /* layers of the trial that the page is about, the first */
+    bool zoom;           /* a figure can be zoomed: the page carries uPlot */
+    bool has_strip;      /* of the trial that the page is about, the first */
+    bool has_timeline;   /* its script is in the page */
     int trial;           /* id of the trial whose figures are drawn; -1 none */
 };
 

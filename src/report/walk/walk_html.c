@@ -22,7 +22,8 @@ struct walk {
     int folds;             /* … and how many of them are folds, whose titles are not headings */
     const char *open_list; /* "</dl>\n" of facts that are not ended yet; NULL */
     bool stopped;          /* it has its tab stop */
-    /* for the open section: its pictures are placed next to the rest */
+    const char *piece;     /* opens each part of a table in the section that is open; NULL: none */
+    /* of the section that is open: its pictures stand beside the rest */
     bool paired;
     struct assay__buf pictures, rest;
 };
@@ -56,9 +57,8 @@ static void tip_line(struct walk *w, const char *term, const char *text)
     put(w, "", text, "</span>");
 }
 
-/* after: a note on the number; NULL: none. */
-/* after: a remark on the number; NULL: none. stop: it is a tab stop. In a list of facts the first
- * number is one, for a table its box: the script reaches the others by arrow keys. */
+/* after: a remark on the number; NULL: none. stop: it is a tab stop. Of a list of facts the first
+ * number is one, of a table its box: the script walks the others by arrow keys. */
 static void put_tip(struct walk *w, const struct assay__datum *value, const char *text,
                     const char *after, bool stop)
 {
@@ -212,8 +212,10 @@ static void put_head(struct walk *w, const struct view *v)
 {
     const struct assay__table *table = v->table;
     const char *caption = table->caption ? table->caption : "";
+    /* Regions have names of their own: one that is called as its section says what it is. */
+    bool same = strcmp(caption, w->page.heading ? w->page.heading : "") == 0;
     put(w, "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"", caption,
-        "\">\n<table");
+        same ? ", table\">\n<table" : "\">\n<table");
     if (table->id) assay__buf_printf(w->body, " id=\"%s%s\"", table->prefix, table->id);
     if (table->name) assay__buf_printf(w->body, " data-table=\"%s\"", table->name);
     assay__buf_printf(w->body, " class=\"%s",
@@ -228,7 +230,9 @@ static void put_head(struct walk *w, const struct view *v)
         assay__buf_puts(w->body, "<th scope=\"col\"");
         if (column->unit) assay__buf_puts(w->body, " class=\"n\"");
         if (column->key) put(w, " data-key=\"", column->key, "\"");
-        if (*column->title)
+        if (column->flags & ASSAY__COLUMN_BAR) /* it speaks for itself */
+            put(w, "><span class=\"hidden\">", column->title, "</span></th>");
+        else if (*column->title)
             put(w, v->columns[c].derived ? "><i>=</i>" : ">", column->title, "</th>");
         else
             assay__buf_puts(w->body, "><span class=\"hidden\">mark</span></th>");
@@ -252,7 +256,7 @@ static void put_cell(struct walk *w, const struct view *v, size_t c,
 {
     const struct assay__table *table = v->table;
     const struct assay__column *column = &table->columns[c];
-    bool name = c == v->header;
+    bool name = c == v->header && assay__datum_is_known(value); /* "" heads nothing */
     if (column->flags & ASSAY__COLUMN_BAR) {
         put_bar(w, value);
         return;
@@ -320,6 +324,7 @@ static void put_part(void *context, const struct assay__table *table,
     size_t limit = table->scripted ? SCRIPTED_ROWS : table->page_limit ? table->page_limit : ROWS;
     if (!open_view(&v, &shown, limit)) w->body->failed = true;
     if (part) {
+        if (w->piece) assay__buf_printf(w->body, "</div>\n%s>\n", w->piece);
         put(w, "<h4>", part->title, "</h4>\n");
         put_note(w, part->remark);
     }
@@ -431,13 +436,21 @@ static void begin_section(struct walk *w, const struct assay__heading *h)
     bool silent = !w->depth && (h->flags & ASSAY__SECTION_QUIET ||
                                 strcmp(h->title, w->page.heading ? w->page.heading : "") == 0);
     w->page.heading = h->title;
+    w->piece = NULL;
     if (!w->depth && *id) {
-        assay__buf_printf(w->body, "<section id=\"%s\" aria-labelledby=\"h-%s\">\n", id, id);
+        assay__buf_printf(w->body, "<section id=\"%s\" aria-labelledby=\"h-%s\"%s>\n", id, id,
+                          h->flags & ASSAY__SECTION_DECK   ? " class=\"deck\""
+                          : h->flags & ASSAY__SECTION_HALF ? " class=\"half\""
+                                                           : "");
         assay__buf_printf(w->body, "<h3 id=\"h-%s\"%s>", id, silent ? " class=\"hidden\"" : "");
         put(w, "", h->title, "</h3>\n");
     } else {
-        bool card = h->flags & ASSAY__SECTION_CARD;
-        assay__buf_puts(w->body, card ? "<div class=\"part card\"" : "<div class=\"part\"");
+        const char *begin = h->flags & ASSAY__SECTION_CARD    ? "<div class=\"part card\""
+                            : h->flags & ASSAY__SECTION_HALF  ? "<div class=\"part half\""
+                            : h->flags & ASSAY__SECTION_THIRD ? "<div class=\"part third\""
+                                                              : "<div class=\"part\"";
+        if (h->flags & ASSAY__SECTION_HALF) w->piece = begin;
+        assay__buf_puts(w->body, begin);
         if (*id) assay__buf_printf(w->body, " id=\"%s\"", id);
         assay__buf_printf(w->body, ">\n<h%d>", level);
         assay__html_text(w->body, h->title);
@@ -496,6 +509,7 @@ static void put_block(struct walk *w, const struct assay__block *block)
     switch (block->kind) {
     case ASSAY__BLOCK_SECTION: begin_section(w, h); break;
     case ASSAY__BLOCK_FOLD:
+        w->piece = NULL;
         assay__buf_puts(w->body, "<details");
         if (h->id) assay__buf_printf(w->body, " id=\"%s\"", h->id);
         assay__buf_puts(w->body, h->flags & ASSAY__SECTION_OPEN ? " open><summary>" : "><summary>");
@@ -532,6 +546,7 @@ static void put_blocks(struct walk *w)
         if (block->headed) continue;
         if (block->kind != ASSAY__BLOCK_FACT) close_list(w);
         if (block->kind == ASSAY__BLOCK_END && w->depth > 0) {
+            w->piece = NULL;
             if (--w->depth == 0 && w->paired) put_pair(w, tab);
             if (w->depth < OPEN) {
                 assay__buf_puts(w->body, ends[open[w->depth]]);

@@ -42,8 +42,9 @@
 #define DISTURBED_OFTEN 4u    /* if such windows are the majority, disturbance is normal here */
 #define LEFT_OUT_MOST 2.0     /* time of discarded windows, relative to that of windows kept … */
 #define LEFT_OUT_LEAST_S 1.0  /* … and always allowed */
-/* of the time to measure, if that was derived from the loading time */
-#define LEFT_OUT_SHARE 0.25
+#define LEFT_OUT_SHARE                                                                         \
+    0.25                  /* of the time to measure, if that was derived from the loading time \
+                           */
 #define DROPPED_MORE 2u   /* discarded blocks of layers, beyond the number kept */
 #define BLOCKS_WANTED 5u  /* of layers, over all windows */
 #define BLOCKS_LEAST 3u   /* that count … */

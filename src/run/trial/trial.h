@@ -22,7 +22,8 @@ struct assay__trial_input {
 };
 
 /** Which outcomes the statistics are based on: successful launches, or if there are none, those
- * that left samples. `used` has outcome_count entries. */
+ * that left samples. Of brief launches, not those during which other processes used much more CPU
+ * time than during most, as long as five remain. `used` has outcome_count entries. */
 size_t assay__trial_used(const struct assay__trial_input *input,
                          const struct assay__outcome **used);
 /** The median over the used outcomes of a double at `offset` in struct assay__outcome, NaNs left
@@ -66,6 +67,8 @@ int assay__trial_metrics(const struct assay__trial_input *input);
 int assay__launch_metrics(const struct assay__outcome *outcome, bool warmup_forced,
                           struct assay_metrics *metrics);
 int assay__trial_stability(const struct assay__trial_input *input);
+/** Share of the CPU time that others used during a launch; NaN: unknown. */
+double assay__outcome_load(const struct assay__outcome *outcome);
 /** disturbance.cpu_other of one launch, if it is known. */
 void assay__launch_disturbance(const struct assay__outcome *outcome, struct assay_metrics *metrics);
 /** disturbance.* metrics, and sentences in the environment. */

@@ -8,6 +8,7 @@
 #include "base/metric_value.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #define STEAL_SHARE 0.01
 #define OTHER_SHARE 0.05
@@ -202,14 +203,34 @@ static double other_share(const struct totals *sum)
     return all > 0 ? fmax(sum->busy_s - sum->ours_s, 0) / all : NAN;
 }
 
-void assay__launch_disturbance(const struct assay__outcome *outcome, struct assay_metrics *metrics)
+double assay__outcome_load(const struct assay__outcome *outcome)
 {
     struct totals sum = {0};
     add(outcome, &sum);
-    double other = other_share(&sum);
-    if (sum.cpu && sum.usage && isfinite(other))
+    return sum.cpu && sum.usage ? other_share(&sum) : (double)NAN;
+}
+
+void assay__launch_disturbance(const struct assay__outcome *outcome, struct assay_metrics *metrics)
+{
+    double other = assay__outcome_load(outcome);
+    if (isfinite(other))
         assay_metrics_measured(metrics, "disturbance.cpu_other", other, "system",
                                "busy CPU time of other processes / all CPU time");
+}
+
+/* Launches that ended well and are in no statistics, because others worked beside them. */
+static void say_loaded(const struct assay__trial_input *input, struct assay__sentences *said)
+{
+    const struct assay__outcome **used = calloc(input->outcome_count + 1, sizeof *used);
+    size_t ended = 0, kept = used ? assay__trial_used(input, used) : 0;
+    free(used);
+    for (size_t i = 0; i < input->outcome_count; i++)
+        ended += input->outcomes[i].code == 0 && input->outcomes[i].total > 0;
+    if (!kept || ended <= kept) return;
+    assay__sentences_add(said,
+                         "%zu of %zu launches are left out of the statistics: other processes used "
+                         "much more CPU time beside them than beside the rest",
+                         ended - kept, ended);
 }
 
 int assay__trial_disturbances(const struct assay__trial_input *input)
@@ -223,6 +244,7 @@ int assay__trial_disturbances(const struct assay__trial_input *input)
     struct assay__sentences disturbances = {.arena = input->profile->arena},
                             unknown = {.arena = input->profile->arena};
     say_all(&sum, steal, other, &disturbances);
+    say_loaded(input, &disturbances);
     say_unknown(&sum, &unknown);
     if (sum.launches) { /* a trial that was not reached does not change what the others saw */
         environment->disturbances = disturbances.items;

@@ -10,6 +10,30 @@
 #include <string.h>
 
 #define BETWEEN_LAUNCHES 5u
+#define LOAD_MORE 0.15 /* of the CPU time, than beside the quieter launches */
+
+/* Leaves out the launches beside which others used much more of the CPU time than beside the
+ * quieter ones, while enough are left for an interval. What decides is the load, never the latency.
+ */
+static size_t without_loaded(const struct assay__outcome **used, size_t count)
+{
+    double *loads = malloc((count + 1) * sizeof *loads);
+    size_t kept = 0, quiet = 0;
+    bool known = loads != NULL;
+    for (size_t i = 0; known && i < count; i++) {
+        loads[i] = assay__outcome_load(used[i]);
+        known = isfinite(loads[i]);
+    }
+    if (known) assay__stats_sort(loads, count);
+    double limit = known ? loads[count / 4] + LOAD_MORE : INFINITY;
+    free(loads);
+    for (size_t i = 0; i < count && known; i++)
+        quiet += assay__outcome_load(used[i]) <= limit;
+    if (quiet < BETWEEN_LAUNCHES) return count;
+    for (size_t i = 0; i < count; i++)
+        if (assay__outcome_load(used[i]) <= limit) used[kept++] = used[i];
+    return kept;
+}
 
 size_t assay__trial_used(const struct assay__trial_input *input, const struct assay__outcome **used)
 {
@@ -17,7 +41,7 @@ size_t assay__trial_used(const struct assay__trial_input *input, const struct as
     for (size_t i = 0; i < input->outcome_count; i++)
         if (input->outcomes[i].code == 0 && input->outcomes[i].total > 0)
             used[count++] = &input->outcomes[i];
-    if (count > 0) return count;
+    if (count > 0) return input->brief ? without_loaded(used, count) : count;
     for (size_t i = 0; i < input->outcome_count; i++)
         if (input->outcomes[i].total > 0) used[count++] = &input->outcomes[i];
     return count;
@@ -75,7 +99,8 @@ void assay__outcomes_so_far(const struct assay__outcome *outcomes, size_t count,
                             double *half_width)
 {
     const struct assay__outcome **used = calloc(count + 1, sizeof *used);
-    const struct assay__trial_input input = {.outcomes = outcomes, .outcome_count = count};
+    const struct assay__trial_input input = {
+        .outcomes = outcomes, .outcome_count = count, .brief = true};
     size_t known = used ? assay__trial_used(&input, used) : 0;
     *p50_ns = known ? assay__trial_p50(used, known) : NAN;
     *half_width = known ? assay__trial_half_width(used, known) : NAN;

@@ -1,0 +1,37 @@
+/* parts.h - the parts of the analysis, each one function that fills its members of the result.
+ * Memory comes from the result's arena; a failure is recorded there. */
+#ifndef ASSAY_EXPLAIN_PARTS_H
+#define ASSAY_EXPLAIN_PARTS_H
+
+#include "explain/explain.h"
+#include "explain/timeline.h"
+
+/** Busy time, kernels and gaps of each device and stream (device_time.c). */
+void assay__explain_devices(struct assay__explain *explain);
+/** Why each gap is there, and what the host did meanwhile (idle.c, idle_host.c). */
+void assay__explain_idle(struct assay__explain *explain);
+void assay__explain_idle_host(struct assay__explain *explain, size_t device);
+/** HTA's view of each stream: its idle classes, the length of its queue (hta.c). */
+void assay__explain_hta(struct assay__explain *explain);
+/** Copies, and waiting for the device (transfers.c, syncs.c). */
+void assay__explain_transfers(struct assay__explain *explain);
+void assay__explain_syncs(struct assay__explain *explain);
+/** Kernels and operators by name (tops.c). */
+void assay__explain_tops(struct assay__explain *explain);
+/** The host's own time by name (host_tops.c). */
+void assay__explain_host(struct assay__explain *explain);
+/** Intervals that repeat (steps.c). */
+void assay__explain_steps(struct assay__explain *explain);
+/** Communication, and ranks that others wait for (ranks.c). */
+void assay__explain_ranks(struct assay__explain *explain);
+/** Simulation without a class of cost, and the longest chain (what_if.c, critical_path.c). */
+void assay__explain_what_if(struct assay__explain *explain);
+void assay__explain_path(struct assay__explain *explain);
+/** The scenarios, the diagnosis, the findings (diagnose.c, findings.c). */
+void assay__explain_diagnose(struct assay__explain *explain);
+void assay__explain_find(struct assay__explain *explain);
+
+/** Fills the numbers of count values, which are reordered. */
+struct assay__durations assay__durations_of(int64_t *values, size_t count);
+
+#endif
