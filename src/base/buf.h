@@ -29,7 +29,7 @@ void assay__buf_drop(struct assay__buf *part, struct assay__buf *whole);
 void assay__buf_add(struct assay__buf *buf, const void *bytes, size_t length);
 void assay__buf_puts(struct assay__buf *buf, const char *text);
 void assay__buf_putc(struct assay__buf *buf, char c);
-/** After ", " unless it is the first. */
+/** Appends the text, after ", " unless it is the first. */
 void assay__buf_join(struct assay__buf *buf, const char *text);
 void assay__buf_repeat(struct assay__buf *buf, const char *text, size_t count);
 void assay__buf_printf(struct assay__buf *buf, const char *format, ...) ASSAY_PRINTF(2, 3);

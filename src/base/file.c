@@ -280,7 +280,7 @@ int assay__folder_temporary(char *out, size_t out_size, struct assay_error *erro
     if (assay__path_join(base, name, out, out_size))
         return assay_error_set(error, ASSAY_ELIMIT, "the path of the temporary folder is too long");
     remove_left_behind(base);
-    if (!mkdtemp(out)) return fail(error, "make a temporary folder like", out);
+    if (!mkdtemp(out)) return fail(error, "create a temporary folder like", out);
     return 0;
 }
 
@@ -294,6 +294,6 @@ int assay__file_keep(const char *path, const struct assay__buf *text, struct ass
     if ((mkdir(above, 0700) != 0 && errno != EEXIST) ||
         (mkdir(folder, 0700) != 0 && errno != EEXIST))
         return assay_error_set(error, errno == EACCES ? ASSAY_EDENIED : ASSAY_EIO,
-                               "cannot make the folder '%s': %s", folder, strerror(errno));
+                               "cannot create the folder '%s': %s", folder, strerror(errno));
     return assay__file_write(path, assay__buf_text(text), text->length, error);
 }

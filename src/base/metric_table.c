@@ -58,12 +58,13 @@ const struct assay_metric_info assay__metric_table[] = {
      "Completed inferences times batch over wall time, for image models."},
     /* streams: what one inference passes on to the next, and the real time its input covers */
     {"realtime.factor", "ratio",
-     "latency.p50 over the sound or video that one inference is about: below 1 it keeps up."},
+     "latency.p50 over the duration of the audio or video that one inference covers: below 1 it "
+     "keeps up."},
     {"realtime.speed", "ratio",
-     "The sound or video that one inference is about over latency.p50: how many times faster than "
-     "real time."},
+     "Duration of the audio or video that one inference covers over latency.p50: how many times "
+     "faster than real time."},
     {"state.nonfinite", "count",
-     "Numbers of the states that are fed back that are infinite or NaN after measuring."},
+     "Values of fed-back states that are infinite or NaN after measuring."},
     /* language models */
     {"llm.ttft", "s", "Time to the first token."},
     {"llm.ttft_p90", "s", "90th percentile of the time to the first token; needs 64 generations."},
@@ -93,8 +94,7 @@ const struct assay_metric_info assay__metric_table[] = {
      "compute.rate over the device's measured ceiling for the data type.",
      "no compute ceiling of this device was measured"},
     {"compute.intensity", "FLOP/B", "compute.flops over the bytes moved."},
-    {"compute.efficiency", "ratio",
-     "compute.rate over the rate that a requirement table asks for."},
+    {"compute.efficiency", "ratio", "compute.rate over the rate that a requirement table demands."},
     {"roofline.time", "s",
      "Minimum time that the roofs allow: per layer the longer of computing and moving data, "
      "summed."},

@@ -39,6 +39,7 @@ const char *assay__check_verdict_name(enum assay__check_verdict verdict)
 
 const char *assay__check_basis_name(enum assay__check_basis basis)
 {
+    /* values of "basis" in JSON, so they do not change */
     static const char *const names[] = {"the maker's own word", "several sources that agree",
                                         "a single source", "the engine's own answer",
                                         "follows from the model"};

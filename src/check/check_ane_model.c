@@ -145,9 +145,9 @@ static const char *range_fix(const struct assay__graph *graph, const char *value
         folds &= before && assay__text_is_one_of(before->op, "Conv ConvTranspose");
     }
     if (normalises && !other)
-        return folds ? NULL : "Fold the normalisation into the weights beside it.";
+        return folds ? NULL : "Fold the normalisation into the adjacent weights.";
     return number < 0 ? "Use a smaller number: -10000 in a mask does the same as -1e9."
-                      : "Use a smaller number, or calculate with it before or behind the model.";
+                      : "Use a smaller number, or calculate with it before or after the model.";
 }
 
 /* Reports a finite number that float16 does not have; `value`: what the graph calls it. */

@@ -205,8 +205,8 @@ void assay__ane_arg_axis(struct assay__check *check)
     int64_t axis = assay__node_int(node, "axis", 0);
     if (axis < 0) axis += in->rank;
     if (axis < 0 || axis >= in->rank || in->dims[axis] <= ARG_AXIS_MOST) return;
-    assay__check_add(check, "", "looks along %" PRId64 " values; the maximum is %d", in->dims[axis],
-                     ARG_AXIS_MOST);
+    assay__check_add(check, "", "searches along %" PRId64 " values; the maximum is %d",
+                     in->dims[axis], ARG_AXIS_MOST);
 }
 
 void assay__ane_matmul_depth(struct assay__check *check)

@@ -30,7 +30,7 @@ static const struct assay__option options[] = {
                        1e6),
     ASSAY__FLAG_ROW(
         "power", 0, power,
-        "Sample power too, for the energy that could be saved (watches the idle machine first)."),
+        "Sample power too, for the energy that could be saved (measures the idle machine first)."),
     ASSAY__FLAG_ROW("verify", 0, verify,
                     "Apply every change that assay can make, and measure before and after (10 "
                     "launches of 0.3 s per side; see --launches, --time)."),
@@ -65,9 +65,8 @@ static int check_profile(const struct assay__invocation *invocation)
         snprintf(name, sizeof name, "|%s|", option->name);
         bool known = strstr(fits, name) || (o->verify && strstr(tried, name));
         if (known || !assay__option_given(invocation, option->name)) continue;
-        return assay__refuse(
-            "advise: --%s applies to a MODEL that is run; '%s' is a profile that was", option->name,
-            invocation->arguments[0]);
+        return assay__refuse("advise: --%s applies to a MODEL that is run; '%s' is a saved profile",
+                             option->name, invocation->arguments[0]);
     }
     return 0;
 }

@@ -145,7 +145,7 @@ static int list_devices(struct assay__invocation *invocation)
             out.failed = true;
         status = assay__print_document(&o->render, doc, &out);
         if (!status && found.interrupted) {
-            assay__say("interrupted: showing what was found until then");
+            assay__say("interrupted: showing what was found so far");
             status = ASSAY__EXIT_INTERRUPTED;
         }
     }

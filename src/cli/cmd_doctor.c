@@ -134,7 +134,7 @@ static void check_cpus(const struct assay__patient *p, struct assay__diagnosis *
     if (*p->allowed)
         ASSAY__GOOD(d, "this process may use CPU %s", p->allowed);
     else
-        ASSAY__UNKNOWN(d, "which CPUs this process may use cannot be read");
+        ASSAY__UNKNOWN(d, "it is unknown which CPUs this process may use");
     if (cores > 0 && threads > cores)
         assay__diagnose(d, d->health, "--cpus with one CPU per core keeps sibling threads apart",
                         "; %d hardware threads share %d cores", threads, cores);
@@ -217,7 +217,7 @@ static void check_worker(const struct assay__patient *p, struct assay__diagnosis
         ASSAY__GOOD(d, "the worker is %s", path);
     else
         assay__diagnose(d, ASSAY__HEALTH_MISSING,
-                        "keep assay-worker beside assay, or set ASSAY_WORKER to its path",
+                        "keep assay-worker next to assay, or set ASSAY_WORKER to its path",
                         "the worker program is missing: %s", error.message);
 }
 

@@ -155,7 +155,7 @@ static int apply_within_ranges(struct making *make, const struct assay__rewriter
     struct assay__activation_ranges ranges = {0};
     struct assay_error detail = {0};
     struct assay__map *large = assay__map_new();
-    const char *reason = o->rewrites[ASSAY__REWRITE_AT_strip].text ? "the weights are taken out"
+    const char *reason = o->rewrites[ASSAY__REWRITE_AT_strip].text ? "the weights were removed"
                          : o->no_drift                             ? "nothing is run (--no-drift)"
                                                                    : NULL;
     /* inlined first, so that their values have names */
@@ -174,7 +174,7 @@ static int apply_within_ranges(struct making *make, const struct assay__rewriter
                                    reason);
     else if (!code)
         code = assay__rewrite_note(&make->notes,
-                                   "%zu float32 values looked at on the inputs of seed %" PRId64
+                                   "%zu float32 values checked on the inputs of seed %" PRId64
                                    " (measured): the largest reaches %.3g%s",
                                    ranges.looked_at, o->seed, ranges.largest,
                                    ranges.bodies ? "; values inside subgraphs were not seen" : "");
@@ -229,8 +229,8 @@ static int check_owned(struct making *make, const char *source)
     if (snprintf(data, sizeof data, "%s.data", output) >= (int)sizeof data) return 0;
     how = assay__model_owns(make->model, source, make->made.zoo, data);
     return how ? assay_error_set(&make->error, ASSAY_EINVAL,
-                                 "make: %.300s %s, and a new model of that name may put its own "
-                                 "there: give it another name",
+                                 "make: %.300s %s, and a new model of that name may overwrite it: "
+                                 "choose another name",
                                  data, how)
                : 0;
 }

@@ -152,7 +152,7 @@ static int write_pages(struct assay__invocation *invocation)
     struct assay__buf page = {0};
     char name[80];
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
-        assay__say("man: cannot make the folder '%s': %s", folder, strerror(errno));
+        assay__say("man: cannot create the folder '%s': %s", folder, strerror(errno));
         return ASSAY__EXIT_FAILED;
     }
     put_head(&page, "assay", "show where a neural network's time and memory go");

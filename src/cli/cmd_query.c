@@ -202,7 +202,7 @@ static int query_profile(struct assay__invocation *invocation)
     if (overview && !code)
         assay__doc_note(r.doc,
                         "All columns: --csv, or \"PRAGMA table_info(metrics)\" of one table; "
-                        "doc/schema.md says what they mean.");
+                        "doc/schema.md explains them.");
     return end_output(&r, render, r.status ? 0 : code, &error);
 }
 

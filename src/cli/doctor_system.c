@@ -125,7 +125,7 @@ void assay__check_turbo(const struct assay__patient *p, struct assay__diagnosis 
             d, ASSAY__HEALTH_UNKNOWN,
             "on a virtual machine the host decides; else load the driver: sudo modprobe "
             "acpi-cpufreq",
-            "whether the clock may rise above its nominal rate (turbo, boost) cannot be read");
+            "it is unknown whether the clock may rise above its nominal rate (turbo, boost)");
     else if (intel ? off != 0 : boost == 0)
         ASSAY__GOOD(d, "turbo (boost) is off: the clock stays at its nominal rate");
     else
@@ -147,7 +147,7 @@ void assay__check_swap(const struct assay__patient *p, struct assay__diagnosis *
     const char *text = assay__sysfs_text(p->arena, "/proc/meminfo");
     double total, unused;
     if (!kib_of(text, "SwapTotal", &total) || !kib_of(text, "SwapFree", &unused)) {
-        ASSAY__UNKNOWN(d, "whether memory is swapped out cannot be read");
+        ASSAY__UNKNOWN(d, "swap usage cannot be read");
         return;
     }
     struct assay__digits size = assay__scaled(total * 1024, "B"),

@@ -62,7 +62,7 @@ int assay__arms_when_quiet(struct assay__arms *arms, const size_t *indexes, size
     if (!(most_s > 0) || !wait_for_quiet(arms, quiet, most_s)) return 0;
     *repeated = true;
     assay__remark(&arms->whole.callbacks,
-                  "other processes used much of the machine and are done: measuring again");
+                  "other processes used much of the machine and have finished: measuring again");
     for (int r = 0; r < quiet->launches && !code && !assay__arms_interrupted(arms); r++)
         code = assay__arms_round(arms, indexes, count, r % 2 != 0, error);
     return code;

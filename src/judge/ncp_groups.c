@@ -227,7 +227,7 @@ static void describe_group(const struct assay__ncp_groups *out, const struct lis
                 : joint  ? "computed with all neurons at once, in the row \"neurons\"; its "
                            "FLOPs are its share"
                 : shared ? "only in layers shared with other groups"
-                         : "no layer was made from its nodes";
+                         : "no layer came from its nodes";
 }
 
 /* --- order ------------------------------------------------------------------------------------ */

@@ -232,14 +232,13 @@ static const char *say_trust(const struct assay__trial *trial, const struct assa
            samples = assay__trial_value(trial, "latency.samples");
     switch (v->trust) {
     case ASSAY__TRUST_FAILED:
-        return "Nothing was measured: mend the reason shown here and run it again.";
+        return "Nothing was measured: fix the problem shown here and run it again.";
     case ASSAY__TRUST_INTERRUPTED:
         return samples > 0
                    ? assay__arena_text(arena,
-                                       "Interrupted after %s sample%s: run it again to "
-                                       "its end.",
+                                       "Interrupted after %s sample%s: run it again to completion.",
                                        assay__digits(samples, 3).text, samples == 1 ? "" : "s")
-                   : "Interrupted: run it again to its end.";
+                   : "Interrupted: run it again to completion.";
     case ASSAY__TRUST_NOISY:
         return spread > 0.01 ? assay__arena_text(arena,
                                                  "Too noisy to trust: launches differ by %s %%. "

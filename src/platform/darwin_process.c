@@ -51,7 +51,7 @@ void assay__child_watch(pid_t pid, uint64_t timeout_ns)
     close(queue);
 }
 
-/* macOS counts no out-of-memory kills that a process could read. */
+/* macOS has no count of out-of-memory kills that a process could read. */
 uint64_t assay__oom_kills(void)
 {
     return UINT64_MAX;

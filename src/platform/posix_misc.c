@@ -137,7 +137,7 @@ const char *assay__cgroup_locate(const char *cgroup, const char *mountinfo,
     const char *line = strncmp(cgroup, "0::", 3) == 0 ? cgroup : strstr(cgroup, "\n0::");
     if (!line)
         return "only control groups version 1 are available (systemd.unified_cgroup_hierarchy=1 on "
-               "the kernel's command line gives version 2)";
+               "the kernel's command line enables version 2)";
     const char *path = strstr(line, "0::") + 3;
     size_t size = strcspn(path, "\n");
     if (*path != '/' || size >= sizeof group) return "/proc/self/cgroup is malformed";

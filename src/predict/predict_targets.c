@@ -115,7 +115,8 @@ int assay__predict_targets(struct assay__arena *arena, const char *chip, const c
     if (strcmp(chip, "this") == 0) {
         if (unit && strcmp(unit, "cpu") != 0)
             return assay__refuse_option(
-                error, "unit", "of this machine only the CPU's ceilings are known, not %s's", unit);
+                error, "unit", "only the ceilings of this machine's CPU are known, not those of %s",
+                unit);
         int code = assay__predict_this(arena, NULL, &out->items[0], &out->key, error);
         if (code) return code;
         char path[4096];

@@ -348,7 +348,7 @@ static int prepare_folder(const char *folder, struct assay_error *error)
     DIR *dir = number == EEXIST ? opendir(folder) : NULL;
     if (!dir)
         return assay_error_set(error, number == EACCES ? ASSAY_EDENIED : ASSAY_EINVAL,
-                               "cannot make the folder '%s': %s", folder,
+                               "cannot create the folder '%s': %s", folder,
                                number == EEXIST ? "something else already has that name"
                                                 : strerror(number));
     while (empty && (entry = readdir(dir)))

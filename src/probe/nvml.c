@@ -84,7 +84,7 @@ static const struct {
 static const char *known_result(int result)
 {
     switch (result) {
-    case NVML_NOT_SUPPORTED: return "this GPU, or its driver, does not offer it";
+    case NVML_NOT_SUPPORTED: return "this GPU, or its driver, does not support it";
     case NVML_NO_PERMISSION: return "permission denied by the NVIDIA driver: needs root";
     case NVML_INSUFFICIENT_SIZE: return "more than 128 processes use this GPU";
     case NVML_DRIVER_NOT_LOADED: return "the NVIDIA driver is not loaded: sudo modprobe nvidia";

@@ -54,7 +54,7 @@ expect_exit 0 "$ASSAY" doctor --capture third --format csv --table written
 python3 -c 'import csv; assert sum(int(row["files"]) for row in csv.DictReader(open("out"))) > 20' || fail "written: $(cat out)"
 # folders that will not do
 expect_error 2 "not empty" "$ASSAY" doctor --capture again
-expect_error 2 "cannot make the folder" "$ASSAY" doctor --capture no/such/folder
+expect_error 2 "cannot create the folder" "$ASSAY" doctor --capture no/such/folder
 : >file
 expect_error 2 "something else already has that name" "$ASSAY" doctor --capture file
 expect_error 2 "" "$ASSAY" doctor --capture

@@ -69,7 +69,7 @@ assert "state_feedback" not in t["workload"] and t["target"]["options"]["state"]
 assert "state.nonfinite" not in t["metrics"]
 assert t["workload"]["inputs"][1]["fill"].startswith("uniform"), t["workload"]' || fail "--state none"
 fake run "$vad" --iters 20 --state stateN=state --input state=0.5
-expect_has out "stateN → state (as asked for)"
+expect_has out "stateN → state (as requested)"
 fake run "$growing" --iters 20 --json
 expect_not out "state_feedback" # another shape every time
 expect_exit 0 "$ASSAY" run -q --engine fake --script 'state=1e30:1' "$vad" --iters 50

@@ -501,7 +501,7 @@ static void test_bands_many(void)
     double box[4], one[4];
     band_box(out.data, 0, box);
     CHECK(out.length < 30000);
-    CHECK_HAS(out.data, "20,000 places");
+    CHECK_HAS(out.data, "20,000 positions");
     y[12345] = 1e3;
     struct assay__buf flat = draw(&figure, false);
     band_box(flat.data, 0, one);

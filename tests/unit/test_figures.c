@@ -281,7 +281,7 @@ static void test_tokens(void)
     struct assay__generation_info *made = &p->trials[0].generation;
     CHECK_HAS(make(p, "tokens"), "does not generate");
     made->tokens = 4, made->prompt = 32;
-    CHECK_HAS(make(p, "tokens"), "does not hold");
+    CHECK_HAS(make(p, "tokens"), "no token times");
     made->times = times, made->time_count = 3;
     CHECK(make(p, "tokens") == NULL);
     CHECK_INT(figure_count, 2);

@@ -359,7 +359,7 @@ static void test_input_files(void)
     assay__workload_free(workload);
     plan_fails(model, &options, ASSAY_EINVAL, "fixed at 3");
     CHECK_INT(assay__npy_write(path, ASSAY__FLOAT64, 1, dims, data, 16, NULL), 0);
-    plan_fails(model, &options, ASSAY_EINVAL, "holds float64, but input 'x' is float32");
+    plan_fails(model, &options, ASSAY_EINVAL, "contains float64, but input 'x' is float32");
     CHECK_INT(assay__file_write(path, "not numpy at all", 16, NULL), 0);
     plan_fails(model, &options, ASSAY_EFORMAT, "does not start with the .npy magic");
     unlink(path);

@@ -145,7 +145,7 @@ static void test_unrolled_rows_add_up_and_fused_layers_are_not_split(void)
     CHECK(GROUP(g, "unattributed")->time_ns == 45);
     /* no layer came from the motor neurons: that is not 0 */
     CHECK(isnan(GROUP(g, "motor")->time_ns) && GROUP(g, "motor")->state == ASSAY_UNAVAILABLE);
-    CHECK_STR(GROUP(g, "motor")->note, "no layer was made from its nodes");
+    CHECK_STR(GROUP(g, "motor")->note, "no layer came from its nodes");
     CHECK(STEP(g, "0")->time_ns == 500 && STEP(g, "0")->step == 0);
     CHECK(STEP(g, "1")->time_ns == 900 && STEP(g, "2")->time_ns == 1300);
     CHECK(STEP(g, "several steps")->time_ns == 180);
@@ -379,7 +379,7 @@ static void test_text_and_markdown_show_the_rows(void)
     CHECK_HAS(whole, "first step =500 ns");
     CHECK_HAS(whole, "min =900 ns · max =1.30 µs");
     CHECK_HAS(whole, " shared by inter, command =280 ns 7.00 % =28 FLOP 2 ");
-    CHECK_HAS(whole, " motor — — =1.00 kFLOP 0 4 =900 FLOP no layer was made from its nodes ");
+    CHECK_HAS(whole, " motor — — =1.00 kFLOP 0 4 =900 FLOP no layer came from its nodes ");
     CHECK_HAS(few, " inter =1.30 µs 32.5 % ");
     CHECK_HAS(markdown, "| inter | =1.30 µs | 32.5 % | =130 FLOP | 3 |");
     CHECK_HAS(markdown, "| motor | — | — | =1.00 kFLOP | 0 |");

@@ -52,7 +52,7 @@ static void test_energy(void)
     CHECK(isnan(energy->range));
     CHECK_STR(energy->rail, "gpu0");
     CHECK_STR(energy->unit, "J");
-    check_missing("energy.gpu1", false, "does not offer it");
+    check_missing("energy.gpu1", false, "does not support it");
     CHECK_NEAR(value("energy.gpu0"), 5002.5, 1e-9); /* asked once at open, once now */
     ops->read(probe, readings);
     CHECK_NEAR(value("energy.gpu0"), 5003.75, 1e-9);
@@ -93,8 +93,8 @@ static void test_not_supported(void)
 {
     fake("");
     open_probe("nvml");
-    check_missing("clock.gpu1.sm", false, "does not offer it");
-    check_missing("utilization.gpu1.memory", false, "does not offer it");
+    check_missing("clock.gpu1.sm", false, "does not support it");
+    check_missing("utilization.gpu1.memory", false, "does not support it");
     CHECK_NEAR(value("clock.gpu1.memory"), 3201e6, 0);
     close_probe();
 }
@@ -106,7 +106,7 @@ static void test_pcie(void)
     CHECK_INT(channel_count, 4);
     CHECK_NEAR(value("bandwidth.gpu0.pcie-sent"), 1.5e9, 0);
     CHECK_NEAR(value("bandwidth.gpu0.pcie-received"), 250e3, 0);
-    check_missing("bandwidth.gpu1.pcie-sent", false, "does not offer it");
+    check_missing("bandwidth.gpu1.pcie-sent", false, "does not support it");
     close_probe();
 }
 
@@ -190,7 +190,7 @@ static void test_select(void)
     CHECK_NEAR(value("power.gpu0"), 312.5, 1e-12);
     check_missing("memory.gpu0.used", true, "not requested");
     check_missing("power.gpu1", true, "not requested");
-    check_missing("clock.gpu1.sm", false, "does not offer it");
+    check_missing("clock.gpu1.sm", false, "does not support it");
     wanted[find("memory.gpu0.total")] = true; /* one call tells both */
     ops->select(probe, wanted);
     ops->read(probe, readings);

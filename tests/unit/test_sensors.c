@@ -298,7 +298,7 @@ static void test_throttling(void)
     CHECK(said("the clock of the CPU fell by 27 % (3.35 to 2.45 GHz)"));
     CHECK(said("from 56 to 79 °C"));
     CHECK(said(
-        "gpu0 held its clocks down (power-cap) in 50 % of the measured readings, first at 6 s"));
+        "gpu0 reduced its clocks (power-cap) in 50 % of the measured readings, first at 6 s"));
     CHECK(!said("(idle)"));
     CHECK(said("limited to 2.00 GHz of 2.20 GHz"));
     CHECK_NEAR(value("hardware.temperature_peak"), 40 + 5 * 7.9, 1e-9);

@@ -46,7 +46,7 @@ static void test_other_side(void)
     CHECK_INT(assay__graph_add_value(model, &model->graph.outputs, &model->graph.output_count, "y",
                                      ASSAY__FLOAT32, 2, dims),
               0);
-    expect_conflict(model, "Relu", "the file's own statement of 'y'", "4, but inference gives 3");
+    expect_conflict(model, "Relu", "the file's declaration of 'y'", "4, but inference gives 3");
     model = fixture_x("2,3");
     fixture_input(model, "b", ASSAY__FLOAT32, "4,5");
     fixture_node(model, "Relu x -> m");

@@ -334,7 +334,7 @@ static void test_interrupted(void)
     p->interrupted = true;
     const struct assay__trial_verdict *v = judge(p);
     CHECK_INT(v->trust, ASSAY__TRUST_INTERRUPTED);
-    CHECK_STR(v->text, "Interrupted after 12 samples: run it again to its end.");
+    CHECK_STR(v->text, "Interrupted after 12 samples: run it again to completion.");
     CHECK_STR(v->chip, "interrupted");
     finish(p);
 }

@@ -272,7 +272,7 @@ static int marker_zero(const OrtCustomOp *op, size_t index)
 }
 _Static_assert(ASSAY__ORT_ELEMENT_UNDEFINED == 0 && ASSAY__ORT_IO_REQUIRED == 0 &&
                    ASSAY__ORT_MEM_DEFAULT == 0,
-               "what marker_zero answers");
+               "the result of marker_zero");
 
 static size_t marker_count(const OrtCustomOp *op)
 {

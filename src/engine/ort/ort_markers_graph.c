@@ -275,7 +275,7 @@ int assay__chain_open(struct assay__layer_work *work, size_t length,
                                 ort->create_tensor_with_data(
                                     work->session->cpu_memory, &chain->number, sizeof chain->number,
                                     &one, 1, ASSAY__ORT_ELEMENT_FLOAT, &chain->value),
-                                error, "cannot make a tensor");
+                                error, "cannot create a tensor");
     struct assay__timed_options options = {.path = path,
                                            .optimization = ASSAY__ORT_OPT_NONE,
                                            .mark_count = length,

@@ -277,7 +277,7 @@ int assay__layers_profile(struct assay__layer_work *work, struct assay_error *er
         code = run_profiled(&profile, named ? path : work->session->model_path,
                             named ? ASSAY__ORT_OPT_NONE : work->session->optimization, error);
     if (!code && profile.row_count == 0)
-        code = assay_error_set(error, ASSAY_EENGINE, "the engine's profile holds no nodes");
+        code = assay_error_set(error, ASSAY_EENGINE, "the engine's profile has no nodes");
     if (!code) code = named ? fill_by_number(&profile, error) : fill_by_name(&profile, error);
     if (!code) {
         work->result->method = "engine";

@@ -408,7 +408,7 @@ static int apply_file(struct planner *planner, const char *option)
     if (code) {
         assay_error_set(planner->error, code, "%.200s: %s", path, detail.message);
     } else if (!assay__inputs_npy_fits(npy.dtype, input->value->dtype)) {
-        code = refuse(planner, "%.160s holds %s, but input '%.120s' is %s", path,
+        code = refuse(planner, "%.160s contains %s, but input '%.120s' is %s", path,
                       assay__dtype_name(npy.dtype), input->value->name,
                       assay__dtype_name(input->value->dtype));
     } else {

@@ -326,7 +326,7 @@ static bool sink_operand(struct walk *walk, const struct work *work, const struc
         {"CumProd", 1, 0, "the axis of a CumProd"},
         {"Dropout", 1, 0.5, "the ratio of a Dropout"},
         {"Dropout", 2, 0, "a Dropout, not in training"},
-        {"NonMaxSuppression", 2, 10, "the most boxes a class may keep (NonMaxSuppression)"},
+        {"NonMaxSuppression", 2, 10, "the maximum boxes per class (NonMaxSuppression)"},
         {"NonMaxSuppression", 3, 0.5, "the IoU threshold of a NonMaxSuppression"},
         {"NonMaxSuppression", 4, 0, "the score threshold of a NonMaxSuppression"},
         {"TopK", 1, 1, "the k of a TopK"},

@@ -297,7 +297,7 @@ void assay__state_conflict(struct assay__shape_state *state, const struct assay_
                                              .producer_op = maker ? maker->op : ""};
     struct assay__buf words = {0};
     if (!other) {
-        assay__buf_printf(&words, "the file's own statement of '%s'", name);
+        assay__buf_printf(&words, "the file's declaration of '%s'", name);
     } else if (maker) {
         assay__buf_printf(&words, "'%s' (%s)", conflict.producer, maker->op);
     } else {

@@ -449,7 +449,7 @@ static double put_notes(struct assay__svg *svg, double y, bool whole)
         assay__buf_printf(
             &thinned,
             figure->kind == ASSAY__FIGURE_BANDS
-                ? "%s places: each pixel column shows the one with most."
+                ? "%s positions: each pixel column shows the one with the largest sum."
                 : "%s points: each pixel column shows the min and max of those in it.",
             assay__scaled((double)svg->drawn_of, "count").text);
         y += put_words(svg, y, "fig-n", assay__buf_text(&thinned));

@@ -126,7 +126,7 @@ static void put_title(struct drawing *d, const struct assay__strip_part *part, s
         assay__buf_printf(&title, ", %.0f %% of its roof", part->share * 100);
     if (isfinite(part->rate))
         assay__buf_printf(&title, ", %s", assay__scaled(part->rate, "FLOP/s").text);
-    if (merged) assay__buf_printf(&title, "; and %zu thinner beside it", merged);
+    if (merged) assay__buf_printf(&title, "; and %zu thinner ones next to it", merged);
     assay__svg_title(d->svg, assay__buf_text(&title));
     assay__buf_drop(&title, d->svg->out);
 }
@@ -247,8 +247,7 @@ static void put_rates(struct drawing *d, double y)
         assay__buf_printf(&text, "share of its roof%s%s%s", *d->strip->roof ? " (" : "",
                           d->strip->roof, *d->strip->roof ? ")" : "");
     else
-        assay__buf_printf(&text, "rate, most %s",
-                          assay__scaled(d->strip->rate_most, "FLOP/s").text);
+        assay__buf_printf(&text, "rate, max %s", assay__scaled(d->strip->rate_most, "FLOP/s").text);
     assay__svg_text(svg, svg->left + 2, y + 10, "fig-n", 's', assay__buf_text(&text),
                     svg->right - svg->left);
     for (size_t at = 0; at < d->strip->layer_count;) {

@@ -431,8 +431,8 @@ static const char *caption_of(const struct assay__figure *figure)
            : figure->kind == ASSAY__FIGURE_ROOFLINE
                ? "Each letter is a layer: the further below the roof, the more of its time could "
                  "be "
-                 "saved. Under a slope memory is the limit, under the flat part arithmetic."
-           : figure->kind == ASSAY__FIGURE_TIMELINE ? "Each character is a stretch of time: the "
+                 "saved. Under a slope, memory is the limit; under the flat part, arithmetic."
+           : figure->kind == ASSAY__FIGURE_TIMELINE ? "Each character is a span of time: the "
                                                       "higher, the more of it the track is busy."
            : figure->kind == ASSAY__FIGURE_HEAT     ? "* the best, + tied with it."
            : figure->kind == ASSAY__FIGURE_BLOCKS

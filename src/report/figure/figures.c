@@ -9,12 +9,12 @@
 static const struct assay__figure_row rows[] = {
     {"strip", "one inference, layer after layer, in the blocks of the model", false,
      assay__figure_strip},
-    {"card", "verdict, key numbers and strip in one picture of 1200 x 630, to be posted", true,
+    {"card", "verdict, key numbers and strip in one picture of 1200 x 630, for sharing", true,
      assay__figure_card},
     {"layers", "time of the slowest layers", false, assay__figure_layers},
     {"treemap", "time of all layers by the structure of the graph", false, assay__figure_treemap},
     {"graph", "the network by block: times, and the bytes between", false, assay__figure_graph},
-    {"roofline", "layers against what the device can do", false, assay__figure_roofline},
+    {"roofline", "layers compared with the peaks of the device", false, assay__figure_roofline},
     {"latency", "histogram of the latency", false, assay__figure_latency},
     {"cdf", "cumulative distribution of the latency", false, assay__figure_cdf},
     {"samples", "every sample in order", false, assay__figure_samples},
@@ -26,11 +26,11 @@ static const struct assay__figure_row rows[] = {
     {"devices", "TFLOP/s, GB/s and utilisation per device", true, assay__figure_devices},
     {"sweep", "throughput, latency, energy and bandwidth along the axis", true,
      assay__figure_sweep},
-    {"heat", "what a sweep is for, by two axes", true, assay__figure_heat},
+    {"heat", "the goal of a sweep over two axes", true, assay__figure_heat},
     {"pareto", "latency against throughput, the best points joined", true, assay__figure_pareto},
     {"spread", "distributions of the latency over one axis", true, assay__figure_spread},
     {"waterfall", "from one latency to the other, by operator", true, assay__figure_waterfall},
-    {"strips", "layers of several runs below each other", true, assay__figure_strips},
+    {"strips", "layers of several runs, aligned", true, assay__figure_strips},
 };
 
 const struct assay__figure_row *assay__figure_row_at(size_t index)

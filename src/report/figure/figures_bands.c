@@ -150,8 +150,9 @@ int assay__figure_bands(struct assay__sketch *k)
     f->y_title = "held between layers", f->y_unit = "B", f->y_zero = true;
     const char *most = assay__scaled(held.bytes[held.peak], "B").text;
     assay__sketch_mark(k, true, (double)held.peak + 0.5, assay__sketch_printf(k, "peak %s", most));
-    f->caption = "Each band is a tensor, named by the layer that makes it: its height is its size, "
-                 "and it ends at the last layer that reads it. Weights are not included.";
+    f->caption =
+        "Each band is a tensor, named after the layer that produces it: its height is its size, "
+        "and it ends at the last layer that reads it. Weights are not included.";
     f->description = assay__sketch_printf(
         k, "%zu tensors. Peak %s, while layer %d, %s, runs.", held.count, most,
         layers->items[held.peak].index,

@@ -72,7 +72,7 @@ int assay__figure_card(struct assay__sketch *k, size_t part)
 {
     const struct assay__trial *trial = assay__study_main_trial(k->study);
     struct assay__figure_card *card = assay__arena_array(k->arena, 1, sizeof *card);
-    if (part || !trial) return assay__sketch_none(k, "there is one card");
+    if (part || !trial) return assay__sketch_none(k, "there is only one card");
     if (!card) k->failed = true;
     if (k->failed) return assay__sketch_end(k);
     const struct assay__trial_verdict *v = assay__study_verdict(k->study, trial);

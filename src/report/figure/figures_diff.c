@@ -198,7 +198,7 @@ int assay__figure_strips(struct assay__sketch *k, size_t part)
     if (k->failed) return assay__sketch_end(k);
     order_rows(diff, next, row_of);
     struct assay__figure *f = assay__sketch_begin(k, ASSAY__FIGURE_ALIGNED, "strips",
-                                                  "Layers below each other");
+                                                  "Layers of the runs, aligned");
     for (size_t s = 0; s < diff->count && !k->failed; s++)
         with += add_strip(k, diff, next, s);
     if (!k->failed && with < 2) return assay__sketch_none(k, "no layer has a time in two runs");
@@ -336,11 +336,11 @@ static int make_spread(struct assay__sketch *k, const struct spread_side *sides,
     if (diff) add_interval(k, diff);
     f->caption = assay__sketch_printf(
         k,
-        "Outline: share of the inferences. A mark is the median of one launch, the upright line "
-        "the median over launches.%s",
+        "Outline: share of the inferences. A mark is the median of one launch, the vertical line "
+        "is the median over launches.%s",
         f->span_count ? " Shaded: where the difference puts the second run's median." : "");
     if (outside)
-        f->note = assay__sketch_printf(k, "%zu inferences are outside of the picture.", outside);
+        f->note = assay__sketch_printf(k, "%zu inferences are outside the picture.", outside);
     return assay__sketch_end(k);
 }
 

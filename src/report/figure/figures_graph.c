@@ -45,7 +45,7 @@ static const char *note_left_out(struct assay__sketch *k, const struct assay__gr
         size_t count;
         const char *why;
     } left[] = {{tree->small, "of a few bytes (shapes, single numbers)"},
-                {tree->far, "that would pass too many rows"},
+                {tree->far, "that would cross too many rows"},
                 {tree->back, "that lead back"}};
     struct assay__buf text = {0};
     for (size_t i = 0; i < sizeof left / sizeof left[0]; i++)
@@ -72,7 +72,7 @@ int assay__figure_graph(struct assay__sketch *k, size_t part)
     f->caption = assay__sketch_printf(
         k,
         "Each box is a block of layers, below those whose results it reads. Colour is %s, the bar "
-        "in a box compares times, and a line is as wide as the tensor is large.",
+        "in a box compares times, and the width of a line shows the size of the tensor.",
         tree->operator_count ? "the operator that takes most of its time"
                              : "the share of the machine's peak that it reaches");
     struct assay__points p;

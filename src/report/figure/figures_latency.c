@@ -348,7 +348,7 @@ typedef int make_fn(struct assay__sketch *k, const double *sorted, size_t count,
 
 static int make_distribution(struct assay__sketch *k, size_t part, make_fn *make)
 {
-    if (part) return assay__sketch_none(k, "there is one of it");
+    if (part) return assay__sketch_none(k, "there is only one");
     size_t count = 0;
     double *sorted = assay__figure_sorted_samples(k->trial, &count);
     struct bins *b = calloc(1, sizeof *b);
@@ -442,7 +442,7 @@ static void describe_samples(struct assay__sketch *k, const struct placed *p)
     k->figure->x_title = "inference", k->figure->x_unit = "count";
     k->figure->y_title = "latency", k->figure->y_unit = "s";
     k->figure->caption = "Each point is one inference, in order; grey ones are warm-up and not "
-                         "counted. A level cloud means a steady machine.";
+                         "counted. A flat cloud means a steady machine.";
     k->figure->description = assay__sketch_printf(
         k, "%s samples around %s in %zu launch%s, %s found to be warm-up, %s outlier%s.",
         assay__scaled((double)(p->points[PLAIN].count + outliers), "count").text,

@@ -181,8 +181,8 @@ int assay__figure_roofline(struct assay__sketch *k, size_t part)
     f->y_title = "operations per second", f->y_unit = "FLOP/s";
     f->x_log = f->y_log = true;
     f->caption = "Each dot is a layer, its area the time it takes: the further below the roof, the "
-                 "more of that time could be saved. Under a slope memory is the limit, under the "
-                 "flat part arithmetic.";
+                 "more of that time could be saved. Under a slope, memory is the limit; under the "
+                 "flat part, arithmetic.";
     f->description = assay__sketch_printf(k, "%zu layer%s below %zu roofs.", p.count,
                                           assay__plural((double)p.count),
                                           chosen.peak_count + chosen.level_count);

@@ -214,7 +214,7 @@ static const char *describe(struct strip *s, size_t timed)
 {
     struct assay__buf text = {0};
     const struct assay__figure_strip *out = s->out;
-    assay__buf_printf(&text, "%zu layers, %s together", timed,
+    assay__buf_printf(&text, "%zu layers, %s in total", timed,
                       assay__scaled(s->begins[s->layers->count], "s").text);
     if (out->level_count) {
         const struct assay__strip_part *longest = out->blocks[0];

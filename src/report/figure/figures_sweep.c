@@ -368,7 +368,7 @@ int assay__figure_heat(struct assay__sketch *k, size_t part)
     f->small = columns <= SMALL_COLUMNS;
     f->caption =
         sweep->alike_count
-            ? "Teal is better, brown is worse; the frame holds the best and those tied with it."
+            ? "Teal is better, brown is worse; the frame contains the best and those tied with it."
             : "Teal is better, brown is worse; the frame is around the best.";
     f->description = assay__sketch_printf(k, "%s.", sweep->why);
     return assay__sketch_end(k);

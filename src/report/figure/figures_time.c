@@ -213,7 +213,7 @@ int assay__figure_memory(struct assay__sketch *k, size_t part)
         "memory",
         true,
         is_memory,
-        "Memory held by the worker process; marked is the time in which the latency was measured."};
+        "Memory held by the worker process; the marked time is when the latency was measured."};
     int code = assay__figure_bands(k);
     if (code == ASSAY_ENOTFOUND) code = make_live(k); /* the engine's graph is not known */
     if (code == 0 && part == 0) return 0;

@@ -67,15 +67,15 @@ static int make_positions(struct assay__sketch *k)
         p.low[p.count] = t->low_ns * 1e-9, p.high[p.count++] = t->high_ns * 1e-9;
         low = fmin(low, t->step_ns), high = fmax(high, t->step_ns);
     }
-    assay__sketch_add(k, "time since the token before", &p);
+    assay__sketch_add(k, "time since the previous token", &p);
     const struct assay_metric *itl = assay__trial_metric(k->trial, "llm.itl");
     if (itl)
         assay__sketch_mark(
             k, false, itl->value,
             assay__sketch_printf(k, "median %s", assay__scaled(itl->value, "s").text));
     f->x_title = "token", f->x_unit = "count";
-    f->y_title = "time since the token before", f->y_unit = "s", f->y_zero = true;
-    f->caption = "The median time of each token over all generations; whiskers hold 90 % of them. "
+    f->y_title = "time since the previous token", f->y_unit = "s", f->y_zero = true;
+    f->caption = "The median time of each token over all generations; whiskers cover 90 % of them. "
                  "A rising line is the cost of a longer cache.";
     f->description = assay__sketch_printf(k, "%zu tokens, from %s to %s each.", p.count,
                                           assay__scaled(low * 1e-9, "s").text,
@@ -87,9 +87,8 @@ int assay__figure_tokens(struct assay__sketch *k, size_t part)
 {
     const struct assay__generation_info *made = &k->trial->generation;
     if (!made->tokens) return assay__sketch_none(k, "the run does not generate text");
-    if (!made->time_count)
-        return assay__sketch_none(k, "the profile does not hold the times of its tokens");
+    if (!made->time_count) return assay__sketch_none(k, "the profile has no token times");
     if (part == 0) return make_row(k);
     if (part == 1 && made->time_count > 2) return make_positions(k);
-    return assay__sketch_none(k, "there is no more of it");
+    return assay__sketch_none(k, "there are no more parts");
 }

@@ -241,10 +241,10 @@ const char *assay__graph_missing(const struct assay__trial *trial)
     const struct assay__layers *layers = &trial->layers;
     if (!layers->count)
         return layers->reason && layers->reason[0] ? layers->reason : "the layers were not timed";
-    return layers->edge_count ? NULL
-                              : "the profile does not say which layer reads what another makes: "
-                                "the engine did not "
-                                "tell, or the profile was written before that was kept";
+    return layers->edge_count
+               ? NULL
+               : "the profile does not record which layer reads the output of another: the engine "
+                 "did not report it, or the profile is older than that";
 }
 
 int assay__graph_tree(struct assay__study *study, const struct assay__trial *trial,

@@ -5,7 +5,7 @@ const find = (selector, within) => (within || document).querySelector(selector);
 const all = (selector, within) => Array.from((within || document).querySelectorAll(selector));
 const known = (value) => typeof value === 'number' && isFinite(value);
 
-/* Control characters and turns of direction are shown as U+FFFD, as in what the page was written with (html_text.c); downloads keep them. */
+/* Control characters and direction changes are shown as U+FFFD, as in the text of the page (html_text.c); downloads keep them. */
 function safe(text) {
     return String(text).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufdd0-\ufdef\ufeff\ufffe\uffff]/g, '\ufffd');
 }
@@ -22,7 +22,7 @@ function button(text, press, attributes) {
     return element;
 }
 
-/* --- numbers, as the C side writes them ------------------------------------------------------------ */
+/* --- numbers, as written by the C side ------------------------------------------------------------ */
 
 function digits(value) {
     const size = Math.abs(value);
@@ -54,7 +54,7 @@ function tick(value, unit, step) {
     for (let part = step / size; places < 4 && Math.abs(part - Math.round(part)) > 1e-6; part *= 10) places++;
     return (value / size).toFixed(places) + ' ' + suffix;
 }
-/* The middle goes: the end tells one layer from another. */
+/* Cut in the middle: the end distinguishes layers. */
 function shorten(text, most) {
     const letters = Array.from(text);
     if (letters.length <= most) return text;

@@ -1,4 +1,4 @@
-/* data.js - what the page carries: the report's JSON, whose lists of rows are columns (json_pack.h), the samples, and the layers' places under the
+/* data.js - the data in the page: the report's JSON, whose lists of rows are columns (json_pack.h), the samples, and the layers' places under the
  * roofs and in their blocks. Read when first asked for. */
 
 function read(id) {
@@ -42,7 +42,7 @@ function listOf(list) { return Array.isArray(list) ? list : list ? unpack(list) 
 
 /* --- the layers of the trial that the page is about ----------------------------------------------- */
 
-/* Arrays by position, in execution order; times in s, what is not known is NaN. null: there are none. */
+/* Arrays by position, in execution order; times in s, unknown ones are NaN. null: there are none. */
 function loadLayers() {
     const table = find('.rows[data-trial]'), id = table && Number(table.getAttribute('data-trial'));
     const trial = table && listOf(report().trials).find((item) => item.id === id);

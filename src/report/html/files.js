@@ -8,7 +8,7 @@ function save(name, type, parts) {
     link.remove();
     setTimeout(() => URL.revokeObjectURL(address), 10000);
 }
-/* A number as `--format csv` writes it: the least of 15, 16 or 17 digits that read back the same, as %g. */
+/* A number as `--format csv` writes it: the fewest of 15, 16 or 17 digits that read back as the same number, as %g. */
 function plain(value) {
     if (Number.isInteger(value) && Math.abs(value) <= 9007199254740992) return String(value);
     let most = 15;
@@ -17,7 +17,7 @@ function plain(value) {
     if (power >= -4 && power < most) return trim(value.toFixed(most - 1 - power));
     return trim(parts[0]) + 'e' + (power < 0 ? '-' : '+') + (Math.abs(power) < 10 ? '0' : '') + Math.abs(power);
 }
-/* A cell: quoted where it must be; what a spreadsheet would take for a formula is made text. The same as walk_csv.c's. */
+/* A cell: quoted if necessary; what a spreadsheet would interpret as a formula is made text. The same as walk_csv.c's. */
 function csvCell(value) {
     if (value === null || value === undefined) return '';
     if (typeof value === 'number') return plain(value);
@@ -47,7 +47,7 @@ function layerRows(trial) {
     return (trial.layers || []).concat((trial.layers || []).length ? rest : []).map((layer) =>
         [trial.id].concat(layerColumns.map((name) => name === 'from' ? (layer.from || []).join('; ') : layer[name])));
 }
-/* trial, launch, stream, seq, ns, warm-up: differences of neighbours, zigzag, seven bits a byte (profile/chunk.c). */
+/* trial, launch, stream, seq, ns, warm-up: differences of neighbours, zigzag, seven bits per byte (profile/chunk.c). */
 function samples() {
     const rows = [];
     listOf((read('assay-samples') || {}).launches).forEach((launch) => {

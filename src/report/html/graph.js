@@ -1,4 +1,4 @@
-/* graph.js - the network as boxes that open and close. The layout of every group's inside comes with the page (json/graph_json.c); here boxes only move
+/* graph.js - the network as boxes that open and close. The layout inside every group comes with the page (json/graph_json.c); here boxes only move
  * aside and down when one grows, as assay__graph_arrange does it.
  *
  * What it takes from the other files: layers (arrays by position), sumOf, scaled, safe, fitting, ink, colorOfAll(positions), legend(), coloring(),
@@ -46,7 +46,7 @@ function prepareGraph(data) {
 
 /* --- where everything goes -------------------------------------------------------------------------------------------------------------------- */
 
-/* Centres as near to the wanted ones as the gaps allow: neighbours that touch move together (pooled adjacent violators). */
+/* Centres as close to the preferred ones as the gaps allow: neighbours that touch move together (pooled adjacent violators). */
 function keepDistances(wanted, gaps) {
     const pools = [], made = [];
     let offset = 0;
@@ -114,7 +114,7 @@ function corners(points) {
     }
     return text + 'L' + points[points.length - 1].join(' ');
 }
-/* Where lines end at a box: side by side, the one that comes straight, else the widest, in the middle. */
+/* Where lines end at a box: side by side, with the straight one, else the widest, in the middle. */
 function spreadEnds(group, at) {
     const offsets = new Array(group.lines.length / 3).fill(0), lists = new Map();
     for (let i = 0; i < group.lines.length; i += 3) {
@@ -258,7 +258,7 @@ function lightGraph() {
     graph.drawn.forEach((drawn, node) => drawn.element.classList.toggle('faint', Boolean(found) && !isOpen(node) && !membersOfNode(node).some((i) => found.has(i))));
 }
 
-/* --- moving about ------------------------------------------------------------------------------------------------------------------------------ */
+/* --- navigation -------------------------------------------------------------------------------------------------------------------------------- */
 
 function applyView() {
     const view = graph.view;
@@ -276,7 +276,7 @@ function zoomGraph(factor, x, y) {
     graph.view = {scale: scale, x: cx - (cx - view.x) * scale / view.scale, y: cy - (cy - view.y) * scale / view.scale};
     applyView();
 }
-/* As little as brings a box into view. */
+/* Moves just enough to bring a box into view. */
 function showBox(drawn) {
     const view = graph.view, box = drawn.box, edge = 24, left = view.x + box.x * view.scale, top = view.y + box.y * view.scale;
     const width = Math.min(box.width * view.scale, graph.svg.clientWidth - 2 * edge), height = Math.min(box.height * view.scale, graph.svg.clientHeight - 2 * edge);
@@ -315,7 +315,7 @@ function setAll(open) {
 
 /* --- keys: along the lines, and into groups ---------------------------------------------------------------------------------------------------- */
 
-/* Nodes that a place of a group leads to (step 1), or is led to by (step -1): through bends, out of the group, and into open ones. */
+/* Nodes reached from a place of a group (step 1), or that lead to it (step -1): through bends, out of the group, and into open ones. */
 function along(group, place, step, found, depth) {
     for (let i = 0; i < group.lines.length; i += 3) {
         if (group.lines[i + (step > 0 ? 0 : 1)] !== place) continue;

@@ -1,4 +1,4 @@
-/* inspect.js - beside the table: what is known of the layer or block that was chosen; without one, what was found. */
+/* inspect.js - next to the table: what is known about the selected layer or block; without a selection, the findings. */
 
 const aside = {box: null, rest: null, made: null};
 
@@ -6,7 +6,7 @@ function factList(rows) {
     return make('dl', {'class': 'facts'}, rows.filter((row) => row && row[1] !== null && row[1] !== undefined && row[1] !== '').map((row) =>
         make('div', {}, [make('dt', {}, [row[0]]), make('dd', {}, [typeof row[1] === 'string' ? make('bdi', {}, [row[1].length > 1000 ? row[1].slice(0, 1000) + '… (' + count(row[1].length) + ' characters, all in the data)' : row[1]]) : row[1]])])));
 }
-/* The rate on the way to its roof. */
+/* The rate relative to its roof. */
 function gauge(share) {
     const bar = make('i');
     bar.style.width = Math.max(1, Math.min(100, share * 100)).toFixed(1) + '%';
@@ -57,7 +57,7 @@ function describeLayer(i) {
 }
 function describeBlock(block) {
     const inside = membersOf(block), sum = sumOf(inside), most = inside.slice().sort((a, b) => (layers.lost[b] || layers.time[b] || 0) - (layers.lost[a] || layers.time[a] || 0)).slice(0, 8);
-    return [make('h3', {}, [make('bdi', {}, [block.name || block.label || 'layers outside of blocks'])]), make('p', {'class': 'note'}, [plural(inside.length, 'layer') + ', from #' + layers.index[block.first]]),
+    return [make('h3', {}, [make('bdi', {}, [block.name || block.label || 'layers outside blocks'])]), make('p', {'class': 'note'}, [plural(inside.length, 'layer') + ', from #' + layers.index[block.first]]),
         isFinite(sum.peak) ? gauge(sum.peak) : null,
         factList([['time', scaled(sum.time, 's')], ['share', scaled(sum.share, 'ratio')], ['time lost', known(sum.lost) ? scaled(sum.lost, 's') : ''], ['rate', isFinite(sum.rate) ? scaled(sum.rate, 'FLOP/s') : ''],
             ['of peak', isFinite(sum.peak) ? scaled(sum.peak, 'ratio') : '']]),
@@ -83,7 +83,7 @@ function startInspector() {
     aside.rest = make('div', {'class': 'rest'});
     if (found && first.contains(found)) aside.rest.append(found);
     aside.box = make('aside', {'class': 'inspector', 'aria-label': 'Details'}, [aside.made, aside.rest]);
-    /* the strip keeps the width of the page, the table has the panel beside it */
+    /* the strip keeps the width of the page, the table has the panel next to it */
     const bars = all('.bar', section), holder = make('div', {'class': 'beside'}), left = make('div');
     (strip.box ? bars[1] : bars[0]).before(holder);
     [strip.box ? bars[1] : bars[0], find('.scroll.tall', section), find('.rows', section)].forEach((part) => { if (part) left.append(part); });

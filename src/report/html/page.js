@@ -6,7 +6,7 @@ let layers = null;
 
 /* --- keys ------------------------------------------------------------------------------------------------------- */
 
-const keys = typeof timelineKeys !== 'undefined' ? timelineKeys.concat([['t', 'light or dark'], ['?', 'these keys'], ['Esc', 'clear the range, the choice, the search']]) : [['1 2 …', 'the tabs'], ['← →', 'walk the layers in order of execution'], ['↑ ↓', 'walk them as the table shows them'], ['W S', 'zoom the strip in and out'], ['A D', 'move it'],
+const keys = typeof timelineKeys !== 'undefined' ? timelineKeys.concat([['t', 'light or dark'], ['?', 'these keys'], ['Esc', 'clear the range, the selection, the search']]) : [['1 2 …', 'the tabs'], ['← →', 'move through the layers in order of execution'], ['↑ ↓', 'move through them as the table shows them'], ['W S', 'zoom the strip in and out'], ['A D', 'move it'],
     ['s', 'the whole strip: heaviest first, or in order'], ['/', 'filter the layers'], ['t', 'light or dark'], ['?', 'these keys'], ['Esc', 'close, then clear']];
 const dialog = make('dialog', {'aria-labelledby': 'keys-title'}, [
     make('h2', {id: 'keys-title'}, ['Keys']),
@@ -49,7 +49,7 @@ function startKeys() {
     });
 }
 
-/* --- tips beside their numbers --------------------------------------------------------------------------------------- */
+/* --- tips next to their numbers -------------------------------------------------------------------------------------- */
 
 function placeTip(event) {
     const tipped = event.target.closest && event.target.closest('.tipped');
@@ -61,7 +61,7 @@ function placeTip(event) {
     tip.style.top = (at.bottom + 8 + own.height < innerHeight ? at.bottom + 6 : Math.max(8, at.top - own.height - 6)) + 'px';
 }
 
-/* --- paper is light, whole and unfolded ----------------------------------------------------------------------------- */
+/* --- print is light, complete and unfolded ----------------------------------------------------------------------------- */
 
 function startPaper() {
     let theme = null, open = [];
@@ -107,12 +107,12 @@ if (tools) {
 }
 setTheme(stored('assay-theme'));
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => setTheme());
-root.setAttribute('data-script', 'on'); /* the style sheet: what the script shows otherwise goes */
+root.setAttribute('data-script', 'on'); /* the style sheet hides what the script shows in another way */
 if (view.box) fitTable();
 showTab();
 readHash();
 addEventListener('hashchange', readHash);
-document.addEventListener('click', (event) => { /* a link of the page to what another tab has */
+document.addEventListener('click', (event) => { /* a link within the page to something in another tab */
     const link = event.target.closest && event.target.closest('main a[href^="#"]'), to = link && document.getElementById(link.getAttribute('href').slice(1));
     if (to && !event.defaultPrevented) { event.preventDefault(); reveal(to); }
 });

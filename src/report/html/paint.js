@@ -6,7 +6,7 @@ function measure(text, font) {
     ruler.font = font;
     return ruler.measureText(text).width;
 }
-/* The first of the texts that fits, whole; of the last a part, if it says enough. "": none. */
+/* The first of the texts that fits completely; a part of the last one, if it is long enough. "": none. */
 function fitting(texts, room, font) {
     for (const text of texts) if (measure(safe(text), font) <= room) return safe(text);
     const last = texts[texts.length - 1];

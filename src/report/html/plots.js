@@ -1,4 +1,4 @@
-/* plots.js - samples and readings over time that can be zoomed: uPlot in place of the picture, made when it comes near the screen. Drag to zoom, double click for
+/* plots.js - samples and readings over time that can be zoomed: uPlot instead of the picture, created when it comes near the screen. Drag to zoom, double click for
  * all; the buttons do the same. Paper keeps the picture.
  * Only pages that have such a figure carry it. */
 
@@ -7,7 +7,7 @@ function medianOf(sorted) {
     let n = sorted.length, half = n >> 1;
     return n % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
 }
-/* Launches follow each other, streams of one lie over each other; an outlier is beyond ten deviations (14.826 MAD) from the median. */
+/* Launches follow each other, streams of one launch overlap; an outlier is more than ten deviations (14.826 MAD) from the median. */
 function sampleColumns(plot) {
     let points = [], begin = 0, longest = 0, last = null, times = [];
     samples().forEach(function (row) { /* trial, launch, stream, seq, ns, warm-up */
@@ -33,7 +33,7 @@ function sampleColumns(plot) {
 function seriesColumns(plot) {
     let trial = listOf(report().trials).find(function (item) { return item.id === plot.trial; }) || {}, launch = null, tables = [];
     plot.series.forEach(function (name) {
-        let found = listOf(trial.series).filter(function (item) { /* called as figures_time.c does */
+        let found = listOf(trial.series).filter(function (item) { /* named as in figures_time.c */
             let own = /^power\./.test(item.name) && item.rail && item.name.indexOf(item.rail) < 0 ? item.name + ' (' + item.rail + ')' : item.name;
             return own === name && item.values && item.times_s && item.values.length > 1 && (launch === null || item.launch === launch);
         })[0];
@@ -86,7 +86,7 @@ function drawMarks(plot) {
         u.ctx.setLineDash([4 * devicePixelRatio, 4 * devicePixelRatio]);
         u.ctx.font = 12 * devicePixelRatio + 'px Arial, sans-serif';
         let taken = [];
-        plot.spans.forEach(function (span) { /* their names: over the grid, which would cross them out */
+        plot.spans.forEach(function (span) { /* their names, on top of the grid, which would cross them out */
             let left = Math.max(u.valToPos(span.begin, 'x', true), u.bbox.left), right = u.valToPos(span.end, 'x', true);
             if (right - left < 60 * devicePixelRatio) return;
             word(span.name, left + 5 * devicePixelRatio, u.bbox.top + u.bbox.height - 6 * devicePixelRatio, 'dim');
@@ -106,7 +106,7 @@ function drawMarks(plot) {
         u.ctx.restore();
     };
 }
-/* A point a square; one for each place of the screen, so that a hundred thousand are as quick as a thousand. */
+/* Each point is a square; one per screen position, so that a hundred thousand are as fast as a thousand. */
 function drawPoints(u, index) {
     let size = Math.round(4 * devicePixelRatio), x = u.data[0], y = u.data[index], taken = new Set();
     u.ctx.save();
@@ -123,7 +123,7 @@ function drawPoints(u, index) {
     }
     u.ctx.restore();
 }
-/* few: a line through few readings shows where they are, so that what lies between is not taken for measured */
+/* few: a line through few readings shows where they are, so that the values between them are not mistaken for measured ones */
 function plotOptions(plot, names, few, width) {
     let axis = function (unit) {
         return {stroke: function () { return ink('fig-dim'); }, grid: {stroke: function () { return ink('fig-grid'); }, width: 1}, ticks: {stroke: function () { return ink('fig-grid'); }, width: 1},
@@ -183,7 +183,7 @@ function makePlot(figure) {
         return u.scales.x.min <= all[0] && u.scales.x.max >= all[1] ? 'Drag across to zoom, double click for all.' : word(u.scales.x.min) + ' to ' + word(u.scales.x.max);
     };
     options.hooks.setScale = [function (u, key) { if (key === 'x') output.textContent = atRest(u); }];
-    options.hooks.setCursor = [function (u) { /* the legend names the series; their values are said here while one points at them */
+    options.hooks.setCursor = [function (u) { /* the legend names the series; their values are shown here while hovering */
         const at = u.cursor.idx;
         const values = at === null || at === undefined ? [] : columns.names.map(function (name, i) { return known(columns.data[i + 1][at]) ? name + ' ' + scaled(columns.data[i + 1][at], plot.y_unit) : ''; }).filter(Boolean);
         output.textContent = safe(values.length ? plot.x + ' ' + word(columns.data[0][at]) + ': ' + values.join(', ') : atRest(u));
@@ -207,7 +207,7 @@ function startPlots() {
         entries.forEach(function (entry) {
             if (!entry.isIntersecting) return;
             near.unobserve(entry.target);
-            later(function () { /* after what the reader waits for */
+            later(function () { /* after everything the reader is waiting for */
                 try { makePlot(entry.target); } catch (fault) { entry.target.classList.remove('zoomed'); } /* the picture stays */
             });
         });

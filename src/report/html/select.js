@@ -1,4 +1,4 @@
-/* select.js - one selection for the strip, the table, the figures and the inspector. What is hovered is brushed everywhere, what is pressed stays: a
+/* select.js - one selection for the strip, the table, the figures and the inspector. What is hovered is highlighted everywhere, what is clicked stays selected: a
  * layer (sel=46, its index in execution order) or a block (sel=b3). */
 
 let hovered = null; /* positions of layers; null: none */
@@ -6,10 +6,10 @@ let marks = null;   /* index of a layer, or "b" + id of a block -> its marks in 
 
 const layerOf = (text) => /^\d+$/.test(text) && layers && layers.at.has(Number(text)) ? layers.at.get(Number(text)) : -1;
 const blockOf = (text) => (/^b\d+$/.test(text) && layers && layers.blocks.find((block) => block.id === Number(text.slice(1)))) || null;
-/* Of all its runs: a part of the model that runs in several pieces is one. */
+/* Over all its runs: a part of the model that runs in several pieces is one block. */
 const membersOf = (block) => [].concat.apply([], layers.blocks.filter((run) => run === block || (block.name && run.level === block.level && run.name === block.name && run.label === block.label))
     .map((run) => Array.from({length: run.count}, (none, i) => run.first + i)));
-/* Positions of what is selected. */
+/* Positions of the selected layers. */
 function selected() {
     const layer = layerOf(state.sel), block = blockOf(state.sel);
     return layer >= 0 ? [layer] : block ? membersOf(block) : [];

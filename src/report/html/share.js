@@ -1,4 +1,4 @@
-/* share.js - the answer as a picture of 1200 × 630: title and machine, verdict, key numbers, the strip. PNG from a canvas (the page's policy allows no
+/* share.js - the result as a picture of 1200 × 630: title and machine, verdict, key numbers, the strip. PNG from a canvas (the page's policy allows no
  * images), SVG from the same painter; to the clipboard or into a file. */
 
 const CARD = {width: 1200, height: 630, margin: 48};

@@ -1,4 +1,4 @@
-/* state.js - what a reader has chosen, all of it in the address: #tab=roofline&sel=46&color=op&by=op&q=attn&zoom=3-9ms. */
+/* state.js - the reader's choices, all of them in the address: #tab=roofline&sel=46&color=op&by=op&q=attn&zoom=3-9ms. */
 
 const defaults = {tab: '', sel: '', color: '', by: 'layers', q: '', sort: '', zoom: '', range: '', order: '', open: '', at: '', span: '', event: '', find: ''};
 const state = Object.assign({}, defaults);
@@ -18,7 +18,7 @@ function choose(changes, silent) {
     if (!silent) writeHash();
     listeners.forEach((act) => act(changed));
 }
-/* What the address says; links of the page itself (#memory, #layer-12) lead to their tab. */
+/* The state in the address; links of the page itself (#memory, #layer-12) lead to their tab. */
 function readHash() {
     const text = location.hash.slice(1), made = Object.assign({}, defaults);
     if (/^[a-z]+=/.test(text)) {

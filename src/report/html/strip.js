@@ -1,4 +1,4 @@
-/* strip.js - one inference as a strip: stages, blocks and layers as wide as they take time, below them on the same axis the rate of each layer against
+/* strip.js - one inference as a strip: stages, blocks and layers, with width proportional to time; below them, on the same axis, the rate of each layer compared with
  * its roof, and the activations alive. Drawn on a canvas from columns, so that ten thousand layers stay fluent; without the script the picture that
  * the page was written with stands here. The times are those of the layers laid end to end: it is no trace. */
 
@@ -9,7 +9,7 @@ const strip = {canvas: null, box: null, line: null, drag: null, queued: false, r
 const boundNames = ['compute', 'memory', 'overhead', 'neither'];
 /* What the layers can be coloured by: a title, the names of the colours, and which of them a position has (-1: none of them). */
 function colorings() {
-    const made = [], names = (values) => { /* the six that take longest together */
+    const made = [], names = (values) => { /* the six that take the most time in total */
         const sums = new Map();
         values.forEach((value, i) => { if (value) sums.set(value, (sums.get(value) || 0) + (layers.time[i] || 0)); });
         return Array.from(sums.keys()).sort((a, b) => sums.get(b) - sums.get(a)).slice(0, 6);
@@ -37,7 +37,7 @@ function colorOf(position) {
     const by = coloring(), at = by ? by.of(position) : -1;
     return at < 0 ? ink('fig-axis') : ink(by.inks[at]);
 }
-/* Of several layers: by their share of the peak together, else that of what takes most of their time. */
+/* For several layers: by their combined share of the peak, else the colour of what takes most of their time. */
 function colorOfAll(positions) {
     const by = coloring(), sums = new Map();
     if (by && by.key === 'roof') {
@@ -48,7 +48,7 @@ function colorOfAll(positions) {
     const best = Array.from(sums.keys()).sort((a, b) => sums.get(b) - sums.get(a))[0];
     return best === undefined || best < 0 ? ink('fig-axis') : ink(by.inks[best]);
 }
-/* Ink that can be read on a colour. */
+/* A text colour that is readable on a colour. */
 function inkOn(color) {
     const part = /^#(..)(..)(..)$/.exec(color.length === 4 ? color.replace(/[^#]/g, '$&$&') : color);
     if (!part) return ink('ink');
@@ -56,7 +56,7 @@ function inkOn(color) {
     return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.3 ? '#14171c' : '#ffffff';
 }
 
-/* --- where everything lies ---------------------------------------------------------------------------- */
+/* --- where everything is ------------------------------------------------------------------------------ */
 
 /* The layers one after the other: positions, where each begins, and the end. */
 function stripLine() {
@@ -68,7 +68,7 @@ function stripLine() {
     strip.line = {by: state.order, order: order, start: start, place: place, end: Math.max(layers.whole, start[order.length])};
     return strip.line;
 }
-/* "3-9ms" in s; null: none of ours, or all of it. */
+/* "3-9ms" in s; null: invalid, or everything. */
 function spanOf(text) {
     const parts = /^([\d.e-]+)-([\d.e-]+)(ns|us|ms|s)$/.exec(text), scale = parts && {ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1}[parts[3]], end = stripLine().end;
     const low = parts && Math.max(0, parts[1] * scale), high = parts && Math.min(end, parts[2] * scale);
@@ -80,7 +80,7 @@ function spanText(low, high) {
     return write(low) + '-' + write(high) + unit;
 }
 const windowOf = () => spanOf(state.zoom) || [0, stripLine().end];
-/* The place in the line that time is in. */
+/* The index of the layer at that time. */
 function placeAt(time) {
     const start = stripLine().start;
     let low = 0, high = start.length - 1;
@@ -133,7 +133,7 @@ function paintStrip(p, x, y, width, rows, low, high) {
     const matching = matches(), faint = (i) => (matching && !matching.has(i) ? 0.22 : 1);
     const first = placeAt(low), last = Math.min(line.order.length, placeAt(high) + 1);
     const box = (row) => rows.find((item) => item.key === row);
-    /* what would be narrower than a pixel is drawn with its neighbours, as the longest of them */
+    /* layers narrower than a pixel are drawn together with their neighbours, as the longest of them */
     function each(act) {
         for (let k = first; k < last;) {
             let next = k + 1, longest = k;
@@ -271,7 +271,7 @@ function sayStrip() {
     strip.clear.hidden = !span;
     strip.whole.hidden = !spanOf(state.zoom);
 }
-/* What it is, and what to keep in mind. */
+/* What it is, and caveats. */
 function readingOf() {
     const untimed = layers.rows - stripLine().order.length, over = layers.whole > layers.latency * 1.005;
     return 'Per-layer times laid end to end' + (state.order === 'time' ? ', heaviest first' : ', in order of execution') + '; width is time' +
@@ -331,7 +331,7 @@ function useStrip() {
     });
     canvas.addEventListener('pointercancel', () => { from = strip.drag = null; drawStrip(); });
     canvas.addEventListener('dblclick', () => choose({zoom: state.range || '', range: ''}));
-    /* Outwards from the whole the wheel is the page's. */
+    /* When zoomed out completely, the wheel scrolls the page. */
     canvas.addEventListener('wheel', (event) => {
         if (event.deltaY > 0 && !spanOf(state.zoom) && !event.shiftKey) return;
         event.preventDefault();
@@ -360,7 +360,7 @@ function startStrip() {
     strip.whole = button('Whole', () => choose({zoom: ''}));
     strip.canvas = make('canvas', {'aria-hidden': 'true'});
     strip.box = make('div', {'class': 'canvas', id: 'strip-canvas', tabindex: '0', role: 'application', 'aria-roledescription': 'strip of layers',
-        'aria-label': 'One inference, layer by layer: arrow keys walk the layers, W and S zoom, A and D move'}, [strip.canvas]);
+        'aria-label': 'One inference, layer by layer: arrow keys move through the layers, W and S zoom, A and D move'}, [strip.canvas]);
     const holder = make('div', {'class': 'strip'}, [
         make('div', {'class': 'bar'}, [make('label', {'for': 'color'}, ['Colour']), chooser, key, order]), strip.box,
         make('div', {'class': 'below'}, [strip.output, strip.clear, strip.whole])]);

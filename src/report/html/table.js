@@ -1,4 +1,4 @@
-/* table.js - the table of layers: alone, or summed up by operator, block or shape; filtered, sorted, and beyond 200 rows only those on screen are
+/* table.js - the table of layers: individually, or summed up by operator, block or shape; filtered, sorted, and beyond 200 rows only those on screen are
  * made. Then the sorting of every other table, and the walk through its numbers. */
 
 const ROW = 24; /* px, as the style sheet has it */
@@ -56,7 +56,7 @@ function peakCell(value) {
     return make('td', {'class': 'n peak'}, [isFinite(value) ? swatch : '', known(value) ? scaled(value, 'ratio') : '—']);
 }
 function nameCell(line, value) {
-    if (!line.group) { /* the middle gives way: the end tells one layer from another */
+    if (!line.group) { /* cut in the middle: the end distinguishes layers */
         const text = shorten(value, 160), letters = Array.from(text), end = letters.length > 13 ? letters.length - 10 : letters.length;
         return make('th', {scope: 'row', title: value}, [make('bdi', {'class': 'cut'}, [make('span', {}, [letters.slice(0, end).join('')]), make('span', {}, [letters.slice(end).join('')])])]);
     }
@@ -76,13 +76,13 @@ function columnKeys() {
 
 /* --- lines ------------------------------------------------------------------------------------------------------ */
 
-/* sort=time.desc; without one the layers that lose most time come first, or the longest; blocks in execution order. */
+/* sort=time.desc; by default the layers that lose the most time come first, or the longest; blocks in execution order. */
 function sorting() {
     const [key, direction] = state.sort.split('.');
     if (columnsByKey[key]) return {key: key, sign: direction === 'asc' ? 1 : -1};
     return {key: layers.judged ? 'lost' : 'time', sign: -1, own: true};
 }
-/* What is not known stands last in both directions. */
+/* Unknown values come last in both directions. */
 function compare(a, b, sign) {
     const none = (value) => value === null || value === undefined || value === '' || value === '—' || (typeof value === 'number' && !isFinite(value));
     if (none(a) || none(b)) return none(a) - none(b);
@@ -120,7 +120,7 @@ function namesOf(positions) {
     const names = Array.from(new Set(positions.map((i) => layers.op[i])));
     return names.slice(0, 3).join(', ') + (names.length > 3 ? ', …' : '');
 }
-/* Sorted, blocks are compared with their like, whatever they are in. */
+/* When sorted, blocks are compared with others of the same level, whatever contains them. */
 const flatBlocks = (lines) => sorted(lines.filter((line) => line.group));
 function makeLines() {
     const set = matches(), positions = Array.from(layers.index.keys()).filter((i) => !set || set.has(i));
@@ -197,7 +197,7 @@ function renew() {
     fitTable();
     drawRows();
 }
-/* The selected row comes into sight, if the table shows it. */
+/* Scrolls the selected row into view, if the table shows it. */
 function showRow() {
     const at = view.body ? view.lines.findIndex((line) => line.at === layerOf(state.sel) && !line.group && !line.rest) : -1;
     if (at < 0) { lightRows(); return; }
@@ -207,7 +207,7 @@ function showRow() {
     drawRows();
     lightRows();
 }
-/* As tall as the screen has room for, below what is above it. */
+/* As tall as the screen allows, below what is above it. */
 function fitTable() {
     const top = view.box.getBoundingClientRect().top + scrollY, narrow = innerWidth <= 960;
     const least = 11 * ROW, room = Math.max(least, innerHeight - top - 14);
@@ -248,7 +248,7 @@ function startTable() {
     if (!layers || !old) return;
     view.body = make('tbody');
     view.table = make('table', {'class': 'layers', 'aria-label': 'Layers'}, [make('thead', {}, [make('tr')]), view.body]);
-    view.box = make('div', {'class': 'scroll tall', role: 'region', tabindex: '0', 'aria-label': 'Layers: arrow keys walk them'}, [view.table]);
+    view.box = make('div', {'class': 'scroll tall', role: 'region', tabindex: '0', 'aria-label': 'Layers: arrow keys move through them'}, [view.table]);
     view.input = make('input', {type: 'search', placeholder: 'Filter: name, operator, shape …', 'aria-label': 'Filter layers', id: 'layer-filter'});
     view.input.addEventListener('input', () => choose({q: view.input.value.trim()}));
     view.output = make('output', {'class': 'answer', 'aria-live': 'polite'});
@@ -296,7 +296,7 @@ function startSorting(table) {
         cell.replaceChildren(sort);
     });
 }
-/* The box of a table, and a list of facts, is one tab stop: arrow keys walk its heads and the numbers that say where they come from. */
+/* The box of a table, and a list of facts, is one tab stop: arrow keys move through its headers and the numbers with a source. */
 function startWalking(box) {
     box.addEventListener('keydown', (event) => {
         const stops = all('thead button, .num', box), now = stops.indexOf(document.activeElement), step = {ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1}[event.key];

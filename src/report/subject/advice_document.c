@@ -95,7 +95,7 @@ static void add_summary(struct assay__doc *doc, const struct assay__advice *advi
         }
         if (!*v->reason) assay__doc_fact_number(doc, "without changes", v->baseline_s, "s");
         if (v->interrupted)
-            assay__doc_warn(doc, "Interrupted: judged by what was done until then.");
+            assay__doc_warn(doc, "Interrupted: judged by what was measured so far.");
     }
     assay__doc_end(doc);
 }

@@ -128,7 +128,7 @@ static void add_kpis(struct view *v)
     const struct assay__diff_delta *d = &p50->deltas[1];
     if (diff->count > 2 || !isfinite(d->difference)) return;
     struct assay__datum change = assay__diff_change_cell(v->doc, d->difference * 1e9);
-    change.note = assay__doc_printf(v->doc, "p50 of %s less that of %s", diff->sides[1].name,
+    change.note = assay__doc_printf(v->doc, "p50 of %s minus that of %s", diff->sides[1].name,
                                     diff->sides[0].name);
     assay__doc_item(v->doc, "difference", change);
     struct assay__datum ratio = assay__diff_ratio_cell(v->doc, d);

@@ -33,9 +33,9 @@ static void add_alerts(struct assay__doc *doc, const struct assay__inspect *insp
     if (a->conflict_count > CONFLICTS_SHOWN)
         assay__doc_alert(doc, "and %zu more conflicts", a->conflict_count - CONFLICTS_SHOWN);
     if (inspect->workload->conflicts)
-        assay__doc_warn(doc,
-                        "Layers do not fit the sizes that were assumed: give those that the model "
-                        "is made for.");
+        assay__doc_warn(
+            doc,
+            "The layers do not fit the assumed sizes: specify those that the model was made for.");
     assay__doc_say(doc, ASSAY__TONE_WARN, inspect->version_note);
     if (inspect->missing)
         assay__doc_warn(doc, "MISSING: %s; not needed here, but needed to run the model",

@@ -238,7 +238,7 @@ static void add_layers(struct assay__doc *doc, const struct assay__trial *trial,
     assay__table_numbers(t, ASSAY_ESTIMATED, layers->engine_ns / 1e3, layers->engine_ns / all_ns);
     assay__layer_sort(t, layers);
     if (fused)
-        assay__doc_note(doc, "%zu operator%s left out: fused with the one before.", fused,
+        assay__doc_note(doc, "%zu operator%s left out: fused with the previous one.", fused,
                         fused == 1 ? " is" : "s are");
     assay__doc_end(doc);
 }

@@ -80,7 +80,7 @@ static void say_side(struct assay__doc *doc, const struct assay__layer_changes *
         for (size_t k = 0; k < layers->count; k++)
             sums[i] += layers->items[k].time_ns;
     }
-    assay__buf_printf(&text, "%s: its layers take %s together, those of %s %s.",
+    assay__buf_printf(&text, "%s: its layers take %s in total, those of %s %s.",
                       diff->sides[side].name, assay__scaled(sums[1] / 1e9, "s").text,
                       diff->sides[0].name, assay__scaled(sums[0] / 1e9, "s").text);
     double below = INFINITY; /* operators are ordered by all sides: here by this one */

@@ -229,7 +229,7 @@ static void add_warnings(struct view *v)
         assay__doc_note(
             v->doc, "When undisturbed: the medians of the launches do not differ detectably, so "
                     "their 5th percentiles are compared, the time of an inference that nothing "
-                    "disturbs. On a busy machine the p50 column may look the other way round.");
+                    "disturbs. On a busy machine the p50 column may suggest the opposite.");
     if (by_launch)
         assay__doc_note(v->doc,
                         "Energies here are medians over launches, as the times are; the summary "
@@ -311,7 +311,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     assay__doc_section(doc, "comparison-notes", "Notes on the trials", NULL, ASSAY__TAB_EVIDENCE);
     for (size_t i = 0; i < v.all->count; i++)
         if (v.all->rows[i].unrelated)
-            assay__doc_point(doc, "%s is another model than %s: their outputs are not compared",
+            assay__doc_point(doc, "%s is a different model from %s: their outputs are not compared",
                              v.all->rows[i].judged.label,
                              v.all->rows[v.all->reference].judged.label);
     add_placement(&v);

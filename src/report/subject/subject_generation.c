@@ -84,8 +84,8 @@ static void add_bench(struct assay__doc *doc, const struct assay__trial *trial)
 
 static const struct assay__metric_fact facts[] = {
     {"tokens per second", "llm.prefill", "of the prompt (prefill)", NULL},
-    {"tokens per second", "llm.decode", "made after the first (decode)", NULL},
-    {"tokens per second", "llm.overall", "made, over the whole generation", NULL},
+    {"tokens per second", "llm.decode", "generated after the first (decode)", NULL},
+    {"tokens per second", "llm.overall", "generated, over the whole generation", NULL},
     {"choosing a token", "llm.choose", NULL, "each, included in the times above"},
     {"generations", "llm.generations", NULL, "measured"},
     {"generations", "llm.dropped", NULL, "more whose token times did not fit"},

@@ -264,7 +264,7 @@ static const char *const legend[][2] = {
     {"share", "time / latency.p50 of the run without layer timing, or of the sum of the layers "
               "where that is more; bars are relative to the longest layer"},
     {"of peak", "of what the measured ceilings of this machine allow the layer"},
-    {"time lost", "time minus the least time that the ceilings allow"},
+    {"time lost", "time minus the minimum time that the ceilings allow"},
     {"operator", "+2: two more nodes of the model are fused into this layer"},
     {"FLOP", "from the operator and the fixed shapes; a multiply-add counts as 2"},
     {"bytes", "what the operator reads and writes, each once, weights too"},

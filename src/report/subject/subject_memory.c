@@ -82,7 +82,7 @@ static void add_answer(struct assay__doc *doc, const struct assay__trial *trial)
 static const struct assay__metric_fact parts[] = {
     {"model", "memory.model", NULL, .after = "of weights"},
     {"activations", "memory.activation.predicted", NULL,
-     .after = "alive at once at most, by the model's graph"},
+     .after = "maximum alive at once, from the model's graph"},
     {"arena", "memory.activation.arena", NULL,
      .after = "peak in the engine's arena, including copied weights"},
     {"arena", "memory.arena.held", NULL, .after = "held by it"},
@@ -260,7 +260,7 @@ static void add_layers(struct assay__doc *doc, const struct assay__trial *trial)
         order[i] = &layers->items[i];
     qsort(order, layers->count, sizeof *order, by_bytes);
     begin_part(doc, "Layers by the bytes they move",
-               "with the activations alive meanwhile, by the model's graph");
+               "with the activations alive while each runs, from the model's graph");
     struct assay__table *t = assay__doc_table(doc, NULL, "Layers by the bytes they move",
                                               layer_columns);
     t->more = "layers";

@@ -9,7 +9,7 @@
 static const char *reason_of(const struct assay__feedback *feedback)
 {
     return feedback->found == ASSAY__FEEDBACK_NAME    ? "found by name"
-           : feedback->found == ASSAY__FEEDBACK_GIVEN ? "as asked for"
+           : feedback->found == ASSAY__FEEDBACK_GIVEN ? "as requested"
            : feedback->found == ASSAY__FEEDBACK_GRAPH ? "found in the graph"
            : feedback->found == ASSAY__FEEDBACK_SHAPE ? "found by shape"
                                                       : "";
@@ -34,7 +34,7 @@ static void warn_nonfinite(struct assay__doc *doc, const struct assay__trial *tr
     if (broken && broken->value > 0)
         assay__doc_warn(doc,
                         "The state does not stay finite: %.0f of its numbers are infinite or NaN "
-                        "after measuring. Times may be others with real inputs%s%s%s.",
+                        "after measuring. Times may differ with real inputs%s%s%s.",
                         broken->value, hint ? "; " : "", hint ? hint : "",
                         hint ? " feeds nothing back" : "");
 }
@@ -64,7 +64,7 @@ static const struct assay__column columns[] = {
 static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
     if (!trial->feedback_count) return;
-    assay__doc_section(doc, "state", "State", "what one inference hands to the next",
+    assay__doc_section(doc, "state", "State", "what one inference passes on to the next",
                        ASSAY__TAB_EVIDENCE | ASSAY__SECTION_DETAIL);
     struct assay__table *t = assay__doc_table(doc, "state", "Outputs that are fed back", columns);
     for (size_t i = 0; i < trial->feedback_count; i++) {

@@ -308,7 +308,7 @@ static void put_left_out(struct walk *w, const struct view *v)
                       assay__scaled((double)(v->body + v->more), "count").text,
                       table->more ? table->more : "rows", table->page_by ? " " : "",
                       table->page_by ? table->page_by : "",
-                      table->scripted     ? "with JavaScript all are here; the CSV table "
+                      table->scripted     ? "with JavaScript, all are shown here; the CSV table "
                                             "<code>layers</code> lists them too."
                       : table->page_limit ? "the table of layers has all of them."
                                           : "the CSV format has all of them.");

@@ -273,7 +273,7 @@ static void put_row(const struct row *row, const struct assay__outcome *const *u
     snprintf(text, sizeof text, "%s%s%s", row->note,
              count > 1 ? "; median over launches of each launch's value" : "",
              row->steps && !on_cpu
-                 ? "; the engine brings the cache to host memory and back at every token"
+                 ? "; the engine copies the cache to host memory and back for every token"
                  : "");
     if (row->derived)
         assay_metrics_derived(metrics, row->name, value, "clock", text);

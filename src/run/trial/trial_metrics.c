@@ -122,7 +122,7 @@ static void states(const struct assay__trial *trial, const struct assay__outcome
     for (size_t i = 0; i < count; i++)
         most = fmax(most, used[i]->state.nonfinite); /* NaN only where both are */
     put_measured(metrics, "state.nonfinite", most, "outputs",
-                 count > 1 ? "after the last measured inference; the most of a launch"
+                 count > 1 ? "after the last measured inference; maximum over the launches"
                            : "after the last measured inference",
                  "the engine did not show the states after measuring");
 }

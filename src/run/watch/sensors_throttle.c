@@ -111,7 +111,7 @@ static void say_state(struct saying *to, const struct assay__series *series)
            at_s = seconds_in(to->sensors, series->times_ns[first]);
     if (slow)
         assay__sentences_add(&to->said,
-                             "%s held its clocks down (%s) in %.0f %% of the measured readings, "
+                             "%s reduced its clocks (%s) in %.0f %% of the measured readings, "
                              "first at %.3g s",
                              channel->rail, slow + 6, share, at_s);
     else

@@ -186,7 +186,7 @@ static int step_failed(struct worker *worker, int code)
     bool fed = worker->job.feedback_count && worker->first_real_ns; /* the first had no state yet */
     return assay_error_set(&worker->error, code < 0 ? code : ASSAY_EENGINE, "%s%s",
                            text && text[0] ? text : "an inference failed",
-                           fed ? " (with a state fed back from the inference before)" : "");
+                           fed ? " (with a state fed back from the previous inference)" : "");
 }
 
 static int first_step(struct worker *worker)
