@@ -52,7 +52,7 @@ def percent(part, whole):
 def judge(rows):
     stable = [row for row in rows if row["verdict"] == "stable"]
     covered = sum(row["low"] is not None and row["low"] <= statistics.median(r["p50"] for r in rows if r is not row) <= row["high"]
-                  for row in stable)
+                  for row in stable) if len(rows) > 1 else 0
     widths = [(row["high"] - row["low"]) / 2 / row["p50"] for row in stable if row["low"] is not None]
     adds_up = sum(row["unattributed"] is not None and abs(row["unattributed"]) <= 0.05 for row in stable)
     walls = [row["wall_s"] for row in rows]
