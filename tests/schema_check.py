@@ -88,7 +88,7 @@ def layers(where, trial):
         time = member(at, layer, "time_us", NUMBER, null=True)
         for name in ("share", "flops", "bytes", "weight_bytes", "live_bytes", "host_enqueue_us"):
             member(at, layer, name, NUMBER, null=True)
-        if member(at, layer, "bound", str) not in ("compute", "memory", "overhead", "unknown"):
+        if member(at, layer, "bound", str) not in ("compute", "memory", "overhead", "neither", "unknown"):
             fault(at, f"bound {layer.get('bound')!r}")
         if layer.get("state") not in STATES or (time is None) != (layer.get("state") == "unavailable"):
             fault(at, f"time {time!r} and state {layer.get('state')!r}")

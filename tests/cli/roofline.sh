@@ -45,7 +45,7 @@ assert abs(metrics["compute.utilization"] - rate / 1e12) <= 1e-9 * rate / 1e12
 assert abs(metrics["memory.bandwidth_utilization"] - metrics["memory.bandwidth"] / 6e11) < 1e-9
 for layer in trial["layers"]:
     count[layer["bound"]] += 1
-    assert layer["bound"] in ("compute", "memory", "overhead", "unknown"), layer
+    assert layer["bound"] in ("compute", "memory", "overhead", "neither", "unknown"), layer
     if layer["flops"] is None or layer["bytes"] is None or layer["time_us"] is None:
         assert layer["bound"] == "unknown", layer
         continue
