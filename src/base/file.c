@@ -177,6 +177,12 @@ bool assay__file_exists(const char *path)
     return access(path, F_OK) == 0;
 }
 
+bool assay__is_folder(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
 int assay__path_folder(const char *path, char *out, size_t out_size)
 {
     const char *slash = strrchr(path, '/');

@@ -30,6 +30,7 @@ int assay__file_write(const char *path, const void *data, size_t size, struct as
  *  it; 0, or the error it would fail with. */
 int assay__file_writable(const char *path, struct assay_error *error);
 bool assay__file_exists(const char *path);
+bool assay__is_folder(const char *path);
 /** The folder part of a path ("." when it has none), into `out`. 0 or ASSAY_ELIMIT. */
 int assay__path_folder(const char *path, char *out, size_t out_size);
 /** folder + "/" + name. 0 or ASSAY_ELIMIT. */

@@ -41,8 +41,8 @@ static const struct assay__option options[] = {
     ASSAY__STRING_ROW("from", 0, from, "FORMAT",
                       "Format of the trace (default: recognised by its content)."),
     ASSAY__FLAG_ROW("merge", 0, merge,
-                    "Two traces are parts of one (default: ranks of one job are, others are "
-                    "compared)."),
+                    "The traces are parts of one, whatever they say (default: ranks of one job "
+                    "are; two others are compared, more are refused)."),
     ASSAY__FLAG_ROW("quiet", 'q', quiet, "No progress on stderr."),
     {0},
 };
@@ -81,14 +81,60 @@ static int read_events(const struct explain_options *o, const char *const *paths
     return code;
 }
 
-/* Different ranks of one job, or tables of one capture. */
-static bool are_parts(const struct assay__events *a, const struct assay__events *b)
+/* A recording beside another one, of the host or of power: it has no ranks. */
+static bool is_beside(const struct assay__trace_source *of)
 {
-    if (!a->source_count || !b->source_count) return false;
-    const struct assay__trace_source *x = &a->sources[0], *y = &b->sources[0];
-    bool ranks = x->rank >= 0 && y->rank >= 0 && x->rank != y->rank;
-    bool tables = strcmp(x->format, "xctrace") == 0 && strcmp(y->format, "xctrace") == 0;
-    return ranks || tables;
+    return strcmp(of->format, "perf") == 0 || strcmp(of->format, "powermetrics") == 0;
+}
+
+/* Different ranks of one job, tables of one capture, or recordings of different kinds: the traces
+ * say so, file names do not. */
+static bool are_parts(const struct assay__trace_source *x, const struct assay__trace_source *y)
+{
+    bool same_format = strcmp(x->format, y->format) == 0;
+    if (!same_format && (is_beside(x) || is_beside(y))) return true;
+    if (same_format && strcmp(x->format, "xctrace") == 0) return true;
+    bool worlds = x->world_size < 0 || y->world_size < 0 || x->world_size == y->world_size;
+    return x->rank >= 0 && y->rank >= 0 && x->rank != y->rank && worlds;
+}
+
+/* The first two sources with events that are no parts of one trace; false: there are none. */
+static bool find_strangers(const struct assay__events *events,
+                           const struct assay__trace_source *found[2])
+{
+    for (size_t i = 0; i < events->source_count; i++)
+        for (size_t k = i + 1; k < events->source_count && events->sources[i].events; k++) {
+            found[0] = &events->sources[i];
+            found[1] = &events->sources[k];
+            if (found[1]->events && !are_parts(found[0], found[1])) return true;
+        }
+    return false;
+}
+
+/* What was read from several files must be parts of one trace. A saved timeline was asked already:
+ * it is one file, whatever it was made of. */
+static int refuse_strangers(const struct explain_options *o, const char *const *paths, size_t count,
+                            const struct assay__events *events, struct assay_error *error)
+{
+    const struct assay__trace_source *found[2];
+    bool one_file = count == 1 && !assay__is_folder(paths[0]);
+    if (o->merge || one_file || !find_strangers(events, found)) return 0;
+    return assay_error_set(error, ASSAY_EINVAL,
+                           "'%s' and '%s' do not say that they are different ranks of one job; "
+                           "explain them one by one, or --merge reads them as parts of one",
+                           found[0]->path, found[1]->path);
+}
+
+static int read_parts(const struct explain_options *o, const char *const *paths, size_t count,
+                      struct reading *r, struct assay_error *error)
+{
+    int code = read_events(o, paths, count, r, error);
+    return code ? code : refuse_strangers(o, paths, count, r->events, error);
+}
+
+static bool is_one_trace(const struct assay__events *a, const struct assay__events *b)
+{
+    return a->source_count && b->source_count && are_parts(&a->sources[0], &b->sources[0]);
 }
 
 /* One timeline into r[0], or two into both; *two says which. */
@@ -98,14 +144,14 @@ static int read_all(const struct assay__invocation *invocation, const struct exp
     const char *const *paths = invocation->arguments;
     size_t count = invocation->argument_count;
     *two = count == 2 && !o->merge;
-    if (!*two) return read_events(o, paths, count, &r[0], error);
-    int code = read_events(o, paths, 1, &r[0], error);
-    if (!code) code = read_events(o, paths + 1, 1, &r[1], error);
-    if (code || !are_parts(r[0].events, r[1].events)) return code;
+    if (!*two) return read_parts(o, paths, count, &r[0], error);
+    int code = read_parts(o, paths, 1, &r[0], error);
+    if (!code) code = read_parts(o, paths + 1, 1, &r[1], error);
+    if (code || !is_one_trace(r[0].events, r[1].events)) return code;
     *two = false;
     free_reading(&r[0]);
     free_reading(&r[1]);
-    return read_events(o, paths, count, &r[0], error);
+    return read_parts(o, paths, count, &r[0], error);
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */
@@ -245,8 +291,9 @@ const struct assay__command assay__command_explain = {
         "Xcode Instruments, …; compressed or not), and explains it: how busy each device was, why "
         "it was idle and what the host did meanwhile, what copies and synchronisations cost, which "
         "kernels take the time, and the one thing that is wrong, with the evidence.\n\nSeveral "
-        "traces, or a folder of them, are the ranks of one job. Two traces that are not are "
-        "compared: what changed, and why. A timeline that was saved with -o FILE.assay can be "
+        "traces, or a folder of them, must be the ranks of one job, and say so. Two traces that "
+        "are not are compared: what changed, and why. A timeline that was saved with -o FILE.assay "
+        "can be "
         "explained again.",
     .examples = "  assay explain trace.json.gz\n"
                 "  assay explain trace.json --full\n"

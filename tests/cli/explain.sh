@@ -69,6 +69,26 @@ expect_equal "$(get 'len(d["devices"])')" 2
 expect_exit 0 "$ASSAY" explain "$launches" "$sync" --merge --json
 expect_equal "$(get 'len(d["trace"]["sources"])')" 2
 
+# unrelated traces are no ranks: three are refused, by name and in a folder, unless the user insists; so are two with one rank or
+# of jobs of different sizes beside a third
+mkdir others
+cp "$launches" others/a.json
+cp "$sync" others/b.json
+cp "$training" others/c.json
+expect_error 2 "--merge" "$ASSAY" explain others/a.json others/b.json others/c.json
+expect_error 2 "others/b.json" "$ASSAY" explain others
+expect_exit 0 "$ASSAY" explain others --merge --json
+expect_equal "$(get 'len(d["trace"]["sources"])')" 3
+expect_error 2 "rank0.json" "$ASSAY" explain ranks/rank0.json ranks/rank1.json ranks/rank0.json
+expect_error 2 "a.json" "$ASSAY" explain ranks/rank0.json ranks/rank1.json others/a.json
+sed 's/"world_size": 4/"world_size": 8/' ranks/rank3.json >larger.json
+expect_error 2 "larger.json" "$ASSAY" explain ranks/rank0.json ranks/rank1.json larger.json
+expect_exit 0 "$ASSAY" explain ranks/rank0.json larger.json --json # two are compared
+expect_equal "$(get '"changes" in d')" True
+expect_exit 0 "$ASSAY" explain others --merge -o merged.assay
+expect_exit 0 "$ASSAY" explain merged.assay --json # what was saved as one is one
+expect_equal "$(get 'len(d["devices"])')" 3
+
 # results as the guide lays them out
 expect_exit 0 "$ASSAY" explain "$sync" --results PROFILING_RESULTS.md
 for line in "# Profiling Results" "## Date: " "### Configuration" "- Device: NVIDIA H200" "### Key Findings" \

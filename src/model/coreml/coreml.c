@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define MANIFEST_LIMIT (1u << 20)
 #define PATH_SIZE 4096
@@ -30,19 +29,14 @@ static bool ends_with(const char *path, const char *ending)
     return length >= tail && memcmp(path + length - tail, ending, tail) == 0;
 }
 
-static bool is_folder(const char *path)
-{
-    struct stat status;
-    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-}
-
 static bool is_coreml(const char *path)
 {
     char manifest[PATH_SIZE];
     if (ends_with(path, ".mlpackage") || ends_with(path, ".mlmodel") ||
         ends_with(path, ".mlmodelc"))
         return true;
-    return is_folder(path) && !assay__path_join(path, "Manifest.json", manifest, sizeof manifest) &&
+    return assay__is_folder(path) &&
+           !assay__path_join(path, "Manifest.json", manifest, sizeof manifest) &&
            assay__file_exists(manifest);
 }
 
@@ -346,7 +340,7 @@ out:
 static int locate(struct assay__coreml *coreml, const char *path, char *file, size_t file_size)
 {
     struct assay__reader *reader = &coreml->reader;
-    bool package = is_folder(path);
+    bool package = assay__is_folder(path);
     char folder[PATH_SIZE], name[PATH_SIZE];
     int code = package ? 0 : assay__path_folder(path, folder, sizeof folder);
     if (code) return assay__reader_refuse(reader, code, "the path is too long");
