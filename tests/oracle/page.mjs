@@ -7,9 +7,11 @@
 //   node page.mjs PLAYWRIGHT AXE CHROMIUM graph RUN.html      the network: opening, keys, selection, address; no box upon another
 //   node page.mjs PLAYWRIGHT AXE CHROMIUM difference DIFF.html
 //   node page.mjs PLAYWRIGHT AXE CHROMIUM stops FILE MOST     tab stops of all tabs together
-//   node page.mjs PLAYWRIGHT AXE CHROMIUM time FILE LIMIT_MS  until it can be used; least of 3; first picture, selection and frames; prints JSON
+//   node page.mjs PLAYWRIGHT AXE CHROMIUM time FILE LIMIT_MS  until it can be used; least of 3; prints JSON
+//   node page.mjs PLAYWRIGHT AXE CHROMIUM floors FILE PICTURE_MS SELECT_MS FRAMES  first picture, selection, frames a second; prints JSON
 //   node page.mjs PLAYWRIGHT AXE CHROMIUM timeline…           see timeline.mjs
 //   node page.mjs PLAYWRIGHT AXE CHROMIUM shot FILE[#HASH] OUT.png WIDTH light|dark [SELECTOR|top]
+//   node page.mjs PLAYWRIGHT AXE CHROMIUM shots FILE OUT      first screens at 1440, 768 and 390 px in both themes: OUT-1440-light.png …
 //
 // PLAYWRIGHT, AXE: the folders of the packages. Every request that is no file of the page's own, every message on the console that is an
 // error and every violation of the page's policy is a failure, in all of them. Status 0, or 1 with the failures.
@@ -618,6 +620,49 @@ async function time(file, limit) {
     check(!(least > limit), `${file} takes ${least.toFixed(0)} ms until it can be used, at most ${limit}`);
 }
 
+// The work of one selection: the key's handler, what it asked to be drawn in the next frame, and the layout; not the wait for that frame, nor its paint.
+const selectOnce = (page) => page.evaluate(() => new Promise((done) => {
+    let from = 0, handled = 0;
+    requestAnimationFrame(() => { from = performance.now(); });
+    const begin = performance.now();
+    document.getElementById('strip-canvas').dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight', bubbles: true, cancelable: true }));
+    handled = performance.now() - begin;
+    requestAnimationFrame(() => { document.body.getBoundingClientRect(); done(handled + performance.now() - from); });
+}));
+// A step in every frame: the table scrolls and the strip is zoomed, in and out again.
+const moveOn = (page) => page.evaluate(() => new Promise((done) => {
+    const strip = document.querySelector('.canvas canvas'), table = document.querySelector('.tall'), at = strip.getBoundingClientRect(), steps = 120, begin = performance.now();
+    let step = 0;
+    const go = () => {
+        if (step++ === steps) { done(1000 * steps / (performance.now() - begin)); return; }
+        strip.dispatchEvent(new WheelEvent('wheel', { deltaY: step <= steps / 2 ? -60 : 60, clientX: at.left + at.width * 0.6, clientY: at.top + 20, bubbles: true, cancelable: true }));
+        table.scrollTop = step <= steps / 2 ? step * 240 : (steps - step) * 240;
+        requestAnimationFrame(go);
+    };
+    requestAnimationFrame(go);
+}));
+const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];
+
+async function floors(file, picture, selection, frames) {
+    const pictures = [], selections = [], rates = [], shown = new Set();
+    for (let i = 0; i < 5; i++) {
+        const page = await open(file);
+        await ready(page);
+        pictures.push(await page.evaluate(() => new Promise((done) => new PerformanceObserver((list) => { const [entry] = list.getEntriesByName('first-contentful-paint'); if (entry) done(entry.startTime); })
+            .observe({ type: 'paint', buffered: true }))));
+        await page.focus('#strip-canvas');
+        for (let k = 0; k < 20; k++) { selections.push(await selectOnce(page)); shown.add(await page.evaluate(() => location.hash)); }
+        rates.push(await moveOn(page));
+        await page.done();
+    }
+    check(shown.size >= 20, `${shown.size} different selections were shown`);
+    const found = { picture_ms: median(pictures), select_ms: median(selections), frames_per_s: median(rates) };
+    console.log(JSON.stringify({ ...found, pictures_ms: pictures, rates }, (key, value) => typeof value === 'number' ? Math.round(10 * value) / 10 : value));
+    check(found.picture_ms <= picture, `${file}: the first picture after ${found.picture_ms.toFixed(0)} ms, at most ${picture}`);
+    check(found.select_ms <= selection, `${file}: a selection takes ${found.select_ms.toFixed(1)} ms, at most ${selection}`);
+    check(found.frames_per_s >= frames, `${file}: ${found.frames_per_s.toFixed(0)} frames a second, at least ${frames}`);
+}
+
 async function shot(file, out, width, colorScheme, selector) {
     const [path, hash] = file.split('#');
     const page = await open(path, { viewport: { width: Number(width), height: 900 }, colorScheme }, hash ? `#${hash}` : '');
@@ -651,7 +696,12 @@ else if (verb === 'graph') await graph(rest[0]);
 else if (verb === 'difference') await difference(rest[0]);
 else if (verb === 'stops') await stops(rest[0], Number(rest[1]));
 else if (verb === 'time') await time(rest[0], Number(rest[1]));
+else if (verb === 'floors') await floors(rest[0], ...rest.slice(1).map(Number));
 else if (verb === 'shot') await shot(...rest);
+else if (verb === 'shots') {
+    for (const width of [1440, 768, 390])
+        for (const theme of ['light', 'dark']) await shot(rest[0], `${rest[1]}-${width}-${theme}.png`, width, theme, 'top');
+}
 else if (/^timeline/.test(verb)) {
     const verbs = await import('./timeline.mjs'), tools = { open, ready, check, equal, note };
     if (verb === 'timeline-time') await verbs.time(tools, rest[0], Number(rest[1]), Number(rest[2]));
@@ -659,5 +709,5 @@ else if (/^timeline/.test(verb)) {
 }
 else note(`unknown: ${verb}`);
 await browser.close();
-if (verb !== 'shot') console.log(`${checks} checks, ${faults.length} failed`);
+if (!verb.startsWith('shot')) console.log(`${checks} checks, ${faults.length} failed`);
 process.exit(faults.length ? 1 : 0);
