@@ -10,6 +10,7 @@
 
 #define BAR 15.0
 #define STEP 22.0
+#define BOLD 1.12 /* how much wider the bold names of the totals are */
 
 struct layout {
     double names, values; /* widths of the columns left and right of the bars */
@@ -30,7 +31,8 @@ static void measure(struct assay__svg *svg, struct layout *l)
     for (size_t row = 0; row < s->count; row++) {
         struct assay__buf safe = {0};
         assay__svg_cut(&safe, assay__figure_category(figure, row), svg->width * 0.4);
-        l->names = fmax(l->names, assay__svg_width(assay__buf_text(&safe)));
+        double width = assay__svg_width(assay__buf_text(&safe)) * (is_total(s, row) ? BOLD : 1);
+        l->names = fmax(l->names, width);
         l->values = fmax(l->values, assay__svg_width(assay__figure_step(figure, row).text));
         assay__buf_free(&safe);
     }

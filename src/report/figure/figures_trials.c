@@ -118,11 +118,11 @@ static const struct {
 } reached[] = {
     {{"compute.rate"},
      {"compute"},
-     {"Operations per second", "operations per second (compute.rate)", "FLOP/s",
+     {"Operations per second", "operations per second", "FLOP/s",
       "Longer is more: the FLOPs of one inference over its median time."}},
     {{"memory.bandwidth"},
      {"memory bandwidth"},
-     {"Bytes per second", "bytes per second (memory.bandwidth)", "B/s",
+     {"Bytes per second", "bytes per second", "B/s",
       "Longer is more: the bytes that the layers move in one inference over its median time."}},
     {{"compute.utilization", "memory.bandwidth_utilization"},
      {"compute", "memory bandwidth"},
