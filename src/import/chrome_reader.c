@@ -193,6 +193,7 @@ static inline enum outcome read_member(const struct tables *tables, bool in_args
                                        const char **at, const char *end,
                                        struct assay__chrome_event *event)
 {
+    /* cppcheck-suppress uninitvar ; only its address is taken: the scanner fills it */
     struct assay__scan_value ignored, *value = slot < 0 ? &ignored : &event->slots[slot];
     if (!in_args && slot == ASSAY__CHROME_ARGS && **at == '{') {
         const char *begin = *at;

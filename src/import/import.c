@@ -60,9 +60,10 @@ static int add_file(struct import *import, const char *path, bool named, struct 
     if (assay__vec_grow((void **)&import->files, &import->file_capacity, import->file_count + 1,
                         sizeof *import->files))
         return assay__no_memory(error);
-    char *copy = strdup(path);
-    if (!copy) return assay__no_memory(error);
-    import->files[import->file_count++] = (struct file){copy, named};
+    struct file *file = &import->files[import->file_count];
+    *file = (struct file){strdup(path), named};
+    if (!file->path) return assay__no_memory(error);
+    import->file_count++;
     if (!stat(path, &about) && about.st_size > 0) import->watch.total += (uint64_t)about.st_size;
     return 0;
 }

@@ -375,8 +375,7 @@ int assay__kineto_finish(struct assay__kineto *kineto, struct assay_error *error
 {
     struct assay__events *events = kineto->events;
     if (kineto->label_count)
-        if (kineto->label_count)
-            qsort(kineto->labels, kineto->label_count, sizeof *kineto->labels, by_label);
+        qsort(kineto->labels, kineto->label_count, sizeof *kineto->labels, by_label);
     int code = settle_devices(kineto);
     if (!code) code = fill_bytes(kineto);
     if (code) return assay_error_set(error, code, "out of memory");

@@ -209,6 +209,7 @@ static const char *name_of(const struct tree *t, size_t node, size_t above)
     for (; node != above && node != ROOT; node = t->nodes[node].parent)
         way[depth++] = node;
     while (depth--) {
+        /* cppcheck-suppress uninitvar ; the first loop filled way[0] to way[depth] */
         const struct assay__block_part *part = &t->nodes[way[depth]].part;
         bool index = assay__block_part_is_index(part->text, part->length);
         if (text.length) assay__buf_putc(&text, index ? '.' : '/');

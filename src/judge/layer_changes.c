@@ -121,7 +121,8 @@ static void judge_operators(struct assay__layer_changes *out, struct assay__aren
 {
     struct assay__diff_values *values[ASSAY__DIFF_MOST], own[ASSAY__DIFF_MOST];
     struct assay__map *places = list_operators(out, arena);
-    for (size_t s = 0; s < out->diff.count && places; s++) {
+    if (!places) return; /* the arena has failed */
+    for (size_t s = 0; s < out->diff.count; s++) {
         values[s] = assay__arena_array(arena, out->operator_count + 1, sizeof *values[s]);
         if (values[s]) add_times(out, s, places, values[s], arena);
     }

@@ -26,6 +26,7 @@ struct loading {
     struct numbers texts, tracks, args;
     uint8_t kinds[256];
     int64_t *columns; /* ASSAY__EVENT_COLUMNS of ASSAY__CHUNK_VALUES */
+    double *values;   /* of a counter: ASSAY__CHUNK_VALUES */
     struct assay_error *error;
     int code;
 };
@@ -298,7 +299,6 @@ static void load_events(struct loading *loading)
 static void load_samples(struct loading *loading, int64_t position, size_t counter)
 {
     uint64_t have = 0;
-    double *values = (double *)(loading->columns + ASSAY__CHUNK_VALUES);
     sqlite3_stmt *rows = prepare(loading, "SELECT chunk,first,count,time_ns,encoding,data FROM"
                                           " trace_counter_chunks WHERE profile=1 AND counter=?"
                                           " ORDER BY chunk");
@@ -306,12 +306,12 @@ static void load_samples(struct loading *loading, int64_t position, size_t count
     for (int64_t chunk = 0; next_row(loading, rows); chunk++) {
         int64_t count = chunk_count(loading, rows, 0, chunk, have);
         if (count <= 0 || !decode(loading, rows, 3, (size_t)count, loading->columns)) continue;
-        if (assay__sql_chunk(rows, 4, (size_t)count, values)) {
+        if (assay__sql_chunk(rows, 4, (size_t)count, loading->values)) {
             damaged(loading, "a counter's values do not decode to their count");
             continue;
         }
         for (int64_t i = 0; i < count; i++)
-            assay__events_sample(loading->events, counter, loading->columns[i], values[i]);
+            assay__events_sample(loading->events, counter, loading->columns[i], loading->values[i]);
         have += (uint64_t)count;
     }
 }
@@ -365,12 +365,14 @@ int assay__events_load(const char *path, struct assay__events **events, struct a
     }
     loading.events = assay__events_new();
     loading.columns = malloc(ASSAY__EVENT_COLUMNS * ASSAY__CHUNK_VALUES * sizeof *loading.columns);
-    if (!loading.events || !loading.columns)
+    loading.values = malloc(ASSAY__CHUNK_VALUES * sizeof *loading.values);
+    if (!loading.events || !loading.columns || !loading.values)
         fail(&loading, ASSAY_ENOMEM, "out of memory");
     else
         load_all(&loading);
     assay__db_close(loading.db);
     free(loading.columns);
+    free(loading.values);
     free(loading.texts.items);
     free(loading.tracks.items);
     free(loading.args.items);

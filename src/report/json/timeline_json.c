@@ -64,7 +64,7 @@ static void put_varint(struct assay__buf *out, uint64_t value)
 
 static uint64_t zigzag(int64_t value)
 {
-    return (uint64_t)value << 1 ^ (uint64_t)(value >> 63);
+    return (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0);
 }
 
 static int64_t units(const struct packer *p, int64_t time_ns)
