@@ -367,8 +367,9 @@ void assay__ceilings_describe(struct assay__arena *arena, const struct assay__ce
         const char *note = from->note;
         if (set->other_share > OTHER_SHARE && from->state != ASSAY_UNAVAILABLE)
             note = assay__arena_text(
-                arena, "%s%sother processes used %.0f %% of the CPU time: it may be too low", note,
-                note[0] ? "; " : "", set->other_share * 100);
+                arena,
+                "%s%sother processes used %.0f %% of the CPU time: the ceiling may be too low",
+                note, note[0] ? "; " : "", set->other_share * 100);
         rows[i] = (struct assay__ceiling_info){.device = device,
                                                .name = from->name,
                                                .value = from->value,

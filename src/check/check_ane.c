@@ -67,7 +67,8 @@ const struct assay__check_rule assay__ane_rules[] = {
     {"data-shape", "A result whose size depends on data", WARNING, SINGLE, OFF, COREMLTOOLS ", FAQ",
      "Give it a fixed size, or move it after the model.", assay__ane_data_shape, false},
     {"dynamic-input", "An input without a fixed shape", ERROR, VENDOR, ON, COREMLTOOLS ", FAQ",
-     "Fix it, or list at most 128 shapes (EnumeratedShapes): with a range of shapes the model does "
+     "Give it a fixed shape, or list at most 128 shapes (EnumeratedShapes): with a range of shapes "
+     "the model does "
      "not run on the engine.",
      assay__ane_dynamic_inputs, true},
     {"extent", "An axis that is too long", WARNING, SINGLE, OFF, ANE_GUIDE,

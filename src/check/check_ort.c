@@ -75,7 +75,7 @@ static const struct assay__check_rule plain_rules[] = {
      "Express it with ONNX operators, or load its library into the engine.", custom_domain, false},
     {"dynamic-input", "An input without a fixed shape", ASSAY__CHECK_NOTE, ASSAY__BASIS_GRAPH,
      ASSAY__PLACE_ON, "the model's inputs",
-     "Fix it: providers that compile the graph recompile it for every new shape.",
+     "Give it a fixed shape: providers that compile the graph recompile it for every new shape.",
      assay__ane_dynamic_inputs, true},
     {.id = NULL},
 };

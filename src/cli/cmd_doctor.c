@@ -132,7 +132,7 @@ static void check_cpus(const struct assay__patient *p, struct assay__diagnosis *
 {
     int threads = p->machine.threads, cores = p->machine.cores;
     if (*p->allowed)
-        ASSAY__GOOD(d, "this process may use CPU %s", p->allowed);
+        ASSAY__GOOD(d, "this process may run on CPU %s", p->allowed);
     else
         ASSAY__UNKNOWN(d, "it is unknown which CPUs this process may use");
     if (cores > 0 && threads > cores)
@@ -166,7 +166,7 @@ static void check_clock(const struct assay__patient *p, struct assay__diagnosis 
     bool slow = read_ns > 200;
     assay__diagnose(d, slow ? ASSAY__HEALTH_WARNING : ASSAY__HEALTH_GOOD,
                     slow ? "the clock is slow (a system call?)" : NULL,
-                    "a clock read costs %.0f ns, the smallest step is %.0f ns", read_ns, step_ns);
+                    "a clock read costs %.0f ns; the smallest step is %.0f ns", read_ns, step_ns);
     if (slow && strcmp(p->machine.architecture, "x86_64") == 0)
         assay__buf_puts(&d->advice,
                         ": echo tsc | sudo tee "

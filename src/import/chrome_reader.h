@@ -94,8 +94,8 @@ static inline const struct assay__scan_value *assay__chrome_get(
     return event->present >> slot & 1 ? &event->slots[slot] : NULL;
 }
 
-/** The next member of an object: *at is behind its "{" or behind the member before. False at the
- *  end of the object, or where it is broken. The object is complete in memory, with its "}". */
+/** The next member of an object: *at is just past its "{" or past the previous member. False at the
+ *  end of the object, or where it is malformed. The whole object is in memory, with its "}". */
 bool assay__scan_member(const char **at, const char *end, struct assay__scan_value *key,
                         struct assay__scan_value *value);
 /** value (NULL: unknown) times 10^scale, rounded to an integer without passing through a double:

@@ -1,7 +1,7 @@
 /* json_scan.h - the inner loops of reading JSON text in a window: white space, strings, numbers and
- * values that are not wanted. The text [at, end) is followed by ASSAY__SCAN_PADDING bytes 0xff,
- * which are no character of JSON: loops over single bytes stop there, loops over vectors may read
- * them. Each function returns where it stopped, and `end` (or beyond) where the text ran out.
+ * values to skip. The text [at, end) is followed by ASSAY__SCAN_PADDING bytes 0xff, which never
+ * occur in JSON: loops over single bytes stop there, loops over vectors may read them. Each
+ * function returns where it stopped, and `end` (or beyond) where the text ran out.
  *
  * Lenient where writers of traces are sloppy: any control character is white space; any other bare
  * word (NaN, -inf, True) is a value. */

@@ -15,7 +15,7 @@
 #include "base/arena.h"
 #include "profile/trial_values.h"
 
-#define ASSAY__REQUIRE_LOW 0.8          /* floors: advice below; limits: a warning above */
+#define ASSAY__REQUIRE_LOW 0.8          /* floor: advice below it; limit: a warning above it */
 #define ASSAY__REQUIRE_FILE_BYTES 65536 /* a table file is not longer */
 #define ASSAY__REQUIRE_NAME_BYTES 64    /* nor is its name */
 

@@ -103,7 +103,7 @@ static void test_bytes_alone(void)
     cost_node(model, "", "NonZero x[10] -> c", "");
     cost_node(model, "", "Relu x -> d", "");
     struct assay__inspect *doc = inspect(model);
-    has(doc, "0 parameters, 10 FLOP per inference, 100 % of them in 1 Relu.\n");
+    has(doc, "0 parameters, 10 FLOP per inference, 100 % of them in 1 Relu node.\n");
     has(doc, "1 of 2 nodes has no known bytes");
     has(doc, "=10 FLOP");
     char *all = rendered(doc, "markdown", NULL);

@@ -110,7 +110,7 @@ struct assay__session {
     int64_t output_dims[2];
     struct assay__host_tensor *tensors; /* the output, then the states */
 
-    /* feedback: a state times state_times plus state_plus is the next one */
+    /* feedback: the next state is the last × state_times + state_plus */
     double state_times, state_plus;
     double *first_states; /* by feedback: number of the input that it begins with */
     size_t feedback_count;

@@ -8,7 +8,7 @@
 
 #include <pthread.h>
 
-/* the last gaps between changes that are remembered */
+/* how many of the latest gaps between changes are kept */
 #define SAMPLER_GAPS 64
 
 struct assay__track {

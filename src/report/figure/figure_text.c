@@ -447,7 +447,7 @@ static void put_left_out(struct assay__page *page, const struct assay__figure *f
     size_t more = figure->series[0].count - assay__text_letters(figure);
     if (more)
         assay__page_print(page, ASSAY__STYLE_DIM, "  ",
-                          "%zu more layer%s not drawn, each loses less time than these.", more,
+                          "%zu more layer%s not drawn; each loses less time than these.", more,
                           more == 1 ? " is" : "s are");
 }
 

@@ -269,7 +269,7 @@ static int add_busy(struct maker *m, uint32_t group, const struct assay__idle_de
 
 /* --- tracks ----------------------------------------------------------------------------------- */
 
-/* What has no process is neither a thread nor work. */
+/* A thread counts as one only if its process is known. */
 static enum assay__drawn_kind kind_of(const struct assay__track *track)
 {
     if (track->kind == ASSAY__TRACK_STREAM) return ASSAY__DRAWN_STREAM;

@@ -47,7 +47,8 @@ static void add_alerts(struct assay__doc *doc, const struct assay__inspect *insp
         assay__doc_warn(doc, "The wiring in the metadata is ignored: %s", inspect->ncp_fault);
 }
 
-/* "25.6 M parameters, 8.22 GFLOP per inference, 99.5 % of them in 53 Conv." and what is left out.
+/* "25.6 M parameters, 8.22 GFLOP per inference, 99.5 % of them in 53 Conv nodes." and what is left
+ * out.
  */
 static void add_answer(struct assay__doc *doc, const struct assay__inspect *inspect)
 {
@@ -62,13 +63,14 @@ static void add_answer(struct assay__doc *doc, const struct assay__inspect *insp
                           assay__scaled(a->flops, "FLOP").text);
     else
         assay__buf_puts(&text, "FLOPs unknown");
-    if (a->flops > 0 && a->op_count && a->ops[0].flops > 0) { /* ", 99.2 % of them in 26 Conv" */
-        const struct assay__op_total *top = &a->ops[0];       /* the operator with the most */
+    if (a->flops > 0 && a->op_count && a->ops[0].flops > 0) {
+        const struct assay__op_total *top = &a->ops[0]; /* ", 99.2 % of them in 26 Conv nodes" */
         /* bodies that run several times are in both */
         double share = fmin(top->flops / a->flops, 1);
         assay__buf_printf(&text, ", %.*f %% of %s in %zu ", share < 0.9995 ? 1 : 0, share * 100,
                           a->unknown_flops ? "that" : "them", top->count - top->skipped);
         assay__inspect_op(&text, top->domain, top->op);
+        assay__buf_puts(&text, top->count - top->skipped == 1 ? " node" : " nodes");
     }
     if (isfinite(a->live.peak_bytes))
         assay__buf_printf(&text, "; activations peak at %s",

@@ -81,12 +81,12 @@ const char *assay__finding_state(const struct assay__finding *finding);
 
 /* --- the rows of a sweep and of a tuning (point_list.c) --------------------------------------- */
 
-/** The columns, with one for each axis inserted after columns[label], the row's name for programs.
- *  People do not see those of settings that all trials share … */
+/** The columns, with one column per axis inserted after columns[label], which names the row in CSV.
+ *  An axis with the same value in every trial is hidden from people … */
 const struct assay__column *assay__point_columns(struct assay__doc *doc,
                                                  const struct assay__column *columns, size_t *count,
                                                  size_t label, const struct assay__axes *axes);
-/** … which are a fact of their own. */
+/** … and stated once, as a fact. */
 void assay__point_common(struct assay__doc *doc, const struct assay__axes *axes);
 
 struct assay__fault {

@@ -80,7 +80,7 @@ static void add_derived(struct assay__doc *doc, const struct assay__trial *trial
         assay__add_sentences(doc, "Opportunities", "upper bounds", &review->opportunities,
                              SIZE_MAX);
     if (to_change.count) assay__add_sentences(doc, "To try", NULL, &to_change, SIZE_MAX);
-    assay__doc_note(doc, "Derived from this run, nothing was tried%s%s%s.", hint ? ": " : "",
+    assay__doc_note(doc, "Derived from this run; nothing was tried%s%s%s.", hint ? ": " : "",
                     hint ? hint : "", hint ? " measures what changes would gain" : "");
 }
 

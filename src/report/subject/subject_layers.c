@@ -221,7 +221,7 @@ static void add_method(struct assay__doc *doc, const struct assay__layers *layer
 {
     assay__doc_fact(doc, "method cost");
     if (isfinite(layers->slowdown))
-        assay__doc_item_text(doc, "the instrumented run took %.2f × the plain one",
+        assay__doc_item_text(doc, "the instrumented run took %.2f × as long as the plain one",
                              layers->slowdown);
     if (isfinite(layers->scale_factor))
         assay__doc_item_text(doc, "layer times scaled by %.4f", layers->scale_factor);

@@ -170,8 +170,8 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     struct assay__buf bounds = {0};
     print_bounds(&bounds, r);
     assay__doc_plain(doc,
-                     "Of the time in layers %s. At their roofs the layers would take %s instead of "
-                     "%s (%.0f %%).",
+                     "Of the time in layers, %s. At their roofs the layers would take %s instead "
+                     "of %s (%.0f %%).",
                      assay__doc_take(doc, &bounds), assay__scaled(r->least_ns / 1e9, "s").text,
                      assay__scaled(r->least_of_ns / 1e9, "s").text,
                      r->least_ns / r->least_of_ns * 100);
