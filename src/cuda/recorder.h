@@ -8,7 +8,7 @@
  *   convert.c   CUPTI's records into ours
  *   marks.c     a bounded queue of what program threads record themselves: NVTX, calls by callback
  *   nvtx.c      NVTX ranges
- *   writer.c    the thread that empties both queues into blocks, and controls the recording
+ *   recorder_thread.c  the thread that empties both queues into blocks, and controls the recording
  *   block.c     blocks, strings, the file
  *
  * Threads: the program's threads only take a buffer, hand one over, or append a mark: each under
@@ -97,7 +97,7 @@ void convert_buffer(const struct full_buffer *buffer);
 void convert_handed(const unsigned char *data, size_t bytes);
 void convert_forget(void);
 
-/* --- writer.c --------------------------------------------------------------------------------- */
+/* --- recorder_thread.c ------------------------------------------------------------------------ */
 
 int writer_open(const struct assay__cuda_trace_options *options);
 void writer_close(void);

@@ -337,7 +337,7 @@ static const char *compare_top(const struct choice *c, const struct assay__compa
     *found = ratio;
     *better = is_better(c, &ratio);
     if (!isfinite(ratio.ratio))
-        return assay__arena_text(c->arena, "%s, %s; no interval, so nothing is claimed: %s",
+        return assay__arena_text(c->arena, "%s, %s; no interval, so nothing is claimed (%s)",
                                  name_row(c, first), name_row(c, second), reason);
     if (*better) {
         if (c->goal != ASSAY__FOR_THROUGHPUT && first->batch > 0 && second->batch > 0 &&

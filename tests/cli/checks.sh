@@ -5,7 +5,7 @@ mkdir -p src/base src/model src/run src/cli src/platform include/assay examples 
 echo '#include "base/arena.h"' >src/model/good.c
 echo '#include <assay/assay.h>' >>src/model/good.c
 echo '#ifdef __linux__' >src/platform/linux_x.c
-printf '/* never sprintf( */ const char *x = "strcpy(a, b) \\" exit(1)";\nsnprintf(b, 1, "");\n' >src/base/good.c
+printf '/* never sprintf( */ const char *x = "strcpy(a, b) \\" exit(1)";\nsnprintf(b, 1, "");\n' >src/base/fine.c
 expect_exit 0 "$ROOT/scripts/check-layers" .
 expect_exit 0 "$ROOT/scripts/check-banned" .
 for include in run/worker/loop.h cli/main.h nowhere/x.h ../run/loop.h; do
@@ -17,6 +17,11 @@ rm src/model/bad.c
 echo '#include "base/arena.h"' >include/assay/bad.h
 expect_exit 1 "$ROOT/scripts/check-layers" .
 rm include/assay/bad.h
+touch src/platform/good.c # a name that src/model has already
+expect_exit 1 "$ROOT/scripts/check-layers" .
+expect_has out "src/model/good.c"
+expect_has out "src/platform/good.c"
+rm src/platform/good.c
 for line in 'x = sprintf(b, "%d", 1);' 'strcpy(a, b);' 'x = atoi("1");' 'exit(1);' 'printf("x");' 'abort();' \
     'fputs("x", stderr);' '#ifdef __APPLE__' '/* a */ strcat(a, b); /* b */'; do
     echo "$line" >src/base/bad.c

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { LONG_REASON = 80 }; /* characters; shorter ones are repeated */
+
 static const char *const families[][2] = {
     {"latency", "breakdown"}, {"throughput", "throughput"}, {"timing", "timing"},
     {"memory", "memory"},     {"compute", "compute"},       {"overhead", "measuring"},
@@ -88,9 +90,24 @@ static const struct assay__column columns[] = {
     {.key = "unit"},
     {"state", .title = "state"},
     {"source", "source", .priority = 1},
-    {"note", "formula, remark or reason", .flags = ASSAY__COLUMN_PROSE},
+    {.key = "note"},
     {.key = "label"},
+    {.title = "formula, remark or reason", .flags = ASSAY__COLUMN_PROSE},
 };
+
+/* The metric before it in the list that is unavailable for the same reason: people read the reason
+ * once. */
+static const struct assay_metric *same_reason(const struct assay_metrics *metrics, size_t index)
+{
+    const struct assay_metric *metric = assay_metrics_at(metrics, index);
+    if (metric->state != ASSAY_UNAVAILABLE || strlen(metric->note) < LONG_REASON) return NULL;
+    for (size_t i = 0; i < index; i++) {
+        const struct assay_metric *before = assay_metrics_at(metrics, i);
+        if (before->state == ASSAY_UNAVAILABLE && strcmp(before->note, metric->note) == 0)
+            return before;
+    }
+    return NULL;
+}
 
 static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
@@ -112,8 +129,11 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     for (size_t i = 0; i < assay_metrics_count(trial->metrics); i++) {
         assay__table_row(t, 0, NULL);
         assay__table_number(t, trial->id, ASSAY_MEASURED);
-        assay__table_metric_row(t, assay_metrics_at(trial->metrics, i));
+        const struct assay_metric *metric = assay_metrics_at(trial->metrics, i),
+                                  *same = same_reason(trial->metrics, i);
+        assay__table_metric_row(t, metric);
         assay__table_text(t, trial->label); /* "" of a single run */
+        assay__table_text(t, same ? assay__doc_printf(doc, "see %s", same->name) : metric->note);
     }
     assay__doc_end(doc);
     assay__doc_end(doc);

@@ -1,6 +1,6 @@
-/* writer.c - the thread that writes: it sleeps until a buffer is full, a mark queue is half full, a
- * signal came, or the flush period is over. Everything that needs CUPTI's locks for long (flushing)
- * happens here, not on the program's threads. */
+/* recorder_thread.c - the thread that writes: it sleeps until a buffer is full, a mark queue is
+ * half full, a signal came, or the flush period is over. Everything that needs CUPTI's locks for
+ * long (flushing) happens here, not on the program's threads. */
 #include "cuda/recorder.h"
 
 #include <errno.h>
