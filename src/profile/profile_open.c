@@ -236,8 +236,9 @@ static int open_db(const char *path, bool is_foreign, struct assay__db **out,
                    struct assay_error *error)
 {
     *out = NULL;
-    if (!path || !path[0])
-        return assay_error_set(error, ASSAY_EINVAL, "the profile's file name is empty");
+    if (!path || !path[0]) /* "" as a file that is not there: every reader ends in the same way */
+        return assay_error_set(error, path ? ASSAY_ENOTFOUND : ASSAY_EINVAL,
+                               "the profile's file name is empty");
     struct assay__db *db = calloc(1, sizeof *db);
     if (!db) return assay_error_set(error, ASSAY_ENOMEM, "%s: out of memory", path);
     db->is_foreign = is_foreign;

@@ -46,3 +46,10 @@ expect_lines out 0
 expect_has err "no rows"
 expect_exit 2 "$ASSAY" query p.assay 'SELECT 1' --json --csv
 expect_exit 2 "$ASSAY" query p.assay 'SELECT 1' --format html --csv
+# what cannot be read ends as it does for every other command
+mkdir folder
+for input in folder '' nowhere.assay /dev/null; do
+    expect_exit 3 "$ASSAY" query "$input"
+    expect_exit 3 "$ASSAY" query "$input" 'SELECT 1'
+    expect_exit 3 "$ASSAY" report "$input"
+done
