@@ -16,7 +16,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-enum { DISK_BYTES = 256 << 10, MAGIC_BYTES = 4 };
+enum { DISK_BYTES = 256 << 10, MAGIC_BYTES = 4, ZSTD_HEAD_BYTES = 3 /* of a block */ };
 enum packing { PLAIN, GZIP, ZSTD };
 
 struct assay__import_stream {
@@ -35,6 +35,8 @@ struct assay__import_stream {
     uint64_t in, out, given;
     z_stream zlib;
     ZSTD_DStream *zstd;
+    size_t zstd_wants; /* bytes up to the end of its part and the next head; 0: a new frame */
+    bool zstd_is_full; /* it could not give out all it has */
     char complaint[160];
 };
 
@@ -74,12 +76,20 @@ static int read_disk(struct assay__import_stream *stream, char *to, size_t room,
     return 0;
 }
 
-/* Compressed bytes are at hand, or the file has ended. */
-static int fill_disk(struct assay__import_stream *stream, struct assay_error *error)
+/* `least` compressed bytes are at hand, or as many as there is room for, or the file has ended. */
+static int fill_disk(struct assay__import_stream *stream, size_t least, struct assay_error *error)
 {
-    if (stream->disk_at < stream->disk_size || stream->disk_end) return 0;
-    stream->disk_at = stream->disk_size = 0;
-    return read_disk(stream, stream->disk, DISK_BYTES, &stream->disk_size, error);
+    int code = 0;
+    if (least > DISK_BYTES) least = DISK_BYTES;
+    while (!code && stream->disk_size - stream->disk_at < least && !stream->disk_end) {
+        size_t at_hand = stream->disk_size - stream->disk_at, got = 0;
+        memmove(stream->disk, stream->disk + stream->disk_at, at_hand);
+        stream->disk_at = 0;
+        stream->disk_size = at_hand;
+        code = read_disk(stream, stream->disk + at_hand, DISK_BYTES - at_hand, &got, error);
+        stream->disk_size += got;
+    }
+    return code;
 }
 
 /* --- decompression ---------------------------------------------------------------------------- */
@@ -111,13 +121,28 @@ static size_t step_gzip(struct assay__import_stream *stream, char *to, size_t ro
     return room - zlib->avail_out;
 }
 
+/* How many bytes zstd is to have at once. Where it finds damage it drops what it has made in the
+ * same call: it is given one whole part at a time (a head, a block), and nothing while it still has
+ * to give out, so that all before the damage is kept, in whatever pieces the file is read. */
+static size_t zstd_part(const struct assay__import_stream *stream)
+{
+    size_t part = stream->zstd_wants;
+    if (stream->zstd_is_full) return 0;
+    if (part > ZSTD_HEAD_BYTES) part -= ZSTD_HEAD_BYTES;
+    return part ? part : 1;
+}
+
 static size_t step_zstd(struct assay__import_stream *stream, char *to, size_t room)
 {
-    ZSTD_inBuffer in = {stream->disk, stream->disk_size, stream->disk_at};
+    size_t part = zstd_part(stream), at_hand = stream->disk_size - stream->disk_at;
+    if (part > at_hand) part = at_hand;
+    ZSTD_inBuffer in = {stream->disk, stream->disk_at + part, stream->disk_at};
     ZSTD_outBuffer out = {to, room, 0};
     size_t code = ZSTD_decompressStream(stream->zstd, &out, &in);
     stream->disk_at = in.pos;
     stream->unit_done = code == 0;
+    stream->zstd_wants = code;
+    stream->zstd_is_full = out.pos == room;
     if (ZSTD_isError(code)) {
         snprintf(stream->complaint, sizeof stream->complaint, "zstd: %s", ZSTD_getErrorName(code));
         stream->ended = true;
@@ -127,9 +152,10 @@ static size_t step_zstd(struct assay__import_stream *stream, char *to, size_t ro
 
 static bool expands_too_far(const struct assay__import_stream *stream)
 {
+    uint64_t used = stream->in - (stream->disk_size - stream->disk_at);
     if (stream->out > ASSAY__IMPORT_EXPANSION_MOST) return true;
     return stream->out > ASSAY__IMPORT_EXPANSION_FREE &&
-           stream->out / ASSAY__IMPORT_EXPANSION_RATIO > stream->in;
+           stream->out / ASSAY__IMPORT_EXPANSION_RATIO > used;
 }
 
 /* A gzip file may be padded with zeros, or followed by what is no gzip: then it has ended. */
@@ -144,7 +170,8 @@ static int unpack(struct assay__import_stream *stream, char *to, size_t room, si
 {
     *size = 0;
     while (!*size && !stream->ended) {
-        int code = fill_disk(stream, error);
+        size_t part = stream->packing == ZSTD ? zstd_part(stream) : 1;
+        int code = fill_disk(stream, part ? part : 1, error);
         if (code) return code;
         bool nothing = stream->disk_at == stream->disk_size;
         if (stream->unit_done && (nothing || !more_members(stream))) {

@@ -152,6 +152,63 @@ static void test_cut_and_damaged(void)
     free(text);
 }
 
+/* The bytes that come out of `in` read in pieces, and whether there is a complaint. */
+static struct bytes read_pieces(struct bytes in, size_t piece, bool *complains)
+{
+    struct assay__import_stream *stream;
+    struct bytes out = {.data = malloc(1 << 20)};
+    size_t got = 1;
+    CHECK(out.data != NULL);
+    CHECK_INT(assay__import_open_bytes(in.data, in.size, piece, &stream, NULL), 0);
+    for (; got; out.size += got)
+        CHECK_INT(assay__import_read_into(stream, (char *)out.data + out.size, (1 << 20) - out.size,
+                                          &got, NULL),
+                  0);
+    *complains = assay__import_complaint(stream) != NULL;
+    assay__import_close(stream);
+    return out;
+}
+
+static void check_pieces(struct bytes in)
+{
+    static const size_t pieces[] = {1, 2, 3, 7, 31, 4096};
+    bool complains, whole_complains;
+    struct bytes whole = read_pieces(in, 0, &whole_complains);
+    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+        struct bytes out = read_pieces(in, pieces[i], &complains);
+        CHECK_INT(out.size, whole.size);
+        CHECK(!memcmp(out.data, whole.data, out.size));
+        CHECK_INT(complains, whole_complains);
+        free(out.data);
+    }
+    free(whole.data);
+}
+
+/* Damage at any place gives the same however the file comes: as from a slow pipe, or at once. */
+static void test_damaged_in_pieces(void)
+{
+    size_t size;
+    char *text = sample_text(400, &size);
+    struct bytes packed[] = {gzipped(text, size), zstandard(text, size)};
+    for (size_t i = 0; i < 2; i++) {
+        check_pieces(packed[i]);
+        for (size_t at = 4; at < packed[i].size; at += 1 + at / 16) {
+            packed[i].data[at] ^= 0x41;
+            check_pieces(packed[i]);
+            packed[i].data[at] ^= 0x41;
+        }
+        free(packed[i].data);
+    }
+    free(text);
+}
+
+/* A raw block holds more than its frame says (9 bytes): found when the block is decoded. */
+static void test_zstd_raw_block_in_pieces(void)
+{
+    static unsigned char frame[6 + 3 + 200] = {0x28, 0xb5, 0x2f, 0xfd, 0x20, 9, 0x41, 0x06, 0};
+    check_pieces((struct bytes){frame, sizeof frame});
+}
+
 /* 80 MB of zeros in 80 KB; more than 64 MB out of 400 times the bytes in is refused. */
 static void test_bomb(void)
 {
@@ -291,6 +348,8 @@ int main(int argc, char **argv)
         {"plain_and_compressed", test_plain_and_compressed},
         {"several_members", test_several_members},
         {"cut_and_damaged", test_cut_and_damaged},
+        {"damaged_in_pieces", test_damaged_in_pieces},
+        {"zstd_raw_block_in_pieces", test_zstd_raw_block_in_pieces},
         {"bomb", test_bomb},
         {"cut_trace", test_cut_trace},
         {"progress_and_stopping", test_progress_and_stopping},
