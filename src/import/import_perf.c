@@ -47,6 +47,7 @@ struct reader {
     struct frame frames[MOST_FRAMES];
     size_t frame_count;
     uint64_t heads;
+    bool in_long_line; /* the rest of a line that is too long is passed over */
     bool failed; /* out of memory */
 };
 
@@ -282,6 +283,16 @@ static void take_line(struct reader *reader, const char *line, size_t length)
     }
 }
 
+/* A whole line, the last one, or a part of one that is too long. */
+static void take_part(struct reader *reader, const char *line, size_t length, bool is_end)
+{
+    if (length > MOST_LINE && !reader->in_long_line)
+        skip_line(reader, "a line of more than 1 MiB");
+    else if (!reader->in_long_line)
+        take_line(reader, line, length);
+    reader->in_long_line = !is_end && (length > MOST_LINE || reader->in_long_line);
+}
+
 static void read_lines(struct reader *reader)
 {
     struct assay__import_window *window = &reader->window;
@@ -289,13 +300,13 @@ static void read_lines(struct reader *reader)
         size_t left = assay__import_window_left(window);
         const char *line = left ? assay__import_window_at(window) : "";
         const char *end = left ? memchr(line, '\n', left) : NULL;
-        if (!end && left <= MOST_LINE && assay__import_window_more(window)) continue;
-        if (!left && !end) return;
+        if (!end && left <= MOST_LINE && !window->at_end) {
+            assay__import_window_more(window); /* moves the line, also where nothing comes */
+            continue;
+        }
+        if (!left) return;
         size_t length = end ? (size_t)(end - line) : left;
-        if (length > MOST_LINE)
-            skip_line(reader, "a line of more than 1 MiB");
-        else
-            take_line(reader, line, length);
+        take_part(reader, line, length, end != NULL);
         assay__import_window_use(window, end ? length + 1 : length);
     }
 }

@@ -2,6 +2,7 @@
  * that its options give a line, context switches, and broken text. */
 #include "import_case.h"
 
+#include "import/import_stream.h"
 #include "import/perf_line.h"
 
 static const char *symbol_of(const char *line)
@@ -171,12 +172,43 @@ static void test_long_lines(void)
     free(text);
 }
 
+/* A last line without its end is read, and a line that is too long counts once, in any pieces. */
+static void check_pieces(const char *text, size_t size, size_t count, uint64_t skipped)
+{
+    static const size_t pieces[] = {0, 1, 5, 31, 4093};
+    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+        struct assay__events *e = NULL;
+        if (size > 1 << 20 && pieces[i] && pieces[i] < 4093) continue; /* slow */
+        CHECK_INT(assay__import_bytes(text, size, pieces[i], NULL, &e, NULL), 0);
+        CHECK_INT(e->count, count);
+        CHECK_INT(e->sources[0].skipped, skipped);
+        CHECK_STR(assay__event_name(e, count - 1), "last");
+        assay__events_free(e);
+    }
+}
+
+static void test_pieces(void)
+{
+    static const char text[] = "a 1 1.000000: cycles: \n\t 1 f (/x)\n\n"
+                               "a 1 2.000000: cycles: \n\t 1 last (/x)";
+    check_pieces(text, sizeof text - 1, 2, 0);
+    size_t size = (3 << 20) + sizeof text;
+    char *large = malloc(size);
+    CHECK(large);
+    memset(large, 'x', size);
+    memcpy(large, "a 1 1.000000: cycles: \n\t 1 ", 27);
+    large[size - sizeof text] = '\n';
+    memcpy(large + size - sizeof text + 1, text, sizeof text - 1);
+    check_pieces(large, size, 3, 1);
+    free(large);
+}
+
 int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
         {"frames", test_frames},         {"heads", test_heads},       {"real", test_real},
         {"forms", test_forms},           {"switches", test_switches}, {"broken", test_broken},
-        {"long_lines", test_long_lines},
+        {"long_lines", test_long_lines}, {"pieces", test_pieces},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }
