@@ -105,7 +105,7 @@ static void read_threads(struct assay__nsys *nsys)
 {
     struct assay__nsys_rows rows;
     int64_t global, name;
-    assay__nsys_rows_begin(&rows, nsys->sqlite, "ThreadNames",
+    assay__nsys_rows_begin(&rows, nsys->db, "ThreadNames",
                            (const char *const[]){"globalTid", "nameId", "priority", NULL});
     while (!nsys->failed && assay__nsys_rows_next(&rows))
         if (assay__nsys_integer(&rows, 0, &global) && assay__nsys_integer(&rows, 1, &name))
@@ -122,7 +122,7 @@ static void read_names(struct assay__nsys *nsys, struct assay__nsys_labels *labe
 {
     struct assay__nsys_rows rows;
     int64_t number;
-    assay__nsys_rows_begin(&rows, nsys->sqlite, table, (const char *const[]){key, name, NULL});
+    assay__nsys_rows_begin(&rows, nsys->db, table, (const char *const[]){key, name, NULL});
     while (!nsys->failed && assay__nsys_rows_next(&rows))
         if (assay__nsys_integer(&rows, 0, &number))
             label_add(
@@ -138,7 +138,7 @@ static void read_start(struct assay__nsys *nsys)
 {
     struct assay__nsys_rows rows;
     int64_t start_ns;
-    assay__nsys_rows_begin(&rows, nsys->sqlite, "TARGET_INFO_SESSION_START_TIME",
+    assay__nsys_rows_begin(&rows, nsys->db, "TARGET_INFO_SESSION_START_TIME",
                            (const char *const[]){"utcEpochNs", NULL});
     nsys->source->clock = ASSAY__IMPORT_CLOCK_OWN;
     if (assay__nsys_rows_next(&rows) && assay__nsys_integer(&rows, 0, &start_ns)) {
@@ -152,7 +152,7 @@ static void read_producer(struct assay__nsys *nsys)
 {
     struct assay__nsys_rows rows;
     char text[160] = "Nsight Systems";
-    assay__nsys_rows_begin(&rows, nsys->sqlite, "META_DATA_EXPORT",
+    assay__nsys_rows_begin(&rows, nsys->db, "META_DATA_EXPORT",
                            (const char *const[]){"name", "value", NULL});
     while (assay__nsys_rows_next(&rows)) {
         const char *name = assay__nsys_text(&rows, 0), *value = assay__nsys_text(&rows, 1);
@@ -187,7 +187,7 @@ static void nsys_free(struct assay__nsys *nsys)
 
 static int read_database(struct assay__nsys *nsys, struct assay_error *error)
 {
-    sqlite3_prepare_v2(nsys->sqlite, "SELECT value FROM main.StringIds WHERE id = ?1", -1,
+    sqlite3_prepare_v2(nsys->db->sqlite, "SELECT value FROM main.StringIds WHERE id = ?1", -1,
                        &nsys->string, NULL);
     read_start(nsys);
     read_producer(nsys);
@@ -214,7 +214,7 @@ static int read_export(struct assay__import_stream *stream, struct assay__events
                                "%s: a SQLite file must be decompressed to be read", source->path);
     int code = assay__db_open_foreign(path, &db, error);
     if (code) return code;
-    nsys.sqlite = db->sqlite;
+    nsys.db = db;
     nsys.string_limit = db->bytes; /* an honest file has no more texts */
     source->truncated = db->is_truncated;
     if (db->is_truncated) assay__nsys_complain(&nsys, "the file is shorter than it says");

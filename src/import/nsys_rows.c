@@ -4,6 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* What a row takes at least: its place in the page (2 bytes), its length and its number. */
+#define LEAST_ROW_BYTES 4
+
 static void find_columns(struct assay__nsys_rows *rows, const char *const *wanted)
 {
     int count = sqlite3_column_count(rows->statement);
@@ -16,11 +19,13 @@ static void find_columns(struct assay__nsys_rows *rows, const char *const *wante
         }
 }
 
-void assay__nsys_rows_begin(struct assay__nsys_rows *rows, sqlite3 *sqlite, const char *table,
-                            const char *const *wanted)
+void assay__nsys_rows_begin(struct assay__nsys_rows *rows, const struct assay__db *db,
+                            const char *table, const char *const *wanted)
 {
     char sql[128];
-    *rows = (struct assay__nsys_rows){.sqlite = sqlite, .code = SQLITE_DONE};
+    sqlite3 *sqlite = db->sqlite;
+    *rows = (struct assay__nsys_rows){
+        .sqlite = sqlite, .most = db->bytes / LEAST_ROW_BYTES, .code = SQLITE_DONE};
     snprintf(sql, sizeof sql, "SELECT * FROM main.\"%s\"", table); /* our own names */
     if (sqlite3_prepare_v2(sqlite, sql, -1, &rows->statement, NULL) != SQLITE_OK) {
         if (sqlite3_errcode(sqlite) != SQLITE_ERROR) rows->code = sqlite3_errcode(sqlite);
@@ -34,6 +39,7 @@ bool assay__nsys_rows_next(struct assay__nsys_rows *rows)
 {
     if (!rows->statement) return false;
     rows->code = sqlite3_step(rows->statement);
+    if (rows->code == SQLITE_ROW && !rows->most--) rows->code = SQLITE_FULL;
     return rows->code == SQLITE_ROW;
 }
 

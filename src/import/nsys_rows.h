@@ -12,12 +12,14 @@ struct assay__nsys_rows {
     sqlite3 *sqlite;
     sqlite3_stmt *statement;          /* NULL: there is no such table */
     int columns[ASSAY__NSYS_COLUMNS]; /* where the wanted ones are; -1: nowhere */
-    int code;                         /* SQLite's, of the last step */
+    uint64_t most;                    /* rows that are still possible in a file of its size */
+    int code;                         /* SQLite's, of the last step; SQLITE_FULL: too many rows */
 };
 
-/** Begins with all rows of a table; `wanted`: names of columns, NULL at the end. */
-void assay__nsys_rows_begin(struct assay__nsys_rows *rows, sqlite3 *sqlite, const char *table,
-                            const char *const *wanted);
+/** Begins with all rows of a table; `wanted`: names of columns, NULL at the end. In a crafted file
+ *  one page can stand for many rows: no more are read than fit into the file's bytes. */
+void assay__nsys_rows_begin(struct assay__nsys_rows *rows, const struct assay__db *db,
+                            const char *table, const char *const *wanted);
 /** False at the end, or where the file is damaged: then `code` is not SQLITE_DONE. */
 bool assay__nsys_rows_next(struct assay__nsys_rows *rows);
 void assay__nsys_rows_end(struct assay__nsys_rows *rows);

@@ -19,7 +19,7 @@ struct assay__nsys_labels {
 struct assay__nsys {
     struct assay__events *events;
     struct assay__trace_source *source;
-    sqlite3 *sqlite;
+    const struct assay__db *db;
     sqlite3_stmt *string; /* the text of an id */
     uint32_t *strings;    /* by id: 1 + number of the text; 0: not asked for yet */
     size_t string_capacity;

@@ -310,13 +310,15 @@ void assay__nsys_read_tables(struct assay__nsys *nsys)
 {
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
         struct assay__nsys_rows rows;
-        assay__nsys_rows_begin(&rows, nsys->sqlite, tables[i].name, tables[i].columns);
+        assay__nsys_rows_begin(&rows, nsys->db, tables[i].name, tables[i].columns);
         nsys->tables += rows.statement != NULL;
         while (!nsys->failed && assay__nsys_rows_next(&rows))
             add_row(nsys, &tables[i], &rows);
         if (rows.code != SQLITE_DONE && rows.code != SQLITE_ROW) {
             nsys->source->truncated = true;
-            assay__nsys_complain(nsys, "%s: %s", tables[i].name, sqlite3_errmsg(nsys->sqlite));
+            assay__nsys_complain(nsys, "%s: %s", tables[i].name,
+                                 rows.code == SQLITE_FULL ? "more rows than the file has room for"
+                                                          : sqlite3_errmsg(nsys->db->sqlite));
         }
         assay__nsys_rows_end(&rows);
     }

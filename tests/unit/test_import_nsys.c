@@ -187,6 +187,17 @@ static void test_hostile(void)
     CHECK_HAS(import_error.message, "computed");
 }
 
+/* Inner pages that name one page again and again: no more rows are read than the file can hold. */
+static void test_repeated_pages(void)
+{
+    struct assay__events *e = import_file(ASSAY_TEST_ROOT
+                                          "/tests/fuzz/corpus/import_nsys/rows_from_one_page");
+    CHECK(e);
+    CHECK(e->sources[0].truncated);
+    CHECK(e->count + e->sources[0].skipped <= 19456);
+    assay__events_free(e);
+}
+
 static void test_damaged(void)
 {
     char *data = malloc(1 << 20);
@@ -212,10 +223,15 @@ static void test_damaged(void)
 int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
-        {"device", test_device},   {"host", test_host},
-        {"real", test_real},       {"real_launches", test_real_launches},
-        {"values", test_values},   {"strings", test_strings},
-        {"hostile", test_hostile}, {"damaged", test_damaged},
+        {"device", test_device},
+        {"host", test_host},
+        {"real", test_real},
+        {"real_launches", test_real_launches},
+        {"values", test_values},
+        {"strings", test_strings},
+        {"hostile", test_hostile},
+        {"damaged", test_damaged},
+        {"repeated_pages", test_repeated_pages},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }
