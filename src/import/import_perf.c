@@ -48,7 +48,7 @@ struct reader {
     size_t frame_count;
     uint64_t heads;
     bool in_long_line; /* the rest of a line that is too long is passed over */
-    bool failed; /* out of memory */
+    bool failed;       /* out of memory */
 };
 
 static void skip_line(struct reader *reader, const char *reason)
