@@ -23,6 +23,7 @@ struct walk {
     const char *open_list; /* "</dl>\n" of facts that are not ended yet; NULL */
     bool stopped;          /* it has its tab stop */
     const char *piece;     /* opens each part of a table in the section that is open; NULL: none */
+    struct assay__buf regions; /* names of tables and sections so far: "\nname\n\nname\n" */
     /* of the section that is open: its pictures stand beside the rest */
     bool paired;
     struct assay__buf pictures, rest;
@@ -208,14 +209,36 @@ static void put_numeric(struct walk *w, const struct view *v)
     }
 }
 
+/* False: another region has that name. */
+static bool take_name(struct walk *w, const char *name)
+{
+    struct assay__buf line = {0};
+    assay__buf_printf(&line, "\n%s\n", name);
+    bool free = !strstr(assay__buf_text(&w->regions), assay__buf_text(&line));
+    if (free) assay__buf_puts(&w->regions, assay__buf_text(&line));
+    assay__buf_drop(&line, w->body);
+    return free;
+}
+
+/* Regions have names of their own: one that is called as another says that it is a table, and which. */
+static void put_region(struct walk *w, const char *caption)
+{
+    struct assay__buf name = {0};
+    assay__buf_puts(&name, caption);
+    for (unsigned i = 1; !name.failed && !take_name(w, assay__buf_text(&name)); i++) {
+        assay__buf_free(&name);
+        assay__buf_printf(&name, i > 1 ? "%s, table %u" : "%s, table", caption, i);
+    }
+    put(w, "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"",
+        assay__buf_text(&name), "\">\n<table");
+    assay__buf_drop(&name, w->body);
+}
+
 static void put_head(struct walk *w, const struct view *v)
 {
     const struct assay__table *table = v->table;
     const char *caption = table->caption ? table->caption : "";
-    /* Regions have names of their own: one that is called as its section says what it is. */
-    bool same = strcmp(caption, w->page.heading ? w->page.heading : "") == 0;
-    put(w, "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"", caption,
-        same ? ", table\">\n<table" : "\">\n<table");
+    put_region(w, caption);
     if (table->id) assay__buf_printf(w->body, " id=\"%s%s\"", table->prefix, table->id);
     if (table->name) assay__buf_printf(w->body, " data-table=\"%s\"", table->name);
     assay__buf_printf(w->body, " class=\"%s",
@@ -231,7 +254,8 @@ static void put_head(struct walk *w, const struct view *v)
         if (column->unit) assay__buf_puts(w->body, " class=\"n\"");
         if (column->key) put(w, " data-key=\"", column->key, "\"");
         if (column->flags & ASSAY__COLUMN_BAR) /* it speaks for itself */
-            put(w, "><span class=\"hidden\">", column->title, "</span></th>");
+            put(w, "><span class=\"hidden\">", *column->title ? column->title : "bar",
+                "</span></th>");
         else if (*column->title)
             put(w, v->columns[c].derived ? "><i>=</i>" : ">", column->title, "</th>");
         else
@@ -438,6 +462,7 @@ static void begin_section(struct walk *w, const struct assay__heading *h)
     w->page.heading = h->title;
     w->piece = NULL;
     if (!w->depth && *id) {
+        take_name(w, h->title);
         assay__buf_printf(w->body, "<section id=\"%s\" aria-labelledby=\"h-%s\"%s>\n", id, id,
                           h->flags & ASSAY__SECTION_DECK   ? " class=\"deck\""
                           : h->flags & ASSAY__SECTION_HALF ? " class=\"half\""
@@ -603,6 +628,7 @@ int assay__walk_html(const struct assay__doc *doc, const struct assay_report_opt
         assay__html_data(&data, doc->attachments[i].id, doc->attachments[i].json.data,
                          doc->attachments[i].json.length);
     assay__html_document(&w.page, doc, &header, &data, out);
+    assay__buf_drop(&w.regions, out);
     assay__buf_free(&header);
     assay__buf_free(&data);
     return 0;
