@@ -13,6 +13,7 @@ import ctypes
 import json
 import statistics
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -62,12 +63,17 @@ class Api(ctypes.Structure):
                 ("close", ctypes.CFUNCTYPE(None))]
 
 
-def count_types(seen, data, size):
-    text, at = ctypes.string_at(data, size), 0
-    while at < size:
-        kind, length = int.from_bytes(text[at:at + 2], "little"), int.from_bytes(text[at + 4:at + 8], "little")
-        seen[TYPES.get(kind, kind)] = seen.get(TYPES.get(kind, kind), 0) + 1
-        at += length
+def count_types(path):
+    """Records of a file by type."""
+    data, seen, at = path.read_bytes(), {}, 16
+    while at < len(data):
+        end = at + 16 + int.from_bytes(data[at + 4:at + 8], "little")
+        at += 16
+        while at < end:
+            kind = TYPES.get(int.from_bytes(data[at:at + 2], "little"), "?")
+            seen[kind] = seen.get(kind, 0) + 1
+            at += int.from_bytes(data[at + 4:at + 8], "little")
+    return seen
 
 
 def timed(net, data, steps):
@@ -77,14 +83,10 @@ def timed(net, data, steps):
     return time.perf_counter() - begin
 
 
-def measure(api, kinds, net, data, options):
+def measure(api, kinds, net, data, options, folder):
     why = ctypes.create_string_buffer(512)
-    ratios, seen = [], {}
-    chosen = Options(size=ctypes.sizeof(Options), file=options.file.encode() if options.file else None,
-                     kinds=kinds, paused=True)
-    sink = SINK(lambda _, records, size: count_types(seen, records, size))
-    if not options.file:
-        chosen.sink = sink
+    ratios = []
+    chosen = Options(size=ctypes.sizeof(Options), file=f"{folder}/{kinds}".encode(), kinds=kinds, paused=True)
     if api.open(chosen, why, 512):
         return {"failed": why.value.decode()}
     for _ in range(options.rounds):
@@ -99,6 +101,7 @@ def measure(api, kinds, net, data, options):
     counts = Counts()
     api.counts(counts)
     api.close()
+    seen = count_types(next(Path(folder).glob(f"{kinds}.*.cutrace")))
     return {"ratio": round(statistics.median(ratios), 4), "min": round(min(ratios), 4),
             "max": round(max(ratios), 4), "kernels": counts.kernels / options.rounds,
             "records": counts.records / options.rounds, "dropped": counts.dropped_by_cupti,
@@ -110,7 +113,6 @@ def main():
     parser.add_argument("library")
     parser.add_argument("--rounds", type=int, default=8)
     parser.add_argument("--steps", type=int, default=30)
-    parser.add_argument("--file", help="write to FILE.PID.cutrace, as a traced program does; default: only count")
     options = parser.parse_args()
     library = ctypes.CDLL(options.library)
     library.assay_cuda_trace.restype = ctypes.POINTER(Api)
@@ -118,8 +120,9 @@ def main():
     net = encoder.model()
     data = torch.randn(1, 64, 256, dtype=torch.half, device="cuda")
     encoder.steps(net, data, 20)
-    for name, kinds in SETS.items():
-        print(json.dumps({"kinds": name, **measure(api, kinds, net, data, options)}), flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, kinds in SETS.items():
+            print(json.dumps({"kinds": name, **measure(api, kinds, net, data, options, folder)}), flush=True)
 
 
 if __name__ == "__main__":
