@@ -148,10 +148,9 @@ enum assay__cuda_kinds {
     ASSAY__CUDA_KERNELS = 1,
     ASSAY__CUDA_COPIES = 2, /* and memsets */
     ASSAY__CUDA_SYNCS = 4,
-    ASSAY__CUDA_CALLS = 8,           /* runtime calls that explain something, by activity records */
-    ASSAY__CUDA_CALLS_CALLBACK = 16, /* the same, by callbacks */
-    ASSAY__CUDA_CALLS_ALL = 32,      /* every call of the runtime and the driver */
-    ASSAY__CUDA_EXTERNAL_IDS = 64    /* push and pop; they come only with CALLS_ALL */
+    ASSAY__CUDA_CALLS = 8,        /* runtime calls that explain something */
+    ASSAY__CUDA_CALLS_ALL = 32,   /* every call of the runtime and the driver */
+    ASSAY__CUDA_EXTERNAL_IDS = 64 /* push and pop; they come only with CALLS_ALL */
 };
 
 struct assay__cuda_trace_options {

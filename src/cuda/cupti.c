@@ -81,9 +81,9 @@ int cupti_open(char *why, size_t room)
         return -1;
     }
     void *symbol;
-#define LOAD(optional, name, parameters)                                                     \
+#define LOAD(name, parameters)                                                     \
     symbol = dlsym(opened.handle, "cupti" #name);                                            \
-    if (!symbol && !(optional)) {                                                            \
+    if (!symbol) {                                                            \
         snprintf(why, room, "this CUPTI has no cupti" #name ": CUDA 12 or later is needed"); \
         return -1;                                                                           \
     }                                                                                        \
@@ -162,20 +162,9 @@ static bool selects(uint32_t domain, uint32_t cbid)
     return cupti_call_matters(name);
 }
 
-static int select_by_activity(uint8_t enable)
-{
-    size_t selected = 0;
-    if (!cuda_cupti.ActivityEnableRuntimeApi || !cuda_cupti.ActivityEnableDriverApi) return -1;
-    for (uint32_t id = 1; id < MOST_CALL_IDS; id++) {
-        if (selects(CUPTI_DOMAIN_RUNTIME, id))
-            selected += cuda_cupti.ActivityEnableRuntimeApi(id, enable) == CUPTI_OK;
-        if (selects(CUPTI_DOMAIN_DRIVER, id))
-            selected += cuda_cupti.ActivityEnableDriverApi(id, enable) == CUPTI_OK;
-    }
-    return selected ? 0 : -1;
-}
-
-static int select_by_callback(uint32_t enable)
+/* By callbacks: CUPTI 13.0 takes a selection of single calls for its activity records
+ * (cuptiActivityEnableRuntimeApi), and gives no record of any of them. */
+static void select_calls(uint32_t enable)
 {
     size_t selected = 0;
     for (uint32_t id = 1; id < MOST_CALL_IDS; id++)
@@ -183,7 +172,6 @@ static int select_by_callback(uint32_t enable)
             if (selects(domain, id))
                 selected += cuda_cupti.EnableCallback(enable, subscriber, domain, id) == CUPTI_OK;
     calls_by_callback = enable && selected;
-    return selected ? 0 : -1;
 }
 
 /* The driver's part of a call of the runtime has the same correlation: the outer one is kept. */
@@ -255,10 +243,7 @@ int cupti_kinds_enable(unsigned kinds, char *why, size_t room)
         cupti_kinds_disable(kinds);
         return -1;
     }
-    if (kinds & ASSAY__CUDA_CALLS_ALL) return 0;
-    /* CUDA before 12.8 cannot select single calls by activity: callbacks can. */
-    if (kinds & ASSAY__CUDA_CALLS && !select_by_activity(1)) return 0;
-    if (kinds & (ASSAY__CUDA_CALLS | ASSAY__CUDA_CALLS_CALLBACK)) select_by_callback(1);
+    if (kinds & ASSAY__CUDA_CALLS && !(kinds & ASSAY__CUDA_CALLS_ALL)) select_calls(1);
     return 0;
 }
 
@@ -266,9 +251,5 @@ void cupti_kinds_disable(unsigned kinds)
 {
     for (size_t i = 0; i < KINDS; i++)
         if (kinds & kinds_of[i].bit) cuda_cupti.ActivityDisable(kinds_of[i].kind);
-    if (kinds & ASSAY__CUDA_CALLS_ALL) return;
-    if (calls_by_callback)
-        select_by_callback(0);
-    else if (kinds & ASSAY__CUDA_CALLS)
-        select_by_activity(0);
+    if (calls_by_callback) select_calls(0);
 }

@@ -118,30 +118,28 @@ typedef void cupti_complete_fn(void *context, uint32_t stream, uint8_t *buffer, 
                                size_t valid);
 typedef void cupti_callback_fn(void *data, uint32_t domain, uint32_t cbid, const void *info);
 
-/* X(optional, result, name, parameters): members of struct cupti, symbols "cupti" + name */
+/* X(name, parameters): members of struct cupti, symbols "cupti" + name */
 #define CUPTI_FUNCTIONS(X)                                                                  \
-    X(0, ActivityRegisterCallbacks, (cupti_request_fn *, cupti_complete_fn *))              \
-    X(0, ActivityEnable, (uint32_t kind))                                                   \
-    X(0, ActivityDisable, (uint32_t kind))                                                  \
-    X(0, ActivityFlushAll, (uint32_t flag))                                                 \
-    X(0, ActivityGetNextRecord, (uint8_t * buffer, size_t valid, void **record))            \
-    X(0, ActivityGetNumDroppedRecords, (void *context, uint32_t stream, size_t *dropped))   \
-    X(0, GetTimestamp, (uint64_t * time_ns))                                                \
-    X(0, GetVersion, (uint32_t * version))                                                  \
-    X(0, GetResultString, (int result, const char **text))                                  \
-    X(0, GetCallbackName, (uint32_t domain, uint32_t cbid, const char **name))              \
-    X(0, Subscribe, (void **subscriber, cupti_callback_fn *, void *data))                   \
-    X(0, Unsubscribe, (void *subscriber))                                                   \
-    X(0, EnableCallback, (uint32_t enable, void *subscriber, uint32_t domain, uint32_t id)) \
-    X(0, SetThreadIdType, (uint32_t type))                                                  \
-    X(0, ActivityPushExternalCorrelationId, (uint32_t kind, uint64_t id))                   \
-    X(0, ActivityPopExternalCorrelationId, (uint32_t kind, uint64_t * last))                \
-    X(1, ActivityEnableRuntimeApi, (uint32_t cbid, uint8_t enable))                         \
-    X(1, ActivityEnableDriverApi, (uint32_t cbid, uint8_t enable))
+    X(ActivityRegisterCallbacks, (cupti_request_fn *, cupti_complete_fn *))              \
+    X(ActivityEnable, (uint32_t kind))                                                   \
+    X(ActivityDisable, (uint32_t kind))                                                  \
+    X(ActivityFlushAll, (uint32_t flag))                                                 \
+    X(ActivityGetNextRecord, (uint8_t * buffer, size_t valid, void **record))            \
+    X(ActivityGetNumDroppedRecords, (void *context, uint32_t stream, size_t *dropped))   \
+    X(GetTimestamp, (uint64_t * time_ns))                                                \
+    X(GetVersion, (uint32_t * version))                                                  \
+    X(GetResultString, (int result, const char **text))                                  \
+    X(GetCallbackName, (uint32_t domain, uint32_t cbid, const char **name))              \
+    X(Subscribe, (void **subscriber, cupti_callback_fn *, void *data))                   \
+    X(Unsubscribe, (void *subscriber))                                                   \
+    X(EnableCallback, (uint32_t enable, void *subscriber, uint32_t domain, uint32_t id)) \
+    X(SetThreadIdType, (uint32_t type))                                                  \
+    X(ActivityPushExternalCorrelationId, (uint32_t kind, uint64_t id))                   \
+    X(ActivityPopExternalCorrelationId, (uint32_t kind, uint64_t * last))
 
 struct cupti {
     void *handle;
-#define CUPTI_MEMBER(optional, name, parameters) int(*name) parameters;
+#define CUPTI_MEMBER(name, parameters) int(*name) parameters;
     CUPTI_FUNCTIONS(CUPTI_MEMBER)
 #undef CUPTI_MEMBER
 };

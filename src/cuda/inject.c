@@ -2,7 +2,7 @@
  * first uses it. Nothing here may print, fail the program or keep it from leaving: what went wrong
  * is written into the trace.
  *
- *   ASSAY_CUDA_TRACE=kinds=47,delay_ms=1000,duration_ms=500,signal=12,nvtx=step,file=/tmp/run/p
+ *   ASSAY_CUDA_TRACE=kinds=15,delay_ms=1000,duration_ms=500,signal=12,nvtx=step,file=/tmp/run/p
  *
  * "file" comes last: its value may have commas. A comma in the name of an NVTX range is "%2C", a
  * per cent sign "%25". */

@@ -13,6 +13,7 @@
     X(perf)                 \
     X(powermetrics)         \
     X(perfetto)             \
+    X(cupti)                \
     X(ort)
 
 #define ASSAY__IMPORTER_DECLARE(name) extern const struct assay__importer assay__importer_##name;
