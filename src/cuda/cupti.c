@@ -81,9 +81,9 @@ int cupti_open(char *why, size_t room)
         return -1;
     }
     void *symbol;
-#define LOAD(name, parameters)                                                     \
+#define LOAD(name, parameters)                                                               \
     symbol = dlsym(opened.handle, "cupti" #name);                                            \
-    if (!symbol) {                                                            \
+    if (!symbol) {                                                                           \
         snprintf(why, room, "this CUPTI has no cupti" #name ": CUDA 12 or later is needed"); \
         return -1;                                                                           \
     }                                                                                        \

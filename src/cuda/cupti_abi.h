@@ -119,7 +119,7 @@ typedef void cupti_complete_fn(void *context, uint32_t stream, uint8_t *buffer, 
 typedef void cupti_callback_fn(void *data, uint32_t domain, uint32_t cbid, const void *info);
 
 /* X(name, parameters): members of struct cupti, symbols "cupti" + name */
-#define CUPTI_FUNCTIONS(X)                                                                  \
+#define CUPTI_FUNCTIONS(X)                                                               \
     X(ActivityRegisterCallbacks, (cupti_request_fn *, cupti_complete_fn *))              \
     X(ActivityEnable, (uint32_t kind))                                                   \
     X(ActivityDisable, (uint32_t kind))                                                  \

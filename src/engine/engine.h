@@ -96,6 +96,8 @@ struct assay__layer_options {
     double budget_s;   /* soft limit of wall time; 0: 2 s below 1 ms per run, else 10 s */
     double latency_ns; /* the unprofiled median of this launch, to validate passes */
     const struct assay__layer_counters *counters; /* NULL: none are wanted */
+    /* what another process with the same session options can use again is kept here; NULL: none */
+    const char *keep;
 };
 
 /* --- devices ---------------------------------------------------------------------------------- */
@@ -235,9 +237,10 @@ int assay__assignment_options_read(const struct assay__assignment_options *given
 int assay__session_options_read(const struct assay__session_options *given,
                                 struct assay__session_options *own, struct assay_error *error);
 
-/** The counters that a caller requests from layers(); NULL: none, or its (older) struct has no
- *  member for them. */
+/** The counters that a caller requests from layers(), and the folder it has for what can be used
+ *  again; NULL: none, or its (older) struct has no member for them. */
 const struct assay__layer_counters *assay__layer_counters(
     const struct assay__layer_options *options);
+const char *assay__layer_keep(const struct assay__layer_options *options);
 
 #endif

@@ -68,3 +68,9 @@ const struct assay__layer_counters *assay__layer_counters(
                                                                           : NULL;
     return counters && counters->count > 0 ? counters : NULL;
 }
+
+const char *assay__layer_keep(const struct assay__layer_options *options)
+{
+    size_t needs = offsetof(struct assay__layer_options, keep) + sizeof options->keep;
+    return options->size >= needs ? options->keep : NULL;
+}

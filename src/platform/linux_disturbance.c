@@ -151,26 +151,71 @@ static void read_temperature(struct assay__disturbance *reading)
     reading->temperature_c = (double)hottest / 1000;
 }
 
-/* proc(5), schedstat: time on a CPU, time waiting for one, slices. */
-bool assay__process_waited_ns(int64_t pid, uint64_t *waited_ns)
+typedef void thread_fn(const char *text, void *context);
+
+/* Calls `each` with the text of a file of every thread of a process. */
+static void each_thread(int64_t pid, const char *file, thread_fn *each, void *context)
 {
     char path[64];
-    bool known = false;
     snprintf(path, sizeof path, "/proc/%lld/task", (long long)pid);
     DIR *tasks = assay__fs_replaced() ? NULL : opendir(path);
-    *waited_ns = 0;
     for (const struct dirent *task; tasks && (task = readdir(tasks));) {
-        char text[128];
-        unsigned long long ran, waited;
-        if (task->d_name[0] == '.' ||
-            assay__fs_read(text, sizeof text, "%s/%s/schedstat", path, task->d_name) <= 0 ||
-            sscanf(text, "%llu %llu", &ran, &waited) != 2)
-            continue;
-        *waited_ns += waited;
-        known = true;
+        char text[512];
+        if (task->d_name[0] != '.' &&
+            assay__fs_read(text, sizeof text, "%s/%s/%s", path, task->d_name, file) > 0)
+            each(text, context);
     }
     if (tasks) closedir(tasks);
-    return known;
+}
+
+struct waited {
+    uint64_t ns;
+    bool known;
+};
+
+/* proc(5), schedstat: time on a CPU, time waiting for one, slices. */
+static void add_waited(const char *text, void *context)
+{
+    struct waited *sum = context;
+    unsigned long long ran, waited;
+    if (sscanf(text, "%llu %llu", &ran, &waited) != 2) return;
+    sum->ns += waited;
+    sum->known = true;
+}
+
+bool assay__process_waited_ns(int64_t pid, uint64_t *waited_ns)
+{
+    struct waited sum = {0};
+    each_thread(pid, "schedstat", add_waited, &sum);
+    *waited_ns = sum.ns;
+    return sum.known;
+}
+
+struct cpu_set {
+    int *cpus;
+    size_t count, most;
+};
+
+/* proc(5), stat: field 39, "processor"; field 3 is the first after the name, which may contain
+ * anything. */
+static void add_cpu(const char *text, void *context)
+{
+    struct cpu_set *set = context;
+    const char *at = strrchr(text, ')');
+    for (int field = 2; at && field < 39; field++)
+        at = strchr(at + 1, ' ');
+    int cpu;
+    if (!at || sscanf(at, "%d", &cpu) != 1) return;
+    for (size_t i = 0; i < set->count; i++)
+        if (set->cpus[i] == cpu) return;
+    if (cpu >= 0 && set->count < set->most) set->cpus[set->count++] = cpu;
+}
+
+size_t assay__process_cpus(int64_t pid, int *cpus, size_t most)
+{
+    struct cpu_set set = {.cpus = cpus, .most = most};
+    each_thread(pid, "stat", add_cpu, &set);
+    return set.count;
 }
 
 void assay__disturbance_read(struct assay__disturbance *reading)

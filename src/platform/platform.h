@@ -137,6 +137,9 @@ void assay__disturbance_read(struct assay__disturbance *reading);
 /** How long the threads of a process have waited for a CPU that others were using, in ns, summed.
  * False: this system does not report it. */
 bool assay__process_waited_ns(int64_t pid, uint64_t *waited_ns);
+/** The CPUs on which the threads of a process ran last, without repeats, at most `most`. 0: this
+ * system does not report it. */
+size_t assay__process_cpus(int64_t pid, int *cpus, size_t most);
 
 #define ASSAY__CGROUP_PATH 1024
 /** Finds the control group (version 2) of a process, from the texts of its /proc/PID/cgroup and

@@ -8,11 +8,10 @@
 #define LAUNCHES_LEAST 5u /* the minimum for an interval between launches */
 /* then fewer than planned suffice, if the interval is narrow enough; else … */
 #define PATIENCE_S 4.0
-#define LAUNCHES_MOST 15u /* … there are more: so many, … */
-#define UNTIL_S 24.0      /* … until this long after the start */
-#define LAYERS_MOST 3u    /* launches with layers, while none was as fast as the median launch */
-#define LAYERS_UNTIL_S 40.0
-#define FAILED_MOST 2u /* counted from the first: the next would fail too */
+#define LAUNCHES_MOST 20u /* … there are more, with layers: so many, … */
+#define UNTIL_S 40.0      /* … until this long after the start */
+#define LAYERS_MOST 6u    /* launches with layers for the layers' sake alone */
+#define FAILED_MOST 2u    /* counted from the first: the next would fail too */
 
 /* Unless something else was requested, several short launches say more than one long launch: one
  * process cannot show how much processes differ. */
@@ -28,33 +27,40 @@ static double spent_s(const struct assay__arm *arm)
     return (double)(assay__now_ns() - arm->start_ns) * 1e-9;
 }
 
-/* Whether there are too few launches so far to tell how much launches differ. */
-static bool wants_launch(const struct assay__arm *arm)
+/* Whether the median over the launches is known well enough; `wanted`: to that precision. */
+static bool is_known(const struct assay__arm *arm, double wanted)
 {
     double p50_ns, half_width;
-    size_t count = arm->outcome_count;
-    if (assay__arm_interrupted(arm)) return false;
-    assay__outcomes_so_far(arm->outcomes, count, &p50_ns, &half_width);
-    if (count >= FAILED_MOST && !isfinite(p50_ns)) return false;
-    if (count < LAUNCHES_LEAST) return true;
-    if (count < ASSAY__BRIEF_LAUNCHES && spent_s(arm) < PATIENCE_S) return true;
-    return !(half_width <= ASSAY__LAUNCHES_AIM) && count < LAUNCHES_MOST && spent_s(arm) < UNTIL_S;
+    assay__outcomes_so_far(arm->outcomes, arm->outcome_count, &p50_ns, &half_width);
+    return half_width <= wanted;
 }
 
-/* Short launches without layers, so that there is a first number soon; then one with layers, and
- * more while none of them was as fast as the median launch. */
+/* Whether there are too few launches without layers, which take longer, for a first interval. */
+static bool wants_first(const struct assay__arm *arm)
+{
+    size_t count = arm->outcome_count;
+    if (count >= FAILED_MOST && !isfinite(assay__outcomes_p50(arm->outcomes, count))) return false;
+    return count < LAUNCHES_LEAST || (count < ASSAY__BRIEF_LAUNCHES && spent_s(arm) < PATIENCE_S);
+}
+
+/* Short launches without layers, so that there is a first number soon; then one with layers. There
+ * are more while launches differ, or while the layers do not add up to the median over the launches
+ * because those that timed them were not as fast as it. */
 static int launch_briefly(struct assay__arm *arm, struct assay_error *error)
 {
     int code = 0;
     arm->without_layers = true;
-    while (code == 0 && wants_launch(arm))
+    while (!code && !assay__arm_interrupted(arm) && wants_first(arm))
         code = assay__arm_launch(arm, error);
-    arm->without_layers = false;
-    bool layers = arm->options.measuring.layers != ASSAY_LAYERS_OFF &&
-                  isfinite(assay__outcomes_p50(arm->outcomes, arm->outcome_count));
-    for (size_t i = 0; layers && i < LAYERS_MOST && code == 0; i++) {
-        if (i && (assay__arm_layers_fit(arm) || spent_s(arm) > LAYERS_UNTIL_S)) break;
-        if (assay__arm_interrupted(arm)) break;
+    if (!isfinite(assay__outcomes_p50(arm->outcomes, arm->outcome_count))) return code;
+    arm->without_layers = arm->options.measuring.layers == ASSAY_LAYERS_OFF;
+    for (size_t i = 0; !code && !assay__arm_interrupted(arm); i++) {
+        bool known = is_known(arm, ASSAY__LAUNCHES_AIM);
+        bool timed = arm->without_layers || i >= LAYERS_MOST ||
+                     (i > 0 && assay__arm_layers_fit(arm));
+        bool enough = arm->outcome_count >= LAUNCHES_MOST || spent_s(arm) > UNTIL_S;
+        if (known && timed) break;
+        if (enough && (i > 0 || arm->without_layers)) break;
         code = assay__arm_launch(arm, error);
     }
     return code ? code : assay__arm_count_launches(arm, error);

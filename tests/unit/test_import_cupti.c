@@ -123,8 +123,7 @@ static void write_whole(void)
     PUT(ASSAY__CUDA_DEVICE, assay__cuda_device, .memory_bytes = 1 << 20, .name = 5);
     call(BASE + 20000, BASE + 23000, 6, 12, false);
     PUT(ASSAY__CUDA_COPY, assay__cuda_copy, .start_ns = BASE + 21000, .end_ns = BASE + 22500,
-        .bytes = 4096, .correlation = 12, .context = 1, .stream = 7, .kind = 1, .from = 1,
-        .to = 3);
+        .bytes = 4096, .correlation = 12, .context = 1, .stream = 7, .kind = 1, .from = 1, .to = 3);
     PUT(ASSAY__CUDA_MEMSET, assay__cuda_memset, .start_ns = BASE + 24000, .end_ns = BASE + 24100,
         .bytes = 512, .correlation = 13, .context = 1, .stream = 8);
     PUT(99, assay__cuda_state, .time_ns = 1); /* of a later version */
@@ -267,8 +266,8 @@ static void test_other_clock(void)
 {
     begin_file();
     begin_block();
-    PUT(ASSAY__CUDA_PROCESS, assay__cuda_process, .unix_ns = (int64_t)BASE,
-        .cupti_ns = 5000000000, .pid = PID);
+    PUT(ASSAY__CUDA_PROCESS, assay__cuda_process, .unix_ns = (int64_t)BASE, .cupti_ns = 5000000000,
+        .pid = PID);
     string(1, "sgemm");
     kernel(5000001000, 5000003000, 1, 1);
     left();
@@ -286,9 +285,9 @@ static void test_impossible(void)
     process();
     string(1, "sgemm");
     kernel(BASE + 1000, BASE + 2000, 1, 1);
-    kernel(BASE + 3000, BASE + 4000, 900, 2); /* a name that was never told */
+    kernel(BASE + 3000, BASE + 4000, 900, 2);              /* a name that was never told */
     PUT(ASSAY__CUDA_COPY, assay__cuda_record, .flags = 0); /* too short */
-    memcpy(bytes + used, &head, sizeof head); /* shorter than its own head */
+    memcpy(bytes + used, &head, sizeof head);              /* shorter than its own head */
     used += sizeof head;
     end_block();
     struct assay__events *events = imported();
@@ -307,9 +306,9 @@ static void test_impossible(void)
 int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
-        {"whole", test_whole},     {"torn", test_torn},
-        {"damaged", test_damaged}, {"dropped", test_dropped},
-        {"failure", test_failure}, {"other_clock", test_other_clock},
+        {"whole", test_whole},           {"torn", test_torn},
+        {"damaged", test_damaged},       {"dropped", test_dropped},
+        {"failure", test_failure},       {"other_clock", test_other_clock},
         {"impossible", test_impossible},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);

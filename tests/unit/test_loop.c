@@ -199,14 +199,14 @@ static void test_goal_brief(void)
     CHECK_NEAR(plan.seconds, 0.08, 1e-12);
     taken.windows = 5;
     CHECK_INT(assay__goal_next(&brief, &taken, &plan), ASSAY__GOAL_STOP);
-    /* beside others' work: until the median is known well enough, or for 2 s */
-    struct assay__summary summary = {.samples = 20, .half_width = 0.03};
+    /* beside others' work: until the median is known well enough, or for 1 s */
+    struct assay__summary summary = {.samples = 20, .half_width = 0.04};
     taken.disturbed = true;
     CHECK_INT(assay__goal_next(&brief, &taken, &plan), ASSAY__GOAL_JUDGE);
     taken.summary = &summary;
     CHECK_INT(assay__goal_next(&brief, &taken, &plan), ASSAY__GOAL_WINDOW);
     CHECK_NEAR(plan.seconds, 0.08, 1e-12);
-    summary.half_width = 0.02;
+    summary.half_width = 0.03;
     CHECK_INT(assay__goal_next(&brief, &taken, &plan), ASSAY__GOAL_STOP);
     summary.half_width = NAN;
     CHECK_INT(assay__goal_next(&brief, &taken, &plan), ASSAY__GOAL_WINDOW);

@@ -36,7 +36,7 @@ static void test_not_a_profile(void)
     CHECK_HAS(error.message, "missing: No such file or directory");
     CHECK_INT(open_code(folder, &error), ASSAY_EIO);
     CHECK_HAS(error.message, "is a folder");
-    CHECK_INT(open_code("", &error), ASSAY_EINVAL);
+    CHECK_INT(open_code("", &error), ASSAY_ENOTFOUND);
     CHECK(!exists(in_folder("missing")));
 }
 

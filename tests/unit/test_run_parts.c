@@ -4,6 +4,9 @@
 #include "run/run_options.h"
 #include "run/trial/trial.h"
 
+#include <math.h>
+#include <unistd.h>
+
 #include <assay/assay.h>
 
 static struct assay_profile *run(struct assay__run_options wish, int expected)
@@ -193,12 +196,95 @@ static void test_loaded_launches(void)
     CHECK_INT(assay__trial_used(&input, used), 7);
 }
 
+/* The fixed loop beside the windows tells which launches saw a slower machine. */
+static void test_slow_launches(void)
+{
+    static const double second_cpu[] = {8.3, 8.0, 13.0, 8.1, 10.7, 8.0, 8.2};
+    struct assay__outcome outcomes[7];
+    const struct assay__outcome *used[7];
+    for (size_t i = 0; i < 7; i++) {
+        assay__outcome_init(&outcomes[i]);
+        outcomes[i].total = 100;
+        outcomes[i].summary.p50 = 1000.0 * (double)(i + 1); /* does not decide */
+        outcomes[i].speed.loop_ns[0] = 9;
+        outcomes[i].speed.loop_ns[1] = second_cpu[i];
+        outcomes[i].exit_known = outcomes[i].before.cpu_known = outcomes[i].after.cpu_known = true;
+        outcomes[i].after.cpu_idle_s = 1;
+    }
+    struct assay__speed best = assay__outcomes_speed(outcomes, 7);
+    CHECK_NEAR(best.loop_ns[0], 9, 0);
+    CHECK_NEAR(best.loop_ns[1], 8, 0);
+    CHECK(isnan(best.loop_ns[2]));
+    CHECK_NEAR(assay__speed_slowdown(&outcomes[2].speed, &best), 0.625, 1e-12);
+    struct assay__speed worst = assay__speed_worst(&outcomes[0].speed, &outcomes[4].speed);
+    CHECK_NEAR(assay__speed_slowdown(&worst, &best), 0.3375, 1e-12);
+    struct assay__trial_input input = {.outcomes = outcomes, .outcome_count = 7, .brief = true};
+    CHECK_INT(assay__trial_used(&input, used), 5);
+    CHECK(used[1] == &outcomes[1] && used[2] == &outcomes[3] && used[4] == &outcomes[6]);
+    input.outcome_count = 6; /* only four would be left */
+    CHECK_INT(assay__trial_used(&input, used), 6);
+    input.outcome_count = 7;
+    outcomes[5].speed = assay__speed_unknown(); /* no reason to leave anything out */
+    CHECK_INT(assay__trial_used(&input, used), 7);
+    CHECK(isnan(assay__speed_slowdown(&outcomes[5].speed, &best)));
+    struct assay__speed readings[3] = {outcomes[1].speed, outcomes[2].speed, outcomes[3].speed};
+    CHECK_NEAR(assay__speed_median(readings, 3).loop_ns[1], 8.1, 0);
+}
+
+/* The machine's speed now: read on this machine, finite, and never slower than at its best. */
+static void test_speed_read(void)
+{
+    struct assay__speed none = assay__speed_unknown();
+    struct assay__speed now = assay__speed_read(getpid(), &none);
+    size_t known = 0;
+    for (size_t i = 0; i < ASSAY__SPEED_CPUS; i++)
+        if (isfinite(now.loop_ns[i])) known += now.loop_ns[i] > 0;
+    CHECK(known >= 1);
+    CHECK_NEAR(assay__speed_slowdown(&now, &now), 0, 0);
+}
+
+/* Launches with layers that are slower and faster than the median launch: on average they add up.
+ */
+static void test_layers_of_launches(void)
+{
+    struct assay__layer timed[3][2];
+    struct assay__outcome outcomes[5];
+    for (size_t i = 0; i < 5; i++) {
+        assay__outcome_init(&outcomes[i]);
+        outcomes[i].total = 100;
+        outcomes[i].summary.p50 = 100;
+        if (i >= 3) continue;
+        timed[i][0] = timed[i][1] = assay__layer_unknown();
+        outcomes[i].layers.items = timed[i];
+        outcomes[i].layers.count = 2;
+        outcomes[i].layers.method = "markers";
+        outcomes[i].layers.engine_ns = 10;
+        timed[i][0].time_ns = 30;
+        timed[i][1].time_ns = i == 0 ? 50 : i == 1 ? 68 : 62; /* sums 90, 108, 102 */
+    }
+    CHECK(!assay__outcomes_layers_fit(outcomes, 1));
+    CHECK(assay__outcomes_layers_fit(outcomes, 2)); /* 99 on average */
+    outcomes[0].code = ASSAY_ECRASH;
+    CHECK(!assay__outcomes_layers_fit(outcomes, 2));
+    CHECK(assay__outcomes_layers_fit(outcomes, 3)); /* the third fits alone */
+    outcomes[2].layers.method = "profiler";
+    CHECK(!assay__outcomes_layers_fit(outcomes, 3));
+    outcomes[1].layers.method = "profiler"; /* those never add up */
+    CHECK(assay__outcomes_layers_fit(outcomes, 3));
+}
+
 int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
-        {"ceilings", test_ceilings},   {"watch", test_watch},
-        {"no_launch", test_no_launch}, {"no_reading", test_no_reading},
-        {"too_noisy", test_too_noisy}, {"loaded_launches", test_loaded_launches},
+        {"ceilings", test_ceilings},
+        {"watch", test_watch},
+        {"no_launch", test_no_launch},
+        {"no_reading", test_no_reading},
+        {"too_noisy", test_too_noisy},
+        {"loaded_launches", test_loaded_launches},
+        {"slow_launches", test_slow_launches},
+        {"speed_read", test_speed_read},
+        {"layers_of_launches", test_layers_of_launches},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

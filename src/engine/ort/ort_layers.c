@@ -21,6 +21,9 @@
 #include <unistd.h>
 
 #define CPU_PROVIDER "CPUExecutionProvider"
+#define OPTIMIZED_FILE "optimized.onnx"
+#define WEIGHTS_FILE "optimized.weights"
+#define WEIGHTS_APART 16000000 /* bytes: below this, copies of the weights cost nothing */
 
 /* --- helpers for the methods ------------------------------------------------------------------ */
 
@@ -117,21 +120,47 @@ static int list_layers(struct assay__layer_work *work, bool bodies, struct assay
     return code || assay__arena_failed(work->arena) ? assay__no_memory(error) : 0;
 }
 
-/** bodies: also layers inside If, Loop and Scan, which markers can time. */
-static int prepare(struct assay__layer_work *work, bool bodies, struct assay_error *error)
+/** The optimised model as an earlier launch kept it; else ONNX Runtime saves it, and it is kept.
+ *  Weights are linked first: where the model is, they are too. */
+static int get_optimized(struct assay__layer_work *work, struct assay_error *error)
 {
     struct assay__timed timed = {0};
     struct assay__timed_options options = {.path = work->session->model_path,
                                            .optimization = work->session->optimization,
-                                           .save_path = work->optimized_path};
+                                           .save_path = work->optimized_path,
+                                           .weights_name = work->weights_path[0] ? WEIGHTS_FILE
+                                                                                 : NULL};
+    char kept[ASSAY__LAYERS_PATH], kept_weights[ASSAY__LAYERS_PATH];
+    bool keeps = work->keep && !work->beside[0] &&
+                 !assay__path_join(work->keep, OPTIMIZED_FILE, kept, sizeof kept) &&
+                 !assay__path_join(work->keep, WEIGHTS_FILE, kept_weights, sizeof kept_weights);
+    bool apart = options.weights_name != NULL;
+    if (keeps && (!apart || link(kept_weights, work->weights_path) == 0) &&
+        link(kept, work->optimized_path) == 0)
+        return 0;
+    assay__layers_unlink(work->weights_path);
+    int code = assay__timed_open(work->session, &options, &timed, error);
+    assay__timed_close(&timed);
+    if (!code && keeps && (!apart || link(work->weights_path, kept_weights) == 0))
+        (void)!link(work->optimized_path, kept); /* else the next launch saves it again */
+    return code;
+}
+
+/** bodies: also layers inside If, Loop and Scan, which markers can time. */
+static int prepare(struct assay__layer_work *work, bool bodies, struct assay_error *error)
+{
+    int64_t elements = 0, bytes = 0;
     int code = assay__model_read(work->session->model_path, &work->original, error);
     if (!code) code = assay__folder_temporary(work->folder, sizeof work->folder, error);
     if (!code) code = place_files(work, error);
     if (!code)
-        code = assay__layers_path(work, "optimized.onnx", work->optimized_path,
+        code = assay__layers_path(work, OPTIMIZED_FILE, work->optimized_path,
                                   sizeof work->optimized_path, error);
-    if (!code) code = assay__timed_open(work->session, &options, &timed, error);
-    assay__timed_close(&timed);
+    if (!code && assay__model_parameters(work->original, &elements, &bytes) &&
+        bytes > WEIGHTS_APART && !work->beside[0])
+        code = assay__layers_path(work, WEIGHTS_FILE, work->weights_path, sizeof work->weights_path,
+                                  error);
+    if (!code) code = get_optimized(work, error);
     if (!code) code = assay__model_read(work->optimized_path, &work->optimized, error);
     if (code) return code;
     work->random = assay__graph_is_random(&work->optimized->graph);
@@ -187,6 +216,7 @@ static void work_free(struct assay__layer_work *work)
     assay__model_free(work->optimized);
     assay__model_free(work->original);
     assay__layers_unlink(work->optimized_path);
+    assay__layers_unlink(work->weights_path);
     if (work->folder[0]) assay__folder_remove(work->folder);
     assay__buf_free(&work->reason);
     free(work);
@@ -214,6 +244,7 @@ static int begin_work(struct assay__session *session, const struct assay__layer_
     work->arena = session->layer_arena;
     work->latency_ns = latency_ns;
     work->counters = assay__layer_counters(options);
+    work->keep = assay__layer_keep(options);
     work->budget_s = budget_s * 0.9; /* the block in progress when time is up is finished */
     work->start_ns = assay__now_ns();
     session->layer_work = work;
@@ -229,11 +260,7 @@ int assay__ort_layers_begin(struct assay__session *session,
     int code = begin_work(session, options, error);
     struct assay__layer_work *work = session->layer_work;
     if (!code) code = prepare(work, true, error);
-    if (!code) code = assay__marking_open(work, &work->marking, error);
-    if (!code && work->marking->alone)
-        code = assay_error_set(
-            error, ASSAY_EUNSUPPORTED,
-            "a model that streams this many weights is timed with only one session open");
+    if (!code) code = assay__marking_open(work, true, &work->marking, error);
     if (code) assay__ort_layers_free(session);
     return code;
 }

@@ -38,11 +38,13 @@ struct assay__layer_work {
     struct assay__marking *marking;               /* since layers_begin(); NULL otherwise */
     struct assay__buf reason;
 
+    const char *keep;                /* folder that other processes use too; NULL: none */
     char folder[ASSAY__LAYERS_PATH]; /* private; removed at the end */
     /* "" or the folder of the weights: files go there, named .assay-… */
     char beside[ASSAY__LAYERS_PATH];
     char optimized_path[ASSAY__LAYERS_PATH];
-    struct assay__model *optimized; /* what the engine actually runs; NULL unknown */
+    char weights_path[ASSAY__LAYERS_PATH]; /* "": the weights are in the optimised model itself */
+    struct assay__model *optimized;        /* what the engine actually runs; NULL unknown */
     struct assay__model *original;
     struct assay__flat flat; /* the optimised graph, including bodies if they are timed too */
     bool random;             /* it uses random numbers: outputs cannot be compared */
@@ -115,7 +117,8 @@ struct assay__timed_options {
     size_t mark_count; /* > 0: with the marker operators and room for that many events */
     const struct assay__layer_counters *counters; /* read by the markers; NULL: none */
     const char *save_path;                        /* NULL or: save the optimised model there */
-    const char *profile_prefix;                   /* NULL or: with ONNX Runtime's own profiler */
+    const char *weights_name;   /* file beside save_path for its weights; NULL: inside */
+    const char *profile_prefix; /* NULL or: with ONNX Runtime's own profiler */
     /* Names NULL: the owner's inputs, the owner's outputs. Borrowed. */
     const char *const *input_names;
     const OrtValue *const *inputs;

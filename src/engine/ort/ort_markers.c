@@ -191,13 +191,18 @@ static struct assay__marking *marking_new(struct assay__layer_work *work)
     return m;
 }
 
-int assay__marking_open(struct assay__layer_work *work, struct assay__marking **marking,
-                        struct assay_error *error)
+int assay__marking_open(struct assay__layer_work *work, bool shared,
+                        struct assay__marking **marking, struct assay_error *error)
 {
     struct assay__marking *m = *marking = marking_new(work);
     if (!m) return assay__no_memory(error);
     int code = assay__timed_borrow(work->session, &m->plain, error);
     if (!code) code = assay__timed_median(&m->plain, 1, 3, &m->plain_ns, error);
+    m->alone = !code && assay__marking_wants_alone(m);
+    if (m->alone && shared)
+        code = assay_error_set(
+            error, ASSAY_EUNSUPPORTED,
+            "a model that streams this many weights is timed with only one session open");
     if (!code) code = assay__marking_chain(m, error);
     if (!code) code = assay__marking_make(m, error);
     if (!code) code = assay__marking_make_bracket(m, error);
@@ -236,7 +241,7 @@ int assay__marking_conclude(struct assay__marking *m, struct assay_error *error)
 int assay__layers_markers(struct assay__layer_work *work, struct assay_error *error)
 {
     struct assay__marking *m;
-    int code = assay__marking_open(work, &m, error);
+    int code = assay__marking_open(work, false, &m, error);
     if (!code) code = assay__marking_alternate(m, error);
     if (!code) code = assay__marking_conclude(m, error);
     assay__marking_free(m);

@@ -47,9 +47,10 @@ struct assay__marking {
     uint64_t copies;
 };
 
-/** Builds and tries both graphs. Free the result even if it fails. */
-int assay__marking_open(struct assay__layer_work *work, struct assay__marking **marking,
-                        struct assay_error *error);
+/** Builds and tries both graphs. shared: several sessions will be open, ASSAY_EUNSUPPORTED if the
+ *  model must be timed with one. Free the result even if it fails. */
+int assay__marking_open(struct assay__layer_work *work, bool shared,
+                        struct assay__marking **marking, struct assay_error *error);
 /** The layers and the result, from the blocks that were kept. */
 int assay__marking_conclude(struct assay__marking *m, struct assay_error *error);
 void assay__marking_free(struct assay__marking *m);
@@ -80,6 +81,7 @@ int assay__marking_make_bracket(struct assay__marking *m, struct assay_error *er
 int assay__marking_order(struct assay__marking *m);
 
 /** Decides whether sessions must be alone, and allocates room for the runs. */
+bool assay__marking_wants_alone(const struct assay__marking *m);
 int assay__marking_plan(struct assay__marking *m, struct assay_error *error);
 /** Runs both graphs with markers for about that long, at least twice each. */
 int assay__marking_block(struct assay__marking *m, double seconds, struct assay_error *error);

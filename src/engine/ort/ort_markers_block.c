@@ -14,14 +14,14 @@
 #define ROW_MEMORY ((size_t)64 << 20)
 #define MARKED_SHARE 0.6 /* of a block's time */
 #define ALONE_BYTES 16e6 /* weights beyond the closer caches … */
-#define ALONE_RATE 3e9   /* … streamed at this many bytes per second of a run … */
+#define ALONE_RATE 6e9   /* … streamed at this many bytes per second of a run … */
 #define ALONE_ALWAYS 1e9 /* … or so large that two copies should be avoided */
 #define STATE_TOLERANCE 0.04
 #define PLAIN_SPINS_NS 45000000u  /* how long idle threads of ONNX Runtime keep spinning … */
 #define MARKED_SPINS_NS 12000000u /* … and those of sessions with markers (ort_timed.c) */
 #define BLOCKS_WANTED 5
 
-static bool wants_alone(const struct assay__marking *m)
+bool assay__marking_wants_alone(const struct assay__marking *m)
 {
     int64_t elements = 0, bytes = 0;
     if (!assay__model_parameters(m->work->optimized, &elements, &bytes)) return false;
@@ -33,7 +33,6 @@ static bool wants_alone(const struct assay__marking *m)
 int assay__marking_plan(struct assay__marking *m, struct assay_error *error)
 {
     size_t room = ROW_MEMORY / sizeof(double) / (m->node_count + 1);
-    m->alone = wants_alone(m);
     m->runs_most = room < 8 ? 8 : room > RUNS_MOST ? RUNS_MOST : room;
     m->rows = calloc((m->node_count + 1) * m->runs_most, sizeof *m->rows);
     double **const lists[] = {&m->sums, &m->marked_ns, &m->totals, &m->rests, &m->times};
@@ -72,8 +71,8 @@ static int open_warm(struct assay__marking *m, const char *path, size_t mark_cou
 {
     struct assay__timed_options options = {
         .path = path, .optimization = ASSAY__ORT_OPT_NONE, .mark_count = mark_count + 1};
-    bool fresh = !timed->session;
-    int code = fresh ? assay__timed_open(m->work->session, &options, timed, error) : 0;
+    bool fresh = m->blocks == 1 || !timed->session;
+    int code = timed->session ? 0 : assay__timed_open(m->work->session, &options, timed, error);
     for (size_t i = warm_runs(m, fresh); !code && i > 0; i--)
         code = assay__timed_run(timed, NULL, error);
     return code;

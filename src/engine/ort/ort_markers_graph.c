@@ -127,28 +127,29 @@ static int check_outputs(struct assay__marking *m, struct assay__timed *timed,
     return 0;
 }
 
-/** Opens the marked graph once: it must load, run, and have the same outputs. */
+/** Opens the marked graph: it must load, run, and have the same outputs. The session stays open if
+ *  it can be used for the blocks. */
 static int try_marked(struct assay__marking *m, struct assay_error *error)
 {
-    struct assay__timed timed = {0};
+    struct assay__timed *timed = &m->marked_session;
     struct assay__timed_options options = {.path = m->marked_path,
                                            .optimization = ASSAY__ORT_OPT_NONE,
                                            .mark_count = m->plan.mark_count + 1};
     if (m->plan.loops && options.mark_count < EVENTS_MOST) options.mark_count = EVENTS_MOST;
-    int code = assay__timed_open(m->work->session, &options, &timed, error);
+    int code = assay__timed_open(m->work->session, &options, timed, error);
     assay__timed_restart(&m->plain); /* as many runs from the initial state as the other */
     for (int i = 0; !code && i < 2; i++) {
-        code = assay__timed_run(&timed, NULL, error);
+        code = assay__timed_run(timed, NULL, error);
         if (!code) code = assay__timed_run(&m->plain, NULL, error);
     }
-    if (!code) code = learn_order(m, &timed, error);
-    if (!code) code = check_outputs(m, &timed, error);
+    if (!code) code = learn_order(m, timed, error);
+    if (!code) code = check_outputs(m, timed, error);
     m->has_scalars = false;
     for (size_t i = 0; !code && i < m->plan.mark_count; i++) {
-        m->scalars[i] = timed.log.scalars[i];
+        m->scalars[i] = timed->log.scalars[i];
         m->has_scalars |= m->scalars[i];
     }
-    assay__timed_close(&timed);
+    if (code || m->alone) assay__timed_close(timed);
     return code;
 }
 
@@ -164,6 +165,7 @@ static int make_with(struct assay__marking *m, struct assay__mark_options option
     if (!m->scalars) return assay__no_memory(error);
     code = try_marked(m, error);
     if (code || !m->has_scalars) return code;
+    assay__timed_close(&m->marked_session);
     options.scalars = m->scalars;
     code = write_marked(m, &options, "marked.onnx", &m->marked, &m->plan, m->marked_path, error);
     return code ? code : try_marked(m, error);

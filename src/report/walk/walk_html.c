@@ -220,7 +220,8 @@ static bool take_name(struct walk *w, const char *name)
     return free;
 }
 
-/* Regions have names of their own: one that is called as another says that it is a table, and which. */
+/* Every region has a name of its own: of two with one caption, the second says which table it
+ * is. */
 static void put_region(struct walk *w, const char *caption)
 {
     struct assay__buf name = {0};

@@ -3,12 +3,15 @@
 #include "run/arm/arm.h"
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "cost/roofline.h"
 #include "run/builds.h"
 #include "run/watch/watch.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct assay__trial *assay__arm_trial(const struct assay__arm *arm)
 {
@@ -125,6 +128,17 @@ static int name_script(struct assay__arm *arm, struct assay_error *error)
     return 0;
 }
 
+/* Without the folder each launch makes what it needs. */
+static void make_keep(struct assay__arm *arm)
+{
+    char name[32];
+    snprintf(name, sizeof name, "keep-%zu", arm->index);
+    if (arm->options.measuring.layers == ASSAY_LAYERS_OFF || !arm->recording->folder[0] ||
+        assay__path_join(arm->recording->folder, name, arm->keep, sizeof arm->keep) ||
+        mkdir(arm->keep, 0700) != 0)
+        arm->keep[0] = '\0';
+}
+
 int assay__arm_open(struct assay__recording *recording, const struct assay__run_options *options,
                     const struct assay__arm_identity *identity, struct assay__arm **out,
                     struct assay_error *error)
@@ -145,6 +159,7 @@ int assay__arm_open(struct assay__recording *recording, const struct assay__run_
     if (code == 0 && arm->options.workload.model) code = assay__arm_resolve_model(arm, error);
     if (code == 0 && !arm->options.workload.model) code = name_script(arm, error);
     if (code == 0) code = assay__arm_start_trial(arm, identity, error);
+    if (code == 0) make_keep(arm);
     if (code == 0)
         *out = arm;
     else
@@ -156,6 +171,7 @@ void assay__arm_close(struct assay__arm *arm)
 {
     if (!arm) return;
     assay__watch_free(arm->watch);
+    if (arm->keep[0]) assay__folder_remove(arm->keep);
     for (size_t i = 0; i < arm->outcome_count; i++)
         assay__outcome_free(&arm->outcomes[i]);
     free(arm->outcomes);

@@ -35,6 +35,8 @@ struct assay__arm {
     char model_path[PATH_MAX]; /* its file (a temporary one for a zoo model); "" for a script */
     /* folder for the outputs of an early inference of the first launch; "": they are not kept */
     char outputs[PATH_MAX];
+    /* folder for what the engine can use again in the next launch; "": none */
+    char keep[PATH_MAX];
     const char *device;                       /* the engine's own name: without a build's prefix */
     uint64_t start_ns, building_ns, extra_ns; /* extra: launches requested by watchers */
 };

@@ -12,6 +12,9 @@
 #include <math.h>
 #include <string.h>
 
+#define PATIENCE_S 1.5 /* for a machine as fast as before, in a launch … */
+#define PATIENCE_TOTAL_S 6.0
+
 static void persist_launch(struct assay__arm *arm, const struct assay__launch *launch)
 {
     struct assay_error error = {0};
@@ -49,6 +52,7 @@ static void make_request(struct assay__arm *arm, int id, struct assay__request *
                 .inputs = arm->workload ? arm->workload->inputs : NULL,
                 .input_count = arm->workload ? arm->workload->input_count : 0,
                 .outputs = wants_outputs(arm) ? arm->outputs : NULL,
+                .keep = arm->keep[0] ? arm->keep : NULL,
                 .generation = arm->generation,
                 .feedback = arm->feedback,
                 .feedback_count = arm->feedback_count},
@@ -74,6 +78,11 @@ static void make_request(struct assay__arm *arm, int id, struct assay__request *
         .store = arm->recording->store,
         .arena = arm->recording->profile->arena,
     };
+    double waited_s = 0;
+    for (size_t i = 0; i < arm->outcome_count; i++)
+        waited_s += arm->outcomes[i].waited_s;
+    request->patience_s = fmin(PATIENCE_S, fmax(PATIENCE_TOTAL_S - waited_s, 0));
+    request->best = assay__outcomes_speed(arm->outcomes, arm->outcome_count);
     assay__outcomes_so_far(arm->outcomes, arm->outcome_count, &request->p50_ns,
                            &request->half_width);
 }
@@ -196,15 +205,7 @@ int assay__arm_count_launches(struct assay__arm *arm, struct assay_error *error)
 
 bool assay__arm_layers_fit(const struct assay__arm *arm)
 {
-    double p50_ns = assay__outcomes_p50(arm->outcomes, arm->outcome_count);
-    bool timed = false;
-    for (size_t i = 0; i < arm->outcome_count; i++) {
-        const struct assay__outcome *outcome = &arm->outcomes[i];
-        if (outcome->layers.count == 0 || strcmp(outcome->layers.method, "markers") != 0) continue;
-        timed = true;
-        if (assay__layers_fit(outcome, p50_ns)) return true;
-    }
-    return !timed; /* another launch would have none either */
+    return assay__outcomes_layers_fit(arm->outcomes, arm->outcome_count);
 }
 
 int assay__arm_adopt(struct assay__arm *arm, struct assay__launch *kept, struct assay_error *error)

@@ -5,6 +5,7 @@
 #define ASSAY_RUN_ARM_LAUNCH_H
 
 #include "platform/platform.h"
+#include "run/machine_speed.h"
 #include "profile/store.h"
 #include "run/watch/counters.h"
 #include "run/trial/token_stats.h"
@@ -27,6 +28,8 @@ struct assay__request {
     void *progress_context;
     int launch, launches, trial; /* ids */
     double p50_ns, half_width;   /* of the earlier launches, for progress; NaN unknown */
+    struct assay__speed best;    /* of the machine during them */
+    double patience_s;           /* how long the launch may wait for such a machine */
     const char *worker;          /* path */
     const char *temporary;       /* "TMPDIR=…" for the worker; NULL: ours */
     const char *preload;         /* "LD_PRELOAD=…" for the worker; NULL: none */
@@ -55,9 +58,11 @@ struct assay__outcome {
     bool adopted;  /* from an earlier capture: nothing is known about the machine during it */
     struct assay__sample_window *windows;
     size_t window_count, window_capacity;
-    size_t prerun, total; /* iterations before measuring; samples kept */
-    double wall_ns;       /* of the windows */
-    size_t left_out;      /* windows that others disturbed */
+    size_t prerun, total;      /* iterations before measuring; samples kept */
+    double wall_ns;            /* of the windows */
+    struct assay__speed speed; /* of the machine, while windows were measured */
+    double waited_s;           /* for the machine to be as fast as during earlier launches */
+    size_t left_out;           /* windows that others disturbed */
     double left_out_ns;
     struct assay__summary summary; /* of the samples kept */
     size_t summarised;             /* how many samples the summary covers */

@@ -9,8 +9,11 @@
 
 void assay__outcome_init(struct assay__outcome *outcome)
 {
-    *outcome = (struct assay__outcome){
-        .reason = "", .remark = "", .log_tail = "", .layers = assay__layers_unknown()};
+    *outcome = (struct assay__outcome){.reason = "",
+                                       .remark = "",
+                                       .log_tail = "",
+                                       .speed = assay__speed_unknown(),
+                                       .layers = assay__layers_unknown()};
     assay__fields_unknown(&assay__message_facts, &outcome->facts);
     assay__fields_unknown(&assay__message_memory, &outcome->memory);
     assay__fields_unknown(&assay__message_spent, &outcome->spent);

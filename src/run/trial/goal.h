@@ -3,7 +3,7 @@
  *
  * `brief`, of several launches that are judged together: 0.1 s and 100 warm iterations in at least
  * 5 windows; at most 0.4 s of measured time, or, if others disturb it, until the interval of the
- * median is within 2 %, at most 2 s. Default: at least 1 s and 1,000 warm iterations in at least 10
+ * median is within 3 %, at most 1 s. Default: at least 1 s and 1,000 warm iterations in at least 10
  * windows, then until the half-width of the autocorrelation-corrected 95 % interval of the median
  * is within 1 %; at most 10 s of measured time, which also holds below 1,000 iterations (but at
  * least one sample). `iterations`: exactly that many. `time_s`: that long. Both: whichever comes
@@ -25,8 +25,8 @@
 #define ASSAY__GOAL_BRIEF_WINDOWS 5u
 #define ASSAY__GOAL_BRIEF_SECONDS 0.1
 #define ASSAY__GOAL_BRIEF_CAP_S 0.4
-#define ASSAY__GOAL_BUSY_PRECISION 0.02 /* of a brief launch while others disturb it … */
-#define ASSAY__GOAL_BUSY_CAP_S 2.0      /* … or so long */
+#define ASSAY__GOAL_BUSY_PRECISION 0.03 /* of a brief launch while others disturb it … */
+#define ASSAY__GOAL_BUSY_CAP_S 1.0      /* … or so long */
 #define ASSAY__GOAL_AMORTISE 1.25       /* ratio of measuring to loading and warming up … */
 #define ASSAY__GOAL_AMORTISE_CAP_S 3.0
 

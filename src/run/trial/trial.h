@@ -23,7 +23,8 @@ struct assay__trial_input {
 
 /** Which outcomes the statistics are based on: successful launches, or if there are none, those
  * that left samples. Of brief launches, not those during which other processes used much more CPU
- * time than during most, as long as five remain. `used` has outcome_count entries. */
+ * time than during most, nor those during which the machine was slower, as long as five remain.
+ * `used` has outcome_count entries. */
 size_t assay__trial_used(const struct assay__trial_input *input,
                          const struct assay__outcome **used);
 /** The median over the used outcomes of a double at `offset` in struct assay__outcome, NaNs left
@@ -49,9 +50,9 @@ void assay__outcomes_so_far(const struct assay__outcome *outcomes, size_t count,
 #define ASSAY__LAUNCHES_AIM 0.03
 /* … and is called stable up to this; its layers may also differ this much from the latency. */
 #define ASSAY__LAUNCHES_HALF_WIDTH 0.05
-/** Whether the layers of a launch were timed at the speed of the median launch and add up to its
- * latency. */
-bool assay__layers_fit(const struct assay__outcome *outcome, double p50_ns);
+/** Whether the layers of a launch, or those of all launches on average, add up to the median over
+ * the launches, or cannot: markers timed none. */
+bool assay__outcomes_layers_fit(const struct assay__outcome *outcomes, size_t count);
 int assay__trial_layers(const struct assay__trial_input *input, double p50_ns);
 /** layers.edges of the trial, once it has its layers. */
 int assay__trial_edges(const struct assay__trial_input *input);
@@ -69,7 +70,9 @@ int assay__launch_metrics(const struct assay__outcome *outcome, bool warmup_forc
 int assay__trial_stability(const struct assay__trial_input *input);
 /** Share of the CPU time that others used during a launch; NaN: unknown. */
 double assay__outcome_load(const struct assay__outcome *outcome);
-/** disturbance.cpu_other of one launch, if it is known. */
+/** The machine at its fastest during these launches. */
+struct assay__speed assay__outcomes_speed(const struct assay__outcome *outcomes, size_t count);
+/** disturbance.cpu_other and disturbance.loop of one launch, where known. */
 void assay__launch_disturbance(const struct assay__outcome *outcome, struct assay_metrics *metrics);
 /** disturbance.* metrics, and sentences in the environment. */
 int assay__trial_disturbances(const struct assay__trial_input *input);

@@ -216,6 +216,35 @@ void assay__launch_disturbance(const struct assay__outcome *outcome, struct assa
     if (isfinite(other))
         assay_metrics_measured(metrics, "disturbance.cpu_other", other, "system",
                                "busy CPU time of other processes / all CPU time");
+    double loop_ns = NAN;
+    for (size_t i = 0; i < ASSAY__SPEED_CPUS; i++)
+        loop_ns = fmax(loop_ns, outcome->speed.loop_ns[i]);
+    if (isfinite(loop_ns))
+        assay_metrics_measured(metrics, "disturbance.loop", loop_ns / 1e9, "clock",
+                               "on the slowest of the CPUs that were tried");
+}
+
+struct assay__speed assay__outcomes_speed(const struct assay__outcome *outcomes, size_t count)
+{
+    struct assay__speed best = assay__speed_unknown();
+    for (size_t i = 0; i < count; i++)
+        best = assay__speed_best(&best, &outcomes[i].speed);
+    return best;
+}
+
+/* The median over launches of how much slower the machine was than at the fastest of them. */
+static void put_slowdown(const struct assay__trial_input *input)
+{
+    struct assay__speed best = assay__outcomes_speed(input->outcomes, input->outcome_count);
+    double *values = malloc((input->outcome_count + 1) * sizeof *values), slowdown = NAN;
+    for (size_t i = 0; values && i < input->outcome_count; i++)
+        values[i] = assay__speed_slowdown(&input->outcomes[i].speed, &best);
+    if (values) slowdown = assay__median_finite(values, input->outcome_count);
+    free(values);
+    if (isfinite(slowdown))
+        assay_metrics_derived(input->trial->metrics, "disturbance.slowdown", slowdown, "clock",
+                              "disturbance.loop / that of the fastest launch - 1, of the slowest "
+                              "CPU; median over launches");
 }
 
 /* Launches that ended well and are in no statistics, because others worked beside them. */
@@ -229,7 +258,7 @@ static void say_loaded(const struct assay__trial_input *input, struct assay__sen
     if (!kept || ended <= kept) return;
     assay__sentences_add(said,
                          "%zu of %zu launches are left out of the statistics: other processes used "
-                         "much more CPU time beside them than beside the rest",
+                         "much more CPU time, or the machine was slower, than beside the rest",
                          ended - kept, ended);
 }
 
@@ -254,5 +283,6 @@ int assay__trial_disturbances(const struct assay__trial_input *input)
         environment->unknown_count = unknown.count;
     }
     put_metrics(&sum, steal, other, input->trial->metrics);
+    put_slowdown(input);
     return disturbances.failed || unknown.failed ? ASSAY_ENOMEM : 0;
 }

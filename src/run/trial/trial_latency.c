@@ -11,28 +11,47 @@
 
 #define BETWEEN_LAUNCHES 5u
 #define LOAD_MORE 0.15 /* of the CPU time, than beside the quieter launches */
+#define SLOWER 0.08    /* that a fixed loop took longer than beside the faster launches */
 
-/* Leaves out the launches beside which others used much more of the CPU time than beside the
- * quieter ones, while enough are left for an interval. What decides is the load, never the latency.
- */
-static size_t without_loaded(const struct assay__outcome **used, size_t count)
+/* Leaves out the launches with a value much above one of the lowest, while enough are left for an
+ * interval. The values are of the machine, never of the latency. */
+static size_t keep_low(const struct assay__outcome **used, size_t count, const double *values,
+                       double lowest_share, double more)
 {
-    double *loads = malloc((count + 1) * sizeof *loads);
-    size_t kept = 0, quiet = 0;
-    bool known = loads != NULL;
-    for (size_t i = 0; known && i < count; i++) {
-        loads[i] = assay__outcome_load(used[i]);
-        known = isfinite(loads[i]);
+    double *sorted = malloc((count + 1) * sizeof *sorted), limit = INFINITY;
+    bool known = sorted != NULL;
+    size_t kept = 0, low = 0;
+    for (size_t i = 0; known && i < count; i++)
+        known = isfinite(sorted[i] = values[i]);
+    if (known) {
+        assay__stats_sort(sorted, count);
+        limit = sorted[(size_t)((double)count * lowest_share)] + more;
     }
-    if (known) assay__stats_sort(loads, count);
-    double limit = known ? loads[count / 4] + LOAD_MORE : INFINITY;
-    free(loads);
+    free(sorted);
     for (size_t i = 0; i < count && known; i++)
-        quiet += assay__outcome_load(used[i]) <= limit;
-    if (quiet < BETWEEN_LAUNCHES) return count;
+        low += values[i] <= limit;
+    if (low < BETWEEN_LAUNCHES) return count;
     for (size_t i = 0; i < count; i++)
-        if (assay__outcome_load(used[i]) <= limit) used[kept++] = used[i];
+        if (values[i] <= limit) used[kept++] = used[i];
     return kept;
+}
+
+/* Launches beside which others used much more of the CPU time, or the machine was slower. */
+static size_t without_disturbed(const struct assay__outcome **used, size_t count)
+{
+    double *values = malloc((count + 1) * sizeof *values);
+    struct assay__speed best = assay__speed_unknown();
+    if (!values) return count;
+    for (size_t i = 0; i < count; i++) {
+        values[i] = assay__outcome_load(used[i]);
+        best = assay__speed_best(&best, &used[i]->speed);
+    }
+    count = keep_low(used, count, values, 0.25, LOAD_MORE);
+    for (size_t i = 0; i < count; i++)
+        values[i] = assay__speed_slowdown(&used[i]->speed, &best);
+    count = keep_low(used, count, values, 0, SLOWER);
+    free(values);
+    return count;
 }
 
 size_t assay__trial_used(const struct assay__trial_input *input, const struct assay__outcome **used)
@@ -41,7 +60,7 @@ size_t assay__trial_used(const struct assay__trial_input *input, const struct as
     for (size_t i = 0; i < input->outcome_count; i++)
         if (input->outcomes[i].code == 0 && input->outcomes[i].total > 0)
             used[count++] = &input->outcomes[i];
-    if (count > 0) return input->brief ? without_loaded(used, count) : count;
+    if (count > 0) return input->brief ? without_disturbed(used, count) : count;
     for (size_t i = 0; i < input->outcome_count; i++)
         if (input->outcomes[i].total > 0) used[count++] = &input->outcomes[i];
     return count;

@@ -83,13 +83,33 @@ double assay__outcomes_p50(const struct assay__outcome *outcomes, size_t count)
     return p50_ns;
 }
 
-bool assay__layers_fit(const struct assay__outcome *outcome, double p50_ns)
+static double layers_total_ns(const struct assay__layers *layers)
 {
-    double own_ns = outcome->summary.p50, sum_ns = outcome->layers.engine_ns;
-    for (size_t i = 0; i < outcome->layers.count; i++)
-        if (isfinite(outcome->layers.items[i].time_ns)) sum_ns += outcome->layers.items[i].time_ns;
-    return outcome->code == 0 && fabs(own_ns / p50_ns - 1) <= FITS &&
-           fabs(sum_ns / p50_ns - 1) <= FITS;
+    double sum_ns = layers->engine_ns;
+    for (size_t i = 0; i < layers->count; i++)
+        if (isfinite(layers->items[i].time_ns)) sum_ns += layers->items[i].time_ns;
+    return sum_ns;
+}
+
+/* Whether a launch ran as fast as the median launch, and its layers add up to that. */
+static bool fits(const struct assay__outcome *outcome, double p50_ns)
+{
+    return outcome->code == 0 && fabs(outcome->summary.p50 / p50_ns - 1) <= FITS &&
+           fabs(layers_total_ns(&outcome->layers) / p50_ns - 1) <= FITS;
+}
+
+bool assay__outcomes_layers_fit(const struct assay__outcome *outcomes, size_t count)
+{
+    double p50_ns = assay__outcomes_p50(outcomes, count), sum_ns = 0;
+    size_t timed = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct assay__layers *layers = &outcomes[i].layers;
+        if (outcomes[i].code || !layers->count || strcmp(layers->method, "markers") != 0) continue;
+        if (fits(&outcomes[i], p50_ns)) return true;
+        sum_ns += layers_total_ns(layers);
+        timed++;
+    }
+    return !timed || fabs(sum_ns / (double)timed / p50_ns - 1) <= FITS;
 }
 
 /* Launches with layers. Those timed while the machine was in another state than at the median
@@ -98,10 +118,9 @@ static bool counts(const struct assay__trial_input *input, size_t index, double 
 {
     const struct assay__outcome *outcome = &input->outcomes[index];
     if (outcome->layers.count == 0 || outcome->code) return false;
-    if (!input->brief || assay__layers_fit(outcome, p50_ns)) return true;
+    if (!input->brief || fits(outcome, p50_ns)) return true;
     for (size_t i = 0; i < input->outcome_count; i++)
-        if (input->outcomes[i].layers.count && assay__layers_fit(&input->outcomes[i], p50_ns))
-            return false;
+        if (input->outcomes[i].layers.count && fits(&input->outcomes[i], p50_ns)) return false;
     return true;
 }
 
@@ -154,11 +173,22 @@ static const char *remark(const struct assay__trial_input *input, double p50_ns,
                              first, first[0] ? " " : "", with - joined, with);
 }
 
-#define MERGE(out, field)                             \
-    do {                                              \
-        for (size_t m = 0; m < count; m++)            \
-            scratch[m] = lists[m].layers->field;      \
-        (out) = assay__median_finite(scratch, count); \
+/* Of brief launches the mean: the layers then add up to the mean of the launches' sums, whatever
+ * the speed of each was; medians of single layers would not. */
+static double merged(const struct assay__trial_input *input, double *values, size_t count)
+{
+    size_t known = 0;
+    if (!input->brief) return assay__median_finite(values, count);
+    for (size_t m = 0; m < count; m++)
+        if (isfinite(values[m])) values[known++] = values[m];
+    return known ? assay__stats_mean(values, known) : NAN;
+}
+
+#define MERGE(out, field)                        \
+    do {                                         \
+        for (size_t m = 0; m < count; m++)       \
+            scratch[m] = lists[m].layers->field; \
+        (out) = merged(input, scratch, count);   \
     } while (0)
 
 /* Bytes that a layer of several nodes does not move: a value that one of them writes and only they
@@ -273,7 +303,7 @@ static void note_scaled(struct assay__layers *layers, size_t launches, struct as
     const char *note = assay__arena_text(
         arena,
         "time between markers × %.4f, so that the layers add up to the time of the whole run%s",
-        layers->scale_factor, launches > 1 ? " (median of the factors over launches)" : "");
+        layers->scale_factor, launches > 1 ? " (the typical factor: each launch has its own)" : "");
     for (size_t i = 0; i < layers->count; i++) {
         struct assay__layer *layer = &layers->items[i];
         if (layer->state == ASSAY_DERIVED)

@@ -367,7 +367,8 @@ static bool fits_memory(struct worker *worker)
  * sessions must not count. Layers that cannot be timed this way are timed after the windows. */
 static int begin_layers(struct worker *worker)
 {
-    struct assay__layer_options options = {.size = sizeof options, .method = worker->job.layers};
+    struct assay__layer_options options = {
+        .size = sizeof options, .method = worker->job.layers, .keep = worker->job.keep};
     struct assay_error ignored = {0};
     if (worker->job.layers == ASSAY_LAYERS_OFF || !worker->job.alternate ||
         !worker->engine->layers_begin || !fits_memory(worker))
@@ -514,7 +515,8 @@ static int time_layers(struct worker *worker, double latency_ns)
         .size = sizeof options,
         .method = worker->job.layers,
         .latency_ns = latency_ns,
-        .counters = assay__worker_counters_layers(worker->counters)};
+        .counters = assay__worker_counters_layers(worker->counters),
+        .keep = worker->job.keep};
     struct assay__layers result = assay__layers_unknown();
     struct assay_error error = {0};
     uint64_t start = assay__now_ns();
