@@ -4,10 +4,11 @@
  *
  *   bare_loop LIBRARY MODEL SECONDS THREADS
  *
- * Inputs are float32 (others: exit 2), symbolic dimensions are 1, values uniform in [-1, 1). Prints
- * one JSON object. */
+ * Inputs are float32, uniform in [-1, 1), or int64, all 1 (others: exit 2); symbolic dimensions
+ * are 1. Prints one JSON object. */
 #include "engine/ort/ort_abi.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,8 @@
 
 #define MAX_VALUES 64
 #define MAX_SAMPLES 4000000
+
+enum { ELEMENT_INT64 = 7 }; /* ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64 */
 
 static struct assay__ort ort;
 static struct OrtMemoryInfo *memory;
@@ -58,8 +61,9 @@ static struct OrtValue *make_input(const struct OrtSession *session, size_t inde
     must(ort.cast_type_info_to_tensor_info(type, &info));
     must(ort.get_tensor_element_type(info, &element));
     must(ort.get_dimensions_count(info, &rank));
-    if (element != ASSAY__ORT_ELEMENT_FLOAT || rank > 16) {
-        fprintf(stderr, "bare_loop: only float32 inputs of rank 16 or less\n");
+    bool whole = element == ELEMENT_INT64;
+    if ((element != ASSAY__ORT_ELEMENT_FLOAT && !whole) || rank > 16) {
+        fprintf(stderr, "bare_loop: only float32 and int64 inputs of rank 16 or less\n");
         exit(2);
     }
     must(ort.get_dimensions(info, dims, rank));
@@ -67,13 +71,16 @@ static struct OrtValue *make_input(const struct OrtSession *session, size_t inde
         if (dims[i] < 0) dims[i] = 1;
         count *= (size_t)dims[i];
     }
-    float *data = malloc(count * sizeof *data);
+    size_t size = whole ? sizeof(int64_t) : sizeof(float);
+    void *data = calloc(count, size);
     if (!data) exit(2);
     for (size_t i = 0; i < count; i++)
-        data[i] = (float)rand() / (float)RAND_MAX * 2 - 1;
+        if (whole)
+            ((int64_t *)data)[i] = 1;
+        else
+            ((float *)data)[i] = (float)rand() / (float)RAND_MAX * 2 - 1;
     struct OrtValue *value;
-    must(ort.create_tensor_with_data(memory, data, count * sizeof *data, dims, rank, element,
-                                     &value));
+    must(ort.create_tensor_with_data(memory, data, count * size, dims, rank, element, &value));
     ort.release_type_info(type);
     return value;
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """noise.py - what a default `assay run` is worth on a machine as it is: repeats the same command and compares.
 
-    bench/noise.py ASSAY [--runs N] [--busy] [--bare LOOP LIBRARY] [--out FILE] MODEL…
+    bench/noise.py ASSAY [--runs N] [--busy] [--bare LOOP LIBRARY] [--out FILE] [--seconds S] MODEL…
 
 Models take turns, so that a slow minute of the machine meets all of them. For each model it prints
   stable      runs that assay calls stable
@@ -10,7 +10,9 @@ Models take turns, so that a slow minute of the machine meets all of them. For e
   layers      stable runs whose |unattributed| is at most 5 % of the latency
   wall        seconds a run takes: median and longest
 --busy keeps one CPU busy half of the time (10 ms on, 10 ms off) with another process. --bare runs bench/bare_loop on the model's
-file for a second after each run and prints assay's headline over its median. --out keeps a JSON line for each run.
+file for half a second before and after each run, and prints assay's headline over the mean of the two medians. --out keeps a JSON line
+for each run and goes on where the file ends: runs that it has already count towards --runs. With --seconds it stops in time to be
+continued later (no run is begun that would end after S seconds, judged by the longest so far).
 """
 import argparse
 import json
@@ -66,7 +68,56 @@ def judge(rows):
     print(f"  wall       {statistics.median(walls):.1f} s, longest {max(walls):.1f} s")
     bare = [row["p50"] / row["bare"] for row in rows if row.get("bare")]
     if bare:
-        print(f"  over bare  {statistics.median(bare):.3f} [{min(bare):.3f} … {max(bare):.3f}]")
+        within = sum(abs(ratio - 1) <= 0.05 for ratio in bare)
+        print(f"  over bare  {statistics.median(bare):.3f} [{min(bare):.3f} … {max(bare):.3f}], within 5 %: {percent(within, len(bare))}")
+
+
+def bare_median(given, path):
+    done = subprocess.run([*given.bare, str(path), "0.5", "0"], stdout=subprocess.PIPE)
+    return json.loads(done.stdout)["median_ns"] / 1e9 if done.returncode == 0 else None
+
+
+def run_beside_bare(given, model, path):
+    before = bare_median(given, path) if path else None
+    row = one_run(given.assay, model)
+    after = bare_median(given, path) if path else None
+    row["bare"] = (before + after) / 2 if before and after else None
+    return row
+
+
+def kept_rows(given):
+    rows = {model: [] for model in given.models}
+    if given.out and os.path.exists(given.out):
+        for line in open(given.out):
+            row = json.loads(line)
+            rows.setdefault(row["model"], []).append(row)
+    return rows
+
+
+def make_files(given, folder):
+    files = {}
+    for i, model in enumerate(given.models if given.bare else []):
+        files[model] = pathlib.Path(folder) / f"{i}.onnx"
+        subprocess.run([given.assay, "make", *model.split(), "-o", str(files[model])], check=True, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL)
+    return files
+
+
+def measure(given, rows, files, out):
+    begin, longest = time.monotonic(), 0
+    while any(len(rows[model]) < given.runs for model in given.models):
+        for model in sorted(given.models, key=lambda m: len(rows[m])):  # after a pause, the one that misses a run comes first
+            now = time.monotonic()
+            if len(rows[model]) >= given.runs:
+                continue
+            if given.seconds and now - begin + longest > given.seconds:
+                return
+            row = run_beside_bare(given, model, files.get(model))
+            longest = max(longest, time.monotonic() - now)
+            rows[model].append(row)
+            if out:
+                out.write(json.dumps(row) + "\n")
+                out.flush()
 
 
 def main():
@@ -77,27 +128,14 @@ def main():
     parser.add_argument("--busy", action="store_true")
     parser.add_argument("--bare", nargs=2, metavar=("LOOP", "LIBRARY"))
     parser.add_argument("--out")
+    parser.add_argument("--seconds", type=float, default=0)
     given = parser.parse_args()
+    rows = kept_rows(given)
     burner = subprocess.Popen([sys.executable, "-c", BURN, str(os.getpid())]) if given.busy else None
-    out = open(given.out, "w") if given.out else None
-    rows = {model: [] for model in given.models}
+    out = open(given.out, "a") if given.out else None
     try:
         with tempfile.TemporaryDirectory() as folder:
-            files = {}
-            for i, model in enumerate(given.models if given.bare else []):
-                files[model] = pathlib.Path(folder) / f"{i}.onnx"
-                subprocess.run([given.assay, "make", *model.split(), "-o", str(files[model])], check=True, stdout=subprocess.DEVNULL,
-                               stderr=subprocess.DEVNULL)
-            for _ in range(given.runs):
-                for model in given.models:
-                    row = one_run(given.assay, model)
-                    if given.bare:
-                        done = subprocess.run([given.bare[0], given.bare[1], str(files[model]), "1", "0"], stdout=subprocess.PIPE)
-                        row["bare"] = json.loads(done.stdout)["median_ns"] / 1e9 if done.returncode == 0 else None
-                    rows[model].append(row)
-                    if out:
-                        out.write(json.dumps(row) + "\n")
-                        out.flush()
+            measure(given, rows, make_files(given, folder), out)
     except KeyboardInterrupt:
         pass
     finally:

@@ -175,8 +175,14 @@ static void put_rates(struct metric_writer *w, const struct assay__work *work,
         for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
             missing(w, names[i], "no operator that computes has a known cost");
     }
-    estimate(w, "memory.bandwidth", bandwidth);
-    if (roof > 0 && bandwidth <= roof)
+    bool moved = p->bytes > 0 || !work->unknown;
+    if (moved)
+        estimate(w, "memory.bandwidth", bandwidth);
+    else
+        missing(w, "memory.bandwidth", "no operator has a known cost");
+    if (!moved)
+        missing(w, "memory.bandwidth_utilization", "no operator has a known cost");
+    else if (roof > 0 && bandwidth <= roof)
         estimate(w, "memory.bandwidth_utilization", bandwidth / roof);
     else
         missing(w, "memory.bandwidth_utilization", "some of the data never leaves the chip");

@@ -53,6 +53,33 @@ static void test_images(void)
     expect_guess(image_model("3,s0,s1"), "3x224x224");
 }
 
+static bool is_image(const char *name, const char *shape, const char *given)
+{
+    struct assay__model *model = one_input(name, ASSAY__FLOAT32, shape, "Relu x -> y");
+    struct assay__workload_options options = {.shapes = &given, .shape_count = given ? 1 : 0};
+    struct assay__workload *workload = plan_ok(model, &options);
+    bool image = workload->has_images;
+    assay__workload_free(workload);
+    assay__model_free(model);
+    return image;
+}
+
+/* A spectrogram has the form of an image; it is counted as inferences. */
+static void test_image_or_sound(void)
+{
+    CHECK(is_image("x", "n,3,224,224", NULL));
+    CHECK(is_image("x", "n,48,320,3", NULL));
+    CHECK(is_image("x", "n,1,28,28", NULL));
+    CHECK(is_image("x", "n,1,64,image_width", NULL));
+    CHECK(is_image("gray_image", "n,32,100,1", NULL));
+    CHECK(!is_image("input_1", "n,76,32,1", NULL));             /* openWakeWord */
+    CHECK(!is_image("degraded_audio", "n,1,frames,257", NULL)); /* PLCMOS */
+    CHECK(!is_image("input", "n,3,frames,160", NULL));          /* AECMOS */
+    CHECK(!is_image("input", "n,3,frames,160", "input=1x3x160x160"));
+    CHECK(!is_image("mel", "n,1,128,128", NULL));
+    CHECK(!is_image("past", "n,4,16,64", NULL));
+}
+
 static void test_tokens(void)
 {
     struct assay__model *model = one_input("input_ids", ASSAY__INT64, "s0,s1",
@@ -285,6 +312,7 @@ int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
         {"images", test_images},
+        {"image_or_sound", test_image_or_sound},
         {"tokens", test_tokens},
         {"float_tokens", test_float_tokens},
         {"past", test_past},

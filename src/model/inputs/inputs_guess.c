@@ -62,9 +62,9 @@ static const struct {
     [TOKENS] = {"tokens", {128, 512, 256, 77, 64, 32, 16, 8, 4, 2, 1, -1}},
     [NO_PAST] = {"an empty cache: this is the prompt", {0, 1, -1}},
     [PAST] = {"tokens in the cache", {128, 64, 16, 1, -1}},
-    [SAMPLES] = {"one second of audio at 16 kHz",
+    [SAMPLES] = {"samples of audio",
                  {16000, 48000, 80000, 160000, 480000, 8000, 4000, 1536, 1024, 512, 256, -1}},
-    [CHUNK] = {"a chunk of audio: 32 ms at 16 kHz",
+    [CHUNK] = {"samples of audio: one chunk",
                {512, 576, 1536, 1024, 640, 480, 320, 256, 160, 1280, 16000, -1}},
     [FRAMES] = {"frames", {128, 3000, 1000, 512, 300, 256, 100, 64, 32, 16, 8, 4, 2, 1, -1}},
     [STEPS] = {"time steps", {128, 100, 64, 50, 32, 16, 10, 8, 4, 2, 1, -1}},
@@ -386,6 +386,58 @@ static bool named_time(const char *symbol)
 {
     return assay__name_like_sequence(symbol) || assay__name_has(symbol, "sample") ||
            assay__name_has(symbol, "frame");
+}
+
+static bool holds_pixels(enum assay__dtype dtype)
+{
+    return dtype == ASSAY__UINT8 || dtype == ASSAY__FLOAT32 || dtype == ASSAY__FLOAT16 ||
+           dtype == ASSAY__BFLOAT16 || dtype == ASSAY__FLOAT64;
+}
+
+/* "image_width", "img", "pixel_values", … */
+static bool pictures(const char *name)
+{
+    static const char *const words[] = {"image", "images", "img", "pixel", "picture", "photo"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (assay__name_has(name, words[i])) return true;
+    return false;
+}
+
+/* A spectrogram: one axis is the time, or its name says so. */
+static bool spectral(const struct assay__value *value)
+{
+    static const char *const words[] = {"mel", "mels", "spec", "spectrogram", "fbank", "stft"};
+    bool yes = sounds(value);
+    for (size_t i = 0; i < sizeof words / sizeof words[0] && !yes; i++)
+        yes = assay__name_has(value->name, words[i]);
+    for (int i = 1; i < value->rank && !yes; i++)
+        yes = named_time(value->dims[i].symbol);
+    return yes;
+}
+
+/* Of one channel, where a spectrogram looks the same. */
+static bool gray_image(const struct assay__value *value, int64_t high, int64_t wide)
+{
+    bool named = value->dtype == ASSAY__UINT8 || pictures(value->name);
+    for (int i = 1; i < value->rank; i++)
+        named |= pictures(value->dims[i].symbol) || named_side(value->dims[i].symbol);
+    return named || high == wide;
+}
+
+bool assay__guess_is_image(const struct assay__value *value, const int64_t *dims, int rank)
+{
+    enum { SMALLEST = 8 }; /* pixels */
+    if (rank != 4 || !holds_pixels(value->dtype) || is_cache(value) ||
+        assay__name_has(value->name, "mask") || spectral(value))
+        return false;
+    for (int axis = 1; axis <= 3; axis += 2) {
+        int64_t high = dims[axis == 1 ? 2 : 1], wide = dims[axis == 1 ? 3 : 2];
+        bool color = dims[axis] == 3 || dims[axis] == 4;
+        if (high >= SMALLEST && wide >= SMALLEST &&
+            (color || (dims[axis] == 1 && gray_image(value, high, wide))))
+            return true;
+    }
+    return false;
 }
 
 /* An axis of a float input that runs along time. */

@@ -40,6 +40,9 @@ struct assay__guess_facts assay__guess_look(const struct assay__model *model,
 struct assay__guess assay__guess_axis(const struct assay__guess_facts *facts,
                                       const struct assay__guess_input *input, int axis,
                                       size_t attempt);
+/** Whether an input of these sizes is an image: four axes, 1, 3 or 4 channels, at least 8 × 8
+ * pixels; not a spectrogram, nor a cache of keys or values. */
+bool assay__guess_is_image(const struct assay__value *value, const int64_t *dims, int rank);
 /** By the name alone, if no axis has that name (a part of "past + seq"). */
 struct assay__guess assay__guess_name(const struct assay__guess_facts *facts, const char *symbol,
                                       size_t attempt);

@@ -7,6 +7,7 @@
  * input. If the graph does not help, the name is used (mask, position, …); otherwise floats in [-1,
  * 1), integers 0 and 1. The plan's `why` gives the reason for a choice; the choice itself is in the
  * numbers. */
+#include "model/inputs/inputs_guess.h"
 #include "model/inputs/inputs_plan.h"
 
 #include "base/vec.h"
@@ -681,23 +682,6 @@ static void decide_float(struct tracer *tracer, struct assay__input_plan *plan,
         choose(plan, ASSAY__FILL_UNIFORM, -1, 1, "");
 }
 
-/* An image: four axes, 1, 3 or 4 channels, at least 8 × 8 pixels, and not a cache of keys or
- * values. */
-static bool looks_like_image(const struct assay__input_plan *plan)
-{
-    if (plan->rank != 4 || (is_integer(plan->dtype) && plan->dtype != ASSAY__UINT8)) return false;
-    if (assay__name_has(plan->name, "past") || assay__name_has(plan->name, "cache") ||
-        assay__name_has(plan->name, "mask"))
-        return false;
-    for (int axis = 1; axis <= 3; axis += 2) {
-        int64_t channels = plan->dims[axis];
-        int64_t high = plan->dims[axis == 1 ? 2 : 1], wide = plan->dims[axis == 1 ? 3 : 2];
-        if ((channels == 1 || channels == 3 || channels == 4) && high >= 8 && wide >= 8)
-            return true;
-    }
-    return false;
-}
-
 static int decide(struct tracer *tracer, struct assay__workload *workload, size_t index,
                   struct assay_error *error)
 {
@@ -705,7 +689,8 @@ static int decide(struct tracer *tracer, struct assay__workload *workload, size_
     struct finding finding;
     int code = trace(tracer, plan, &finding);
     if (code) return code;
-    workload->has_images = workload->has_images || looks_like_image(plan);
+    const struct assay__value *value = stated(tracer->model, plan->name);
+    workload->has_images |= value && assay__guess_is_image(value, plan->dims, plan->rank);
     if (workload->batch < 0 && plan->rank >= 2) {
         /* By convention the first axis is the batch; recurrent cells have time first, then the
          * batch. */
