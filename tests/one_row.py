@@ -20,6 +20,7 @@ KINDS = {
     "engine": ("engine/engines.h", "ASSAY__ENGINES", "assay__engine_%s", r"engine/(\w+/)?\w+\.c"),
     "command": ("cli/commands.h", "ASSAY__COMMANDS", "assay__command_%s", r"cli/cmd_\w+\.c"),
     "importer": ("import/importers.h", "ASSAY__IMPORTERS", "assay__importer_%s", r"import/import_\w+\.c"),
+    "recorder": ("run/tracing/recorders.h", "ASSAY__RECORDERS", "assay__recorder_%s", r"run/tracing/recorder_\w+\.c"),
     "watcher": ("run/watch/watchers.h", "ASSAY__WATCHERS", "assay__watch_%s", r"run/watch/watch_\w+\.c"),
     "model format": ("model/model_format.h", "ASSAY__MODEL_FORMATS", "assay__model_format_%s", r"model/\w+/\w+\.c"),
     "rewrite": ("model/rewrite/rewrites.h", "ASSAY__REWRITES", "assay__rewriter_%s", r"model/rewrite/rewrite_\w+\.c"),

@@ -77,6 +77,8 @@ struct assay__invocation {
     void *options;          /* the command's structure, zeroed, then filled */
     const char **arguments; /* what is not an option */
     size_t argument_count, argument_capacity;
+    bool dashed; /* "--" was given, behind the first `before_dashes` arguments */
+    size_t before_dashes;
     const char *command_line; /* exact, shell-quoted */
     uint64_t given;           /* bit i: the command's option i was given */
 };
@@ -101,6 +103,13 @@ struct assay__command {
     int (*run)(struct assay__invocation *invocation);
     bool hidden;
 };
+
+/** What we were started with, before we changed it: what a program that we start gets. */
+struct assay__origin {
+    char **environment;
+    bool ignores_sigpipe;
+};
+extern struct assay__origin assay__origin;
 
 /** The options of a command, its own before the shared ones; NULL past the end. */
 const struct assay__option *assay__option_at(const struct assay__command *command, size_t index);

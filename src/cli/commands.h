@@ -19,6 +19,7 @@
     X(check)               \
     X(predict)             \
     X(explain)             \
+    X(trace)               \
     X(make)                \
     X(report)              \
     X(query)               \

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+extern char **environ;
+
 #define ROW(NAME) &assay__command_##NAME,
 static const struct assay__command *const commands[] = {ASSAY__COMMANDS(ROW)};
 
@@ -74,6 +76,20 @@ static int dispatch(const struct assay__command *command, int argc, char **argv,
     return status;
 }
 
+struct assay__origin assay__origin;
+
+/* A copy: setenv() and unsetenv() change the array itself. */
+static void remember_origin(void)
+{
+    size_t count = 0;
+    while (environ && environ[count])
+        count++;
+    char **copy = calloc(count + 1, sizeof *copy);
+    if (copy && count) memcpy(copy, environ, count * sizeof *copy);
+    assay__origin.environment = copy ? copy : environ;
+    assay__origin.ignores_sigpipe = signal(SIGPIPE, SIG_IGN) == SIG_IGN;
+}
+
 /* hwloc takes its settings from the environment: none that describe another machine, print or load
  * plug-ins are allowed, and the root is that of our own readers. */
 static void prepare_hwloc(void)
@@ -103,8 +119,8 @@ static const struct assay__command *command_of_file(const char *name)
 int main(int argc, char **argv)
 {
     fill_standard_descriptors();
+    remember_origin(); /* and a closed pipe now makes write() fail */
     prepare_hwloc();
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe then makes write() fail */
     if (argc < 2)
         return assay__refuse("no command given: 'assay run MODEL' profiles a model, 'assay help' "
                              "lists the commands");

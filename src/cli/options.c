@@ -274,13 +274,15 @@ int assay__options_parse(struct assay__invocation *invocation, int argc, char **
     for (int at = first; at < argc; at++) {
         const char *word = argv[at];
         int status = 0;
-        if (!only_arguments && strcmp(word, "--") == 0)
-            only_arguments = true;
-        else if (!only_arguments && word[0] == '-' && word[1])
+        if (!only_arguments && strcmp(word, "--") == 0) {
+            only_arguments = invocation->dashed = true;
+            invocation->before_dashes = invocation->argument_count;
+        } else if (!only_arguments && word[0] == '-' && word[1]) {
             status = take_word(invocation, argc, argv, &at, help);
-        else
+        } else {
             status = append(&invocation->arguments, &invocation->argument_count,
                             &invocation->argument_capacity, word);
+        }
         if (status || *help) return status;
     }
     return check_arguments(invocation);

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "platform/platform.h"
 #include "platform/posix.h"
+#include "platform/program.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,6 +24,10 @@
 int assay__child_bind(pid_t parent)
 {
     return getppid() == parent ? 0 : -1;
+}
+
+void assay__program_adopt(void)
+{
 }
 
 void assay__child_close_from(int first)

@@ -7,6 +7,7 @@
 #include "platform/platform.h"
 #include "platform/posix.h"
 #include "platform/posix_fs.h"
+#include "platform/program.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -37,6 +38,11 @@ int assay__child_bind(pid_t parent)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     return getppid() == parent ? 0 : -1; /* it died between fork and prctl */
+}
+
+void assay__program_adopt(void)
+{
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 }
 
 void assay__child_close_from(int first)

@@ -1,0 +1,80 @@
+/* tracing.h - a program that is run unchanged while recorders write what it does, and what they
+ * wrote as one timeline. The records lie in a folder of the session's own beside the profile, so
+ * that they are on the same disk and are left behind if we are killed; every file in it is of a
+ * format that import/ reads.
+ *
+ * A recorder (recorders.h) takes part at three moments: before the program starts it may add to its
+ * environment; while the program waits before its first instruction it may attach to it; after the
+ * program has ended it closes its files. */
+#ifndef ASSAY_RUN_TRACING_TRACING_H
+#define ASSAY_RUN_TRACING_TRACING_H
+
+#include "base/arena.h"
+#include "platform/platform.h"
+#include "trace/events.h"
+
+#include <assay/error.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum assay__traced_calls {
+    ASSAY__TRACED_CALLS_LAUNCHES, /* and those that copy, wait, allocate or load */
+    ASSAY__TRACED_CALLS_NONE,
+    ASSAY__TRACED_CALLS_ALL
+};
+
+struct assay__tracing_options {
+    const char *const *argv;  /* the program */
+    char *const *environment; /* what it would have without us */
+    bool ignores_sigpipe;
+    const char *beside;         /* path of the profile: its folder gets that of the records */
+    double delay_s, duration_s; /* duration 0: until the end */
+    const char *range;          /* an NVTX range; NULL: always */
+    int signal;                 /* starts and stops; 0: none */
+    enum assay__traced_calls calls;
+    int64_t buffers;   /* 0: default */
+    double patience_s; /* after Ctrl-C, before SIGTERM; 0: for ever */
+    bool wait_for_all; /* also for processes that the program leaves behind */
+    void (*say)(void *context, const char *text); /* while it runs; may be NULL */
+    void *context;
+};
+
+/** A session. */
+struct assay__tracing {
+    const struct assay__tracing_options *options;
+    struct assay__arena *arena;
+    char *folder;       /* of the records */
+    const char **added; /* to the program's environment: "A=B" */
+    size_t added_count, added_capacity;
+    struct assay__exit exit; /* how the program ended */
+    bool stopped;            /* it was asked to, by a signal that we got */
+};
+
+struct assay__recorder {
+    const char *name;
+    /** An error: this recorder records nothing, and says why and what to do. */
+    int (*prepare)(struct assay__tracing *tracing, struct assay_error *error);
+    /** NULL: nothing to do. The same for the error. */
+    int (*attach)(struct assay__tracing *tracing, pid_t pid, struct assay_error *error);
+    void (*detach)(struct assay__tracing *tracing);
+};
+
+/** Adds "NAME=value" in place of what the program would have had. For recorders. */
+int assay__tracing_variable(struct assay__tracing *tracing, const char *entry,
+                            struct assay_error *error);
+
+/** Runs the program to its end. An error: it did not start (ASSAY_ENOTFOUND: there is none of that
+ *  name). The session is to be ended in any case. */
+int assay__tracing_run(const struct assay__tracing_options *options,
+                       struct assay__tracing **tracing, struct assay_error *error);
+/** How many files of records there are. */
+size_t assay__tracing_files(const struct assay__tracing *tracing);
+/** Removes the records (unless `keep`) and frees the session. NULL is allowed. A process that is
+ *  still recording notices and stops. */
+void assay__tracing_end(struct assay__tracing *tracing, bool keep);
+
+/** The CUDA recorder's library: $ASSAY_CUDA_RECORDER, else beside the worker. */
+int assay__cuda_recorder_locate(char *out, size_t out_size, struct assay_error *error);
+
+#endif
