@@ -30,6 +30,13 @@ struct assay_metric {
     const char *note;   /* formula, model, or the reason it is unavailable; "" allowed otherwise */
 };
 
+/** What a metric needs besides being read. */
+enum assay_metric_need {
+    ASSAY_NEEDS_NOTHING,
+    ASSAY_NEEDS_SAMPLES,  /* the rarer the percentile, the more */
+    ASSAY_NEEDS_CEILINGS, /* the device's, measured and saved */
+};
+
 /** What a name means: from the one metric table (src/base/metric_table.c). */
 struct assay_metric_info {
     const char *name;
@@ -37,6 +44,7 @@ struct assay_metric_info {
     const char *summary; /* one plain sentence */
     const char
         *unread; /* why a run has no value if nothing read it; NULL: a run need not have it */
+    enum assay_metric_need needs;
 };
 
 /** The table row of a name or NULL. `power.average.RAIL` rows match by their prefix. */

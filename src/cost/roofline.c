@@ -271,18 +271,28 @@ static void model_type(const struct assay__trial *trial, struct assay__arena *ar
 
 /* --- together --------------------------------------------------------------------------------- */
 
+/* Why no ceilings of a trial's device are saved. */
+enum absence { NOT_MEASURED, SCRIPTED, OTHER_MACHINE };
+
+static enum absence absence_of(const struct assay__trial *trial)
+{
+    const char *root = getenv("ASSAY_FSROOT");
+    if (strcmp(text(trial->target.engine), "fake") == 0) return SCRIPTED;
+    return root && root[0] ? OTHER_MACHINE : NOT_MEASURED;
+}
+
 bool assay__ceilings_would_help(const struct assay_profile *profile,
                                 const struct assay__trial *trial)
 {
-    return !profile->ceiling_count && strcmp(text(trial->target.engine), "fake") != 0;
+    return !profile->ceiling_count && absence_of(trial) == NOT_MEASURED;
 }
 
 static const char *no_ceilings(const struct assay__trial *trial, struct assay__arena *arena)
 {
-    const char *root = getenv("ASSAY_FSROOT");
-    if (strcmp(text(trial->target.engine), "fake") == 0)
+    enum absence absence = absence_of(trial);
+    if (absence == SCRIPTED)
         return "the fake engine's times are scripted: no ceiling applies to them";
-    if (root && root[0]) /* nothing could measure them */
+    if (absence == OTHER_MACHINE)
         return "no ceilings: ASSAY_FSROOT describes another machine, which cannot be measured";
     if (assay__trial_on_cpu(trial)) /* the machine's ceilings apply to it */
         return "no ceilings of this machine are saved: measuring them takes about 17 s";

@@ -87,8 +87,8 @@ int assay__roofline(const struct assay_profile *profile, const struct assay__tri
  *  memory.bandwidth_utilization and roofline.*, or why they are unavailable. 0 or ASSAY_ENOMEM. */
 int assay__roofline_apply(struct assay_profile *profile, struct assay__trial *trial);
 
-/** No ceilings are saved, and measuring them would give a roofline, which is not the case for the
- *  scripted times of the fake engine. */
+/** No ceilings are saved, and measuring them would give a roofline, which is not the case for
+ *  scripted times and for another machine's files. */
 bool assay__ceilings_would_help(const struct assay_profile *profile,
                                 const struct assay__trial *trial);
 /** The type that an operator computes in: "int8" for the integer products, else the model's. */

@@ -86,12 +86,11 @@ int assay__run(const struct assay__run_options *given, struct assay_profile **pr
     if (!error) error = &detail;
     *profile = NULL;
     options.brief = may_be_brief(&options);
-    const struct assay__run_options asked = options; /* the arm checks and completes its own */
     int code = assay__run_options_check(&options, error);
     if (code) return code;
     bool measured = false;
     code = assay__recording_begin(&recording, &options, error);
-    if (code == 0) code = assay__arm_open(&recording, &asked, NULL, &arm, error);
+    if (code == 0) code = assay__arm_open(&recording, &options, NULL, &arm, error);
     if (code == 0) {
         code = assay__recording_store(&recording, error);
         if (code == 0) code = assay__arm_begin(arm, error);

@@ -260,12 +260,11 @@ void assay__doc_quality(struct assay__doc *doc, struct assay__quality quality)
     doc->quality = quality;
 }
 
-/* It needs ceilings of the device, and there are none. */
-static bool lacks_ceilings(const struct assay__doc *doc, const char *metric)
+/* Ceilings of the device are missing, and measuring them would help. */
+static bool lacks_ceilings(const struct assay__doc *doc)
 {
     const struct assay_profile *profile = doc->study ? doc->study->profile : NULL;
-    bool needed = strncmp(metric, "roofline.", 9) == 0 || strstr(metric, "utilization");
-    return needed && profile && profile->trial_count &&
+    return profile && profile->trial_count &&
            assay__ceilings_would_help(profile, &profile->trials[0]);
 }
 
@@ -274,10 +273,9 @@ const char *assay__doc_reason(struct assay__doc *doc, const char *metric, const 
     const struct assay_metric_info *info = metric && doc->hint ? assay_metric_lookup(metric) : NULL;
     if (!info || !note) return note;
     bool unread = info->unread && strcmp(note, info->unread) == 0;
-    bool few = !info->unread && doc->study && /* a percentile of a run: too few samples */
-               ((strncmp(metric, "latency.p", 9) == 0 && metric[9] >= '0' && metric[9] <= '9') ||
-                (strncmp(metric, "llm.", 4) == 0 && strstr(metric, "_p9")));
-    if (!unread && !few && !lacks_ceilings(doc, metric)) return note;
+    bool few = info->needs == ASSAY_NEEDS_SAMPLES && doc->study;
+    bool roofless = info->needs == ASSAY_NEEDS_CEILINGS && lacks_ceilings(doc);
+    if (!unread && !few && !roofless) return note;
     const char *hint = doc->hint(metric);
     return hint ? assay__doc_printf(doc, "%s (%s)", note, hint) : note;
 }

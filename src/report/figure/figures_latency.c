@@ -269,7 +269,10 @@ static int make_histogram(struct assay__sketch *k, const double *sorted, size_t 
     f->y_title = "inferences", f->y_unit = "count", f->y_zero = true;
     add_marks(k, median_ns, b, &beyond);
     add_interval(k);
-    f->caption = "Bar height: number of inferences; half of them were faster than p50.";
+    f->caption =
+        k->trial->launch_count > 1
+            ? "Bar height: number of inferences; p50 is the median of the launches' medians."
+            : "Bar height: number of inferences; half of them were faster than p50.";
     f->description = describe(k, sorted, count, median_ns);
     f->note = outside(k, b, sorted, count, &beyond);
     f->small = true;

@@ -36,6 +36,11 @@ bool assay__detail_is_known(const char *detail);
 /** What a trial ran on, every option it was given, and its inputs, as facts. */
 void assay__add_options(struct assay__doc *doc, const struct assay__trial *trial);
 
+/** "as for LABEL" if the trial shown in full lacks the metric for the same long reason, so that
+ * people read it once; else NULL (subject_unavailable.c). */
+const char *assay__reason_above(struct assay__doc *doc, const struct assay__trial *trial,
+                                const struct assay_metric *metric);
+
 /* --- the short form of a run's report (brief_page.c), and what it shares with the summary ----- */
 
 /** What went wrong, where the time goes, and the key numbers. trial may be NULL. */

@@ -12,29 +12,26 @@ enum { NAMED = 3, SHOWN = 8 }; /* operators in the sentence; rows of each table 
 
 #define NAME ASSAY__COLUMN_NAME
 #define MICROSECONDS .factor = 1e-6
+/* what put_change() fills */
+#define CHANGE_COLUMNS                                                                             \
+    {"time_reference_us", "reference", "s", MICROSECONDS}, {"time_us", "this", "s", MICROSECONDS}, \
+        {"change_us", "difference", "s", MICROSECONDS},                                            \
+        {"ratio", "ratio", ASSAY__UNIT_TIMES, .priority = 1}, {.key = "ratio_low"},                \
+        {.key = "ratio_high"},                                                                     \
+    {                                                                                              \
+        "verdict", "verdict", .priority = 2                                                        \
+    }
 static const struct assay__column operator_columns[] = {
     {"label", "trial", .flags = NAME},
     {"op", "operator", .flags = NAME | ASSAY__COLUMN_KEEP},
     {"layers_reference", "layers in reference", ASSAY__UNIT_COUNT, .priority = 4},
     {"layers", "layers", ASSAY__UNIT_COUNT, .priority = 3},
-    {"time_reference_us", "reference", "s", MICROSECONDS},
-    {"time_us", "this", "s", MICROSECONDS},
-    {"change_us", "difference", "s", MICROSECONDS},
-    {"ratio", "ratio", ASSAY__UNIT_TIMES, .priority = 1},
-    {.key = "ratio_low"},
-    {.key = "ratio_high"},
-    {"verdict", "verdict", .priority = 2},
+    CHANGE_COLUMNS,
 };
 static const struct assay__column layer_columns[] = {
     {"label", "trial", .flags = NAME},
     {"layer", "layer", .flags = NAME | ASSAY__COLUMN_KEEP},
-    {"time_reference_us", "reference", "s", MICROSECONDS},
-    {"time_us", "this", "s", MICROSECONDS},
-    {"change_us", "difference", "s", MICROSECONDS},
-    {"ratio", "ratio", ASSAY__UNIT_TIMES, .priority = 1},
-    {.key = "ratio_low"},
-    {.key = "ratio_high"},
-    {"verdict", "verdict", .priority = 2},
+    CHANGE_COLUMNS,
     {.key = "match"},
     {"remark", "remark", .priority = 3, .flags = ASSAY__COLUMN_PROSE},
 };

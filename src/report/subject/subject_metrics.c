@@ -133,7 +133,9 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
                                   *same = same_reason(trial->metrics, i);
         assay__table_metric_row(t, metric);
         assay__table_text(t, trial->label); /* "" of a single run */
-        assay__table_text(t, same ? assay__doc_printf(doc, "see %s", same->name) : metric->note);
+        const char *note = assay__reason_above(doc, trial, metric);
+        if (!note) note = same ? assay__doc_printf(doc, "see %s", same->name) : metric->note;
+        assay__table_text(t, note);
     }
     assay__doc_end(doc);
     assay__doc_end(doc);

@@ -82,6 +82,23 @@ static const char *joined(struct assay__doc *doc, const char *a, const char *b)
     return assay__doc_take(doc, &text);
 }
 
+const char *assay__reason_above(struct assay__doc *doc, const struct assay__trial *trial,
+                                const struct assay_metric *metric)
+{
+    enum { LONG = 80 }; /* characters; shorter ones are repeated */
+    const struct assay_profile *profile = doc->study->profile;
+    if (doc->of_trial == doc->trial || strlen(metric->note) < LONG) return NULL;
+    for (size_t i = 0; i < profile->trial_count; i++) {
+        const struct assay__trial *shown = &profile->trials[i];
+        if (shown == trial || shown->id != doc->trial) continue;
+        const struct assay_metric *same = assay_metrics_get(shown->metrics, metric->name);
+        if (same && same->state == ASSAY_UNAVAILABLE && strcmp(same->note, metric->note) == 0)
+            return *shown->label ? assay__doc_printf(doc, "as for %s", shown->label)
+                                 : assay__doc_printf(doc, "as for trial %d", shown->id);
+    }
+    return NULL;
+}
+
 static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
     struct group groups[REASONS_MOST + 1] = {0};
@@ -95,8 +112,9 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
             others++;
             continue;
         }
-        const char *reason = m->note && *m->note ? assay__doc_reason(doc, m->name, m->note)
-                                                 : "no reason was recorded";
+        const char *reason = assay__reason_above(doc, trial, m);
+        if (!reason) reason = assay__doc_reason(doc, m->name, m->note);
+        if (!*reason) reason = "no reason was recorded";
         while (g < count && g < REASONS_MOST && !is_alike(groups[g].reason, reason))
             g++;
         if (g == REASONS_MOST) reason = "other reasons (see JSON or CSV)";

@@ -151,7 +151,8 @@ static bool was_slow(struct assay__talk *talk)
 static void begin_stretch(struct assay__talk *talk)
 {
     talk->stretch_ns = assay__now_ns();
-    talk->waited_known = assay__process_waited_ns(talk->pid, &talk->waited_ns);
+    talk->waited_known = !talk->request->job.script && /* a script's windows all count */
+                         assay__process_waited_ns(talk->pid, &talk->waited_ns);
 }
 
 /* Whether other processes kept the worker from running during the window or block that just
