@@ -171,7 +171,7 @@ def main():
           f"{options.cpus_per_lane} CPUs, {options.threads} thread{'s' if options.threads > 1 else ''}, {LAUNCHES} launches of "
           f"{SECONDS} s per arm; {time.monotonic() - begin:.0f} s in all.\n")
     print("| compared | differences claimed | 95 % interval | bound | recommended | time ratio | p50 | launches differ by "
-          "| could have shown | one takes |\n|---|---|---|---|---|---|---|---|---|---|")
+          "| detectable | one takes |\n|---|---|---|---|---|---|---|---|---|---|")
     if same:
         row("a model with itself", same, claimed, f"≤ {CLAIMS_MOST:.0%}")
     if slower:

@@ -21,7 +21,7 @@
 #define FOUND_LEAST 0.95
 #define SLOWER 0.05
 #define POWER_SHARE \
-    5 /* one in so many for "could have shown" and for the kinds that are not judged */
+    5 /* one in so many for "found at that" and for the kinds that are not judged */
 #define JOBS_MOST 64
 
 struct result {
@@ -99,13 +99,13 @@ static int share_out(size_t count, size_t jobs, struct result *results)
 static int print(const struct result *results, size_t count)
 {
     int missed = 0;
-    printf("Simulated: %zu comparisons of each kind for each share (%zu for \"shown at that\" and "
+    printf("Simulated: %zu comparisons of each kind for each share (%zu for \"found at that\" and "
            "for kinds in brackets), %d launches of %.1f s per "
            "arm. In %%, 95 %% intervals.\n\n",
            count, part_of(count), AA_LAUNCHES, AA_TIME_S);
     printf("| noise | level | launches differ by | A/A: claimed | A/A: recommended | 5 %% slower: "
            "found "
-           "| said it could show | shown at that | A/A: pairs would claim |\n"
+           "| detectable, as stated | found at that | A/A: pairs would claim |\n"
            "|---|---|---|---|---|---|---|---|---|\n");
     for (size_t i = 0; i < AA_KINDS; i++) {
         const struct aa_kind *kind = &aa_kinds[i];

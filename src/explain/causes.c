@@ -12,7 +12,7 @@ const char *const assay__copy_directions[] = {"unknown",   "to-device", "to-host
 const char *const assay__memory_kinds[] = {"unknown", "pageable", "pinned", "device", "managed"};
 
 /* A host that sleeps or computes starves the device, whatever emptied its queue before. What it
- * spends on launching again is the price of that which emptied it: a synchronisation, a copy. */
+ * spends on launching again is charged to what emptied it: a synchronisation, a copy. */
 enum assay__loss assay__loss_of(enum assay__device_cause device, enum assay__host_cause host)
 {
     if (host == ASSAY__HOST_PROFILER) return ASSAY__LOSS_PROFILING;

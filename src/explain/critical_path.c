@@ -17,11 +17,11 @@ struct walk {
     const struct assay__timeline_device *of;
     const struct assay__explain_device *device;
     int64_t *name_ns, *name_count;
-    int64_t now_ns;    /* everything after it is given away */
+    int64_t now_ns;    /* everything after it has been attributed */
     size_t steps_left; /* along the host: a trace whose calls run backwards ends, too */
 };
 
-/* Gives the time back to that instant; false: the beginning is reached. */
+/* Attributes the time back to that instant; false: the beginning is reached. */
 static bool give(struct walk *w, int64_t back_to_ns, int64_t *to)
 {
     if (back_to_ns < w->device->first_ns) back_to_ns = w->device->first_ns;

@@ -120,7 +120,7 @@ int assay__explain_diff_new(const struct assay__explain *before, const struct as
     if (d) {
         *d = (struct assay__explain_diff){.arena = arena, .before = before, .after = after};
         d->per_step = before->steps.count > 0 && after->steps.count > 0 &&
-                      strcmp(before->steps.by, after->steps.by) == 0; /* else they are no equals */
+                      strcmp(before->steps.by, after->steps.by) == 0; /* else not comparable */
         fill_parts(d);
         fill_kernels(d);
         say(d);

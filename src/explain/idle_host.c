@@ -182,7 +182,7 @@ static void stretch(void *context, int64_t start_ns, int64_t end_ns,
     }
 }
 
-/* Nobody to ask: the trace has no host side, or none for this work. */
+/* No thread to ask: the trace has no host side, or none for this work. */
 static void leave_unseen(struct asking *a)
 {
     for (; a->at < a->count; end_part(a))
@@ -263,7 +263,7 @@ static struct part part_of(const struct assay__explain *x, const struct assay__e
 }
 
 /* From the launching call on the device waits for the launch itself, whatever the host does next.
- * Gives that time away, and returns when it begins. */
+ * Attributes that time, and returns when it begins. */
 static int64_t give_launch(struct asking *a, struct assay__idle_gap *gap, size_t place)
 {
     const struct assay__events *events = a->x->events;

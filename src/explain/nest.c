@@ -35,7 +35,7 @@ struct walk {
     struct assay__nest nest;
     assay__stretch_fn *stretch;
     void *context;
-    int64_t now_ns; /* everything before was told */
+    int64_t now_ns; /* everything before it was reported */
 };
 
 static void tell(struct walk *walk, int64_t until_ns, const struct assay__open_event *top)
@@ -45,7 +45,7 @@ static void tell(struct walk *walk, int64_t until_ns, const struct assay__open_e
     walk->now_ns = until_ns;
 }
 
-/* Tells what happens until then, closing what ends on the way. */
+/* Reports what happens until then, closing what ends on the way. */
 static void advance(struct walk *walk, int64_t until_ns)
 {
     const struct assay__open_event *top;

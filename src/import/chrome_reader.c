@@ -155,7 +155,7 @@ static inline int slot_of(const struct key_table *table, const char *key, size_t
     return -1;
 }
 
-/* Behind the colon of a member whose key begins at *at (its quote). */
+/* Just past the colon of a member whose key begins at *at (its quote). */
 static inline enum outcome read_key(const char **at, const char *end, const char **key,
                                     size_t *length)
 {
@@ -171,7 +171,7 @@ static inline enum outcome read_key(const char **at, const char *end, const char
     return *at >= end ? MORE : COMPLETE;
 }
 
-/* Behind a member: its comma and white space, or the "}" (*closed, behind it). */
+/* Just past a member: its comma and white space, or the "}" (*closed, behind it). */
 static inline enum outcome end_member(const char **at, const char *end, bool *closed)
 {
     *at = assay__scan_space(*at);
@@ -247,9 +247,9 @@ struct reading {
     bool had_list; /* of events */
 };
 
-/* Behind a piece that is no event, to where one may begin: a comma, "{" and a quote with nothing
- * but white space between; in a string the quote would be escaped. False: there is none in the
- * window. */
+/* Just past a piece that is not an event, to where one may begin: a comma, "{" and a quote with
+ * nothing but white space between; in a string the quote would be escaped. False: there is none in
+ * the window. */
 static bool find_next(struct window *window)
 {
     const char *at = window->at + 1, *open;
@@ -407,7 +407,7 @@ static bool find_list(struct window *window)
     return false;
 }
 
-/* Behind text that is no JSON: the list may still come. */
+/* Behind text that is not JSON: the list may still come. */
 static int seek_list(struct window *window, bool *found, struct assay_error *error)
 {
     int code = 0;

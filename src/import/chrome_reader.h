@@ -3,7 +3,7 @@
  * the importer's business; here its text is found. Kineto, TensorFlow, JAX and ONNX Runtime write
  * this format.
  *
- * An event that is no JSON is counted and reading goes on with the next one; text that ends within
+ * An event that is not JSON is counted and reading goes on with the next one; text that ends within
  * an event, or before the brackets are closed, is truncated. The end of the array may be missing,
  * as the format allows. */
 #ifndef ASSAY_IMPORT_CHROME_READER_H
@@ -99,9 +99,10 @@ static inline const struct assay__scan_value *assay__chrome_get(
 bool assay__scan_member(const char **at, const char *end, struct assay__scan_value *key,
                         struct assay__scan_value *value);
 /** value (NULL: unknown) times 10^scale, rounded to an integer without passing through a double:
- *  digits, a fraction, an exponent, quotes around it. False if it is no number or does not fit. */
+ *  digits, a fraction, an exponent, quotes around it. False if it is not a number or does not fit.
+ */
 bool assay__scan_decimal(const struct assay__scan_value *value, int scale, int64_t *out);
-/** As a double. False if it is no finite number. */
+/** As a double. False if it is not a finite number. */
 bool assay__scan_double(const struct assay__scan_value *value, double *out);
 /** Up to `count` numbers of an array ([1, 2, 3]); how many there were. */
 size_t assay__scan_numbers(const struct assay__scan_value *value, int64_t *out, size_t count);

@@ -1,6 +1,6 @@
 /* import_nsys.c - what `nsys export --type sqlite` of Nsight Systems writes: a table per kind of
  * event, and texts in StringIds. Tables that a recording had nothing for do not exist. The file is
- * a stranger's: it is opened as a profile of someone else is (profile/sql.h). */
+ * untrusted: it is opened like a profile from someone else (profile/sql.h). */
 #include "base/vec.h"
 #include "import/importers.h"
 #include "import/nsys_state.h"
@@ -215,7 +215,7 @@ static int read_export(struct assay__import_stream *stream, struct assay__events
     int code = assay__db_open_foreign(path, &db, error);
     if (code) return code;
     nsys.db = db;
-    nsys.string_limit = db->bytes; /* an honest file has no more texts */
+    nsys.string_limit = db->bytes; /* a valid file has no more texts */
     source->truncated = db->is_truncated;
     if (db->is_truncated) assay__nsys_complain(&nsys, "the file is shorter than it says");
     code = read_database(&nsys, error);

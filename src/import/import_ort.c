@@ -129,7 +129,7 @@ static void on_event(void *data, const struct assay__chrome_event *event)
     if (!assay__scan_decimal(get(event, ASSAY__CHROME_START), 3, &row.start_ns) ||
         !assay__scan_decimal(get(event, ASSAY__CHROME_DURATION), 3, &row.duration_ns) ||
         row.duration_ns < 0) {
-        skip(ort, "an event whose start or duration is no number, negative or too large");
+        skip(ort, "an event whose start or duration is not a number, negative or too large");
         return;
     }
     describe(ort, event, &shown, &row);

@@ -8,7 +8,7 @@
  * A sample stands for its period where that is a time (cpu-clock, task-clock); how long one of
  * cycles or another count stands for is unknown. A context switch (sched:sched_switch,
  * PERF_RECORD_SWITCH) takes a thread off its processor until the one that brings it back. Other
- * records of perf.data (mmap, comm, fork …) are no events. Times are the kernel's clock. */
+ * records of perf.data (mmap, comm, fork …) are not events. Times are the kernel's clock. */
 #include "base/buf.h"
 #include "base/vec.h"
 #include "import/import_window.h"
@@ -47,7 +47,7 @@ struct reader {
     struct frame frames[MOST_FRAMES];
     size_t frame_count;
     uint64_t heads;
-    bool in_long_line; /* the rest of a line that is too long is passed over */
+    bool in_long_line; /* the rest of a line that is too long is skipped */
     bool failed;       /* out of memory */
 };
 
@@ -278,7 +278,7 @@ static void take_line(struct reader *reader, const char *line, size_t length)
         take_head(reader, &head);
     } else if (reader->has_sample && line[0] == ' ') {
         add_frame(reader, line, length);
-    } else if (line[0] != '\t') { /* the stack of an event that is no sample */
+    } else if (line[0] != '\t') { /* the stack of an event that is not a sample */
         skip_line(reader, "a line that is neither a sample nor a stack, or has no time");
     }
 }
@@ -313,7 +313,7 @@ static void read_lines(struct reader *reader)
 
 /* --- the importer ----------------------------------------------------------------------------- */
 
-/* The first line that is no comment is a head, and its event has a name. */
+/* The first line that is not a comment is a head, and its event has a name. */
 static enum assay__import_match match(const char *head, size_t size)
 {
     struct assay__perf_head parsed;

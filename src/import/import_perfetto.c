@@ -6,7 +6,7 @@
  * 59 trace_packet_defaults, 6 clock_snapshot, 60 track_descriptor, 11 track_event,
  * 53 gpu_render_stage_event, 1 ftrace_events, 50 compressed_packets (deflate).
  * Read: track events and stages of the GPU. Counted: the kernel's events (ftrace). Everything else
- * is no event of a timeline, or not one that is read. */
+ * is not an event of a timeline, or not one that is read. */
 #include "base/vec.h"
 #include "import/import_window.h"
 #include "import/importers.h"
@@ -275,7 +275,7 @@ static void take_compressed(struct assay__perfetto *perfetto,
 
 /* --- the stream ------------------------------------------------------------------------------- */
 
-/* Passes over a field that is not to be kept: what of it is not in the window yet is dropped as it
+/* Skips a field that is not to be kept: what of it is not in the window yet is dropped as it
  * comes. */
 static void pass_over(struct assay__import_window *window, const struct assay__wire_field *field)
 {
@@ -327,7 +327,7 @@ static void read_packets(struct assay__perfetto *perfetto, struct assay__import_
     perfetto->source->truncated = true;
     assay__perfetto_skip(perfetto, 1,
                          status == ASSAY__WIRE_CUT ? "the last packet is cut short"
-                                                   : "bytes that are no packet");
+                                                   : "bytes that are not packets");
 }
 
 /* --- the importer ----------------------------------------------------------------------------- */

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_SAMPLE ((size_t)16 << 20) /* bytes; what does not end within is no sample */
+#define MOST_SAMPLE ((size_t)16 << 20) /* bytes; what does not end within is not a sample */
 #define SLACK_NS 2000000000
 #define MOST_TIME_S 4e9 /* twice that, in nanoseconds, is within an int64_t */
 

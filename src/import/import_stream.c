@@ -158,7 +158,7 @@ static bool expands_too_far(const struct assay__import_stream *stream)
            stream->out / ASSAY__IMPORT_EXPANSION_RATIO > used;
 }
 
-/* A gzip file may be padded with zeros, or followed by what is no gzip: then it has ended. */
+/* A gzip file may be padded with zeros, or followed by what is not gzip: then it has ended. */
 static bool more_members(struct assay__import_stream *stream)
 {
     if (stream->packing != GZIP || !stream->unit_done) return true;

@@ -21,7 +21,7 @@
 struct column {
     enum assay__xctrace_field field;
     enum assay__xctrace_role role;
-    uint16_t type; /* of its cells; 0: not told */
+    uint16_t type; /* of its cells; 0: not given */
 };
 
 struct reader {

@@ -142,7 +142,7 @@ static inline const char *assay__scan_string(const char *at, const char *end, bo
     return end;
 }
 
-/** Behind a number or another bare word. */
+/** Just past a number or another bare word. */
 static inline const char *assay__scan_word(const char *at)
 {
     for (;; at++) {
@@ -152,8 +152,8 @@ static inline const char *assay__scan_word(const char *at)
     }
 }
 
-/** Behind the object or array whose opening bracket is before `at`. Kinds of brackets are not told
- *  apart: what is skipped need only end where its depth does. */
+/** Just past the object or array whose opening bracket is before `at`. Kinds of brackets are not
+ * told apart: what is skipped need only end where its depth does. */
 static inline const char *assay__scan_nested(const char *at, const char *end)
 {
     size_t depth = 1;

@@ -30,7 +30,7 @@ void assay__kineto_begin(struct assay__kineto *kineto, const struct assay__chrom
     struct assay__kineto_open begun = {.row = *row, .name = name};
     if (!assay__scan_decimal(assay__chrome_get(event, ASSAY__CHROME_START), 3,
                              &begun.row.start_ns)) {
-        skip(kineto, "a beginning whose time is no number");
+        skip(kineto, "a beginning whose time is not a number");
         return;
     }
     if (thread == ASSAY__EVENT_UNKNOWN ||
@@ -60,7 +60,7 @@ void assay__kineto_end(struct assay__kineto *kineto, const struct assay__chrome_
     kineto->unfinished--;
     if (!known || __builtin_sub_overflow(end_ns, begun->row.start_ns, &begun->row.duration_ns) ||
         begun->row.duration_ns < 0)
-        skip(kineto, "an end that is no number or before its beginning");
+        skip(kineto, "an end that is not a number or before its beginning");
     else
         assay__events_add_named(kineto->events, &begun->row, begun->name);
     begun->below = kineto->free_open;

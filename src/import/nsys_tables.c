@@ -19,7 +19,7 @@ struct table {
     const char *name;
     const char *columns[ASSAY__NSYS_COLUMNS + 1];
     enum assay__event_kind kind;
-    /** Fills in what is the table's own; false: the row is no event. */
+    /** Fills in what is the table's own; false: the row is not an event. */
     bool (*fill)(struct assay__nsys *nsys, const struct assay__nsys_rows *row,
                  struct assay__event *event);
 };

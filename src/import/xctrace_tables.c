@@ -293,7 +293,7 @@ static bool add_performance_state(struct assay__xctrace_values *values,
     return add_state(values, row, CLOCK_STATE, "GPU performance state");
 }
 
-/* Loading and compiling a program occupies the engine and is no inference: it is shown. */
+/* Loading and compiling a program occupies the engine and is not an inference: it is shown. */
 static bool add_ane(struct assay__xctrace_values *values, const struct assay__xctrace_row *row)
 {
     struct assay__event event;

@@ -2,7 +2,7 @@
  * is why a reference can never lead back to what contains it.
  *
  * Ids are given out in order, so that values lie in an array. An id far beyond those before it is
- * not believed: a small file must not take much memory. The first definition of an id counts. */
+ * rejected: a small file must not take much memory. The first definition of an id counts. */
 #include "import/xctrace_values.h"
 
 #include "base/vec.h"
@@ -389,7 +389,7 @@ static struct part begin_part(struct assay__xctrace_values *values, const struct
     }
     id = assay__xml_attribute(xml, "id");
     if (id.at && (!assay__xctrace_integer(id, &part.id) || part.id < 0)) {
-        fault(values, "an id that is no number");
+        fault(values, "an id that is not a number");
         part.id = -1;
     }
     fmt = assay__xml_attribute(xml, part.role == ASSAY__XCTRACE_IS_FRAME ? "name" : "fmt");

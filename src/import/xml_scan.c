@@ -161,7 +161,7 @@ static void close_element(struct assay__xml *xml, struct assay__xml_text name)
     if (xml->closing > 1) fault(xml, "an element that was not closed");
 }
 
-/* Behind the end of "<!-- … -->", "<![CDATA[ … ]]>" or "<? … ?>"; NULL: not in the window. */
+/* Just past the end of "<!-- … -->", "<![CDATA[ … ]]>" or "<? … ?>"; NULL: not in the window. */
 static const char *behind(struct cursor cursor, size_t opening, const char *closing)
 {
     size_t left = (size_t)(cursor.end - cursor.at);
@@ -213,7 +213,7 @@ static enum found scan_mark(struct assay__xml *xml, struct cursor *cursor,
     return FOUND;
 }
 
-/* One token at "<". NOTHING: it was passed over. */
+/* One token at "<". NOTHING: it was skipped. */
 static enum found scan_tag(struct assay__xml *xml, struct cursor *cursor,
                            enum assay__xml_kind *kind)
 {
@@ -251,7 +251,7 @@ static enum found scan_text(struct assay__xml *xml, struct cursor *cursor,
     return FOUND;
 }
 
-/* The marks of other encodings; a mark of UTF-8 is passed over. */
+/* The marks of other encodings; a mark of UTF-8 is skipped. */
 static void check_encoding(struct assay__xml *xml)
 {
     while (assay__import_window_left(&xml->window) < 4 && assay__import_window_more(&xml->window))
@@ -358,7 +358,7 @@ static bool decode_one(struct assay__buf *out, struct assay__xml_text word)
             return true;
         }
     if (!word.length || word.at[0] != '#' || !decode_number(word, &code)) return false;
-    if (!code) code = 0xfffd; /* a NUL is no character of XML */
+    if (!code) code = 0xfffd; /* a NUL is not an XML character */
     assay__buf_add(out, encoded, assay__utf8_encode(code, encoded));
     return true;
 }

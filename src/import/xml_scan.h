@@ -8,7 +8,7 @@
  * references are decoded. Name spaces are part of names. UTF-8 only.
  *
  * Broken text: an end tag that fits an outer element closes the inner ones too, one that fits none
- * is passed over, and a "<" that begins no tag is passed over. All of it is counted in `faults`;
+ * is skipped, and a "<" that begins no tag is skipped. All of it is counted in `faults`;
  * `complaint` is the first reason. */
 #ifndef ASSAY_IMPORT_XML_SCAN_H
 #define ASSAY_IMPORT_XML_SCAN_H
@@ -19,7 +19,7 @@
 #include <string.h>
 
 #define ASSAY__XML_DEPTH 128     /* elements within elements; deeper ones end the reading */
-#define ASSAY__XML_ATTRIBUTES 24 /* of one tag; further ones are passed over */
+#define ASSAY__XML_ATTRIBUTES 24 /* of one tag; further ones are skipped */
 #define ASSAY__XML_TOKEN_BYTES ((size_t)4 << 20) /* of one tag or text; longer ones end it too */
 
 enum assay__xml_kind {
@@ -53,7 +53,7 @@ struct assay__xml {
 };
 
 enum assay__xml_kind assay__xml_next(struct assay__xml *xml);
-/** Passes over the element that just began, to its end, which is not reported. */
+/** Skips the element that just began, to its end, which is not reported. */
 void assay__xml_skip(struct assay__xml *xml);
 /** Appends the text with its references decoded; unknown ones stay as they are. */
 void assay__xml_decode(struct assay__buf *out, struct assay__xml_text text);

@@ -155,7 +155,7 @@ uint32_t assay__events_track(struct assay__events *events, const struct assay__t
  *  stay. Name and group are interned; NULL: unknown. */
 void assay__events_change_track(struct assay__events *events, uint32_t number,
                                 const struct assay__track *track);
-/** The number of these arguments; all unknown: ASSAY__EVENT_UNKNOWN, which is no error. */
+/** The number of these arguments; all unknown: ASSAY__EVENT_UNKNOWN, which is not an error. */
 uint32_t assay__events_args(struct assay__events *events, const struct assay__event_args *args);
 /** The number of that string. */
 uint32_t assay__events_intern(struct assay__events *events, const char *text, size_t length);

@@ -6,7 +6,7 @@
 #include "profile/store.h"
 #include "trace/events.h"
 
-/** Writes the store into a profile that is open for writing, in place of one that is there. */
+/** Writes the store into a profile that is open for writing, replacing an existing one. */
 int assay__events_save(const struct assay__events *events, struct assay__store *store,
                        struct assay_error *error);
 /** The timeline that a profile holds, sealed. ASSAY_ENOTFOUND: it holds none. The file is not

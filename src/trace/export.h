@@ -42,11 +42,11 @@ assay__export_write assay__export_to_file;
 
 /* --- for exporters ---------------------------------------------------------------------------- */
 
-/** Hands on what is buffered if it is much; to be called between events. */
+/** Passes the buffer on once it is large; to be called between events. */
 void assay__export_flush(struct assay__export *to);
-/** Whether going on is of no use. */
+/** Whether it has failed: going on is pointless. */
 bool assay__export_failed(const struct assay__export *to);
-/** A time as what passed since the first of all: what 64 bits hold in any case. */
+/** A time relative to the first one of all, which always fits into 64 bits. */
 static inline uint64_t assay__export_since(const struct assay__export *to, int64_t time_ns)
 {
     return (uint64_t)time_ns - (uint64_t)to->begin_ns;

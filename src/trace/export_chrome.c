@@ -1,7 +1,7 @@
 /* export_chrome.c - Chrome trace JSON with the categories and arguments of the PyTorch profiler
- * (Kineto), so that what reads those reads this: chrome://tracing, Perfetto, HTA, and our importer,
- * which gets the same events back. Times are microseconds with three decimals, exact; they count
- * from baseTimeNanoseconds where the trace's clock counts from 1970.
+ * (Kineto), so that whatever reads those can read this: chrome://tracing, Perfetto, HTA, and our
+ * importer, which gets the same events back. Times are microseconds with three decimals, exact;
+ * they count from baseTimeNanoseconds where the trace's clock counts from 1970.
  *
  * Where Kineto has no category, or would take the event for another kind, the category is our own
  * name of the kind. Of several ranks in one file processes and devices are numbered, because their

@@ -98,7 +98,7 @@ static void begin_stack(struct folded *f, uint32_t lane)
 static void put_frames(struct assay__buf *stack, const char *frames)
 {
     assay__buf_putc(stack, ';');
-    for (; *frames; frames++) /* "main;run;work": semicolons part them */
+    for (; *frames; frames++) /* "main;run;work": semicolons separate them */
         assay__buf_putc(stack, *frames == '\n' || *frames == '\r' ? ' ' : *frames);
 }
 

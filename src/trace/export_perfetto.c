@@ -59,7 +59,7 @@ enum { SLICE_BEGIN = 1, SLICE_END = 2, INSTANT = 3, COUNTER = 4 };
 enum { STATE_CLEARED = 1, STATE_NEEDED = 2 };
 enum { SEQUENCE = 1 };
 
-/* What is told of an event beside its name, as debug annotations. */
+/* What is said of an event besides its name, as debug annotations. */
 enum note {
     NOTE_BYTES,
     NOTE_CORRELATION,

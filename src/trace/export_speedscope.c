@@ -109,7 +109,7 @@ static void sort_by_lane(struct speedscope *s)
         s->first[n->lane[i] + 1]++;
     for (size_t i = 0; i < n->lane_count; i++)
         s->first[i + 1] += s->first[i];
-    for (size_t i = count; i-- > 0;) /* from behind, which leaves `first` at the beginnings */
+    for (size_t i = count; i-- > 0;) /* backwards, which leaves `first` at the beginnings */
         s->order[--s->first[n->lane[i] + 1]] = (uint32_t)i;
     for (size_t i = 0; i < n->lane_count; i++)
         s->first[i] = s->first[i + 1];

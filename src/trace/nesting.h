@@ -13,7 +13,7 @@ struct assay__lane {
     uint32_t track;  /* or ASSAY__EVENT_UNKNOWN */
     uint32_t depths; /* the greatest depth in it, and one */
     uint32_t index;  /* among the lanes of its track */
-    bool aside;      /* of what is said of a stream, not of its work (see assay__nesting_make) */
+    bool aside;      /* of annotations of a stream, not of its work (see assay__nesting_make) */
 };
 
 struct assay__nesting {

@@ -187,7 +187,7 @@ static bool is_utf8(const char *text, size_t length)
     return true;
 }
 
-/* A copy in which every byte that is no UTF-8 is U+FFFD; free() it. */
+/* A copy in which every byte that is not UTF-8 is U+FFFD; free() it. */
 static char *repaired(const char *text, size_t length, size_t *out_length)
 {
     char *copy = malloc(length * 3 + 1); /* U+FFFD takes three bytes */
