@@ -274,6 +274,18 @@ static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *id)
     return SQLITE_OK;
 }
 
+int assay__sql_table(sqlite3 *db, const char *name, const sqlite3_module *module, void *kind)
+{
+    sqlite3_stmt *first = NULL;
+    char sql[64];
+    int code = sqlite3_create_module(db, name, module, kind);
+    /* The first use declares the table, which an authorizer set later would see as a write. */
+    sqlite3_snprintf(sizeof sql, sql, "SELECT 1 FROM %s", name);
+    if (code == SQLITE_OK) code = sqlite3_prepare_v2(db, sql, -1, &first, NULL);
+    sqlite3_finalize(first);
+    return code;
+}
+
 int assay__chunk_tables(sqlite3 *db)
 {
     static const sqlite3_module module = {
@@ -290,14 +302,7 @@ int assay__chunk_tables(sqlite3 *db)
         .xRowid = row_id,
     };
     int code = SQLITE_OK;
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && code == SQLITE_OK; i++) {
-        sqlite3_stmt *first = NULL;
-        char sql[64];
-        code = sqlite3_create_module(db, kinds[i].name, &module, (void *)&kinds[i]);
-        /* The first use declares the table, which an authorizer set later would see as a write. */
-        sqlite3_snprintf(sizeof sql, sql, "SELECT 1 FROM %s", kinds[i].name);
-        if (code == SQLITE_OK) code = sqlite3_prepare_v2(db, sql, -1, &first, NULL);
-        sqlite3_finalize(first);
-    }
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && code == SQLITE_OK; i++)
+        code = assay__sql_table(db, kinds[i].name, &module, (void *)&kinds[i]);
     return code;
 }

@@ -280,10 +280,5 @@ int assay__event_table(sqlite3 *db)
         .xColumn = column,
         .xRowid = row_id,
     };
-    sqlite3_stmt *first = NULL;
-    int code = sqlite3_create_module(db, "events", &module, NULL);
-    /* The first use declares the table, which an authorizer set later would see as a write. */
-    if (code == SQLITE_OK) code = sqlite3_prepare_v2(db, "SELECT 1 FROM events", -1, &first, NULL);
-    sqlite3_finalize(first);
-    return code;
+    return assay__sql_table(db, "events", &module, NULL);
 }

@@ -45,6 +45,8 @@ void assay__db_close(struct assay__db *db);
 /** Decodes a column chunk: its encoding in column `encoding` of the row, its data in the next.
  *  ASSAY_EFORMAT when they are not `count` values. */
 int assay__sql_chunk(sqlite3_stmt *row, int encoding, size_t count, double *out);
+/** Registers a virtual table with the connection. SQLite's code. */
+int assay__sql_table(sqlite3 *db, const char *name, const sqlite3_module *module, void *kind);
 /** Registers the tables `samples`, `layer_times` and `series` with the connection. SQLite's
  * code. */
 int assay__chunk_tables(sqlite3 *db);
