@@ -20,8 +20,7 @@
 #define CLAIMS_MOST 0.055
 #define FOUND_LEAST 0.95
 #define SLOWER 0.05
-#define POWER_SHARE \
-    5 /* one in so many for "found at that" and for the kinds that are not judged */
+#define POWER_SHARE 5 /* one in so many for "found at that", and for kinds that are not judged */
 #define JOBS_MOST 64
 
 struct result {
