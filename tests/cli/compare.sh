@@ -53,6 +53,24 @@ expect_exit 3 "$ASSAY" compare "$model" missing.onnx --launches 5 --iters 10 --n
 expect_has out "missing.onnx"
 expect_has out "—"
 expect_has err "1 of 2 could not be measured"
+# a long reason why a number is unknown is printed for one trial; the others refer to it. Programs read it for each
+expect_exit 0 "$ASSAY" compare "$model" "$model" --launches 5 --iters 10 --json -o reasons.assay
+expect_exit 0 "$ASSAY" report reasons.assay --full --format markdown -o reasons.md
+expect_exit 0 "$ASSAY" report reasons.assay --format csv --table metrics -o reasons.csv
+"$ASSAY" report reasons.assay --json >reasons.json
+python3 - <<'PYTHON'
+import json
+trials = json.load(open("reasons.json"))["trials"]
+missing = [{n: m["note"] for n, m in t["metrics"].items() if m["state"] == "unavailable"} for t in trials]
+text, table = open("reasons.md").read(), open("reasons.csv").read()
+for name, note in missing[0].items():
+    if len(note) < 80 or missing[1].get(name) != note:
+        continue
+    rows = sum(m.get(n) == note for m in missing for n in m)
+    assert table.count(note) == rows, (name, table.count(note), rows)
+    # at most once each in the table of metrics, in what is not available, and in the section it is about
+    assert text.count(note) <= 3, (name, text.count(note))
+PYTHON
 # devices by class and by name
 expect_exit 0 "$ASSAY" compare "$model" --devices cpu --launches 5 --iters 10 --no-power --json
 expect_equal "$(json_get out '.comparison.rows[0].device' 2>/dev/null || json_get out '.trials[0].target.device')" cpu

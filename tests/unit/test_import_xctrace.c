@@ -202,7 +202,7 @@ static void test_ids(void)
                  1, 1, "without a time");
     check_counts(EXPORT("<row><start-time id=\"a\">5</start-time><duration>1</duration><sentinel/>"
                         "</row>"),
-                 1, 0, "no number");
+                 1, 0, "not a number");
 }
 
 static void test_numbers(void)

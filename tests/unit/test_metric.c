@@ -26,6 +26,12 @@ static void test_lookup(void)
     CHECK_STR(assay_metric_lookup("power.average.package")->unit, "W");
     CHECK_STR(assay_metric_lookup("power.average.gpu0")->name, "power.average.RAIL");
     CHECK_STR(assay_metric_lookup("power.average")->name, "power.average");
+    CHECK(assay_metric_lookup("latency.min")->needs == ASSAY_NEEDS_NOTHING);
+    CHECK(assay_metric_lookup("latency.p999")->needs == ASSAY_NEEDS_SAMPLES);
+    CHECK(assay_metric_lookup("llm.itl_p99")->needs == ASSAY_NEEDS_SAMPLES);
+    CHECK(assay_metric_lookup("compute.utilization")->needs == ASSAY_NEEDS_CEILINGS);
+    CHECK(assay_metric_lookup("roofline.time")->needs == ASSAY_NEEDS_CEILINGS);
+    CHECK(assay_metric_lookup("gpu.utilization")->needs == ASSAY_NEEDS_NOTHING);
     CHECK(assay_metric_lookup("power.average.") == NULL);
     CHECK(assay_metric_lookup("latency.p51") == NULL);
     CHECK(assay_metric_lookup("latency") == NULL);
