@@ -8,7 +8,7 @@
 #define LAUNCHES_LEAST 5u /* the minimum for an interval between launches */
 /* then fewer than planned suffice, if the interval is narrow enough; else … */
 #define PATIENCE_S 4.0
-#define LAUNCHES_MOST 20u /* … there are more, with layers: so many, … */
+#define LAUNCHES_MOST 30u /* … there are more: so many, … */
 #define UNTIL_S 40.0      /* … until this long after the start */
 #define LAYERS_MOST 6u    /* launches with layers for the layers' sake alone */
 #define FAILED_MOST 2u    /* counted from the first: the next would fail too */
@@ -45,23 +45,25 @@ static bool wants_first(const struct assay__arm *arm)
 
 /* Short launches without layers, so that there is a first number soon; then one with layers. There
  * are more while launches differ, or while the layers do not add up to the median over the launches
- * because those that timed them were not as fast as it. */
+ * because those that timed them were not as fast as it. Processes differ more than the windows of
+ * one do, so that many launches say more than long ones: once the layers are known, the further
+ * ones do without. */
 static int launch_briefly(struct assay__arm *arm, struct assay_error *error)
 {
     int code = 0;
+    bool off = arm->options.measuring.layers == ASSAY_LAYERS_OFF;
     arm->without_layers = true;
     while (!code && !assay__arm_interrupted(arm) && wants_first(arm))
         code = assay__arm_launch(arm, error);
     if (!isfinite(assay__outcomes_p50(arm->outcomes, arm->outcome_count))) return code;
-    arm->without_layers = arm->options.measuring.layers == ASSAY_LAYERS_OFF;
-    for (size_t i = 0; !code && !assay__arm_interrupted(arm); i++) {
+    for (size_t layered = 0; !code && !assay__arm_interrupted(arm);) {
         bool known = is_known(arm, ASSAY__LAUNCHES_AIM);
-        bool timed = arm->without_layers || i >= LAYERS_MOST ||
-                     (i > 0 && assay__arm_layers_fit(arm));
+        bool timed = off || layered >= LAYERS_MOST || (layered && assay__arm_layers_fit(arm));
         bool enough = arm->outcome_count >= LAUNCHES_MOST || spent_s(arm) > UNTIL_S;
-        if (known && timed) break;
-        if (enough && (i > 0 || arm->without_layers)) break;
+        if ((known && timed) || (enough && (layered || off))) break;
+        arm->without_layers = timed;
         code = assay__arm_launch(arm, error);
+        layered += !timed;
     }
     return code ? code : assay__arm_count_launches(arm, error);
 }
