@@ -5,6 +5,7 @@
  * block: it is cut back, and what comes later is counted as dropped. */
 #include "cuda/recorder.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -214,6 +215,26 @@ static uint64_t hash_of(const char *text, size_t length)
     return hash;
 }
 
+/* A C++ kernel's name as it was written in the source: by the C++ library that the program has
+ * loaded, which such a program has; NULL: none, or not such a name. The caller frees it. (Done here
+ * rather than by the reader, whose input nobody vouches for.) */
+static char *demangled(const char *text)
+{
+    typedef char *demangle_fn(const char *, char *, size_t *, int *); /* Itanium C++ ABI, 3.4 */
+    static const char *const libraries[] = {"libstdc++.so.6", "libc++abi.so.1"};
+    static demangle_fn *demangle;
+    static bool sought;
+    int status = 0;
+    if (strncmp(text, "_Z", 2) != 0) return NULL;
+    for (size_t i = 0; !sought && !demangle && i < sizeof libraries / sizeof *libraries; i++) {
+        void *library = dlopen(libraries[i], RTLD_LAZY | RTLD_NOLOAD);
+        void *symbol = library ? dlsym(library, "__cxa_demangle") : NULL;
+        memcpy(&demangle, &symbol, sizeof symbol);
+    }
+    sought = true;
+    return demangle ? demangle(text, NULL, NULL, &status) : NULL;
+}
+
 /* Beyond MOST_STRINGS different ones a string is written again for each record. */
 uint32_t block_string(const char *text)
 {
@@ -231,7 +252,10 @@ uint32_t block_string(const char *text)
         strings[slot].hash = hash;
         numbers[slot] = string_count + 1;
     }
-    put_string(text, length, ++string_count);
+    char *clear = demangled(text);
+    put_string(clear ? clear : text,
+               clear ? strnlen(clear, ASSAY__CUDA_TEXT_BYTES) : length, ++string_count);
+    free(clear);
     return string_count;
 }
 
