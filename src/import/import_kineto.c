@@ -278,11 +278,11 @@ static void on_complete(struct assay__kineto *kineto, const struct assay__chrome
     const struct assay__scan_value *duration = assay__chrome_get(event, ASSAY__CHROME_DURATION);
     struct assay__event row = {0};
     if (!assay__scan_decimal(assay__chrome_get(event, ASSAY__CHROME_START), 3, &row.start_ns)) {
-        skip(kineto, "an event without a start, or one that is not a number or too large");
+        skip(kineto, "an event whose start is missing, not a number or too large");
         return;
     }
     if (!instant && duration && !assay__scan_decimal(duration, 3, &row.duration_ns)) {
-        skip(kineto, "a duration that is not a number or too large");
+        skip(kineto, "a duration that is not a number, or too large");
         return;
     }
     if (row.duration_ns < 0) {

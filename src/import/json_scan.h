@@ -178,7 +178,7 @@ static inline const char *assay__scan_nested(const char *at, const char *end)
     return end + 1;
 }
 
-/** The value at `at`; *value says which. Returns what is behind it; NULL: there is no value. A
+/** The value at `at`; *value says which. Returns what follows it; NULL: there is no value. A
  *  result above `end`, or a word that reaches it, may go on behind the window. */
 static inline const char *assay__scan_value(const char *at, const char *end,
                                             struct assay__scan_value *value)

@@ -141,7 +141,8 @@ int assay__explain_diff_document(const struct assay__explain_diff *d, struct ass
     add_side(doc, "before", d->before);
     add_side(doc, "after", d->after);
     if (!d->per_step)
-        assay__doc_note(doc, "The traces do not hold the same steps: whole traces are compared.");
+        assay__doc_note(doc,
+                        "The traces do not contain the same steps: whole traces are compared.");
     assay__doc_end(doc);
     add_parts(doc, d);
     add_metrics(doc, d);
