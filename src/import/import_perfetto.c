@@ -275,7 +275,7 @@ static void take_compressed(struct assay__perfetto *perfetto,
 
 /* --- the stream ------------------------------------------------------------------------------- */
 
-/* Skips a field that is not to be kept: what of it is not in the window yet is dropped as it
+/* Skips a field that is not to be kept: the part that is not in the window yet is dropped as it
  * comes. */
 static void pass_over(struct assay__import_window *window, const struct assay__wire_field *field)
 {

@@ -168,7 +168,7 @@ static const char *read_unicode(const char *at, const char *end, uint32_t *code)
     return at;
 }
 
-/* Decodes the escape at `at` (after the backslash) into out[4]; *size 0: it is none. */
+/* Decodes the escape at `at` (after the backslash) into out[4]; *size 0: it is not an escape. */
 static const char *read_escape(const char *at, const char *end, char out[4], size_t *size)
 {
     static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";

@@ -19,7 +19,7 @@
 #define DEVICE 34.0
 #define TRACK 18.0
 #define STEP 2.0     /* px of a column */
-#define HEIGHTS 12.0 /* that are told apart */
+#define HEIGHTS 12.0 /* that are distinguished */
 #define SPACE 6.0
 #define KEY_MOST 280.0 /* of a word in the key */
 

@@ -57,7 +57,7 @@ static void add_kpis(struct assay__doc *doc, const struct assay__explain *x)
         const struct assay_metric *m = assay_metrics_get(set, rows[i].metric);
         struct assay__datum value = assay__datum_metric(m);
         value.note = assay__doc_printf(doc, "%s", m && m->note ? m->note : "");
-        value.source = "trace"; /* nothing of the set may stay: it is freed */
+        value.source = "trace"; /* nothing may point into the set: it is freed */
         value.name = rows[i].metric;
         value.unit = assay_metric_lookup(rows[i].metric)->unit;
         assay__doc_item(doc, rows[i].name, value);
