@@ -4,7 +4,9 @@
 First the census: for each kind of thing, the rows of its list and the definitions in src/ are the same set, and the symbol of
 each stands in its own file only. Then the proof: in a scratch folder a thing of each kind is added by writing its file and its
 row, nothing else; the registry is compiled with them, linked in front of the library, and asked for the new thing.
+CONTRIBUTING's table is compared with the files and lists.
 """
+import glob
 import os
 import re
 import subprocess
@@ -88,6 +90,21 @@ def census(files):
                     fail(f"{kind} {name}: {path} names {symbol % name} too")
         if not listed:
             fail(f"no {kind} is listed in {header}")
+
+
+def guide():
+    """The files that CONTRIBUTING's table names exist, and it names the list of every kind that is proven below."""
+    table = [line for line in read(os.path.join(root, "CONTRIBUTING.md")).splitlines() if line.startswith("| a")]
+    named = [path for line in table for path in re.findall(r"`((?:src|doc|include)/[^`]+)`", line)]
+    if not named:
+        fail("CONTRIBUTING.md: the table names no file")
+    for path in named:
+        if not glob.glob(os.path.join(root, re.sub(r"[A-Z]{3,}", "*", path))):
+            fail(f"CONTRIBUTING.md names {path}, which does not exist")
+    for kind in PROOFS:
+        header = KINDS[kind][0] if kind in KINDS else "report/formats.h"
+        if "src/" + header not in named and os.path.basename(header) not in " ".join(table):
+            fail(f"CONTRIBUTING.md does not say that {kind} needs a row in src/{header}")
 
 
 # --- proof ----------------------------------------------------------------------------------------------------------------
@@ -315,6 +332,7 @@ def prove(kind, libraries):
 def main():
     files = dict(sources())
     census(files)
+    guide()
     code, libraries = run("pkg-config", "--libs", "sqlite3", "hwloc", "zlib", "libzstd")
     if code:
         libraries = "-lsqlite3 -lhwloc -lz -lzstd"

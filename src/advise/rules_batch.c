@@ -54,7 +54,7 @@ static enum assay__rule_outcome batch_small(struct assay__advice *a)
     assay__rule_advice(a, "run %lld samples per inference, where latency allows it; %s",
                        (long long)a->trial->batch * ASSAY__BATCH_TIMES,
                        all ? "the gain is unknown until it is tried"
-                           : "the potential is in samples per second, one inference takes longer");
+                           : "the potential is in samples per second; one inference takes longer");
     return assay__rule_found(a, all ? (double)NAN : assay__amdahl(share, ASSAY__BATCH_TIMES));
 }
 

@@ -3,6 +3,8 @@
  * (scratch is on the stack). */
 #include "base/stats.h"
 
+#include "base/search.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -194,23 +196,10 @@ double assay__stats_drift(const double *values, size_t count, double *p_value)
 #define CLOCK_STEPS 8 /* closer modes are clock steps */
 #define GRID_VALUES 4 /* with fewer distinct values they are levels, not a grid */
 
-static size_t count_below(const double *sorted, size_t count, double limit)
-{
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (sorted[middle] < limit)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static double within(const double *sorted, size_t count, double centre, double reach)
 {
-    return (double)(count_below(sorted, count, centre + reach) -
-                    count_below(sorted, count, centre - reach));
+    return (double)(assay__count_below(sorted, count, centre + reach) -
+                    assay__count_below(sorted, count, centre - reach));
 }
 
 /* Otsu (1979): the split that maximises the variance between the two parts, among those where each
@@ -288,7 +277,7 @@ bool assay__stats_bimodal(const double *sorted, size_t count, double step, doubl
     double high_peak = within(sorted, count, high, half);
     double peak = low_peak < high_peak ? low_peak : high_peak;
     if (!(valley < peak / 2) || peak - valley < 3 * sqrt(peak + valley)) return false;
-    size_t below = count_below(sorted, count, threshold);
+    size_t below = assay__count_below(sorted, count, threshold);
     double share = (double)(count - below) / (double)count;
     if (share < MODE_SHARE || share > 1 - MODE_SHARE) return false;
     if (low_mode) *low_mode = assay__stats_median(sorted, below);

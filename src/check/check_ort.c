@@ -26,7 +26,6 @@
 #include "run/builds.h"
 #include "run/devices.h"
 #include "run/child.h"
-#include "run/worker/ring.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -203,29 +202,14 @@ int assay__check_ort_profile(struct assay__check *check, const struct assay__che
     if (!check->planned) return assay_error_set(error, ASSAY_EUNSUPPORTED, "%s", check->unplanned);
     int code = assay__worker_locate(worker, sizeof worker, error);
     if (code) return code;
-    struct assay__request request = {
-        .job = {.engine = options->engine ? options->engine : "ort",
-                .model = model_path,
-                .library = library,
-                .device = device,
-                .optimization = "all",
-                .streams = 1,
-                .spinning = -1,
-                .layers = ASSAY_LAYERS_ENGINE,
-                .inputs = check->workload->inputs,
-                .input_count = check->workload->input_count},
-        .goal = {.iterations = 1,
-                 .precision = ASSAY__GOAL_PRECISION,
-                 .streams = 1,
-                 .capacity = ASSAY__RING_CAPACITY},
-        .timeout_s = options->timeout_s > 0 ? options->timeout_s : TIMEOUT_S,
-        .interrupt = options->interrupt,
-        .launch = 1,
-        .launches = 1,
-        .trial = 1,
-        .worker = worker,
-        .arena = check->arena,
-    };
+    struct assay__request request = assay__request_once(check->workload, worker, check->arena);
+    request.job.engine = options->engine ? options->engine : "ort";
+    request.job.model = model_path;
+    request.job.library = library;
+    request.job.device = device;
+    request.job.layers = ASSAY_LAYERS_ENGINE;
+    request.timeout_s = options->timeout_s > 0 ? options->timeout_s : TIMEOUT_S;
+    request.interrupt = options->interrupt;
     code = assay__launch_run(&request, &outcome);
     if (code)
         assay_error_set(error, code, "%s", outcome.reason);

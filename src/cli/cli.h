@@ -77,7 +77,7 @@ struct assay__invocation {
     void *options;          /* the command's structure, zeroed, then filled */
     const char **arguments; /* what is not an option */
     size_t argument_count, argument_capacity;
-    bool dashed; /* "--" was given, behind the first `before_dashes` arguments */
+    bool dashed; /* "--" was given, after the first `before_dashes` arguments */
     size_t before_dashes;
     const char *command_line; /* exact, shell-quoted */
     uint64_t given;           /* bit i: the command's option i was given */

@@ -230,7 +230,7 @@ static int check(const struct assay__invocation *invocation, const char *path)
     if (!invocation->dashed || invocation->before_dashes)
         return assay__refuse("trace: write '--' before the program: assay trace [options] -- "
                              "PROGRAM [ARGUMENT...]");
-    if (!invocation->argument_count) return assay__refuse("trace: no program is named behind '--'");
+    if (!invocation->argument_count) return assay__refuse("trace: no program follows '--'");
     if (assay__format_of_path(path) || assay__path_is_svg(path))
         return assay__refuse("trace: --output saves the profile (*.assay), not a report; for a "
                              "report use --report %s",

@@ -110,7 +110,7 @@ void writer_toggle(void); /* start or stop; safe in a signal handler */
 /** Recording now. */
 bool session_active(void);
 int session_start(char *why, size_t room);
-/** flush: what is complete is asked of CUPTI at once, by the writer. */
+/** flush: the writer asks CUPTI at once for what is complete. */
 int session_stop(char *why, size_t room);
 int session_open(const struct assay__cuda_trace_options *options, char *why, size_t room);
 void session_close(void);

@@ -28,14 +28,14 @@
     X(UNSEEN, "unknown", "the trace has no host side")
 
 /** What device time was lost to: the two axes brought together. */
-#define ASSAY__LOSS_ROWS(X)                                               \
-    X(LAUNCHING, "launch-overhead", "launch overhead")                    \
-    X(TRANSFERS, "transfers", "transfers between host and device")        \
-    X(SYNCHRONISING, "synchronisation", "synchronisation")                \
-    X(STARVATION, "starved", "waiting for the host")                      \
-    X(COMMUNICATING, "communication", "communication that nothing hides") \
-    X(WAITING, "dependency", "dependencies between streams")              \
-    X(PROFILING, "profiler", "the profiler itself")                       \
+#define ASSAY__LOSS_ROWS(X)                                                      \
+    X(LAUNCHING, "launch-overhead", "launch overhead")                           \
+    X(TRANSFERS, "transfers", "transfers between host and device")               \
+    X(SYNCHRONISING, "synchronisation", "synchronisation")                       \
+    X(STARVATION, "starved", "waiting for the host")                             \
+    X(COMMUNICATING, "communication", "communication not hidden by computation") \
+    X(WAITING, "dependency", "dependencies between streams")                     \
+    X(PROFILING, "profiler", "the profiler itself")                              \
     X(UNEXPLAINED, "unknown", "unknown")
 
 #define ASSAY__DIAGNOSIS_ROWS(X)                                         \

@@ -14,12 +14,12 @@
 #define LEAST_TRANSFERS 0.10
 #define LEAST_STARVED 0.20
 #define LEAST_LAUNCHES 0.30
-#define LEAST_TALKING 0.15 /* of communication: none of the diagnoses, but not nothing either */
+#define LEAST_TALKING 0.15 /* of communication: not one of the diagnoses, but worth saying */
 #define LEAST_SLOW 0.15    /* of what better kernels would gain: half of the slow ones' time */
 #define SLOW_GAIN 0.5
 
-#define BUSY 0.80 /* the guide: a device that is used well */
-#define IDLE 0.30 /* … and one that is not */
+#define BUSY 0.80 /* the guide: a device is well used from here on */
+#define IDLE 0.30 /* … and poorly used below this */
 #define HALF 0.50
 #define NAMED_FAST 0.50 /* of kernel time: names show that it is spent well */
 #define NAMED_SLOW 0.10 /* … and that it is not: above this, no acquittal */
@@ -233,7 +233,7 @@ static void say_kernels(struct assay__buf *out, const struct assay__explain *x,
         const char *what;
     } rows[] = {{0, "in double precision"},
                 {1, "in strided element-wise kernels"},
-                {2, "in kernels called naive"}};
+                {2, "in kernels named naive"}};
     double kernels = (double)kernel_ns(x);
     assay__buf_printf(out, "the device computes %s of the time", PERCENT(s->compute));
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
@@ -332,12 +332,12 @@ static void say_host(struct assay__buf *out, const struct assay__explain *x)
     const struct assay__host_function *f = x->functions;
     assay__buf_puts(out, "the trace holds no work of a device");
     if (x->function_count && x->host_ns > 0)
-        assay__buf_printf(out, "; of the host's %s most goes to %s%s%s%s: %s", TIME(x->host_ns),
+        assay__buf_printf(out, "; most of the host's %s goes to %s%s%s%s: %s", TIME(x->host_ns),
                           assay__events_text(x->events, f->name), f->type ? " (" : "",
                           f->type ? f->type : "", f->type ? ")" : "",
                           PERCENT((double)f->self_ns / (double)x->host_ns));
     else if (x->function_count && x->samples)
-        assay__buf_printf(out, "; of %zu samples most are in %s: %zu", x->samples,
+        assay__buf_printf(out, "; most of %zu samples are in %s: %zu", x->samples,
                           assay__events_text(x->events, f->name), f->count);
     if (x->steps.count && *x->steps.why)
         assay__buf_printf(out, "; %s took %s: %s", x->steps.items[x->steps.slowest].name,
@@ -356,7 +356,7 @@ static void say_undecided(struct assay__buf *out, const struct assay__explain *x
         assay__buf_printf(out, "for %s of it the trace does not say when work was launched; ",
                           PERCENT(s->unseen));
     if (s->talking >= LEAST_TALKING) {
-        assay__buf_printf(out, "%s of it is communication that no computation hides",
+        assay__buf_printf(out, "%s of it is communication not hidden by computation",
                           PERCENT(s->talking));
         if (x->ranks.straggler < x->ranks.count)
             assay__buf_printf(out, "; rank %d keeps the others waiting",
@@ -370,8 +370,8 @@ static void say_undecided(struct assay__buf *out, const struct assay__explain *x
                           PERCENT(s->launches), PERCENT(s->starved), PERCENT(s->syncs),
                           PERCENT(s->transfers), PERCENT(s->waiting));
     else
-        assay__buf_puts(out, "whether its kernels are good ones cannot be told: the trace holds "
-                             "no FLOPs, and their names say too little: ");
+        assay__buf_puts(out, "whether its kernels are efficient is unknown: the trace has no "
+                             "FLOPs, and their names do not say enough: ");
     if (s->utilization >= BUSY) say_kernels(out, x, s);
 }
 

@@ -11,8 +11,8 @@ double assay__explain_share(const struct assay__explain *x, int64_t ns)
     return x->span_ns > 0 ? (double)ns / (double)x->span_ns : NAN;
 }
 
-/* Collectives keep a device busy, but nothing is computed: what of them no computation hides is
- * lost, too. */
+/* Collectives keep a device busy, but nothing is computed: the part of them that computation does
+ * not hide is lost, too. */
 static void sum_communication(struct assay__explain *x)
 {
     for (size_t i = 0; i < x->ranks.count; i++) {
@@ -70,7 +70,7 @@ int assay__explain_new(const struct assay__events *events, struct assay__explain
     if (!can_be_summed(events)) {
         assay__arena_free(arena);
         return assay_error_set(error, ASSAY_EFORMAT,
-                               "the times of this trace span centuries: they cannot be right");
+                               "the times of this trace span centuries, so they must be wrong");
     }
     if (x) {
         x->arena = arena;

@@ -59,7 +59,7 @@ struct assay__explain_stream {
     size_t hta_gaps[ASSAY__HTA_IDLES];
     int64_t hta_kernel_wait_30ns_ns; /* the kernel wait with the manual's threshold */
     size_t queue_max;                /* launched and not yet begun */
-    double queue_mean;               /* over its changes, as HTA has it; NaN: no launches known */
+    double queue_mean;      /* over its changes, as HTA defines it; NaN: no launches known */
     int64_t queue_empty_ns; /* from the first launch to the last start: nothing was queued */
 };
 
@@ -217,7 +217,7 @@ struct assay__explain {
     size_t device_count;
     /* of all devices together */
     int64_t span_ns, busy_ns;
-    int64_t compute_ns; /* … of which communication that nothing hides is not part */
+    int64_t compute_ns; /* … without exposed communication */
     int64_t loss_ns[ASSAY__LOSSES];
     int64_t refill_ns;                   /* of launching: soon after a copy had emptied the queue */
     struct assay__host_time *host_times; /* the longest first */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SAME 0.02 /* a change of the span below it is none */
+#define SAME 0.02 /* smaller changes of the span do not count */
 
 static double scale_of(const struct assay__explain_diff *d, const struct assay__explain *x)
 {

@@ -1,4 +1,4 @@
-/* explain_save.c - the profile holds the events and nothing of what they say: that is computed
+/* explain_save.c - the profile holds the events and not what they say: that is computed
  * again from them. The machine that explains a trace is not the one that recorded it, so that its
  * environment is left unknown. */
 #include "explain/explain_save.h"

@@ -198,7 +198,7 @@ static void find_strided(struct assay__explain *x, const struct rule_text *rule)
 
 static void find_naive(struct assay__explain *x, const struct rule_text *rule)
 {
-    find_trait(x, rule, 2, 0.05, 0.5, "in kernels that are called naive, slow or a reference");
+    find_trait(x, rule, 2, 0.05, 0.5, "in kernels whose names say naive, slow or reference");
 }
 
 static void find_float32(struct assay__explain *x, const struct rule_text *rule)
@@ -379,9 +379,9 @@ static void find_no_host(struct assay__explain *x, const struct rule_text *rule)
     if (!work || correlated * 2 >= work) return;
     add(x, rule, (double)NAN,
         assay__arena_text(x->arena,
-                          "of %zu pieces of device work only %zu name the call that "
-                          "launched them",
-                          work, correlated));
+                          "only %zu of %zu device events name the call that launched "
+                          "them",
+                          correlated, work));
 }
 
 /* --- the table -------------------------------------------------------------------------------- */
@@ -418,7 +418,7 @@ static const struct {
     {{"small-copies", "Many small copies", "Medium",
       "Copy once: gather the values on one side, then transfer them together."},
      find_small_copies},
-    {{"exposed-copies", "Copies that nothing hides", "Medium",
+    {{"exposed-copies", "Copies not hidden by kernels", "Medium",
       "Copy on a stream of its own while kernels run: prefetch the next input."},
      find_exposed_copies},
     {{"synchronisation", "Waiting for the device", "Low",
@@ -438,12 +438,12 @@ static const struct {
       "Record fewer kinds of events, or a shorter window."},
      find_profiler},
     {{"slow-step", "One step is much slower", "Medium",
-      "Look at that step: allocations, a compilation, data that came late."},
+      "Look at that step for allocations, a compilation or late data."},
      find_slow_step},
     {{"straggler", "A straggling rank", "High",
       "Compare that rank's steps with another's: input, clocks, placement."},
      find_straggler},
-    {{"communication", "Communication that nothing hides", "High",
+    {{"communication", "Exposed communication", "High",
       "Start collectives earlier, in smaller buckets, while the backward pass computes."},
      find_communication},
     {{"no-launches", "The trace does not show launches", "Low",

@@ -11,7 +11,7 @@
 
 const char *const assay__hta_idle_names[] = {"host_wait", "kernel_wait", "other"};
 
-#define CODE_NS 30000 /* the threshold as HTA's code has it */
+#define CODE_NS 30000 /* the threshold in HTA's code */
 #define MANUAL_NS 30
 
 static void add_gap(struct assay__explain_stream *s, int64_t gap_ns, bool late)

@@ -1,5 +1,5 @@
 /* kernel_class.c - kernel names and what they mean. Names are compared in lower case and cut at
- * NAME_BYTES, behind which templates only repeat themselves. */
+ * NAME_BYTES, after which templates only repeat themselves. */
 #include "explain/kernel_class.h"
 
 #include <ctype.h>

@@ -179,7 +179,7 @@ static bool move_back(const struct sequence *s, struct period *p, size_t by)
     return true;
 }
 
-/* Steps begin where the trace does, else behind the longest pause of the host: not at the anchor.
+/* Steps begin where the trace does, else after the longest pause of the host: not at the anchor.
  */
 static void rotate(const struct sequence *s, struct period *p)
 {

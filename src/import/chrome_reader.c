@@ -56,7 +56,7 @@ static bool window_is_full(const struct window *window)
     return (size_t)(window->end - window->at) >= MOST_WINDOW;
 }
 
-/* Moves what is not yet used to the front and reads on behind it. Nothing more: `ended` is set. */
+/* Moves what is not yet used to the front and reads more after it. Nothing more: `ended` is set. */
 static int window_fill(struct window *window, struct assay_error *error)
 {
     size_t used = (size_t)(window->end - window->at), got = 0;
@@ -171,7 +171,7 @@ static inline enum outcome read_key(const char **at, const char *end, const char
     return *at >= end ? MORE : COMPLETE;
 }
 
-/* Just past a member: its comma and white space, or the "}" (*closed, behind it). */
+/* Just past a member: its comma and white space, or the "}" (*closed, after it). */
 static inline enum outcome end_member(const char **at, const char *end, bool *closed)
 {
     *at = assay__scan_space(*at);
@@ -320,7 +320,7 @@ static int read_event(struct reading *reading, struct assay_error *error)
     }
 }
 
-/* All events; the window is behind the "[". */
+/* All events; the window is after the "[". */
 static int read_events(struct reading *reading, struct assay_error *error)
 {
     struct window *window = &reading->window;
@@ -390,7 +390,7 @@ static int skip_large(struct window *window, struct assay_error *error)
     return 0;
 }
 
-/* Moves the window behind the "[" of the list of events, wherever it is. False: it is not in the
+/* Moves the window past the "[" of the list of events, wherever it is. False: it is not in the
  * window. */
 static bool find_list(struct window *window)
 {
@@ -407,7 +407,7 @@ static bool find_list(struct window *window)
     return false;
 }
 
-/* Behind text that is not JSON: the list may still come. */
+/* After text that is not JSON: the list may still come. */
 static int seek_list(struct window *window, bool *found, struct assay_error *error)
 {
     int code = 0;

@@ -110,7 +110,7 @@ size_t assay__scan_numbers(const struct assay__scan_value *value, int64_t *out, 
  *  text of any other value is copied as it is. */
 size_t assay__scan_text(const struct assay__scan_value *value, char *out, size_t room);
 bool assay__scan_is(const struct assay__scan_value *value, const char *text);
-/** As an integer; `otherwise` if it is none. */
+/** As an integer; `otherwise` if it is not one. */
 static inline int64_t assay__scan_integer(const struct assay__scan_value *value, int64_t otherwise)
 {
     int64_t number;

@@ -142,7 +142,7 @@ static int not_recognised(const char *path, const char *head, size_t size,
     if (!size) return assay_error_set(error, ASSAY_EFORMAT, "%s: empty", path);
     if (size >= 2 && (!memcmp(head, "\xff\xfe", 2) || !memcmp(head, "\xfe\xff", 2) || !head[1]))
         return assay_error_set(error, ASSAY_EFORMAT, "%s: UTF-16 text; traces are UTF-8", path);
-    return assay_error_set(error, ASSAY_EFORMAT, "%s: no trace format that is known", path);
+    return assay_error_set(error, ASSAY_EFORMAT, "%s: not a known trace format", path);
 }
 
 static int choose(const struct import *import, struct assay__import_stream *stream,
@@ -224,7 +224,8 @@ static void align(struct import *import, struct assay__trace_source *source, siz
                               !strcmp(source->clock, ASSAY__IMPORT_CLOCK_OWN))) {
         if (__builtin_sub_overflow(import->first_start_ns, earliest_ns, &shift_ns)) shift_ns = 0;
         char text[200];
-        snprintf(text, sizeof text, "%s; moved: its first event is put at the first source's",
+        snprintf(text, sizeof text,
+                 "%s; shifted so that its first event coincides with the first source's",
                  source->clock);
         source->clock = assay__events_keep(import->events, text);
     }
@@ -232,7 +233,7 @@ static void align(struct import *import, struct assay__trace_source *source, siz
     if (shift_source(import, first_event, old_counters, shift_ns)) return;
     source->offset_ns = 0;
     if (!source->complaint[0])
-        source->complaint = "times are too large to be aligned; they are left as they were";
+        source->complaint = "times are too large to be aligned; they are unchanged";
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */

@@ -56,7 +56,7 @@ static void take_string(struct reader *reader, const void *data, size_t bytes)
     struct assay__cuda_string record;
     memcpy(&record, data, sizeof record);
     if (record.length > bytes - sizeof record || !record.number || record.number >= MOST_STRINGS) {
-        skip(reader, "a string of an impossible length or number");
+        skip(reader, "a string with an impossible length or number");
         return;
     }
     if (record.number >= reader->string_capacity &&
@@ -97,7 +97,7 @@ static void take_device(struct reader *reader, const void *data)
     reader->device_names[record->number] = text_of(reader, record->name) + 1;
 }
 
-/* An event with times; false: they cannot be. */
+/* An event with times; false: they are impossible. */
 static bool place(struct reader *reader, uint64_t start_ns, uint64_t end_ns,
                   struct assay__event *event)
 {
@@ -303,7 +303,7 @@ static void take_records(struct reader *reader, const char *data, size_t bytes)
         }
         memcpy(&head, data + at, sizeof head);
         if (head.bytes < sizeof head || head.bytes % 8 || head.bytes > bytes - at) {
-            skip(reader, "a record of an impossible length");
+            skip(reader, "a record with an impossible length");
             return;
         }
         take_record(reader, &head, data + at);
@@ -322,7 +322,7 @@ static bool take_block(struct reader *reader)
     memcpy(&head, assay__import_window_at(&reader->window), sizeof head);
     if (head.mark != ASSAY__CUDA_BLOCK_MARK || head.bytes > ASSAY__CUDA_BLOCK_BYTES) {
         reader->source->truncated = true;
-        complain(reader, "a block that does not begin as one");
+        complain(reader, "a block without its magic number");
         return false;
     }
     if (!have(reader, sizeof head + head.bytes)) {
@@ -352,7 +352,7 @@ static int read_head(struct reader *reader, struct assay_error *error)
 {
     struct assay__cuda_file_head head;
     if (!have(reader, sizeof head))
-        return assay_error_set(error, ASSAY_EFORMAT, "%s: shorter than its head",
+        return assay_error_set(error, ASSAY_EFORMAT, "%s: shorter than its header",
                                reader->source->path);
     memcpy(&head, assay__import_window_at(&reader->window), sizeof head);
     if (head.version != ASSAY__CUDA_FILE_VERSION || head.head_bytes < sizeof head ||
@@ -397,7 +397,7 @@ static void conclude(struct reader *reader)
     }
     if (reader->has_end) return;
     reader->source->truncated = true;
-    complain(reader, "the program ended without leaving in order: its last moments are missing");
+    complain(reader, "the program did not exit normally: its last moments are missing");
 }
 
 static int read_trace(struct assay__import_stream *stream, struct assay__events *events,

@@ -164,18 +164,22 @@ static void read_dim3(const struct assay__scan_value *value, uint32_t out[3])
         out[i] = numbers[i] > 0 && numbers[i] <= UINT32_MAX ? (uint32_t)numbers[i] : 0;
 }
 
+static void read_collective(struct assay__kineto *kineto, const struct assay__chrome_event *event,
+                            struct assay__event_args *args)
+{
+    const struct assay__scan_value *collective = assay__chrome_get(event, ASSAY__CHROME_COLLECTIVE);
+    if (!collective) return;
+    args->collective = assay__kineto_keep(kineto, collective);
+    args->types = assay__kineto_keep(kineto, assay__chrome_get(event, ASSAY__CHROME_DTYPE));
+    args->group_size = assay__scan_integer(assay__chrome_get(event, ASSAY__CHROME_GROUP_SIZE), 0);
+}
+
 static uint32_t kernel_args(struct assay__kineto *kineto, const struct assay__chrome_event *event)
 {
     struct assay__event_args args = {0};
     read_dim3(assay__chrome_get(event, ASSAY__CHROME_GRID), args.grid);
     read_dim3(assay__chrome_get(event, ASSAY__CHROME_BLOCK), args.block);
-    const struct assay__scan_value *collective = assay__chrome_get(event, ASSAY__CHROME_COLLECTIVE);
-    if (collective) {
-        args.collective = assay__kineto_keep(kineto, collective);
-        args.types = assay__kineto_keep(kineto, assay__chrome_get(event, ASSAY__CHROME_DTYPE));
-        args.group_size = assay__scan_integer(assay__chrome_get(event, ASSAY__CHROME_GROUP_SIZE),
-                                              0);
-    }
+    read_collective(kineto, event, &args);
     return assay__events_args(kineto->events, &args);
 }
 
@@ -190,12 +194,7 @@ static uint32_t host_args(struct assay__kineto *kineto, const struct assay__chro
     if (!assay__scan_double(flops, &args.flops) || args.flops < 0) args.flops = 0;
     args.shapes = assay__kineto_keep(kineto, dims);
     args.types = assay__kineto_keep(kineto, assay__chrome_get(event, ASSAY__CHROME_TYPES));
-    if (collective) {
-        args.collective = assay__kineto_keep(kineto, collective);
-        args.types = assay__kineto_keep(kineto, assay__chrome_get(event, ASSAY__CHROME_DTYPE));
-        args.group_size = assay__scan_integer(assay__chrome_get(event, ASSAY__CHROME_GROUP_SIZE),
-                                              0);
-    }
+    read_collective(kineto, event, &args);
     return assay__events_args(kineto->events, &args);
 }
 
@@ -278,11 +277,11 @@ static void on_complete(struct assay__kineto *kineto, const struct assay__chrome
     const struct assay__scan_value *duration = assay__chrome_get(event, ASSAY__CHROME_DURATION);
     struct assay__event row = {0};
     if (!assay__scan_decimal(assay__chrome_get(event, ASSAY__CHROME_START), 3, &row.start_ns)) {
-        skip(kineto, "an event without a start, or one that is not a number or too large");
+        skip(kineto, "an event whose start is missing, not a number or too large");
         return;
     }
     if (!instant && duration && !assay__scan_decimal(duration, 3, &row.duration_ns)) {
-        skip(kineto, "a duration that is not a number or too large");
+        skip(kineto, "a duration that is not a number, or too large");
         return;
     }
     if (row.duration_ns < 0) {

@@ -217,7 +217,7 @@ static int read_export(struct assay__import_stream *stream, struct assay__events
     nsys.db = db;
     nsys.string_limit = db->bytes; /* a valid file has no more texts */
     source->truncated = db->is_truncated;
-    if (db->is_truncated) assay__nsys_complain(&nsys, "the file is shorter than it says");
+    if (db->is_truncated) assay__nsys_complain(&nsys, "the file is shorter than its header says");
     code = read_database(&nsys, error);
     nsys_free(&nsys);
     assay__db_close(db);
@@ -227,7 +227,7 @@ static int read_export(struct assay__import_stream *stream, struct assay__events
 const struct assay__importer assay__importer_nsys = {
     .name = "nsys",
     .title = "Nsight Systems, SQLite export",
-    .caveat = "tried on exports of schema 3.20 only",
+    .caveat = "tested only on exports of schema 3.20",
     .match = match,
     .read = read_export,
 };

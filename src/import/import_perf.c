@@ -151,7 +151,7 @@ static void add_frame(struct reader *reader, const char *line, size_t length)
     struct assay__perf_text symbol;
     if (reader->frame_count == MOST_FRAMES) return;
     if (!assay__perf_frame(line, length, &symbol)) {
-        skip_line(reader, "a line of a stack that is none");
+        skip_line(reader, "a stack line that cannot be parsed");
         return;
     }
     reader->frames[reader->frame_count++] = (struct frame){reader->symbols.length, symbol.length};

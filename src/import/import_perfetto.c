@@ -203,7 +203,7 @@ static void take_events(struct assay__perfetto *perfetto, const struct fields *f
 {
     bool has_event = fields->has[EVENT] || fields->has[STAGE];
     if (has_event && (packet->flags & NEEDS_STATE) && !packet->sequence->is_known) {
-        assay__perfetto_skip(perfetto, 1, "events that depend on packets which were lost");
+        assay__perfetto_skip(perfetto, 1, "events that depend on lost packets");
         return;
     }
     if (fields->has[EVENT]) assay__perfetto_event(perfetto, packet, &fields->parts[EVENT]);
@@ -275,7 +275,7 @@ static void take_compressed(struct assay__perfetto *perfetto,
 
 /* --- the stream ------------------------------------------------------------------------------- */
 
-/* Skips a field that is not to be kept: what of it is not in the window yet is dropped as it
+/* Skips a field that is not to be kept: the part that is not in the window yet is dropped as it
  * comes. */
 static void pass_over(struct assay__import_window *window, const struct assay__wire_field *field)
 {
@@ -394,7 +394,7 @@ static int read_trace(struct assay__import_stream *stream, struct assay__events 
 const struct assay__importer assay__importer_perfetto = {
     .name = "perfetto",
     .title = "Perfetto, protobuf",
-    .caveat = "tried on traces that the perfetto package wrote only",
+    .caveat = "tested only on traces that the perfetto package wrote",
     .match = match,
     .read = read_trace,
 };

@@ -48,7 +48,7 @@ static void put_unit(struct reader *reader, int64_t time_ns, const char *of,
     put(reader, time_ns, of, "active", "ratio", unit->active_ratio);
 }
 
-/* When the sample began; false: its times cannot be. */
+/* When the sample began; false: its times are impossible. */
 static bool place(struct reader *reader, const struct assay__powermetrics_sample *sample,
                   int64_t *time_ns)
 {
@@ -71,7 +71,7 @@ static void add_sample(struct reader *reader, const struct assay__powermetrics_s
     char name[16];
     int64_t at;
     if (!place(reader, sample, &at)) {
-        skip(reader, "a sample whose time cannot be");
+        skip(reader, "a sample with an impossible time");
         return;
     }
     reader->samples++;

@@ -182,7 +182,8 @@ static int unpack(struct assay__import_stream *stream, char *to, size_t room, si
         if (nothing && !*size && !stream->unit_done && !stream->ended)
             complain(stream, "the compressed data is cut short");
         stream->out += *size;
-        if (expands_too_far(stream)) complain(stream, "the compressed data expands beyond limits");
+        if (expands_too_far(stream))
+            complain(stream, "the compressed data expands beyond the limit");
     }
     return 0;
 }

@@ -1,4 +1,4 @@
-/* import_window.c - the unused rest moves to the front, and the stream is read behind it. */
+/* import_window.c - the unused rest moves to the front, and the stream is read after it. */
 #include "import/import_window.h"
 
 #include <stdlib.h>

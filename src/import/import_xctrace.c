@@ -124,7 +124,7 @@ static void read_cell(struct reader *reader, struct assay__xctrace_row *row, siz
     if (column->type && cell.type != column->type) {
         reader->values.faults++;
         if (!reader->values.complaint)
-            reader->values.complaint = "a cell of another type than its column";
+            reader->values.complaint = "a cell whose type is not its column's";
         return;
     }
     if (column->field == ASSAY__XCTRACE_FIELDS) return;
@@ -154,7 +154,7 @@ static void read_row(struct reader *reader)
     if (!reader->table)
         skip_row(reader, "rows of the table \"%s\", which is not read", reader->schema);
     else if (cells != reader->column_count)
-        skip_row(reader, "a row of \"%s\" whose cells are not its columns", reader->schema);
+        skip_row(reader, "a row of \"%s\" whose cells do not match its columns", reader->schema);
     else if (!reader->table->add(&reader->values, &row))
         skip_row(reader, "a row of \"%s\" without a time", reader->schema);
     assay__xctrace_forget(&reader->values);
@@ -196,7 +196,7 @@ static void fill_source(struct reader *reader)
     char counted[160];
     if (reader->xml.complaint) complaint = reader->xml.complaint;
     if (!complaint[0] && reader->values.faults) {
-        snprintf(counted, sizeof counted, "%s; %llu values are unknown because of such",
+        snprintf(counted, sizeof counted, "%s; this makes %llu values unknown",
                  reader->values.complaint, (unsigned long long)reader->values.faults);
         complaint = counted;
     }
@@ -237,7 +237,7 @@ static int read_export(struct assay__import_stream *stream, struct assay__events
 const struct assay__importer assay__importer_xctrace = {
     .name = "xctrace",
     .title = "Instruments (xctrace export), XML",
-    .caveat = "tried on real exports of metal-gpu-intervals and time-sample only",
+    .caveat = "tested only on real exports of metal-gpu-intervals and time-sample",
     .match = match,
     .read = read_export,
 };

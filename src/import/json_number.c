@@ -152,7 +152,7 @@ static bool read_hex4(const char *at, const char *end, uint32_t *code)
     return true;
 }
 
-/* The character of \uXXXX (behind the u), of two of them for those above U+FFFF. */
+/* The character of \uXXXX (after the u), of two of them for those above U+FFFF. */
 static const char *read_unicode(const char *at, const char *end, uint32_t *code)
 {
     uint32_t low;
@@ -168,7 +168,7 @@ static const char *read_unicode(const char *at, const char *end, uint32_t *code)
     return at;
 }
 
-/* Decodes the escape at `at` (behind the backslash) into out[4]; *size 0: it is none. */
+/* Decodes the escape at `at` (after the backslash) into out[4]; *size 0: it is not an escape. */
 static const char *read_escape(const char *at, const char *end, char out[4], size_t *size)
 {
     static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";

@@ -153,7 +153,7 @@ static inline const char *assay__scan_word(const char *at)
 }
 
 /** Just past the object or array whose opening bracket is before `at`. Kinds of brackets are not
- * told apart: what is skipped need only end where its depth does. */
+ * distinguished: what is skipped need only end where its depth does. */
 static inline const char *assay__scan_nested(const char *at, const char *end)
 {
     size_t depth = 1;
@@ -178,8 +178,8 @@ static inline const char *assay__scan_nested(const char *at, const char *end)
     return end + 1;
 }
 
-/** The value at `at`; *value says which. Returns what is behind it; NULL: there is no value. A
- *  result above `end`, or a word that reaches it, may go on behind the window. */
+/** The value at `at`; *value says which. Returns what follows it; NULL: there is no value. A
+ *  result above `end`, or a word that reaches it, may continue beyond the window. */
 static inline const char *assay__scan_value(const char *at, const char *end,
                                             struct assay__scan_value *value)
 {

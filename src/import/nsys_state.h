@@ -41,7 +41,7 @@ void assay__nsys_complain(struct assay__nsys *nsys, const char *format, ...) ASS
 /** Reads every table that has events. */
 void assay__nsys_read_tables(struct assay__nsys *nsys);
 
-/** Process and thread of a global id, as the documentation has it. */
+/** Process and thread of a global id, as the documentation defines them. */
 static inline int64_t assay__nsys_pid(int64_t global)
 {
     return (int64_t)((uint64_t)global >> 24 & 0xffffff);

@@ -26,7 +26,7 @@ struct assay__perf_head {
 bool assay__perf_head(const char *line, size_t length, struct assay__perf_head *head);
 /** The symbol of "ffffffff8162fd59 name+0x1e9 (/usr/lib/x.so)", or its address. False: no frame. */
 bool assay__perf_frame(const char *line, size_t length, struct assay__perf_text *symbol);
-/** The number behind "key="; false: there is none. */
+/** The number after "key="; false: there is none. */
 bool assay__perf_argument(struct assay__perf_text rest, const char *key, int64_t *number);
 bool assay__perf_is(struct assay__perf_text text, const char *word);
 bool assay__perf_begins(struct assay__perf_text text, const char *word);

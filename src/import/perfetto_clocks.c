@@ -62,7 +62,7 @@ bool assay__perfetto_time(struct assay__perfetto *perfetto,
         *time_ns = (int64_t)packet->timestamp;
         if (packet->timestamp <= INT64_MAX) return true;
     } else if (!(clock = clock_find(perfetto, clock_key(packet, id)))) {
-        assay__perfetto_skip(perfetto, 1, "an event on a clock that is not described");
+        assay__perfetto_skip(perfetto, 1, "an event on an undefined clock");
         return false;
     } else if (scaled(packet->timestamp, clock->multiplier, time_ns) &&
                (!clock->is_incremental ||

@@ -74,7 +74,7 @@ static void take_number(struct assay__perfetto *perfetto,
         event->name = assay__perfetto_name(perfetto, sequence, ASSAY__PERFETTO_EVENT_NAME,
                                            field->value);
         if (event->name == ASSAY__EVENT_UNKNOWN)
-            assay__perfetto_skip(perfetto, 0, "a number of a name that was not defined");
+            assay__perfetto_skip(perfetto, 0, "a reference to a name that was not defined");
         break;
     case 11: event->track = field->value; break;
     case 30:
@@ -309,7 +309,7 @@ void assay__perfetto_gpu_stage(struct assay__perfetto *perfetto,
         take_stage(perfetto, packet, &field, &stage);
     if (!assay__perfetto_time(perfetto, packet, &time_ns)) return;
     if (stage.duration > INT64_MAX) {
-        assay__perfetto_skip(perfetto, 1, "a stage of the GPU whose length cannot be");
+        assay__perfetto_skip(perfetto, 1, "a GPU stage with an impossible duration");
         return;
     }
     struct assay__event event = {.start_ns = time_ns,

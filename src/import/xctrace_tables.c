@@ -89,7 +89,7 @@ static const char *text_or_null(const struct assay__xctrace_values *values,
     return text[0] && strcmp(text, "n/a") != 0 ? text : NULL;
 }
 
-/* An event with the row's times; false: it has no start, or a time that cannot be. */
+/* An event with the row's times; false: it has no start, or an impossible time. */
 static bool begin_event(const struct assay__xctrace_row *row, enum assay__event_kind kind,
                         struct assay__event *event)
 {

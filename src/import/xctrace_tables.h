@@ -44,7 +44,7 @@ enum assay__xctrace_field assay__xctrace_field_of(struct assay__xml_text mnemoni
                                                   struct assay__xml_text type,
                                                   enum assay__xctrace_role *role);
 /** A row of the list of allocations, whose values are attributes: <row address= category= live=
- *  size= timestamp=><backtrace/></row>. Reads it to its end. False: it is none. */
+ *  size= timestamp=><backtrace/></row>. Reads it to its end. False: it is not one. */
 bool assay__xctrace_allocation(struct assay__xctrace_values *values, struct assay__xml *xml);
 
 #endif

@@ -236,7 +236,7 @@ static struct assay__xml_text text_of(const struct assay__xctrace_values *values
     return (struct assay__xml_text){text, strlen(text)};
 }
 
-/* The number behind a mark, as in "app (181)" or "…, pid: 7)": -1 if there is none. */
+/* The number after a mark, as in "app (181)" or "…, pid: 7)": -1 if there is none. */
 static int64_t number_behind(const char *text, const char *mark, int base)
 {
     const char *at = NULL;
@@ -485,7 +485,7 @@ static struct assay__xctrace_value end_part(struct assay__xctrace_values *values
             value.number = part->number;
         }
         if (part->is_broken && part->role == ASSAY__XCTRACE_IS_NUMBER)
-            fault(values, "a number that is none, or too large");
+            fault(values, "a value that is not a number, or too large");
     }
     if (part->id >= 0) {
         define(values, part->id, &value);

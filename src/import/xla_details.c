@@ -8,7 +8,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-/* The text behind "key:" in a list of such words, or NULL. */
+/* The text after "key:" in a list of such words, or NULL. */
 static const char *word_of(const char *details, const char *key)
 {
     size_t length = strlen(key);
@@ -68,7 +68,7 @@ static void fill_device(struct assay__kineto *kineto, const struct assay__scan_v
     row->args = assay__events_args(kineto->events, &args);
 }
 
-/* "cuLaunchKernel", "cudaMemcpyAsync", "hipLaunchKernel": a capital behind the prefix. */
+/* "cuLaunchKernel", "cudaMemcpyAsync", "hipLaunchKernel": a capital after the prefix. */
 static bool is_runtime_call(const char *name)
 {
     static const char *const prefixes[] = {"cuda", "cu", "hip"};

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum found { FOUND, CUT, BAD }; /* CUT: the token goes on behind the window */
+enum found { FOUND, CUT, BAD }; /* CUT: the token continues beyond the window */
 
 struct cursor {
     const char *at, *end;
@@ -154,7 +154,7 @@ static void close_element(struct assay__xml *xml, struct assay__xml_text name)
     while (level && xml->open[level - 1] != wanted)
         level--;
     if (!level) {
-        fault(xml, "an end tag without a begin");
+        fault(xml, "an end tag without a start tag");
         return;
     }
     xml->closing = xml->depth - level + 1;
@@ -303,7 +303,7 @@ enum assay__xml_kind assay__xml_next(struct assay__xml *xml)
             assay__import_window_use(window, (size_t)(cursor.at - begin));
             if (kind != ASSAY__XML_NOTHING) return kind;
         } else if (found == BAD) {
-            fault(xml, "a \"<\" that begins no tag");
+            fault(xml, "a \"<\" that does not begin a tag");
             assay__import_window_use(window, 1);
         } else if (left > ASSAY__XML_TOKEN_BYTES) {
             return stop(xml, "a tag or text of more than 4 MiB");

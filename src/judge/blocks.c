@@ -220,7 +220,7 @@ static const char *name_of(const struct tree *t, size_t node, size_t above)
     return kept ? kept : "";
 }
 
-/* The last word and the indices behind it: "layer.3". */
+/* The last word and the indices after it: "layer.3". */
 static const char *label_of(const struct tree *t, size_t node)
 {
     size_t above = node;

@@ -40,7 +40,7 @@ enum stored {
     S_BYTES,
     S_COUNT
 };
-#define FIRST_DATA 2 /* column of the statement, behind first and count */
+#define FIRST_DATA 2 /* column of the statement, after first and count */
 
 struct table {
     sqlite3_vtab base;

@@ -38,7 +38,7 @@ static int64_t integer(const struct reading *r, const char *key, int64_t least, 
     return assay__text_int64(option(r, key), &value) == 0 && value >= least ? value : otherwise;
 }
 
-/* A count; 0 when it is none. */
+/* A count; 0 if the text is not one. */
 static int count(const struct reading *r, const char *key)
 {
     int64_t value = integer(r, key, 1, 0);

@@ -1,9 +1,11 @@
-/* report_model.c - see report_model.h: which format is a view of the document, which a writer. */
+/* report_model.c - see report_model.h and report_explain.h: which format is a view of the document,
+ * which a writer. */
 #include "report/report_model.h"
 
 #include "base/options_read.h"
 #include "predict/predict_targets.h"
 #include "report/formats.h"
+#include "report/report_explain.h"
 
 #include <string.h>
 
@@ -118,6 +120,31 @@ int assay__validation_report(const struct assay__validation *validation, bool pu
                     error);
     assay__validation_json(validation, published, out);
     return written(out, error);
+}
+
+int assay__explain_report(const struct assay__explain *explain,
+                          const struct assay_report_options *options, struct assay__buf *out,
+                          struct assay_error *error)
+{
+    struct assay__doc *doc = NULL;
+    if (is_format(options, "json")) {
+        assay__explain_json(explain, out);
+        return written(out, error);
+    }
+    return view(assay__explain_document(explain, is_format(options, "html"), &doc), &doc, options,
+                out, error);
+}
+
+int assay__explain_diff_report(const struct assay__explain_diff *diff,
+                               const struct assay_report_options *options, struct assay__buf *out,
+                               struct assay_error *error)
+{
+    struct assay__doc *doc = NULL;
+    if (is_format(options, "json")) {
+        assay__explain_diff_json(diff, out);
+        return written(out, error);
+    }
+    return view(assay__explain_diff_document(diff, &doc), &doc, options, out, error);
 }
 
 /* --- public ----------------------------------------------------------------------------------- */

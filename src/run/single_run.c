@@ -5,7 +5,6 @@
 #include "model/inputs/npy.h"
 #include "model/tensor_data.h"
 #include "run/arm/launch.h"
-#include "run/worker/ring.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,34 +22,18 @@ int assay__single_run_run(struct assay__single_run *work, const char *model, con
     if (!folder || !temporary) return assay__no_memory(error);
     if (mkdir(folder, 0700))
         return assay_error_set(error, ASSAY_EIO, "%s: cannot be created", folder);
-    struct assay__request request = {
-        .job = {.engine = assay__or_default(options->engine, "ort"),
-                .model = model,
-                .library = options->library,
-                .device = assay__or_default(options->device, "cpu"),
-                .optimization = "all",
-                .streams = 1,
-                .spinning = -1,
-                .warmup = 0,
-                .layers = ASSAY_LAYERS_OFF,
-                .inputs = work->workload->inputs,
-                .input_count = work->workload->input_count,
-                .outputs = folder},
-        .goal = {.iterations = 1,
-                 .precision = ASSAY__GOAL_PRECISION,
-                 .streams = 1,
-                 .capacity = ASSAY__RING_CAPACITY},
-        .timeout_s = options->timeout_s > 0 ? options->timeout_s : TIMEOUT_S,
-        .interrupt = options->interrupt,
-        .progress = options->progress,
-        .progress_context = options->progress_context,
-        .launch = 1,
-        .launches = 1,
-        .trial = 1,
-        .worker = work->worker,
-        .temporary = temporary,
-        .arena = work->arena,
-    };
+    struct assay__request request = assay__request_once(work->workload, work->worker, work->arena);
+    request.job.engine = assay__or_default(options->engine, "ort");
+    request.job.model = model;
+    request.job.library = options->library;
+    request.job.device = assay__or_default(options->device, "cpu");
+    request.job.layers = ASSAY_LAYERS_OFF;
+    request.job.outputs = folder;
+    request.timeout_s = options->timeout_s > 0 ? options->timeout_s : TIMEOUT_S;
+    request.interrupt = options->interrupt;
+    request.progress = options->progress;
+    request.progress_context = options->progress_context;
+    request.temporary = temporary;
     int code = assay__launch_run(&request, &outcome);
     if (code) code = assay_error_set(error, code, "the %s model: %s", what, outcome.reason);
     if (!code) work->version = outcome.facts.version;

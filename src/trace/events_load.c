@@ -293,7 +293,7 @@ static void load_events(struct loading *loading)
         add_events(loading, (size_t)count);
         have += (uint64_t)count;
     }
-    if (have != loading->events->count) damaged(loading, "events that cannot be");
+    if (have != loading->events->count) damaged(loading, "impossible events");
 }
 
 static void load_samples(struct loading *loading, int64_t position, size_t counter)

@@ -1,6 +1,6 @@
 /* events_sort.c - puts the columns in order: a merge sort of 32-bit numbers that takes the runs it
  * finds (a trace is a few sorted sequences one after another), then each column is gathered through
- * one scratch column. 12 bytes an event beside the columns at the most; nothing is moved if they
+ * one scratch column. At most 12 bytes an event beside the columns; nothing is moved if they
  * are in order already. Events that are equal keep their order. */
 #include "base/vec.h"
 #include "trace/events_private.h"

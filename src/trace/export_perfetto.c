@@ -300,7 +300,8 @@ static uint64_t name_of(struct perfetto *p, uint32_t name)
     return number + 1;
 }
 
-/* --- what is told of an event ----------------------------------------------------------------- */
+/* --- what is written about an event
+ * ----------------------------------------------------------------- */
 
 static void end_note(struct perfetto *p)
 {

@@ -222,8 +222,9 @@ static void test_numbers(void)
 
 static void test_rows(void)
 {
-    check_counts(EXPORT("<row><start-time>1</start-time></row>" GOOD), 1, 1, "not its columns");
-    check_counts(EXPORT("<row/>" GOOD), 1, 1, "not its columns");
+    check_counts(EXPORT("<row><start-time>1</start-time></row>" GOOD), 1, 1,
+                 "do not match its columns");
+    check_counts(EXPORT("<row/>" GOOD), 1, 1, "do not match its columns");
     check_counts(EXPORT("<row><duration>1</duration><duration>1</duration><sentinel/></row>"), 0, 1,
                  "without a time");
     check_counts(EXPORT(""), 0, 0, "no rows");

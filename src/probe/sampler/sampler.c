@@ -53,7 +53,7 @@ int assay__sampler_new(const struct assay__sampler_options *options,
     *sampler = NULL;
     if (!options) options = &defaults;
     if (options->size != sizeof *options)
-        return assay_error_set(error, ASSAY_EINVAL, "the sampler options have another version");
+        return assay_error_set(error, ASSAY_EINVAL, "the sampler options are of another version");
     uint64_t interval_ns = options->interval_ns ? options->interval_ns : INTERVAL_NS;
     size_t capacity = options->capacity ? options->capacity : CAPACITY;
     if (interval_ns < INTERVAL_LEAST_NS)

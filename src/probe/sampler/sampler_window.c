@@ -3,6 +3,7 @@
  * linearly between two readings; if one of the two is missing, there is no value. */
 #include "probe/sampler/sampler_state.h"
 
+#include "base/search.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -66,15 +67,7 @@ static void refuse(struct assay__window *window, const char *format, ...)
 /* Index of the first reading at or after time_ns; `count` if there is none. */
 static size_t first_at(const struct column *column, uint64_t time_ns)
 {
-    size_t low = 0, high = column->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (column->times_ns[middle] < time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return assay__count_before(column->times_ns, column->count, time_ns);
 }
 
 static double seconds_between(uint64_t begin_ns, uint64_t end_ns)

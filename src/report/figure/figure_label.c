@@ -150,3 +150,13 @@ void assay__label_tails(const char *const *names, size_t count, const char **tai
     }
     free(sorted);
 }
+
+size_t assay__path_prefix(const char *path, size_t depth)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < depth && path[at]; i++) {
+        if (i) at++;
+        at += strcspn(path + at, "/");
+    }
+    return at;
+}

@@ -18,5 +18,7 @@ void assay__labels_free(char **labels, size_t count); /* NULL legal */
 /** The shortest end of each name, from a / or . on, that no other name has: "0.gate" for "h.0.gate"
  * next to "h.1.gate". tails: `count` pointers into the names. */
 void assay__label_tails(const char *const *names, size_t count, const char **tails);
+/** Bytes of the first `depth` parts of a path ("a/b" of "a/b/c"); of all of it if it has fewer. */
+size_t assay__path_prefix(const char *path, size_t depth);
 
 #endif

@@ -3,10 +3,12 @@
  * that labels are round in the unit shown (250 µs, not 0.25 ms on a scale in s). */
 #include "report/figure/figure_scale.h"
 
+#include "base/stats.h"
 #include "base/text.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const double mantissas[] = {1, 2, 5};
@@ -151,4 +153,17 @@ bool assay__figure_range(const struct assay__figure *figure, bool of_x, double *
             take(figure->marks[i].at, low, high);
     if (!of_x && figure->y_zero && !log) take(0, low, high);
     return isfinite(*low) && isfinite(*high);
+}
+
+double assay__figure_median(struct assay__buf *out, const struct assay__figure_series *series)
+{
+    double *sorted = malloc((series->count + 1) * sizeof *sorted), median = NAN;
+    if (!sorted) out->failed = true;
+    if (sorted && series->count) {
+        memcpy(sorted, series->x, series->count * sizeof *sorted);
+        assay__stats_sort(sorted, series->count);
+        median = assay__stats_median(sorted, series->count);
+    }
+    free(sorted);
+    return median;
 }

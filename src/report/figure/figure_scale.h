@@ -34,6 +34,9 @@ bool assay__figure_range(const struct assay__figure *figure, bool of_x, double *
 
 /* --- shared by the two forms of a figure ------------------------------------------------------ */
 
+/** Median of a series' x, which is copied to be sorted; NaN: it is empty, or memory ran out (then
+ * `out` fails). */
+double assay__figure_median(struct assay__buf *out, const struct assay__figure_series *series);
 /** Waterfall: a total, or a change with its sign (figure_text_waterfall.c). */
 struct assay__digits_pair assay__figure_step(const struct assay__figure *figure, size_t row);
 /** Waterfall: the levels that its rows reach; includes 0 unless the changes are small. */

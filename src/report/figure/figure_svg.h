@@ -75,6 +75,8 @@ const char *assay__svg_color(size_t index);
 
 /* --- axes (figure_svg_axes.c) ----------------------------------------------------------------- */
 
+/** Ticks of a time from 0 to span_s between svg->left and svg->right, at that height. */
+void assay__svg_time_axis(struct assay__svg *svg, double span_s, double y);
 /** Chooses the scales and the position of the plot; draws grid, spans and axes. */
 void assay__svg_axes(struct assay__svg *svg, double x_low, double x_high, double y_low,
                      double y_high);

@@ -3,6 +3,7 @@
 #include "report/figure/figure_svg.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define HEIGHT 300.0
@@ -213,4 +214,23 @@ void assay__svg_axes(struct assay__svg *svg, double x_low, double x_high, double
     put_line(svg, "fig-a", svg->left, svg->bottom, svg->right, svg->bottom);
     put_line(svg, "fig-a", svg->left, svg->top, svg->left, svg->bottom);
     put_titles(svg);
+}
+
+void assay__svg_time_axis(struct assay__svg *svg, double span_s, double y)
+{
+    struct assay__scale scale;
+    char label[64];
+    double width = svg->right - svg->left;
+    assay__scale_make(&scale, 0, span_s, false, "s", (size_t)(width / 180) + 2);
+    for (size_t i = 0; i < scale.tick_count; i++) {
+        double x = svg->left + scale.ticks[i] / span_s * width;
+        if (x > svg->right + 1) continue;
+        assay__scale_label(&scale, scale.ticks[i], label, sizeof label);
+        if (*scale.unit)
+            snprintf(label + strlen(label), sizeof label - strlen(label), " %s", scale.unit);
+        double half = assay__svg_width(label) / 2;
+        char anchor = x - half < svg->left ? 's' : x + half > svg->right ? 'e' : 'm';
+        assay__svg_shape(svg, "fig-a", "<path d=\"M# #v4\"/>", (double[]){x, y});
+        assay__svg_text(svg, x, y + 15, "fig-n", anchor, label, 0);
+    }
 }

@@ -3,12 +3,9 @@
  * each other; more have a row each. A part of the axis (the interval of a difference) is shaded. */
 #include "report/figure/figure_svg.h"
 
-#include "base/stats.h"
 #include "base/text.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define TOGETHER 110.0 /* height of outlines over each other */
 #define ALONE 34.0     /* of an outline in its own row */
@@ -61,25 +58,12 @@ static void put_outline(struct assay__svg *svg, const struct layout *l, size_t p
     assay__buf_drop(&path, svg->out);
 }
 
-static double median_of(struct assay__svg *svg, const struct assay__figure_series *s)
-{
-    double *sorted = malloc((s->count + 1) * sizeof *sorted), median = NAN;
-    if (!sorted) svg->out->failed = true;
-    if (sorted && s->count) {
-        memcpy(sorted, s->x, s->count * sizeof *sorted);
-        assay__stats_sort(sorted, s->count);
-        median = assay__stats_median(sorted, s->count);
-    }
-    free(sorted);
-    return median;
-}
-
 /* A mark for each launch, and a stroke at their median. */
 static void put_launches(struct assay__svg *svg, size_t pair, double y)
 {
     const struct assay__figure_series *s = launches(svg, pair);
     const char *unit = svg->figure->x_unit;
-    double median = median_of(svg, s), at = assay__svg_x(svg, median);
+    double median = assay__figure_median(svg->out, s), at = assay__svg_x(svg, median);
     for (size_t i = 0; i < s->count; i++) {
         struct assay__buf title = {0};
         double x = assay__svg_x(svg, s->x[i]);
@@ -99,7 +83,7 @@ static void put_names(struct assay__svg *svg, size_t pair, double y, double room
 {
     const struct assay__figure_series *s = launches(svg, pair);
     assay__svg_text(svg, svg->left - 8, y + 4, "fig-t", 'e', s->name, room);
-    double median = median_of(svg, s);
+    double median = assay__figure_median(svg->out, s);
     if (isfinite(median))
         assay__svg_text(svg, svg->right + 8, y + 4, "fig-b", 's',
                         assay__scaled(median, svg->figure->x_unit).text, 0);
@@ -116,8 +100,9 @@ static double measure(struct assay__svg *svg, struct layout *l)
         assay__svg_cut(&safe, launches(svg, p)->name, most);
         names = fmax(names, assay__svg_width(assay__buf_text(&safe)));
         values = fmax(
-            values,
-            assay__svg_width(assay__scaled(median_of(svg, launches(svg, p)), figure->x_unit).text));
+            values, assay__svg_width(assay__scaled(assay__figure_median(svg->out, launches(svg, p)),
+                                                   figure->x_unit)
+                                         .text));
         for (size_t i = 0; i < s->count; i++)
             l->highest = fmax(l->highest, s->y[i]);
         assay__buf_drop(&safe, svg->out);

@@ -13,7 +13,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define SLIVER 0.3    /* px: thinner neighbours are merged */
 #define GAP_LEAST 3   /* px: wider marks have an outline in the background colour */
@@ -288,24 +287,6 @@ static void put_live(struct drawing *d, double y)
     assay__buf_drop(&text, svg->out);
 }
 
-static void put_axis(struct drawing *d, double y)
-{
-    struct assay__scale scale;
-    char label[64];
-    assay__scale_make(&scale, 0, d->strip->whole_s, false, "s", (size_t)(d->svg->width / 180) + 2);
-    for (size_t i = 0; i < scale.tick_count; i++) {
-        double x = x_of(d, scale.ticks[i]);
-        if (x > d->svg->right + 1) continue;
-        assay__scale_label(&scale, scale.ticks[i], label, sizeof label);
-        if (*scale.unit)
-            snprintf(label + strlen(label), sizeof label - strlen(label), " %s", scale.unit);
-        double half = assay__svg_width(label) / 2;
-        char anchor = x - half < d->svg->left ? 's' : x + half > d->svg->right ? 'e' : 'm';
-        assay__svg_shape(d->svg, "fig-a", "<path d=\"M# #v4\"/>", (double[]){x, y});
-        assay__svg_text(d->svg, x, y + 15, "fig-n", anchor, label, 0);
-    }
-}
-
 /* --- key -------------------------------------------------------------------------------------- */
 
 static double put_swatch(struct assay__svg *svg, double x, double y, const char *class_name,
@@ -365,7 +346,7 @@ static void draw(struct drawing *d)
         put_live(d, y);
         y += LIVE + 2;
     }
-    put_axis(d, y);
+    assay__svg_time_axis(d->svg, d->strip->whole_s, y);
     svg->height = y + 20;
 }
 

@@ -19,7 +19,7 @@
 #define DEVICE 34.0
 #define TRACK 18.0
 #define STEP 2.0     /* px of a column */
-#define HEIGHTS 12.0 /* that are told apart */
+#define HEIGHTS 12.0 /* that are distinguished */
 #define SPACE 6.0
 #define KEY_MOST 280.0 /* of a word in the key */
 
@@ -170,25 +170,6 @@ static double put_key(struct drawing *d)
     return y + 22;
 }
 
-static void put_axis(struct drawing *d, double y)
-{
-    struct assay__scale scale;
-    char label[64];
-    double width = d->svg->right - d->svg->left, span_s = d->timeline->span_s;
-    assay__scale_make(&scale, 0, span_s, false, "s", (size_t)(width / 180) + 2);
-    for (size_t i = 0; i < scale.tick_count; i++) {
-        double x = d->svg->left + scale.ticks[i] / span_s * width;
-        if (x > d->svg->right + 1) continue;
-        assay__scale_label(&scale, scale.ticks[i], label, sizeof label);
-        if (*scale.unit)
-            snprintf(label + strlen(label), sizeof label - strlen(label), " %s", scale.unit);
-        double half = assay__svg_width(label) / 2;
-        char anchor = x - half < d->svg->left ? 's' : x + half > d->svg->right ? 'e' : 'm';
-        assay__svg_shape(d->svg, "fig-a", "<path d=\"M# #v4\"/>", (double[]){x, y});
-        assay__svg_text(d->svg, x, y + 15, "fig-n", anchor, label, 0);
-    }
-}
-
 static double put_names(struct drawing *d, const struct assay__figure_band *band, double y,
                         double height)
 {
@@ -236,7 +217,7 @@ void assay__svg_timeline(struct assay__svg *svg)
     if (d.columns > ASSAY__BAND_COLUMNS) d.columns = ASSAY__BAND_COLUMNS;
     svg->right = svg->left + (double)d.columns * STEP;
     double y = put_bands(&d, put_key(&d));
-    put_axis(&d, y);
+    assay__svg_time_axis(d.svg, d.timeline->span_s, y);
     svg->height = y + 22;
     if (timeline->tracks > timeline->band_count) {
         char text[80];

@@ -66,17 +66,6 @@ static int item_by_value(const void *left, const void *right)
     return a->first < b->first ? -1 : a->first > b->first;
 }
 
-/* Length of the path's first `depth` parts; of all of it if it has fewer. */
-static size_t prefix_length(const char *path, size_t depth)
-{
-    size_t at = 0;
-    for (size_t i = 0; i < depth && path[at]; i++) {
-        if (i) at++;
-        at += strcspn(path + at, "/");
-    }
-    return at;
-}
-
 /* Items of the next depth: leaves that end here are separate, others are grouped by their next
  * part. */
 static size_t group(const struct map *map, size_t first, size_t count, size_t depth,
@@ -85,11 +74,11 @@ static size_t group(const struct map *map, size_t first, size_t count, size_t de
     size_t made = 0;
     for (size_t i = first; i < first + count; i++) {
         const char *path = map->leaves[i].path;
-        size_t own = prefix_length(path, depth + 1), before = prefix_length(path, depth);
+        size_t own = assay__path_prefix(path, depth + 1), before = assay__path_prefix(path, depth);
         bool joins = false;
         if (made && own > before) {
             const char *other = map->leaves[items[made - 1].first].path;
-            joins = prefix_length(other, depth + 1) == own && strncmp(path, other, own) == 0;
+            joins = assay__path_prefix(other, depth + 1) == own && strncmp(path, other, own) == 0;
         }
         if (!joins) items[made++] = (struct item){i, 0, 0};
         items[made - 1].count++;
@@ -157,7 +146,7 @@ static void put_group_name(struct map *map, const char *path, size_t length, siz
     const char *label = NULL;
     char name[256];
     for (size_t up = 0; up <= depth && !label; up++) {
-        size_t from = prefix_length(path, depth - up);
+        size_t from = assay__path_prefix(path, depth - up);
         if (path[from] == '/') from++;
         snprintf(name, sizeof name, "%.*s", (int)(length - from), path + from);
         label = label_of(map, name, r.width - 4);
@@ -173,7 +162,7 @@ static void put_item(struct map *map, const struct item *item, size_t depth, str
         return;
     }
     struct rect inside = r;
-    size_t length = prefix_length(leaf->path, depth + 1);
+    size_t length = assay__path_prefix(leaf->path, depth + 1);
     if (r.width > 48 && r.height > 40) {
         put_group_name(map, leaf->path, length, depth, r);
         inside = (struct rect){r.x + 1, r.y + HEAD, r.width - 2, r.height - HEAD - 1};

@@ -174,17 +174,6 @@ static void put_parts(struct assay__page *page, const struct assay__figure *figu
         free(names[i]);
 }
 
-/* Length in bytes of the first `depth` parts of a path; of all of it if it has fewer. */
-static size_t prefix_length(const char *path, size_t depth)
-{
-    size_t at = 0;
-    for (size_t i = 0; i < depth && path[at]; i++) {
-        if (i) at++;
-        at += strcspn(path + at, "/");
-    }
-    return at;
-}
-
 /* The group of every layer at that depth, or its own name if it has none. */
 static size_t find_parts(const struct assay__figure *figure, size_t depth, struct part *parts)
 {
@@ -194,8 +183,8 @@ static size_t find_parts(const struct assay__figure *figure, size_t depth, struc
         for (size_t i = 0; i < series->count; i++) {
             if (!(series->y[i] > 0) || !isfinite(series->y[i])) continue;
             const char *path = series->groups && series->groups[i] ? series->groups[i] : "";
-            size_t length = prefix_length(path, depth);
-            if (!length || (depth > 1 && length == prefix_length(path, depth - 1))) {
+            size_t length = assay__path_prefix(path, depth);
+            if (!length || (depth > 1 && length == assay__path_prefix(path, depth - 1))) {
                 path = series->names && series->names[i] ? series->names[i] : "";
                 length = strlen(path);
             }

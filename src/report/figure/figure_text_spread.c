@@ -3,12 +3,9 @@
 #include "report/figure/figure_scale.h"
 #include "report/figure/figure_text.h"
 
-#include "base/stats.h"
 #include "base/text.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { ROOM_MOST = 120, LEVELS = 8 };
 
@@ -64,24 +61,11 @@ static void put_outline(struct assay__page *page, const struct axis *axis,
     put_line(page, axis, "", cells);
 }
 
-static double median_of(struct assay__page *page, const struct assay__figure_series *s)
-{
-    double *sorted = malloc((s->count + 1) * sizeof *sorted), median = NAN;
-    if (!sorted) page->out->failed = true;
-    if (sorted && s->count) {
-        memcpy(sorted, s->x, s->count * sizeof *sorted);
-        assay__stats_sort(sorted, s->count);
-        median = assay__stats_median(sorted, s->count);
-    }
-    free(sorted);
-    return median;
-}
-
 static void put_launches(struct assay__page *page, const struct axis *axis,
                          const struct assay__figure_series *s)
 {
     const char *cells[ROOM_MOST];
-    int median = column_of(axis, median_of(page, s));
+    int median = column_of(axis, assay__figure_median(page->out, s));
     for (int c = 0; c < axis->room; c++)
         cells[c] = " ";
     for (size_t i = 0; i < s->count; i++) {

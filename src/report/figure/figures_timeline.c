@@ -233,8 +233,8 @@ static const struct assay__figure *finish(struct sketcher *s)
                                 .timeline = s->made,
                                 .wide = true};
     f->x_title = f->x_unit = f->y_title = f->y_unit = f->note = "";
-    f->caption = "Height: share of the time in which the track is busy. Colour: what most of that "
-                 "time is; above a device's busy time, why it was idle.";
+    f->caption = "Height: share of the time in which the track is busy. Colour: what takes most "
+                 "of that time; above a device's busy time, why it was idle.";
     f->description = describe(s);
     return assay__arena_failed(s->arena) ? NULL : f;
 }

@@ -244,7 +244,7 @@ const char *assay__graph_missing(const struct assay__trial *trial)
     return layers->edge_count
                ? NULL
                : "the profile does not record which layer reads the output of another: the engine "
-                 "did not report it, or the profile is older than that";
+                 "did not report it, or the profile is from an older version";
 }
 
 int assay__graph_tree(struct assay__study *study, const struct assay__trial *trial,

@@ -26,7 +26,7 @@
 enum { HAS_BYTES = 1, HAS_CORRELATION = 2, HAS_DETAILS = 4 };
 enum {
     CHUNK = 4096,    /* spans */
-    FEW = 1024,      /* a row of so many needs no coarser level */
+    FEW = 1024,      /* with no more events than this a row needs no coarser level */
     STEP = 4,        /* one level is so much coarser than the one before */
     COARSEST = 1024, /* widths of the coarsest level in the whole */
     NAME_HEAD = 400, /* bytes kept of a long name … */
@@ -280,7 +280,7 @@ static void put_labels(struct packer *p)
     for (ASSAY__JSON_EACH(i, &p->w, "name", rows->label_count)) {
         size_t length = strlen(rows->labels[i].name);
         bytes += length < NAME_HEAD ? length : NAME_HEAD;
-        put_name(p, bytes < NAMES_BYTES ? rows->labels[i].name : "(names too many to keep)", &text);
+        put_name(p, bytes < NAMES_BYTES ? rows->labels[i].name : "(too many names to keep)", &text);
     }
     for (ASSAY__JSON_EACH(i, &p->w, "kind", rows->label_count))
         assay__json_integer(&p->w, rows->labels[i].kind);

@@ -273,7 +273,7 @@ static const struct assay__column function_columns[] = {
     {"kind", "kind", .priority = 2},
     {"count", "count", .unit = ASSAY__UNIT_COUNT},
     {"self_ms", "itself", .unit = "s", .factor = 1e-3},
-    {"total_ms", "with what is within", .unit = "s", .factor = 1e-3, .priority = 1},
+    {"total_ms", "with nested calls", .unit = "s", .factor = 1e-3, .priority = 1},
     {"share", "share", .unit = "ratio"},
 };
 

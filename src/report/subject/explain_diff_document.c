@@ -4,7 +4,6 @@
 
 #include "explain/gpu_metrics.h"
 #include "explain/timeline.h"
-#include "report/formats.h"
 
 #include <math.h>
 #include <string.h>
@@ -141,28 +140,11 @@ int assay__explain_diff_document(const struct assay__explain_diff *d, struct ass
     add_side(doc, "before", d->before);
     add_side(doc, "after", d->after);
     if (!d->per_step)
-        assay__doc_note(doc, "The traces do not hold the same steps: whole traces are compared.");
+        assay__doc_note(doc,
+                        "The traces do not contain the same steps: whole traces are compared.");
     assay__doc_end(doc);
     add_parts(doc, d);
     add_metrics(doc, d);
     add_kernels(doc, d);
     return 0;
-}
-
-int assay__explain_diff_report(const struct assay__explain_diff *d,
-                               const struct assay_report_options *options, struct assay__buf *out,
-                               struct assay_error *error)
-{
-    struct assay__doc *doc = NULL;
-    if (options->format && strcmp(options->format, "json") == 0) {
-        assay__explain_diff_json(d, out);
-        return out->failed ? assay_error_set(error, ASSAY_ENOMEM, "out of memory") : 0;
-    }
-    int code = assay__explain_diff_document(d, &doc);
-    if (code)
-        assay_error_set(error, code, "out of memory");
-    else
-        code = assay__doc_view(doc, options, out, error);
-    assay__doc_free(doc);
-    return code;
 }

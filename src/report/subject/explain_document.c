@@ -5,7 +5,6 @@
 
 #include "explain/gpu_metrics.h"
 #include "explain/timeline.h"
-#include "report/formats.h"
 
 #include <math.h>
 #include <string.h>
@@ -58,7 +57,7 @@ static void add_kpis(struct assay__doc *doc, const struct assay__explain *x)
         const struct assay_metric *m = assay_metrics_get(set, rows[i].metric);
         struct assay__datum value = assay__datum_metric(m);
         value.note = assay__doc_printf(doc, "%s", m && m->note ? m->note : "");
-        value.source = "trace"; /* nothing of the set may stay: it is freed */
+        value.source = "trace"; /* nothing may point into the set: it is freed */
         value.name = rows[i].metric;
         value.unit = assay_metric_lookup(rows[i].metric)->unit;
         assay__doc_item(doc, rows[i].name, value);
@@ -303,23 +302,4 @@ int assay__explain_document(const struct assay__explain *x, bool page, struct as
     add_findings(doc, x);
     assay__add_explain_detail(doc, x);
     return 0;
-}
-
-int assay__explain_report(const struct assay__explain *x,
-                          const struct assay_report_options *options, struct assay__buf *out,
-                          struct assay_error *error)
-{
-    struct assay__doc *doc = NULL;
-    if (options->format && strcmp(options->format, "json") == 0) {
-        assay__explain_json(x, out);
-        return out->failed ? assay_error_set(error, ASSAY_ENOMEM, "out of memory") : 0;
-    }
-    bool page = options->format && strcmp(options->format, "html") == 0;
-    int code = assay__explain_document(x, page, &doc);
-    if (code)
-        assay_error_set(error, code, "out of memory");
-    else
-        code = assay__doc_view(doc, options, out, error);
-    assay__doc_free(doc);
-    return code;
 }

@@ -108,7 +108,7 @@ void assay__add_sentences(struct assay__doc *doc, const char *title, const char 
     assay__doc_points(doc, list->items, shown);
     if (!list->count) assay__doc_note(doc, "None found.");
     if (list->count > shown)
-        assay__doc_note(doc, "The detailed report has %zu more.", list->count - shown);
+        assay__doc_note(doc, "The detailed report lists %zu more.", list->count - shown);
     assay__doc_end(doc);
 }
 

@@ -3,6 +3,8 @@
  * reading is in subject_series.c. */
 #include "report/subject/subject.h"
 
+#include "base/search.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -161,16 +163,9 @@ static void add_idle(struct assay__doc *doc, const struct assay__trial *trial)
 /* The value interpolated between two readings; NaN outside of them. */
 static double value_at(const struct assay__series_info *series, double time_ns)
 {
-    size_t low = 0, high = series->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (series->times_ns[middle] < time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0 || low == series->count) return NAN;
-    const double *t = &series->times_ns[low - 1], *y = &series->values[low - 1];
+    size_t after = assay__count_below(series->times_ns, series->count, time_ns);
+    if (after == 0 || after == series->count) return NAN;
+    const double *t = &series->times_ns[after - 1], *y = &series->values[after - 1];
     return y[0] + (time_ns - t[0]) / (t[1] - t[0]) * (y[1] - y[0]);
 }
 

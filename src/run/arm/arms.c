@@ -204,7 +204,7 @@ int assay__arms_conclude(struct assay__arms *arms, size_t index, struct assay_er
             profile, assay__arms_trial(arms, index),
             assay__arena_printf(profile->arena,
                                 "only %zu launches: they took %.3g s, more than the launch limit "
-                                "allows one trial",
+                                "allows for one trial",
                                 arm->outcome_count, spent_s));
     if (code == 0) code = assay__arm_finish(arm, arms->sensors, &own);
     return code == ASSAY_ENOMEM ? assay__no_memory(error) : 0; /* the rest is in the trial */

@@ -382,6 +382,25 @@ static int send_job(struct assay__talk *talk)
     return code ? assay_error_set(&talk->error, code, "worker does not accept its job") : 0;
 }
 
+struct assay__request assay__request_once(const struct assay__workload *workload,
+                                          const char *worker, struct assay__arena *arena)
+{
+    return (struct assay__request){.job = {.optimization = "all",
+                                           .streams = 1,
+                                           .spinning = -1,
+                                           .inputs = workload->inputs,
+                                           .input_count = workload->input_count},
+                                   .goal = {.iterations = 1,
+                                            .precision = ASSAY__GOAL_PRECISION,
+                                            .streams = 1,
+                                            .capacity = ASSAY__RING_CAPACITY},
+                                   .launch = 1,
+                                   .launches = 1,
+                                   .trial = 1,
+                                   .worker = worker,
+                                   .arena = arena};
+}
+
 int assay__launch_run(const struct assay__request *request, struct assay__outcome *outcome)
 {
     struct assay__child child = {.pid = -1, .socket = -1};

@@ -5,6 +5,7 @@
 #define ASSAY_RUN_ARM_LAUNCH_H
 
 #include "platform/platform.h"
+#include "model/inputs/inputs.h"
 #include "run/machine_speed.h"
 #include "profile/store.h"
 #include "run/watch/counters.h"
@@ -87,6 +88,10 @@ struct assay__outcome {
     struct assay_error store_error; /* code 0: everything was persisted */
 };
 
+/** One launch that runs the workload once, all optimisations on, with nothing kept; the caller adds
+ * engine, model, device and what it wants from it. */
+struct assay__request assay__request_once(const struct assay__workload *workload,
+                                          const char *worker, struct assay__arena *arena);
 /** Runs the launch; the outcome is always filled. Returns outcome->code. */
 int assay__launch_run(const struct assay__request *request, struct assay__outcome *outcome);
 /** Nothing known yet. */

@@ -45,7 +45,7 @@ static unsigned kinds_of(enum assay__traced_calls calls)
     return kinds;
 }
 
-/* Of a time that is not 0 something is left. */
+/* A time above 0 does not round to 0. */
 static unsigned long milliseconds(double seconds)
 {
     return seconds > 0 ? (unsigned long)(seconds * 1e3 < 1 ? 1 : seconds * 1e3 + 0.5) : 0;

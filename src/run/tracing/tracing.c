@@ -77,15 +77,16 @@ static int make_folder(struct assay__tracing *tracing, struct assay_error *error
     char beside[PATH_MAX], folder[PATH_MAX];
     const char *path = tracing->options->beside, *slash = strrchr(path, '/');
     if (assay__path_folder(path, beside, sizeof beside) || !realpath(beside, folder))
-        return assay_error_set(error, ASSAY_EIO, "'%s': its folder: %s", path, strerror(errno));
+        return assay_error_set(error, ASSAY_EIO, "the folder of '%s' cannot be used: %s", path,
+                               strerror(errno));
     tracing->folder = assay__arena_printf(tracing->arena, "%s/%s.records.XXXXXX", folder,
                                           slash ? slash + 1 : path);
     if (!tracing->folder) return assay__no_memory(error);
     if (mkdtemp(tracing->folder)) return 0;
     int reason = errno;
     tracing->folder = NULL;
-    return assay_error_set(error, ASSAY_EIO, "a folder for the records in '%s': %s", folder,
-                           strerror(reason));
+    return assay_error_set(error, ASSAY_EIO, "cannot make a folder for the records in '%s': %s",
+                           folder, strerror(reason));
 }
 
 size_t assay__tracing_files(const struct assay__tracing *tracing)
@@ -135,11 +136,11 @@ static void insist(const struct assay__tracing *tracing, struct assay__child *ch
     if (!(patience_s > 0) || passed_s < patience_s) return;
     if (stopping->sent == 0) {
         stopping->sent = 1;
-        say(tracing, "the program has not ended: it is sent SIGTERM");
+        say(tracing, "the program has not ended: sending it SIGTERM");
         assay__process_kill(child, SIGTERM);
     } else if (stopping->sent == 1 && passed_s >= patience_s + last_s) {
         stopping->sent = 2;
-        say(tracing, "the program has not ended: it is killed");
+        say(tracing, "the program has not ended: killing it");
         assay__process_kill(child, SIGKILL);
     }
 }

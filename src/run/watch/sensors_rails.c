@@ -7,6 +7,7 @@
  * includes more than the processor. */
 #include "run/watch/sensors.h"
 
+#include "base/search.h"
 #include "base/text.h"
 
 #include <ctype.h>
@@ -27,15 +28,7 @@
 /* Index of the first reading at or after a time; `count` if there is none. */
 static size_t first_at(const struct assay__series *series, uint64_t time_ns)
 {
-    size_t low = 0, high = series->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (series->times_ns[middle] < time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return assay__count_before(series->times_ns, series->count, time_ns);
 }
 
 /* The value on the straight line between two readings; NaN: one of them is missing. */
