@@ -464,6 +464,5 @@ void assay__explain_find(struct assay__explain *x)
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
         rules[i].find(x, &rules[i].text);
     if (x->finding_count)
-        if (x->finding_count)
-            qsort(x->findings, x->finding_count, sizeof *x->findings, compare_findings);
+        qsort(x->findings, x->finding_count, sizeof *x->findings, compare_findings);
 }

@@ -12,6 +12,12 @@ for command in run compare sweep tune power memory counters advise inspect check
     comm -13 help documented >unknown
     expect_lines unknown 0
 done
+# doc/design.md says what each folder of src/ holds
+for folder in "$ROOT"/src/*/; do
+    name=${folder%/}
+    grep -q "^    src/${name##*/}/ " "$ROOT/doc/design.md" || fail "doc/design.md does not describe src/${name##*/}/"
+done
+
 # doc/report.md names every table of the registry, in its option and in its list of columns, and no other
 "$ASSAY" report none.assay --format csv --table none 2>err && fail "a table 'none'"
 sed 's/.* is not one of //; s/;.*//' err | tr '|' '\n' | sort >registry

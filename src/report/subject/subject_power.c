@@ -35,9 +35,10 @@ static void add_answer(struct assay__doc *doc, const struct assay__trial *trial)
                               *gross = assay__trial_metric(trial, "energy.inference.gross"),
                               *net = assay__trial_metric(trial, "energy.inference.net");
     if (!assay__trial_metric(trial, "power.average")) {
-        const char *reason = power ? assay__reason_above(doc, trial, power) : NULL;
-        if (!reason) reason = power && *power->note ? power->note : "no sensor was read";
-        assay__doc_plain(doc, "The energy per inference is unknown: %s.", reason);
+        const char *above = power ? assay__reason_above(doc, trial, power) : NULL;
+        const char *reason = power && *power->note ? power->note : "no sensor was read";
+        assay__doc_plain(doc, "The energy per inference is unknown%s %s.", above ? "," : ":",
+                         above ? above : reason);
         return;
     }
     const char *beyond = "";
