@@ -84,7 +84,8 @@ static int read_events(const struct explain_options *o, const char *const *paths
 /* A recording beside another one, of the host or of power: it has no ranks. */
 static bool is_beside(const struct assay__trace_source *of)
 {
-    return strcmp(of->format, "perf") == 0 || strcmp(of->format, "powermetrics") == 0;
+    return strcmp(of->format, "perf") == 0 || strcmp(of->format, "powermetrics") == 0 ||
+           strcmp(of->format, "cpu") == 0;
 }
 
 /* Different ranks of one job, tables of one capture, or recordings of different kinds: the traces

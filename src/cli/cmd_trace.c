@@ -21,12 +21,13 @@
 #define EXIT_NOT_EXECUTABLE 126
 #define EXIT_NO_PROGRAM 127
 #define PATIENCE_S 30.0
+#define CPU_RATE_HZ 1000u
 
 struct trace_options {
-    const char *output, *range, *signal, *calls;
+    const char *output, *range, *signal, *calls, *cpu;
     struct assay__option_list reports;
     double delay_s, duration_s, patience_s;
-    int64_t buffers;
+    int64_t buffers, cpu_rate_hz;
     struct assay__render_options render;
     bool wait, quiet;
 };
@@ -55,6 +56,11 @@ static const struct assay__option options[] = {
     ASSAY__INTEGER_ROW("buffers", buffers, "N",
                        "Buffers of 4 MiB for records that are not yet written (default 32).", 1,
                        1024),
+    ASSAY__CHOICE_ROW("cpu", 0, cpu, "CPU",
+                      "Whether to sample what the program's threads do: sample (default), none.",
+                      "sample|none"),
+    ASSAY__INTEGER_ROW("cpu-rate", cpu_rate_hz, "HZ",
+                       "Samples per second of processor time (default 1000).", 1, 20000),
     ASSAY__DURATION_ROW("patience", patience_s,
                         "How long the program may take to end after Ctrl-C before it is sent "
                         "SIGTERM, then SIGKILL (default 30s; 0: for ever).",
@@ -262,6 +268,12 @@ static enum assay__traced_calls calls_of(const char *word)
     return ASSAY__TRACED_CALLS_LAUNCHES;
 }
 
+static unsigned cpu_rate_of(const struct trace_options *o)
+{
+    if (o->cpu && strcmp(o->cpu, "none") == 0) return 0;
+    return o->cpu_rate_hz ? (unsigned)o->cpu_rate_hz : CPU_RATE_HZ;
+}
+
 /* The program's own end is ours: its status, or its signal. */
 static int end_like(const struct assay__exit *exit, int code)
 {
@@ -290,6 +302,7 @@ static int trace_program(struct assay__invocation *invocation, const char **argv
         .signal = o->signal ? assay__signal_number(o->signal) : 0,
         .calls = calls_of(o->calls),
         .buffers = o->buffers,
+        .cpu_rate_hz = cpu_rate_of(o),
         .patience_s = assay__option_given(invocation, "patience") ? o->patience_s : PATIENCE_S,
         .wait_for_all = o->wait,
         .say = say};

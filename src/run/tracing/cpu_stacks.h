@@ -1,0 +1,65 @@
+/* cpu_stacks.h - folds the kernel's samples into the file of the CPU recorder: each thread, place
+ * and stack is written once, and a sample is 24 bytes.
+ *
+ * Memory does not grow with time. Tables of places, stacks and threads have a limit each, beyond
+ * which a stack is cut where it is not known yet. At most `samples_most` samples are written: after
+ * half of them every second one is, with twice the weight, after half of the rest every fourth, and
+ * so on; which of them is left to chance. */
+#ifndef ASSAY_RUN_TRACING_CPU_STACKS_H
+#define ASSAY_RUN_TRACING_CPU_STACKS_H
+
+#include "platform/perf_sampling.h"
+#include "run/tracing/cpu_file.h"
+#include "run/tracing/cpu_maps.h"
+
+/* 24 bytes each on disk, 64 while they are explained: an hour of one busy core at 1 kHz, whole */
+#define ASSAY__CPU_SAMPLES_MOST ((uint64_t)8 << 20)
+
+struct assay__cpu_pair { /* a key of 96 bits, and its number by its place */
+    uint64_t a;
+    uint32_t b;
+};
+struct assay__cpu_table {
+    struct assay__cpu_pair *pairs; /* by number - 1 */
+    uint32_t *slots;               /* numbers; 0: free */
+    size_t count, capacity, slot_count, most;
+};
+
+struct assay__cpu_counts {
+    uint64_t samples, kept, lost, shallow, cut;
+};
+
+struct assay__cpu_stacks {
+    struct assay__cpu_file *file;
+    struct assay__cpu_maps maps;
+    struct assay__cpu_table threads; /* a: pid and tid */
+    struct assay__cpu_table frames;  /* a: offset, b: module */
+    struct assay__cpu_table nodes;   /* a: parent, b: frame */
+    struct assay__cpu_recent {       /* of the last stacks: hash -> node */
+        uint64_t hash;
+        uint32_t node;
+    } recent[4096];
+    uint64_t samples_most; /* 0: the above */
+    unsigned thinned;      /* one of 2^thinned samples is kept */
+    uint64_t chance;
+    struct assay__cpu_counts counts;
+    bool failed; /* out of memory */
+};
+
+/** The file is open; *stacks is zeroed but for samples_most. */
+void assay__cpu_stacks_begin(struct assay__cpu_stacks *stacks, struct assay__cpu_file *file);
+/** assay__perf_take; context: the stacks. */
+void assay__cpu_stacks_take(void *context, const struct assay__perf_head *record);
+void assay__cpu_stacks_free(struct assay__cpu_stacks *stacks);
+
+/** Names of all frames into the file: from symbol tables of files and from the maps of code that a
+ *  process made at run time (perf-PID.map in `maps_folder`, not older than that Unix time). */
+void assay__cpu_names_write(struct assay__cpu_stacks *stacks, const char *maps_folder,
+                            int64_t since_s);
+
+/* Modules that are no files; behind the second is the number of the process. */
+#define ASSAY__CPU_KERNEL "[kernel]"
+#define ASSAY__CPU_GENERATED "[generated code of process "
+#define ASSAY__CPU_UNKNOWN "[unknown]"
+
+#endif
