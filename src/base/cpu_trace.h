@@ -45,8 +45,8 @@ struct assay__cpu_string {
     uint32_t number, length; /* `length` bytes follow, padded with zeros */
 };
 enum assay__cpu_event {
-    ASSAY__CPU_CLOCK, /* a sample's weight is the time that it stands for, in ns */
-    ASSAY__CPU_CYCLES /* … the cycles */
+    ASSAY__CPU_CLOCK, /* a sample's weight is ns of processor time */
+    ASSAY__CPU_CYCLES /* … cycles */
 };
 struct assay__cpu_begin { /* first in every file */
     struct assay__cpu_record head;
@@ -82,14 +82,15 @@ struct assay__cpu_name {
 };
 struct assay__cpu_end { /* the recorder left in order */
     struct assay__cpu_record head;
-    double ns_per_cycle;     /* of all that was recorded; 0: unknown */
-    uint64_t samples;        /* that were taken */
-    uint64_t kept;           /* … and written: of the others, those that are kept have the weight */
-    uint64_t lost;           /* that the kernel could not hand over */
-    uint64_t shallow;        /* whose stack is one function at most */
-    uint64_t cut;            /* whose stack found no room in the table of stacks */
-    int64_t cost_ns;         /* processor time of the recorder's thread */
-    int64_t elapsed_ns;      /* between begin and end */
+    int64_t running_ns;  /* processor time while samples were taken; 0: unknown */
+    uint64_t weight;     /* of all samples together: what that time is divided by */
+    uint64_t samples;    /* that were taken */
+    uint64_t kept;       /* … and written: of the others, those that are kept have the weight */
+    uint64_t lost;       /* that the kernel could not hand over */
+    uint64_t shallow;    /* whose stack is one function at most */
+    uint64_t cut;        /* whose stack found no room in the table of stacks */
+    int64_t cost_ns;     /* processor time of the recorder's thread */
+    int64_t elapsed_ns;  /* between begin and end */
     uint32_t reason, reserved; /* string: why recording ended early; 0: it did not */
 };
 

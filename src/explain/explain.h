@@ -13,6 +13,7 @@
 
 #include "base/arena.h"
 #include "explain/causes.h"
+#include "explain/flame.h"
 #include "explain/kernel_class.h"
 #include "trace/events.h"
 
@@ -97,7 +98,8 @@ struct assay__host_function {
     uint8_t kind;              /* enum assay__event_kind */
     const char *type;          /* "Conv" where the name is an instance's; NULL: unknown */
     size_t count;              /* of samples: how many */
-    int64_t self_ns, total_ns; /* as the innermost event, and with what is within */
+    /* as the innermost event, and with what is within; of samples as far as their stacks say */
+    int64_t self_ns, total_ns;
 };
 
 /** Copies of one direction and kind of host memory. */
@@ -226,6 +228,8 @@ struct assay__explain {
     size_t function_count;
     int64_t host_ns; /* of all threads: something was recorded */
     size_t samples;
+    int64_t sampled_ns;         /* that they stand for; 0: not known */
+    struct assay__flame *flame; /* their stacks; NULL: there are none */
     struct assay__transfer_class *transfers;
     size_t transfer_count;
     struct assay__sync_class *syncs;

@@ -30,6 +30,8 @@ struct assay__code_symbols {
     struct assay__arena *arena;
     struct symbol *items;
     size_t count, capacity;
+    uint64_t *starts; /* of functions that need not have a name, sorted */
+    size_t start_count;
 };
 
 static struct assay__code_symbols *make(void)
@@ -47,6 +49,7 @@ void assay__code_symbols_free(struct assay__code_symbols *symbols)
     if (!symbols) return;
     assay__arena_free(symbols->arena);
     free(symbols->items);
+    free(symbols->starts);
     free(symbols);
 }
 
@@ -139,6 +142,7 @@ struct elf_symbol {
     uint16_t section;
     uint64_t value, bytes;
 };
+#define SEGMENT_UNWIND 0x6474e550u /* PT_GNU_EH_FRAME */
 enum { SEGMENT_LOAD = 1, SECTION_SYMBOLS = 2, SECTION_DYNAMIC_SYMBOLS = 11 };
 enum { SYMBOL_FUNCTION = 2, SYMBOL_INDIRECT_FUNCTION = 10 };
 
@@ -146,7 +150,7 @@ struct elf {
     const char *bytes;
     size_t size;
     struct elf_head head;
-    struct elf_segment loads[LOADS_MOST];
+    struct elf_segment loads[LOADS_MOST], unwind; /* unwind: type 0 if there is none */
     size_t load_count;
 };
 
@@ -179,6 +183,7 @@ static void read_loads(struct elf *elf)
                         sizeof segment))
             return;
         if (segment.type == SEGMENT_LOAD) elf->loads[elf->load_count++] = segment;
+        if (segment.type == SEGMENT_UNWIND) elf->unwind = segment;
     }
 }
 
@@ -224,6 +229,61 @@ static bool add_table(const struct elf *elf, const struct elf_section *table,
     return true;
 }
 
+/* --- tables for unwinding --------------------------------------------------------------------- */
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* .eh_frame_hdr (Linux Standard Base, chapter 10): version 1, three encodings, the place of
+ * .eh_frame, how many entries, and for each where its function begins, relative to the table, and
+ * something else. Linkers write the encodings that are read here: 4 bytes each. False: out of
+ * memory. */
+static bool read_starts(const struct elf *elf, struct assay__code_symbols *symbols)
+{
+    enum { HEAD = 12, ENTRY = 8, COUNT_U32 = 0x03, TABLE_RELATIVE_S32 = 0x3b };
+    const struct elf_segment *unwind = &elf->unwind;
+    uint32_t count;
+    if (unwind->type != SEGMENT_UNWIND || unwind->offset > elf->size ||
+        elf->size - unwind->offset < HEAD)
+        return true;
+    const unsigned char *table = (const unsigned char *)elf->bytes + unwind->offset;
+    if (table[0] != 1 || (table[1] & 7) != 3 || table[2] != COUNT_U32 ||
+        table[3] != TABLE_RELATIVE_S32)
+        return true;
+    memcpy(&count, table + 8, sizeof count);
+    size_t room = (size_t)(elf->size - unwind->offset - HEAD) / ENTRY;
+    if (count > room) count = (uint32_t)room;
+    symbols->starts = malloc(((size_t)count + 1) * sizeof *symbols->starts);
+    if (!symbols->starts) return false;
+    for (uint32_t i = 0; i < count; i++) {
+        int32_t from;
+        memcpy(&from, table + HEAD + (size_t)i * ENTRY, sizeof from);
+        uint64_t address = unwind->address + (uint64_t)(int64_t)from;
+        if (offset_of(elf, address, &symbols->starts[symbols->start_count])) symbols->start_count++;
+    }
+    if (symbols->start_count)
+        qsort(symbols->starts, symbols->start_count, sizeof *symbols->starts, by_number);
+    return true;
+}
+
+bool assay__code_symbols_start(const struct assay__code_symbols *symbols, uint64_t place,
+                               uint64_t *start)
+{
+    size_t low = 0, high = symbols->start_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (symbols->starts[middle] <= place)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low) *start = symbols->starts[low - 1];
+    return low > 0;
+}
+
 int assay__code_symbols_elf(const void *bytes, size_t size, struct assay__code_symbols **symbols,
                             struct assay_error *error)
 {
@@ -246,6 +306,7 @@ int assay__code_symbols_elf(const void *bytes, size_t size, struct assay__code_s
         if (kind & ~seen) done = add_table(&elf, &section, made);
         seen |= kind;
     }
+    done = done && read_starts(&elf, made);
     if (!done) {
         assay__code_symbols_free(made);
         return assay__no_memory(error);

@@ -4,6 +4,7 @@
 #define ASSAY_IMPORT_CODE_SYMBOLS_H
 
 #include <assay/error.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +22,10 @@ void assay__code_symbols_free(struct assay__code_symbols *symbols);
 
 /** How many there are. */
 size_t assay__code_symbols_count(const struct assay__code_symbols *symbols);
+/** Where the function begins that the place is in, or the last one before it, as far as tables for
+ *  unwinding say: a stripped file still has them. False: they say nothing. */
+bool assay__code_symbols_start(const struct assay__code_symbols *symbols, uint64_t place,
+                               uint64_t *start);
 /** The function's name; NULL: the place is in none. */
 const char *assay__code_symbols_find(const struct assay__code_symbols *symbols, uint64_t place);
 

@@ -351,11 +351,17 @@ static uint32_t track_of(struct reader *reader, uint32_t number)
     return track;
 }
 
-/* Cycles have a length where all of them together have one. */
+/* All samples together stand for the processor time that was measured: timers may be late, and
+ * cycles have no length of their own. Where it is not known, a clock's sample stands for its period,
+ * and also where time in the kernel is part of the measured time but not of the samples. */
 static int64_t duration_of(const struct reader *reader, uint64_t weight)
 {
-    double ns = (double)weight;
-    if (reader->begin.event == ASSAY__CPU_CYCLES) ns *= reader->end.ns_per_cycle;
+    const struct assay__cpu_end *end = &reader->end;
+    bool is_clock = reader->begin.event == ASSAY__CPU_CLOCK;
+    double ns_per_weight = is_clock ? 1 : 0;
+    if (end->running_ns > 0 && end->weight && (reader->begin.has_kernel || !is_clock))
+        ns_per_weight = (double)end->running_ns / (double)end->weight;
+    double ns = (double)weight * ns_per_weight;
     return ns > 0 && ns < 1e15 ? (int64_t)(ns + 0.5) : 0;
 }
 
@@ -382,12 +388,12 @@ static void describe(struct reader *reader)
     char text[200] = "assay";
     const struct assay__cpu_end *end = &reader->end;
     const char *event = reader->begin.event == ASSAY__CPU_CYCLES ? "cycles" : "processor time";
-    double cost = end->elapsed_ns > 0 ? (double)end->cost_ns / (double)end->elapsed_ns : 0;
-    if (reader->has_begin && reader->has_end)
+    if (reader->has_begin && reader->has_end && end->elapsed_ns > 0 && end->running_ns > 0)
         snprintf(text, sizeof text,
-                 "assay (%s, %u samples per second%s, by %.2f %% of a processor)", event,
-                 (unsigned)reader->begin.rate_hz,
-                 reader->begin.has_kernel ? "" : ", none of them in the kernel", cost * 100);
+                 "assay (%s: %.0f samples per second of it%s, taken with %.2f %% of a processor)",
+                 event, (double)end->samples * 1e9 / (double)end->running_ns,
+                 reader->begin.has_kernel ? "" : ", none of them in the kernel",
+                 (double)end->cost_ns * 100 / (double)end->elapsed_ns);
     reader->source->producer = assay__events_keep(reader->events, text);
     if (__builtin_sub_overflow(reader->begin.unix_ns, reader->begin.monotonic_ns,
                                &reader->source->offset_ns))

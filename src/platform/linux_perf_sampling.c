@@ -36,7 +36,6 @@ struct assay__perf_sampling {
     struct ring *rings;
     struct pollfd *polled;
     size_t count;
-    bool is_cycles;
     _Alignas(8) char whole[65536]; /* a record in one piece */
 };
 
@@ -151,7 +150,6 @@ static int make_ready(struct assay__perf_sampling *s, const struct assay__perf_s
         first = choose_event(o, cpu, about);
         if (first < 0 && errno != ENODEV) return errno;
     }
-    s->is_cycles = about->is_cycles;
     for (cpu--; cpu < cpus; cpu++)
         if (!open_ring(s, o, cpu, about, &first)) return errno;
     return s->count ? 0 : ENODEV;
@@ -199,16 +197,13 @@ void assay__perf_sampling_wait(struct assay__perf_sampling *s, int timeout_ms)
         if (s->polled[i].revents & (POLLHUP | POLLERR | POLLNVAL)) s->polled[i].fd = -1;
 }
 
-double assay__perf_sampling_ns_per_cycle(const struct assay__perf_sampling *s)
+int64_t assay__perf_sampling_running_ns(const struct assay__perf_sampling *s)
 {
-    double cycles = 0, running_ns = 0;
-    for (size_t i = 0; i < s->count && s->is_cycles; i++) {
-        uint64_t words[3];
-        if (read(s->rings[i].samples, words, sizeof words) != (ssize_t)sizeof words) continue;
-        cycles += (double)words[0];
-        running_ns += (double)words[2];
-    }
-    return cycles > 0 ? running_ns / cycles : 0;
+    uint64_t sum_ns = 0, words[3]; /* count, time enabled, time running */
+    for (size_t i = 0; i < s->count; i++)
+        if (read(s->rings[i].samples, words, sizeof words) == (ssize_t)sizeof words)
+            sum_ns += words[2];
+    return sum_ns < INT64_MAX ? (int64_t)sum_ns : 0;
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */

@@ -89,8 +89,8 @@ void assay__perf_sampling_wait(struct assay__perf_sampling *sampling, int timeou
 typedef void assay__perf_take(void *context, const struct assay__perf_head *record);
 void assay__perf_sampling_drain(struct assay__perf_sampling *sampling, assay__perf_take *take,
                                 void *context);
-/** Time for which a cycle stood, over all that was sampled; 0: unknown. */
-double assay__perf_sampling_ns_per_cycle(const struct assay__perf_sampling *sampling);
+/** Processor time of the program while samples were taken, in ns; 0: unknown. */
+int64_t assay__perf_sampling_running_ns(const struct assay__perf_sampling *sampling);
 void assay__perf_sampling_close(struct assay__perf_sampling *sampling); /* NULL is allowed */
 
 #endif

@@ -106,6 +106,8 @@ static void add_sources(struct assay__doc *doc, const struct assay__explain *x)
         if (s->truncated)
             assay__doc_warn(doc, "%s ends early: %s. What could be read is explained.", s->path,
                             s->complaint);
+        else if (!s->skipped && *s->complaint)
+            assay__doc_warn(doc, "%s: %s.", s->path, s->complaint);
     }
     if (skipped)
         assay__doc_warn(doc, "%llu events could not be read.", (unsigned long long)skipped);

@@ -78,12 +78,12 @@ static int by_module(const void *a, const void *b)
 }
 
 /* The frames, those of each module together; NULL: out of memory. */
-static struct place *places_of(const struct assay__cpu_table *frames)
+static struct place *places_of(const struct assay__pairs *frames)
 {
     struct place *places = malloc((frames->count + 1) * sizeof *places);
     if (!places) return NULL;
     for (uint32_t i = 0; i < frames->count; i++)
-        places[i] = (struct place){frames->pairs[i].a, frames->pairs[i].b, i + 1};
+        places[i] = (struct place){frames->items[i].a, frames->items[i].b, i + 1};
     if (frames->count) qsort(places, frames->count, sizeof *places, by_module);
     return places;
 }
@@ -93,12 +93,19 @@ static bool is_generated(const char *module)
     return strncmp(module, ASSAY__CPU_GENERATED, strlen(ASSAY__CPU_GENERATED)) == 0;
 }
 
-/* A module that is no file has no symbols: it is the name. */
+/* A module that is no file has no symbols: it is the name. Of a stripped file all places in a
+ * function get the same one: "libx.so+0x12a0", where it begins. */
 static const char *name_of(const char *module, const struct assay__code_symbols *symbols,
-                           uint64_t place)
+                           uint64_t place, char room[512])
 {
     const char *name = symbols ? assay__code_symbols_find(symbols, place) : NULL;
+    uint64_t start;
     if (name) return name;
+    if (symbols && assay__code_symbols_start(symbols, place, &start)) {
+        const char *slash = strrchr(module, '/');
+        snprintf(room, 512, "%.400s+0x%llx", slash ? slash + 1 : module, (unsigned long long)start);
+        return room;
+    }
     return is_generated(module) ? GENERATED_NAME : module[0] == '[' ? module : NULL;
 }
 
@@ -114,6 +121,7 @@ void assay__cpu_names_write(struct assay__cpu_stacks *s, const char *maps_folder
     struct place *places = places_of(&s->frames);
     struct assay__code_symbols *symbols = NULL;
     const char *module = "";
+    char room[512];
     for (size_t i = 0; places && i < s->frames.count; i++) {
         if (!i || places[i].module != places[i - 1].module) {
             assay__code_symbols_free(symbols);
@@ -121,7 +129,7 @@ void assay__cpu_names_write(struct assay__cpu_stacks *s, const char *maps_folder
             symbols = is_generated(module) ? symbols_of_process(module, maps_folder, since_s)
                                            : symbols_of_file(module);
         }
-        put_name(s, places[i].frame, name_of(module, symbols, places[i].offset));
+        put_name(s, places[i].frame, name_of(module, symbols, places[i].offset, room));
     }
     assay__code_symbols_free(symbols);
     free(places);

@@ -12,64 +12,6 @@
 #define NODES_MOST ((size_t)1 << 21)
 #define PROTECTION_EXECUTABLE 4u /* PROT_EXEC */
 
-/* --- numbers of pairs ------------------------------------------------------------------------- */
-
-static uint64_t mix(uint64_t value)
-{
-    value ^= value >> 32;
-    value *= 0x9e3779b97f4a7c15u; /* 2^64 / golden ratio */
-    return value ^ value >> 29;
-}
-
-static size_t pair_slot(const struct assay__cpu_table *table, uint64_t a, uint32_t b)
-{
-    size_t slot = (size_t)mix(a + mix(b)) & (table->slot_count - 1);
-    for (uint32_t number; (number = table->slots[slot]); slot = (slot + 1) & (table->slot_count - 1))
-        if (table->pairs[number - 1].a == a && table->pairs[number - 1].b == b) break;
-    return slot;
-}
-
-static bool grow_slots(struct assay__cpu_table *table)
-{
-    struct assay__cpu_table larger = *table;
-    larger.slot_count = table->slot_count ? table->slot_count * 2 : 256;
-    larger.slots = calloc(larger.slot_count, sizeof *larger.slots);
-    if (!larger.slots) return false;
-    for (size_t i = 0; i < table->count; i++)
-        larger.slots[pair_slot(&larger, table->pairs[i].a, table->pairs[i].b)] = (uint32_t)i + 1;
-    free(table->slots);
-    *table = larger;
-    return true;
-}
-
-/* The number of the pair; *is_new: it was added. 0: there is no room. */
-static uint32_t number_of(struct assay__cpu_stacks *s, struct assay__cpu_table *table, uint64_t a,
-                          uint32_t b, bool *is_new)
-{
-    *is_new = false;
-    if (table->count * 2 >= table->slot_count && !grow_slots(table)) {
-        s->failed = true;
-        return 0;
-    }
-    size_t slot = pair_slot(table, a, b);
-    if (table->slots[slot]) return table->slots[slot];
-    if (table->count >= table->most) return 0;
-    if (assay__vec_grow((void **)&table->pairs, &table->capacity, table->count + 1,
-                        sizeof *table->pairs)) {
-        s->failed = true;
-        return 0;
-    }
-    table->pairs[table->count++] = (struct assay__cpu_pair){a, b};
-    *is_new = true;
-    return table->slots[slot] = (uint32_t)table->count;
-}
-
-static void free_table(struct assay__cpu_table *table)
-{
-    free(table->pairs);
-    free(table->slots);
-}
-
 void assay__cpu_stacks_begin(struct assay__cpu_stacks *s, struct assay__cpu_file *file)
 {
     s->file = file;
@@ -83,24 +25,41 @@ void assay__cpu_stacks_begin(struct assay__cpu_stacks *s, struct assay__cpu_file
 void assay__cpu_stacks_free(struct assay__cpu_stacks *s)
 {
     assay__cpu_maps_free(&s->maps);
-    free_table(&s->threads);
-    free_table(&s->frames);
-    free_table(&s->nodes);
+    assay__pairs_free(&s->threads);
+    assay__pairs_free(&s->frames);
+    assay__pairs_free(&s->nodes);
+    free(s->thread_names);
+}
+
+bool assay__cpu_stacks_failed(const struct assay__cpu_stacks *s)
+{
+    return s->threads.failed || s->frames.failed || s->nodes.failed || s->maps.failed;
 }
 
 /* --- threads ---------------------------------------------------------------------------------- */
 
-static uint32_t thread_of(struct assay__cpu_stacks *s, uint32_t pid, uint32_t tid, const char *name)
+/* name: a string, or 0 where it is not known or has not changed. */
+static uint32_t thread_of(struct assay__cpu_stacks *s, uint32_t pid, uint32_t tid, uint32_t name)
 {
     bool is_new;
-    uint32_t number = number_of(s, &s->threads, (uint64_t)pid << 32 | tid, 0, &is_new);
+    uint32_t number = assay__pairs_number(&s->threads, (uint64_t)pid << 32 | tid, 0, &is_new);
     if (!number || !(is_new || name)) return number;
-    struct assay__cpu_thread record = {.number = number,
-                                       .name = name ? assay__cpu_file_string(s->file, name) : 0,
-                                       .pid = pid,
-                                       .tid = tid};
+    if (assay__vec_grow((void **)&s->thread_names, &s->thread_name_capacity, number,
+                        sizeof *s->thread_names))
+        s->threads.failed = true;
+    else if (name)
+        s->thread_names[number - 1] = name;
+    struct assay__cpu_thread record = {.number = number, .name = name, .pid = pid, .tid = tid};
     assay__cpu_file_put(s->file, ASSAY__CPU_THREAD, &record, sizeof record);
     return number;
+}
+
+/* A new thread is called what the one was that made it. */
+static void begin_thread(struct assay__cpu_stacks *s, const struct assay__perf_task *about)
+{
+    uint32_t parent = thread_of(s, about->parent, about->parent_tid, 0);
+    bool is_named = parent && parent <= s->thread_name_capacity;
+    thread_of(s, about->pid, about->tid, is_named ? s->thread_names[parent - 1] : 0);
 }
 
 /* --- stacks ----------------------------------------------------------------------------------- */
@@ -108,7 +67,7 @@ static uint32_t thread_of(struct assay__cpu_stacks *s, uint32_t pid, uint32_t ti
 static uint32_t frame_of(struct assay__cpu_stacks *s, uint32_t module, uint64_t offset)
 {
     bool is_new;
-    uint32_t number = number_of(s, &s->frames, offset, module, &is_new);
+    uint32_t number = assay__pairs_number(&s->frames, offset, module, &is_new);
     struct assay__cpu_frame record = {.offset = offset, .number = number, .module = module};
     if (is_new) assay__cpu_file_put(s->file, ASSAY__CPU_FRAME, &record, sizeof record);
     return number;
@@ -118,7 +77,7 @@ static uint32_t frame_of(struct assay__cpu_stacks *s, uint32_t module, uint64_t 
 static uint32_t node_of(struct assay__cpu_stacks *s, uint32_t parent, uint32_t frame, bool *cut)
 {
     bool is_new = false;
-    uint32_t number = frame ? number_of(s, &s->nodes, parent, frame, &is_new) : 0;
+    uint32_t number = frame ? assay__pairs_number(&s->nodes, parent, frame, &is_new) : 0;
     struct assay__cpu_node record = {.number = number, .parent = parent, .frame = frame};
     if (is_new) assay__cpu_file_put(s->file, ASSAY__CPU_NODE, &record, sizeof record);
     *cut |= !number;
@@ -184,7 +143,7 @@ static uint64_t hash_of(const struct assay__cpu_process *process, const struct c
 {
     uint64_t hash = (process ? process->generation : 0) + ((uint64_t)chain->in_kernel << 40);
     for (size_t i = 0; i < count; i++)
-        hash = mix(hash ^ chain->addresses[i]) + i;
+        hash = assay__mix(hash ^ chain->addresses[i]) + i;
     return hash ? hash : 1;
 }
 
@@ -223,12 +182,13 @@ static void take_sample(struct assay__cpu_stacks *s, const char *record, size_t 
     if (bytes < sizeof sample) return;
     memcpy(&sample, record, sizeof sample);
     s->counts.samples++;
+    s->counts.weight += sample.period;
     if (!is_kept(s)) return;
     s->counts.kept++;
     read_chain(&sample, record, &chain);
     struct assay__cpu_sample made = {.time_ns = (int64_t)sample.time_ns,
                                      .weight = sample.period << s->thinned,
-                                     .thread = thread_of(s, sample.pid, sample.tid, NULL),
+                                     .thread = thread_of(s, sample.pid, sample.tid, 0),
                                      .node = stack_of(s, sample.pid, &chain)};
     assay__cpu_file_sample(s->file, &made);
 }
@@ -282,7 +242,7 @@ static void take_name(struct assay__cpu_stacks *s, const char *record, size_t by
     memcpy(&about, record, sizeof about);
     text_of(record, sizeof about, bytes, name, sizeof name);
     if (about.head.misc & ASSAY__PERF_COMM_EXEC) assay__cpu_maps_clear(&s->maps, about.pid);
-    thread_of(s, about.pid, about.tid, name);
+    thread_of(s, about.pid, about.tid, assay__cpu_file_string(s->file, name));
 }
 
 static void take_task(struct assay__cpu_stacks *s, const char *record, size_t bytes)
@@ -290,10 +250,12 @@ static void take_task(struct assay__cpu_stacks *s, const char *record, size_t by
     struct assay__perf_task about;
     if (bytes < sizeof about) return;
     memcpy(&about, record, sizeof about);
-    if (about.head.type == ASSAY__PERF_FORK)
+    if (about.head.type == ASSAY__PERF_FORK) {
+        begin_thread(s, &about);
         assay__cpu_maps_fork(&s->maps, about.parent, about.pid);
-    else if (about.pid == about.tid)
+    } else if (about.pid == about.tid) {
         assay__cpu_maps_clear(&s->maps, about.pid);
+    }
 }
 
 static void take_lost(struct assay__cpu_stacks *s, const char *record, size_t bytes)

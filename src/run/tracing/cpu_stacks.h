@@ -8,6 +8,7 @@
 #ifndef ASSAY_RUN_TRACING_CPU_STACKS_H
 #define ASSAY_RUN_TRACING_CPU_STACKS_H
 
+#include "base/pairs.h"
 #include "platform/perf_sampling.h"
 #include "run/tracing/cpu_file.h"
 #include "run/tracing/cpu_maps.h"
@@ -15,26 +16,18 @@
 /* 24 bytes each on disk, 64 while they are explained: an hour of one busy core at 1 kHz, whole */
 #define ASSAY__CPU_SAMPLES_MOST ((uint64_t)8 << 20)
 
-struct assay__cpu_pair { /* a key of 96 bits, and its number by its place */
-    uint64_t a;
-    uint32_t b;
-};
-struct assay__cpu_table {
-    struct assay__cpu_pair *pairs; /* by number - 1 */
-    uint32_t *slots;               /* numbers; 0: free */
-    size_t count, capacity, slot_count, most;
-};
-
 struct assay__cpu_counts {
-    uint64_t samples, kept, lost, shallow, cut;
+    uint64_t samples, weight, kept, lost, shallow, cut;
 };
 
 struct assay__cpu_stacks {
     struct assay__cpu_file *file;
     struct assay__cpu_maps maps;
-    struct assay__cpu_table threads; /* a: pid and tid */
-    struct assay__cpu_table frames;  /* a: offset, b: module */
-    struct assay__cpu_table nodes;   /* a: parent, b: frame */
+    struct assay__pairs threads; /* a: pid and tid */
+    uint32_t *thread_names;      /* strings, by number - 1 */
+    size_t thread_name_capacity;
+    struct assay__pairs frames;  /* a: offset, b: module */
+    struct assay__pairs nodes;   /* a: parent, b: frame */
     struct assay__cpu_recent {       /* of the last stacks: hash -> node */
         uint64_t hash;
         uint32_t node;
@@ -43,13 +36,14 @@ struct assay__cpu_stacks {
     unsigned thinned;      /* one of 2^thinned samples is kept */
     uint64_t chance;
     struct assay__cpu_counts counts;
-    bool failed; /* out of memory */
 };
 
 /** The file is open; *stacks is zeroed but for samples_most. */
 void assay__cpu_stacks_begin(struct assay__cpu_stacks *stacks, struct assay__cpu_file *file);
 /** assay__perf_take; context: the stacks. */
 void assay__cpu_stacks_take(void *context, const struct assay__perf_head *record);
+/** Whether memory ran out: some of it is missing then. */
+bool assay__cpu_stacks_failed(const struct assay__cpu_stacks *stacks);
 void assay__cpu_stacks_free(struct assay__cpu_stacks *stacks);
 
 /** Names of all frames into the file: from symbol tables of files and from the maps of code that a

@@ -161,7 +161,8 @@ static int attach(struct assay__tracing *tracing, pid_t pid, void **state,
 static void put_end(struct recording *r)
 {
     const struct assay__cpu_counts *counts = &r->stacks.counts;
-    struct assay__cpu_end end = {.ns_per_cycle = assay__perf_sampling_ns_per_cycle(r->sampling),
+    struct assay__cpu_end end = {.running_ns = assay__perf_sampling_running_ns(r->sampling),
+                                 .weight = counts->weight,
                                  .samples = counts->samples,
                                  .kept = counts->kept,
                                  .lost = counts->lost,
@@ -186,7 +187,7 @@ static void detach(struct assay__tracing *tracing, void *state)
         assay__tracing_say(tracing, "the samples of the CPU could not be written: %s; those before "
                                     "that are kept",
                            strerror(r->file.reason));
-    else if (r->stacks.failed || r->stacks.maps.failed)
+    else if (assay__cpu_stacks_failed(&r->stacks))
         assay__tracing_say(tracing, "memory ran out while the CPU was sampled: some of it is "
                                     "missing");
     release(r);
