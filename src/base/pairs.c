@@ -49,7 +49,7 @@ uint32_t assay__pairs_number(struct assay__pairs *pairs, uint64_t a, uint32_t b,
         pairs->failed = true;
         return 0;
     }
-    pairs->items[pairs->count++] = (struct assay__pair){a, b};
+    pairs->items[pairs->count++] = (struct assay__numbered_pair){a, b};
     *is_new = true;
     return pairs->slots[slot] = (uint32_t)pairs->count;
 }

@@ -29,7 +29,7 @@ struct trace_options {
     double delay_s, duration_s, patience_s;
     int64_t buffers, cpu_rate_hz;
     struct assay__render_options render;
-    bool wait, quiet;
+    bool wait, quiet, allocations;
 };
 
 #define AT(member) offsetof(struct trace_options, member)
@@ -61,6 +61,8 @@ static const struct assay__option options[] = {
                       "sample|none"),
     ASSAY__INTEGER_ROW("cpu-rate", cpu_rate_hz, "HZ",
                        "Samples per second of processor time (default 1000).", 1, 20000),
+    ASSAY__FLAG_ROW("allocations", 0, allocations,
+                    "Count what the program allocates, by size and by caller. It runs slower."),
     ASSAY__DURATION_ROW("patience", patience_s,
                         "How long the program may take to end after Ctrl-C before it is sent "
                         "SIGTERM, then SIGKILL (default 30s; 0: for ever).",
@@ -166,19 +168,24 @@ static int show(const struct trace_options *o, const struct assay__explain *expl
 
 /* Saves before it explains: the profile is what matters. */
 static int keep(const struct assay__invocation *invocation, const char *path,
-                const struct assay__events *events)
+                const struct assay__tracing *tracing, const struct assay__events *events)
 {
     const struct trace_options *o = invocation->options;
     struct assay__explain *explain = NULL;
     struct assay_error error = {0};
     int failed = 0;
-    int code = assay__explain_save(events, path, invocation->command_line, &error);
+    int code = assay__explain_save(events, tracing->allocations, tracing->allocation_count, path,
+                                   invocation->command_line, &error);
     if (code) {
         assay__fail(code, &error);
         return code;
     }
     code = assay__explain_new(events, &explain, &error);
-    if (!code) code = show(o, explain, &error);
+    if (!code) {
+        explain->allocations = tracing->allocations;
+        explain->allocation_count = tracing->allocation_count;
+        code = show(o, explain, &error);
+    }
     if (code) assay__fail(code, &error);
     assay__say("profile saved to %s", path);
     for (size_t i = 0; i < o->reports.count && !code; i++)
@@ -221,7 +228,7 @@ static int conclude(const struct assay__invocation *invocation, const char *path
     if (!events->count) {
         say_empty(o);
     } else {
-        code = keep(invocation, path, events);
+        code = keep(invocation, path, tracing, events);
         *left = code != 0;
     }
     assay__events_free(events);
@@ -303,6 +310,7 @@ static int trace_program(struct assay__invocation *invocation, const char **argv
         .calls = calls_of(o->calls),
         .buffers = o->buffers,
         .cpu_rate_hz = cpu_rate_of(o),
+        .allocations = o->allocations,
         .patience_s = assay__option_given(invocation, "patience") ? o->patience_s : PATIENCE_S,
         .wait_for_all = o->wait,
         .say = say};

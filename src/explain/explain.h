@@ -22,6 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct assay__program_allocations; /* profile/profile.h */
 struct assay__timeline;
 
 /** Numbers of a set of durations. */
@@ -250,6 +251,9 @@ struct assay__explain {
     struct assay__explain_diagnosis diagnosis;
     struct assay__explain_finding *findings;
     size_t finding_count;
+    /* set by who has them; they must outlive it */
+    const struct assay__program_allocations *allocations;
+    size_t allocation_count;
 };
 
 /** The store must be sealed and outlive it. 0, ASSAY_ENOMEM, or ASSAY_EFORMAT where its times are

@@ -5,7 +5,10 @@
 
 #include "explain/gpu_metrics.h"
 #include "explain/timeline.h"
+#include "profile/profile.h"
 #include "report/formats.h"
+#include "report/subject/subject.h"
+#include "report/subject/subjects.h"
 
 #include <math.h>
 #include <string.h>
@@ -303,6 +306,12 @@ int assay__explain_document(const struct assay__explain *x, bool page, struct as
     add_idle(doc, x);
     add_kernels(doc, x);
     add_findings(doc, x);
+    for (size_t i = 0; i < x->allocation_count; i++) {
+        struct assay__trial trial = {.id = (int)i + 1,
+                                     .label = x->allocations[i].program,
+                                     .allocations = *x->allocations[i].seen};
+        assay__subject_allocations.build(doc, &trial);
+    }
     assay__add_explain_detail(doc, x);
     return 0;
 }

@@ -8,7 +8,8 @@
 /* X(name) */
 #define ASSAY__RECORDERS(X) \
     X(cuda)                 \
-    X(cpu)
+    X(cpu)                  \
+    X(allocations)
 
 #define ASSAY__RECORDER_DECLARE(name) extern const struct assay__recorder assay__recorder_##name;
 ASSAY__RECORDERS(ASSAY__RECORDER_DECLARE)

@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "platform/platform.h"
+#include "profile/profile.h"
 #include "trace/events.h"
 
 #include <assay/error.h>
@@ -35,6 +36,7 @@ struct assay__tracing_options {
     enum assay__traced_calls calls;
     int64_t buffers;      /* 0: default */
     unsigned cpu_rate_hz; /* samples per second of processor time; 0: none */
+    bool allocations;     /* are counted, by who asked for them */
     double patience_s; /* after Ctrl-C, before SIGTERM; 0: for ever */
     bool wait_for_all; /* also for processes that the program leaves behind */
     void (*say)(void *context, const char *text); /* while it runs; may be NULL */
@@ -49,6 +51,8 @@ struct assay__tracing {
     const char **added; /* to the program's environment: "A=B" */
     size_t added_count, added_capacity;
     void **states;           /* of the recorders, in the order of their rows */
+    struct assay__program_allocations *allocations; /* the program with the most first */
+    size_t allocation_count;
     struct assay__exit exit; /* how the program ended */
     bool stopped;            /* it was asked to, by a signal that we got */
 };
