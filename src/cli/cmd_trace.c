@@ -194,10 +194,27 @@ static int keep(const struct assay__invocation *invocation, const char *path,
     return code ? code : failed;
 }
 
+static unsigned cpu_rate_of(const struct trace_options *o)
+{
+    if (o->cpu && strcmp(o->cpu, "none") == 0) return 0;
+    return o->cpu_rate_hz ? (unsigned)o->cpu_rate_hz : CPU_RATE_HZ;
+}
+
+/* Why a recorder recorded nothing, where others did record something. */
+static void say_failures(const struct assay__events *events)
+{
+    for (size_t i = 0; i < events->source_count; i++)
+        if (!events->sources[i].events && *events->sources[i].complaint)
+            assay__say("trace: %s: %s", events->sources[i].path, events->sources[i].complaint);
+}
+
 /* Why there are no events though a process recorded. */
 static void say_empty(const struct trace_options *o)
 {
-    const char *reason = o->range    ? "no NVTX range of that name was entered"
+    bool sampled = cpu_rate_of(o) && !o->range && !o->signal;
+    const char *reason = sampled     ? "the program ended, or the delay was not over, before a "
+                                       "sample of it was taken, and it did nothing on the GPU"
+                         : o->range  ? "no NVTX range of that name was entered"
                          : o->signal ? "the program did not get the signal, or did nothing on the "
                                        "GPU between two of them"
                          : o->delay_s > 0 ? "the program ended before the delay was over, or did "
@@ -225,6 +242,7 @@ static int conclude(const struct assay__invocation *invocation, const char *path
         assay__say("trace: nothing was recorded: %s", error.message);
         return code;
     }
+    say_failures(events);
     if (!events->count) {
         say_empty(o);
     } else {
@@ -273,12 +291,6 @@ static enum assay__traced_calls calls_of(const char *word)
     if (word && strcmp(word, "none") == 0) return ASSAY__TRACED_CALLS_NONE;
     if (word && strcmp(word, "all") == 0) return ASSAY__TRACED_CALLS_ALL;
     return ASSAY__TRACED_CALLS_LAUNCHES;
-}
-
-static unsigned cpu_rate_of(const struct trace_options *o)
-{
-    if (o->cpu && strcmp(o->cpu, "none") == 0) return 0;
-    return o->cpu_rate_hz ? (unsigned)o->cpu_rate_hz : CPU_RATE_HZ;
 }
 
 /* The program's own end is ours: its status, or its signal. */

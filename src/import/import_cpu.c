@@ -205,12 +205,18 @@ static bool have(struct reader *reader, size_t bytes)
     return true;
 }
 
+static void cut_short(struct reader *reader)
+{
+    reader->source->truncated = true;
+    complain(reader, "it ends within a record");
+}
+
 /* False: there is no further record that can be read. */
 static bool take_next(struct reader *reader)
 {
     struct assay__cpu_record head;
     if (!have(reader, sizeof head)) {
-        reader->source->truncated |= assay__import_window_left(&reader->window) > 0;
+        if (assay__import_window_left(&reader->window)) cut_short(reader);
         return false;
     }
     memcpy(&head, assay__import_window_at(&reader->window), sizeof head);
@@ -220,7 +226,7 @@ static bool take_next(struct reader *reader)
         return false;
     }
     if (!have(reader, head.bytes)) {
-        reader->source->truncated = true;
+        cut_short(reader);
         return false;
     }
     take_record(reader, &head, assay__import_window_at(&reader->window));

@@ -10,6 +10,7 @@
 #define THREADS_MOST ((size_t)1 << 18)
 #define FRAMES_MOST ((size_t)1 << 20)
 #define NODES_MOST ((size_t)1 << 21)
+#define THINNED_MOST 30u
 #define PROTECTION_EXECUTABLE 4u /* PROT_EXEC */
 
 void assay__cpu_stacks_begin(struct assay__cpu_stacks *s, struct assay__cpu_file *file)
@@ -164,11 +165,13 @@ static uint32_t stack_of(struct assay__cpu_stacks *s, uint32_t pid, const struct
 
 /* --- samples ---------------------------------------------------------------------------------- */
 
-/* Half of what may still be written goes to each rate. */
 static bool is_kept(struct assay__cpu_stacks *s)
 {
-    while (s->thinned < 40 && s->counts.kept >= s->samples_most - (s->samples_most >> (s->thinned + 1)))
-        s->thinned++;
+    uint64_t whole = s->samples_most / 2, step = s->samples_most / 16 + 1;
+    if (s->counts.kept >= whole) {
+        uint64_t halvings = 1 + (s->counts.kept - whole) / step;
+        s->thinned = halvings < THINNED_MOST ? (unsigned)halvings : THINNED_MOST;
+    }
     s->chance ^= s->chance << 13; /* xorshift */
     s->chance ^= s->chance >> 7;
     s->chance ^= s->chance << 17;

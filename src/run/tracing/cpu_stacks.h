@@ -2,9 +2,9 @@
  * and stack is written once, and a sample is 24 bytes.
  *
  * Memory does not grow with time. Tables of places, stacks and threads have a limit each, beyond
- * which a stack is cut where it is not known yet. At most `samples_most` samples are written: after
- * half of them every second one is, with twice the weight, after half of the rest every fourth, and
- * so on; which of them is left to chance. */
+ * which a stack is cut where it is not known yet. What is written grows with the logarithm of time:
+ * after samples_most / 2 samples every second one is written, with twice the weight, after
+ * samples_most / 16 of those every fourth, and so on; which of them is left to chance. */
 #ifndef ASSAY_RUN_TRACING_CPU_STACKS_H
 #define ASSAY_RUN_TRACING_CPU_STACKS_H
 
@@ -13,7 +13,8 @@
 #include "run/tracing/cpu_file.h"
 #include "run/tracing/cpu_maps.h"
 
-/* 24 bytes each on disk, 64 while they are explained: an hour of one busy core at 1 kHz, whole */
+/* 24 bytes each on disk, 64 while they are explained. Half of them are an hour of one busy processor
+ * at 1 kHz, and more; with all of them, twenty hours. */
 #define ASSAY__CPU_SAMPLES_MOST ((uint64_t)8 << 20)
 
 struct assay__cpu_counts {

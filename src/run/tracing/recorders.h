@@ -9,7 +9,8 @@
 #define ASSAY__RECORDERS(X) \
     X(cuda)                 \
     X(cpu)                  \
-    X(allocations)
+    X(allocations)          \
+    X(xctrace)
 
 #define ASSAY__RECORDER_DECLARE(name) extern const struct assay__recorder assay__recorder_##name;
 ASSAY__RECORDERS(ASSAY__RECORDER_DECLARE)

@@ -171,11 +171,12 @@ static int run(struct assay__tracing *tracing, struct assay_error *error)
 {
     const struct assay__tracing_options *o = tracing->options;
     struct assay__program program = {
-        .argv = o->argv, .ignores_sigpipe = o->ignores_sigpipe, .held = attach, .context = tracing};
+        .ignores_sigpipe = o->ignores_sigpipe, .held = attach, .context = tracing};
     pid_t pid;
     int code = make_folder(tracing, error);
     if (code) return code;
     prepare(tracing);
+    program.argv = tracing->argv;
     program.environment = environment_of(tracing);
     if (!program.environment) return assay__no_memory(error);
     if (o->wait_for_all) assay__program_adopt();
@@ -196,6 +197,7 @@ int assay__tracing_run(const struct assay__tracing_options *options,
     made->states = assay__arena_array(made->arena, RECORDERS, sizeof *made->states);
     if (!made->states) return assay__no_memory(error);
     made->options = options;
+    made->argv = options->argv;
     return run(made, error);
 }
 

@@ -48,6 +48,7 @@ struct assay__tracing {
     const struct assay__tracing_options *options;
     struct assay__arena *arena;
     char *folder;       /* of the records */
+    const char *const *argv; /* what is started: the program, or what runs it */
     const char **added; /* to the program's environment: "A=B" */
     size_t added_count, added_capacity;
     void **states;           /* of the recorders, in the order of their rows */
