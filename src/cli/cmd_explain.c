@@ -84,7 +84,8 @@ static int read_events(const struct explain_options *o, const char *const *paths
 /* A recording beside another one, of the host or of power: it has no ranks. */
 static bool is_beside(const struct assay__trace_source *of)
 {
-    return strcmp(of->format, "perf") == 0 || strcmp(of->format, "powermetrics") == 0;
+    return strcmp(of->format, "perf") == 0 || strcmp(of->format, "powermetrics") == 0 ||
+           strcmp(of->format, "cpu") == 0;
 }
 
 /* Different ranks of one job, tables of one capture, or recordings of different kinds: the traces
@@ -230,7 +231,7 @@ static int conclude(const struct assay__invocation *invocation, const struct exp
     for (int i = 0; i < 1 + two && !code; i++)
         code = assay__explain_new(r[i].events, &r[i].explain, &error);
     if (!code && is_profile_path(o->output))
-        code = assay__explain_save(r[0].events, o->output, invocation->command_line, &error);
+        code = assay__explain_save(r[0].events, NULL, 0, o->output, invocation->command_line, &error);
     if (code) return assay__fail(code, &error);
     if (o->results) status = write_results(o, r[0].explain);
     return status ? status : show(o, r, two, view);

@@ -21,14 +21,15 @@
 #define EXIT_NOT_EXECUTABLE 126
 #define EXIT_NO_PROGRAM 127
 #define PATIENCE_S 30.0
+#define CPU_RATE_HZ 1000u
 
 struct trace_options {
-    const char *output, *range, *signal, *calls;
+    const char *output, *range, *signal, *calls, *cpu;
     struct assay__option_list reports;
     double delay_s, duration_s, patience_s;
-    int64_t buffers;
+    int64_t buffers, cpu_rate_hz;
     struct assay__render_options render;
-    bool wait, quiet;
+    bool wait, quiet, allocations;
 };
 
 #define AT(member) offsetof(struct trace_options, member)
@@ -55,6 +56,13 @@ static const struct assay__option options[] = {
     ASSAY__INTEGER_ROW("buffers", buffers, "N",
                        "Buffers of 4 MiB for records that are not yet written (default 32).", 1,
                        1024),
+    ASSAY__CHOICE_ROW("cpu", 0, cpu, "CPU",
+                      "Whether to sample what the program's threads do: sample (default), none.",
+                      "sample|none"),
+    ASSAY__INTEGER_ROW("cpu-rate", cpu_rate_hz, "HZ",
+                       "Samples per second of processor time (default 1000).", 1, 20000),
+    ASSAY__FLAG_ROW("allocations", 0, allocations,
+                    "Count what the program allocates, by size and by caller. It runs slower."),
     ASSAY__DURATION_ROW("patience", patience_s,
                         "How long the program may take to end after Ctrl-C before it is sent "
                         "SIGTERM, then SIGKILL (default 30s; 0: for ever).",
@@ -160,19 +168,24 @@ static int show(const struct trace_options *o, const struct assay__explain *expl
 
 /* Saves before it explains: the profile is what matters. */
 static int keep(const struct assay__invocation *invocation, const char *path,
-                const struct assay__events *events)
+                const struct assay__tracing *tracing, const struct assay__events *events)
 {
     const struct trace_options *o = invocation->options;
     struct assay__explain *explain = NULL;
     struct assay_error error = {0};
     int failed = 0;
-    int code = assay__explain_save(events, path, invocation->command_line, &error);
+    int code = assay__explain_save(events, tracing->allocations, tracing->allocation_count, path,
+                                   invocation->command_line, &error);
     if (code) {
         assay__fail(code, &error);
         return code;
     }
     code = assay__explain_new(events, &explain, &error);
-    if (!code) code = show(o, explain, &error);
+    if (!code) {
+        explain->allocations = tracing->allocations;
+        explain->allocation_count = tracing->allocation_count;
+        code = show(o, explain, &error);
+    }
     if (code) assay__fail(code, &error);
     assay__say("profile saved to %s", path);
     for (size_t i = 0; i < o->reports.count && !code; i++)
@@ -181,10 +194,27 @@ static int keep(const struct assay__invocation *invocation, const char *path,
     return code ? code : failed;
 }
 
+static unsigned cpu_rate_of(const struct trace_options *o)
+{
+    if (o->cpu && strcmp(o->cpu, "none") == 0) return 0;
+    return o->cpu_rate_hz ? (unsigned)o->cpu_rate_hz : CPU_RATE_HZ;
+}
+
+/* Why a recorder recorded nothing, where others did record something. */
+static void say_failures(const struct assay__events *events)
+{
+    for (size_t i = 0; i < events->source_count; i++)
+        if (!events->sources[i].events && *events->sources[i].complaint)
+            assay__say("trace: %s: %s", events->sources[i].path, events->sources[i].complaint);
+}
+
 /* Why there are no events though a process recorded. */
 static void say_empty(const struct trace_options *o)
 {
-    const char *reason = o->range    ? "no NVTX range of that name was entered"
+    bool sampled = cpu_rate_of(o) && !o->range && !o->signal;
+    const char *reason = sampled     ? "the program ended, or the delay was not over, before a "
+                                       "sample of it was taken, and it did nothing on the GPU"
+                         : o->range  ? "no NVTX range of that name was entered"
                          : o->signal ? "the program did not get the signal, or did nothing on the "
                                        "GPU between two of them"
                          : o->delay_s > 0 ? "the program ended before the delay was over, or did "
@@ -212,10 +242,11 @@ static int conclude(const struct assay__invocation *invocation, const char *path
         assay__say("trace: nothing was recorded: %s", error.message);
         return code;
     }
+    say_failures(events);
     if (!events->count) {
         say_empty(o);
     } else {
-        code = keep(invocation, path, events);
+        code = keep(invocation, path, tracing, events);
         *left = code != 0;
     }
     assay__events_free(events);
@@ -290,6 +321,8 @@ static int trace_program(struct assay__invocation *invocation, const char **argv
         .signal = o->signal ? assay__signal_number(o->signal) : 0,
         .calls = calls_of(o->calls),
         .buffers = o->buffers,
+        .cpu_rate_hz = cpu_rate_of(o),
+        .allocations = o->allocations,
         .patience_s = assay__option_given(invocation, "patience") ? o->patience_s : PATIENCE_S,
         .wait_for_all = o->wait,
         .say = say};

@@ -31,7 +31,7 @@ bool assay__same_file(const char *a, const char *b);
 
 #define ASSAY__FIGURE_NAMES                                                                     \
     "strip|card|layers|treemap|graph|roofline|latency|cdf|samples|tokens|memory|power|compare|" \
-    "devices|sweep|heat|pareto|spread|waterfall|strips"
+    "devices|sweep|heat|pareto|spread|waterfall|strips|flame"
 
 /** The figure into `out`: as SVG, or as text if `render` is given (its width and characters). 0, or
  *  a negative code: ASSAY_ENOTFOUND with the reason if the profile has no data for it. */

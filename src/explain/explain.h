@@ -13,6 +13,7 @@
 
 #include "base/arena.h"
 #include "explain/causes.h"
+#include "explain/flame.h"
 #include "explain/kernel_class.h"
 #include "trace/events.h"
 
@@ -21,6 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct assay__program_allocations; /* profile/profile.h */
 struct assay__timeline;
 
 /** Numbers of a set of durations. */
@@ -97,7 +99,8 @@ struct assay__host_function {
     uint8_t kind;              /* enum assay__event_kind */
     const char *type;          /* "Conv" where the name is an instance's; NULL: unknown */
     size_t count;              /* of samples: how many */
-    int64_t self_ns, total_ns; /* as the innermost event, and with what is within */
+    /* as the innermost event, and with what is within; of samples as far as their stacks say */
+    int64_t self_ns, total_ns;
 };
 
 /** Copies of one direction and kind of host memory. */
@@ -226,6 +229,8 @@ struct assay__explain {
     size_t function_count;
     int64_t host_ns; /* of all threads: something was recorded */
     size_t samples;
+    int64_t sampled_ns;         /* that they stand for; 0: not known */
+    struct assay__flame *flame; /* their stacks; NULL: there are none */
     struct assay__transfer_class *transfers;
     size_t transfer_count;
     struct assay__sync_class *syncs;
@@ -246,6 +251,9 @@ struct assay__explain {
     struct assay__explain_diagnosis diagnosis;
     struct assay__explain_finding *findings;
     size_t finding_count;
+    /* set by who has them; they must outlive it */
+    const struct assay__program_allocations *allocations;
+    size_t allocation_count;
 };
 
 /** The store must be sealed and outlive it. 0, ASSAY_ENOMEM, or ASSAY_EFORMAT where its times are

@@ -28,14 +28,35 @@ static struct assay_profile *make_profile(const char *path, const char *command_
     return NULL;
 }
 
-int assay__explain_save(const struct assay__events *events, const char *path,
-                        const char *command_line, struct assay_error *error)
+/* A trial for each program, of which nothing else is known. */
+static int add_allocations(struct assay_profile *profile,
+                           const struct assay__program_allocations *programs, size_t count)
+{
+    if (count && !profile->model_count && !assay__profile_model(profile)) return ASSAY_ENOMEM;
+    for (size_t i = 0; i < count; i++) {
+        struct assay__trial *trial = assay__profile_trial(profile);
+        if (!trial) return ASSAY_ENOMEM;
+        trial->label = programs[i].program;
+        trial->state = ASSAY__TRIAL_OK;
+        trial->allocations = *programs[i].seen;
+    }
+    return 0;
+}
+
+int assay__explain_save(const struct assay__events *events,
+                        const struct assay__program_allocations *programs, size_t program_count,
+                        const char *path, const char *command_line, struct assay_error *error)
 {
     struct assay__store *store = NULL;
     struct assay_profile *profile = make_profile(path, command_line);
-    if (!profile) return assay__no_memory(error);
+    if (!profile || add_allocations(profile, programs, program_count)) {
+        assay_profile_close(profile);
+        return assay__no_memory(error);
+    }
     int code = assay__store_create(path, &store, error);
     if (!code) code = assay__store_put_profile(store, profile, error);
+    for (size_t i = 0; i < profile->trial_count && !code; i++)
+        code = assay__store_put_trial(store, &profile->trials[i], error);
     if (!code) code = assay__events_save(events, store, error);
     if (!code)
         code = assay__store_finish(store, true, false, error);

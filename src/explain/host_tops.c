@@ -1,6 +1,7 @@
 /* host_tops.c - where the host's own time went: of each name the time in which it was the innermost
  * event of its thread, and the time within it. Stack samples count for their innermost function.
  * For traces without device work this is all there is to say. */
+#include "base/map.h"
 #include "explain/nest.h"
 #include "explain/parts.h"
 
@@ -41,11 +42,60 @@ static void count_events(struct counting *c)
         f->name = events->name[i];
         f->kind = kind;
         f->count++;
-        f->total_ns += events->duration_ns[i];
-        if (sample) f->self_ns += events->duration_ns[i];
+        if (sample)
+            f->self_ns += events->duration_ns[i];
+        else
+            f->total_ns += events->duration_ns[i];
+        if (sample) c->x->sampled_ns += events->duration_ns[i];
         if (!f->type) f->type = assay__event_args(events, i)->operator_type;
         c->x->samples += sample;
     }
+}
+
+/* A function counts once in a stack that it is in several times. */
+static void count_within(struct counting *c, struct assay__map *places)
+{
+    const struct assay__flame *flame = c->x->flame;
+    uint32_t *inside = calloc(c->texts + 1, sizeof *inside);
+    size_t depth = 0;
+    uint32_t *path = calloc((size_t)flame->depth + 1, sizeof *path);
+    for (uint32_t i = 0; inside && path && flame->is_time;) {
+        const struct assay__flame_node *node = &flame->nodes[i];
+        size_t place = node->depth > 1 ? assay__map_get(places, node->name) : ASSAY__MAP_NONE;
+        path[depth++] = place == ASSAY__MAP_NONE ? UINT32_MAX : (uint32_t)place;
+        if (place != ASSAY__MAP_NONE && !inside[place]++) c->by_name[place].total_ns += node->total;
+        if (node->first) {
+            i = node->first;
+            continue;
+        }
+        for (; depth && !flame->nodes[i].next; i = flame->nodes[i].parent)
+            if (path[--depth] != UINT32_MAX) inside[path[depth]]--;
+        if (!depth) break;
+        if (path[--depth] != UINT32_MAX) inside[path[depth]]--;
+        i = flame->nodes[i].next;
+    }
+    if (!inside || !path) assay__arena_fail(c->x->arena);
+    free(inside);
+    free(path);
+}
+
+/* Functions that samples were in, by name. */
+static void count_stacks(struct counting *c)
+{
+    struct assay__map *places = assay__map_new();
+    c->x->flame = c->x->samples ? assay__flame_new(c->x->events, c->x->arena) : NULL;
+    for (size_t i = 0; i < c->texts && places && c->x->flame; i++) {
+        bool is_sampled = c->by_name[i].count && c->by_name[i].kind == ASSAY__EVENT_SAMPLE;
+        if (is_sampled && assay__map_set(places, assay__events_text(c->x->events, (uint32_t)i), i))
+            assay__arena_fail(c->x->arena);
+    }
+    if (!places) assay__arena_fail(c->x->arena);
+    if (places && c->x->flame) count_within(c, places);
+    assay__map_free(places);
+    for (size_t i = 0; i <= c->texts; i++) /* samples without stacks */
+        if (c->by_name[i].kind == ASSAY__EVENT_SAMPLE &&
+            c->by_name[i].total_ns < c->by_name[i].self_ns)
+            c->by_name[i].total_ns = c->by_name[i].self_ns;
 }
 
 static int compare_functions(const void *a, const void *b)
@@ -79,6 +129,7 @@ void assay__explain_host(struct assay__explain *x)
         return;
     }
     count_events(&c);
+    count_stacks(&c);
     for (uint32_t i = 0; i < x->events->track_count; i++)
         if (x->events->tracks[i].kind == ASSAY__TRACK_THREAD &&
             !assay__nest_walk(x->timeline, i, x->timeline->first_ns, x->timeline->last_ns,

@@ -14,6 +14,7 @@
     X(powermetrics)         \
     X(perfetto)             \
     X(cupti)                \
+    X(cpu)                  \
     X(ort)
 
 #define ASSAY__IMPORTER_DECLARE(name) extern const struct assay__importer assay__importer_##name;

@@ -106,7 +106,7 @@ const struct assay__perf_calls *assay__perf_event_calls(void)
 
 /* --- reasons ---------------------------------------------------------------------------------- */
 
-static const char *permission_reason(struct assay__arena *arena)
+const char *assay__perf_permission_reason(struct assay__arena *arena)
 {
     double level;
     if (!assay__sysfs_value(&level, PARANOID))
@@ -126,7 +126,7 @@ static const char *open_reason(struct assay__arena *arena, const struct event_ro
 {
     switch (number) {
     case EACCES:
-    case EPERM: return permission_reason(arena);
+    case EPERM: return assay__perf_permission_reason(arena);
     case ENOENT:
         return row->hardware ? "this processor, or the virtual machine's, does not count this event"
                              : "this kernel does not count this event";
@@ -241,7 +241,7 @@ static void add_channel(struct assay__probe *probe, enum assay__perf_event which
 static const char *kernel_reason(struct assay__arena *arena)
 {
     double level;
-    if (!assay__sysfs_value(&level, PARANOID) || level < 2) return permission_reason(arena);
+    if (!assay__sysfs_value(&level, PARANOID) || level < 2) return assay__perf_permission_reason(arena);
     return assay__arena_text(
         arena,
         "it happens in the kernel, where counting is not allowed: kernel.perf_event_paranoid is "

@@ -4,6 +4,7 @@
 
 #include "platform/perf.h"
 
+struct assay__arena;
 struct assay__probe;
 
 /** The process that a later open of the probe counts, with all its threads; 0: this one, the
@@ -19,6 +20,8 @@ void assay__perf_event_switch(struct assay__probe *probe, unsigned events, bool 
  * "" or why not. */
 const char *assay__perf_event_total(struct assay__probe *probe, enum assay__perf_event event,
                                     double *total, double *share);
+/** Why the kernel does not permit events, and what to do. */
+const char *assay__perf_permission_reason(struct assay__arena *arena);
 /** The calls set by a test; NULL: the system's are used. */
 const struct assay__perf_calls *assay__perf_event_calls(void);
 /** Replaces the system calls; NULL restores the system's. For tests, before the probe is opened. */

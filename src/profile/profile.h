@@ -288,6 +288,12 @@ struct assay__allocations {
     double slowdown; /* tracked / plain latency.p50 */
 };
 
+/** The same of a process of a traced program. */
+struct assay__program_allocations {
+    const char *program; /* "python3 (1234)" */
+    const struct assay__allocations *seen;
+};
+
 /** Counters of one class of layers (an operator) in one inference. */
 struct assay__class_counters {
     const char *op;

@@ -36,8 +36,10 @@ enum assay__figure_kind {
     ASSAY__FIGURE_STRIP,    /* one inference, layer after layer: `strip` */
     ASSAY__FIGURE_CARD,     /* a trial in one picture: `card`, and its strip where it has one */
     ASSAY__FIGURE_TIMELINE, /* tracks of a trace over time: `timeline` */
+    ASSAY__FIGURE_FLAME,    /* stack samples as a tree: `flame` */
 };
 
+struct assay__flame;
 struct assay__graph_tree;
 
 struct assay__figure_series {
@@ -173,6 +175,7 @@ struct assay__figure {
     const struct assay__figure_strip *strip; /* of a STRIP; of a CARD, or NULL */
     const struct assay__figure_card *card;   /* of a CARD */
     const struct assay__figure_timeline *timeline;
+    const struct assay__flame *flame; /* explain/flame.h; of a FLAME */
     const struct assay__graph_tree *graph; /* of ASSAY__FIGURE_GRAPH (graph_tree.h) */
     double width;                          /* that it takes as it is; 0: any */
     const char *caption;                   /* one plain sentence: how to read it */
@@ -218,7 +221,7 @@ struct assay__sketch {
 
 struct assay__figure_row {
     const char *name, *summary;
-    bool of_profile; /* of all trials together, not of one */
+    bool of_profile; /* of all trials together, not of one; of a timeline there are no trials */
     /** 0 with the figure in the arena; ASSAY_ENOTFOUND with the reason if there is none;
      * ASSAY_ENOMEM. `part`: some rows have several figures (sweep: throughput, latency, …), 0, 1,
      * …; ASSAY_ENOTFOUND past the last. */

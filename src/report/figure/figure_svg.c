@@ -403,6 +403,7 @@ static void draw_body(struct assay__svg *svg)
     case ASSAY__FIGURE_ALIGNED: assay__svg_aligned(svg); return;
     case ASSAY__FIGURE_STRIP: assay__svg_strip(svg); return;
     case ASSAY__FIGURE_TIMELINE: assay__svg_timeline(svg); return;
+    case ASSAY__FIGURE_FLAME: assay__svg_flame(svg); return;
     case ASSAY__FIGURE_LINES:
     case ASSAY__FIGURE_SCATTER:
     case ASSAY__FIGURE_HISTOGRAM: assay__svg_plot(svg); return;

@@ -104,6 +104,7 @@ void assay__svg_spread(struct assay__svg *svg);
 void assay__svg_aligned(struct assay__svg *svg);
 void assay__svg_strip(struct assay__svg *svg);
 void assay__svg_timeline(struct assay__svg *svg);
+void assay__svg_flame(struct assay__svg *svg);
 /** Marker of a point (SIZE_MAX: of the legend): shape by series. Part of figure_svg_plot.c. */
 void assay__svg_marker(struct assay__svg *svg, double x, double y, size_t series,
                        unsigned char flags, size_t point, const char *title);

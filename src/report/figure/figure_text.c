@@ -391,6 +391,7 @@ static void put_picture(struct assay__page *page, const struct assay__figure *fi
     case ASSAY__FIGURE_ALIGNED: assay__text_aligned(page, figure); return;
     case ASSAY__FIGURE_ROOFLINE: assay__text_roofline(page, figure); break;
     case ASSAY__FIGURE_TIMELINE: assay__text_timeline(page, figure); return;
+    case ASSAY__FIGURE_FLAME: assay__text_flame(page, figure); return;
     case ASSAY__FIGURE_STRIP:
     case ASSAY__FIGURE_CARD: return; /* drawn whole */
     case ASSAY__FIGURE_SCATTER: assay__text_plot(page, figure); break;
@@ -423,6 +424,8 @@ static const char *caption_of(const struct assay__figure *figure)
                  "saved. Under a slope, memory is the limit; under the flat part, arithmetic."
            : figure->kind == ASSAY__FIGURE_TIMELINE ? "Each character is a span of time: the "
                                                       "higher, the more of it the track is busy."
+           : figure->kind == ASSAY__FIGURE_FLAME    ? "Each row is a function below the one that "
+                                                      "called it, with its share of the samples."
            : figure->kind == ASSAY__FIGURE_HEAT     ? "* the best, + tied with it."
            : figure->kind == ASSAY__FIGURE_BLOCKS
                ? "The run of the prompt (prefill), then the tokens; width is time."

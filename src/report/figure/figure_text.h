@@ -13,6 +13,7 @@ void assay__text_histogram(struct assay__page *page, const struct assay__figure 
 void assay__text_roofline(struct assay__page *page, const struct assay__figure *figure);
 /** A row of blocks, a row of layers, and how to read them. */
 void assay__text_strip(struct assay__page *page, const struct assay__figure *figure);
+void assay__text_flame(struct assay__page *page, const struct assay__figure *figure);
 void assay__text_timeline(struct assay__page *page, const struct assay__figure *figure);
 /** Points and lines over any axis. Named points of the first series are letters when there are at
  *  most 26. */

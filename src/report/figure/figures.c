@@ -31,6 +31,8 @@ static const struct assay__figure_row rows[] = {
     {"spread", "distributions of the latency over one axis", true, assay__figure_spread},
     {"waterfall", "from one latency to the other, by operator", true, assay__figure_waterfall},
     {"strips", "layers of several runs, aligned", true, assay__figure_strips},
+    {"flame", "where the threads of a traced program were: functions, and who called them", true,
+     assay__figure_flame},
 };
 
 const struct assay__figure_row *assay__figure_row_at(size_t index)
@@ -228,12 +230,14 @@ int assay__figures_of(struct assay__study *study, const struct assay__figure_row
     size_t trials = row->of_profile ? 1 : profile->trial_count, i = 0;
     int code = 0;
     *count = *left_out = 0;
-    if (profile->trial_count == 0) return assay__sketch_none(&sketch, "the profile has no trials");
+    bool timeline = profile->kind == ASSAY__PROFILE_EXPLAIN; /* whose figures need no trials */
+    if (profile->trial_count == 0 && !(timeline && row->make == assay__figure_flame))
+        return assay__sketch_none(&sketch, "the profile has no trials");
     *figures = assay__arena_array(arena, ASSAY__FIGURES_MOST, sizeof **figures);
     sketch.failed = !*figures;
     if (sketch.failed) return assay__sketch_end(&sketch);
     for (; i < trials && !code && *count < ASSAY__FIGURES_MOST; i++) {
-        sketch.trial = &profile->trials[i];
+        sketch.trial = profile->trial_count ? &profile->trials[i] : NULL;
         code = add_parts(&sketch, row, *figures, count, &first);
     }
     *left_out = trials - i;

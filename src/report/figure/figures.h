@@ -14,7 +14,7 @@ assay__figure_fn assay__figure_strip, assay__figure_card, assay__figure_layers,
     assay__figure_cdf, assay__figure_tokens, assay__figure_samples, assay__figure_memory,
     assay__figure_power, assay__figure_compare, assay__figure_devices, assay__figure_sweep,
     assay__figure_heat, assay__figure_pareto, assay__figure_waterfall, assay__figure_strips,
-    assay__figure_spread;
+    assay__figure_spread, assay__figure_flame;
 
 /** What it shows and how, before its series: missing strings are "". */
 struct assay__figure *assay__sketch_begin(struct assay__sketch *sketch,
@@ -78,6 +78,9 @@ double *assay__figure_sorted_samples(const struct assay__trial *trial, size_t *c
 /** The configurations of a tuning, latency against throughput, with a series for those on the
  * front. */
 int assay__figure_tune_front(struct assay__sketch *sketch);
+/** The flame graph of such a tree, in the arena; NULL: there is none, or no memory. */
+const struct assay__figure *assay__flame_figure(const struct assay__flame *flame,
+                                                struct assay__arena *arena);
 /** The tensors held while each layer of the trial runs. ASSAY_ENOTFOUND: not known. */
 int assay__figure_bands(struct assay__sketch *sketch);
 /** The name of a layer without its last part if that is the operator: "/layer1.0.conv2/Conv" is

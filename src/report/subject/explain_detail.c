@@ -5,6 +5,7 @@
 
 #include "explain/gpu_metrics.h"
 #include "explain/timeline.h"
+#include "report/figure/figures.h"
 
 #include <math.h>
 
@@ -290,8 +291,11 @@ static void add_functions(struct assay__doc *doc, const struct assay__explain *x
                             assay__event_kind_name((enum assay__event_kind)f->kind));
         assay__table_number(t, (double)f->count, ASSAY_MEASURED);
         assay__table_numbers(t, ASSAY_DERIVED, milli(f->self_ns), milli(f->total_ns));
-        assay__table_known(t, of(f->self_ns, x->host_ns), ASSAY_DERIVED);
+        bool sample = f->kind == ASSAY__EVENT_SAMPLE;
+        assay__table_known(t, of(f->self_ns, sample ? x->sampled_ns : x->host_ns), ASSAY_DERIVED);
     }
+    const struct assay__figure *flame = x->flame ? assay__flame_figure(x->flame, doc->arena) : NULL;
+    if (flame) assay__doc_figure(doc, flame, ASSAY__PICTURE_WIDE | ASSAY__PICTURE_DETAIL);
     assay__doc_end(doc);
 }
 

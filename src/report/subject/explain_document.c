@@ -5,6 +5,10 @@
 
 #include "explain/gpu_metrics.h"
 #include "explain/timeline.h"
+#include "profile/profile.h"
+#include "report/formats.h"
+#include "report/subject/subject.h"
+#include "report/subject/subjects.h"
 
 #include <math.h>
 #include <string.h>
@@ -105,6 +109,8 @@ static void add_sources(struct assay__doc *doc, const struct assay__explain *x)
         if (s->truncated)
             assay__doc_warn(doc, "%s ends early: %s. What could be read is explained.", s->path,
                             s->complaint);
+        else if (!s->skipped && *s->complaint)
+            assay__doc_warn(doc, "%s: %s.", s->path, s->complaint);
     }
     if (skipped)
         assay__doc_warn(doc, "%llu events could not be read.", (unsigned long long)skipped);
@@ -300,6 +306,12 @@ int assay__explain_document(const struct assay__explain *x, bool page, struct as
     add_idle(doc, x);
     add_kernels(doc, x);
     add_findings(doc, x);
+    for (size_t i = 0; i < x->allocation_count; i++) {
+        struct assay__trial trial = {.id = (int)i + 1,
+                                     .label = x->allocations[i].program,
+                                     .allocations = *x->allocations[i].seen};
+        assay__subject_allocations.build(doc, &trial);
+    }
     assay__add_explain_detail(doc, x);
     return 0;
 }

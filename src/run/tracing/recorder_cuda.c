@@ -69,8 +69,9 @@ static void write_settings(const struct assay__tracing *tracing, struct assay__b
     assay__buf_printf(out, ",file=%s/cuda", tracing->folder);
 }
 
-static int prepare(struct assay__tracing *tracing, struct assay_error *error)
+static int prepare(struct assay__tracing *tracing, void **state, struct assay_error *error)
 {
+    (void)state;
     static const char *const variables[] = {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"};
     char library[PATH_MAX];
     struct assay__buf text = {0};

@@ -6,7 +6,11 @@
 #include "run/tracing/tracing.h"
 
 /* X(name) */
-#define ASSAY__RECORDERS(X) X(cuda)
+#define ASSAY__RECORDERS(X) \
+    X(cuda)                 \
+    X(cpu)                  \
+    X(allocations)          \
+    X(xctrace)
 
 #define ASSAY__RECORDER_DECLARE(name) extern const struct assay__recorder assay__recorder_##name;
 ASSAY__RECORDERS(ASSAY__RECORDER_DECLARE)

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +27,13 @@ static const struct assay__recorder *const recorders[] = {
 };
 #define RECORDERS (sizeof recorders / sizeof *recorders)
 
-static void say(const struct assay__tracing *tracing, const char *text)
+void assay__tracing_say(const struct assay__tracing *tracing, const char *format, ...)
 {
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
     if (tracing->options->say) tracing->options->say(tracing->options->context, text);
 }
 
@@ -106,8 +112,8 @@ static void attach(void *context, pid_t pid)
     struct assay__tracing *tracing = context;
     for (size_t i = 0; i < RECORDERS; i++) {
         struct assay_error error = {0};
-        if (recorders[i]->attach && recorders[i]->attach(tracing, pid, &error))
-            say(tracing, error.message);
+        if (recorders[i]->attach && recorders[i]->attach(tracing, pid, &tracing->states[i], &error))
+            assay__tracing_say(tracing, "%s", error.message);
     }
 }
 
@@ -115,7 +121,8 @@ static void prepare(struct assay__tracing *tracing)
 {
     for (size_t i = 0; i < RECORDERS; i++) {
         struct assay_error error = {0};
-        if (recorders[i]->prepare(tracing, &error)) say(tracing, error.message);
+        if (recorders[i]->prepare && recorders[i]->prepare(tracing, &tracing->states[i], &error))
+            assay__tracing_say(tracing, "%s", error.message);
     }
 }
 
@@ -136,11 +143,11 @@ static void insist(const struct assay__tracing *tracing, struct assay__child *ch
     if (!(patience_s > 0) || passed_s < patience_s) return;
     if (stopping->sent == 0) {
         stopping->sent = 1;
-        say(tracing, "the program has not ended: sending it SIGTERM");
+        assay__tracing_say(tracing, "the program has not ended: sending it SIGTERM");
         assay__process_kill(child, SIGTERM);
     } else if (stopping->sent == 1 && passed_s >= patience_s + last_s) {
         stopping->sent = 2;
-        say(tracing, "the program has not ended: killing it");
+        assay__tracing_say(tracing, "the program has not ended: killing it");
         assay__process_kill(child, SIGKILL);
     }
 }
@@ -165,18 +172,19 @@ static int run(struct assay__tracing *tracing, struct assay_error *error)
 {
     const struct assay__tracing_options *o = tracing->options;
     struct assay__program program = {
-        .argv = o->argv, .ignores_sigpipe = o->ignores_sigpipe, .held = attach, .context = tracing};
+        .ignores_sigpipe = o->ignores_sigpipe, .held = attach, .context = tracing};
     pid_t pid;
     int code = make_folder(tracing, error);
     if (code) return code;
     prepare(tracing);
+    program.argv = tracing->argv;
     program.environment = environment_of(tracing);
     if (!program.environment) return assay__no_memory(error);
     if (o->wait_for_all) assay__program_adopt();
     code = assay__program_start(&program, &pid, error);
     if (!code) code = wait_for(tracing, pid, error);
     for (size_t i = 0; i < RECORDERS; i++)
-        if (recorders[i]->detach) recorders[i]->detach(tracing);
+        if (recorders[i]->detach) recorders[i]->detach(tracing, tracing->states[i]);
     assay__program_forget();
     return code;
 }
@@ -187,7 +195,10 @@ int assay__tracing_run(const struct assay__tracing_options *options,
     struct assay__tracing *made = calloc(1, sizeof *made);
     *tracing = made;
     if (!made || !(made->arena = assay__arena_new())) return assay__no_memory(error);
+    made->states = assay__arena_array(made->arena, RECORDERS, sizeof *made->states);
+    if (!made->states) return assay__no_memory(error);
     made->options = options;
+    made->argv = options->argv;
     return run(made, error);
 }
 

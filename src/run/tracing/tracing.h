@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "platform/platform.h"
+#include "profile/profile.h"
 #include "trace/events.h"
 
 #include <assay/error.h>
@@ -33,7 +34,9 @@ struct assay__tracing_options {
     const char *range;          /* an NVTX range; NULL: always */
     int signal;                 /* starts and stops; 0: none */
     enum assay__traced_calls calls;
-    int64_t buffers;   /* 0: default */
+    int64_t buffers;      /* 0: default */
+    unsigned cpu_rate_hz; /* samples per second of processor time; 0: none */
+    bool allocations;     /* are counted, by who asked for them */
     double patience_s; /* after Ctrl-C, before SIGTERM; 0: for ever */
     bool wait_for_all; /* also for processes that the program leaves behind */
     void (*say)(void *context, const char *text); /* while it runs; may be NULL */
@@ -45,20 +48,30 @@ struct assay__tracing {
     const struct assay__tracing_options *options;
     struct assay__arena *arena;
     char *folder;       /* of the records */
+    const char *const *argv; /* what is started: the program, or what runs it */
     const char **added; /* to the program's environment: "A=B" */
     size_t added_count, added_capacity;
+    void **states;           /* of the recorders, in the order of their rows */
+    struct assay__program_allocations *allocations; /* the program with the most first */
+    size_t allocation_count;
     struct assay__exit exit; /* how the program ended */
     bool stopped;            /* it was asked to, by a signal that we got */
 };
 
+/** Each function may be NULL. *state is the recorder's own, NULL at first. */
 struct assay__recorder {
     const char *name;
     /** An error: this recorder records nothing, and says why and what to do. */
-    int (*prepare)(struct assay__tracing *tracing, struct assay_error *error);
-    /** NULL: nothing to do. The same for the error. */
-    int (*attach)(struct assay__tracing *tracing, pid_t pid, struct assay_error *error);
-    void (*detach)(struct assay__tracing *tracing);
+    int (*prepare)(struct assay__tracing *tracing, void **state, struct assay_error *error);
+    /** The same for the error. */
+    int (*attach)(struct assay__tracing *tracing, pid_t pid, void **state,
+                  struct assay_error *error);
+    void (*detach)(struct assay__tracing *tracing, void *state);
 };
+
+/** Tells the user, while the program runs or has just ended. */
+void assay__tracing_say(const struct assay__tracing *tracing, const char *format, ...)
+    ASSAY_PRINTF(2, 3);
 
 /** Adds "NAME=value" in place of what the program would have had. For recorders. */
 int assay__tracing_variable(struct assay__tracing *tracing, const char *entry,

@@ -1,0 +1,86 @@
+# trace.sh - a program is run as it is: its input, output, status, signals and files are its own; what it did on the GPU (a
+# stand-in) is recorded, also where it crashes, forks, executes, stays in the background or leaves without flushing, and
+# where the recorder cannot record.
+. "$ROOT/tests/cli/lib.sh"
+[ "$SANITIZED" = no ] || export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0"
+lib=$BUILD/tests/lib/lib_fake_cupti.so recorder=$BUILD/libassay-cuda-trace.so
+[ -e "$recorder" ] && [ -e "$lib" ] || skip "this build has no CUDA recorder"
+[ "$SANITIZED" = no ] || skip "a recorder that was built with a sanitizer cannot be loaded into another program"
+export ASSAY_CUPTI=$lib
+trace() { # trace [OPTION…] -- WORD…: of the CPU nothing is recorded here
+    local options=()
+    while [ "$1" != -- ]; do options+=("$1") && shift; done
+    "$ASSAY" trace --cpu none "${options[@]}" -- python3 "$ROOT/tests/fixtures/cuda_program.py" "$lib" "${@:2}"
+}
+kernels() { "$ASSAY" query "$1" "select count(*) from events where kind = 'kernel'" --csv | tail -n 1; }
+
+# its own: standard input and output, status; the profile holds its kernels
+echo hello | expect_exit 5 trace -o a.assay -- init launch 12 sync read exit 5
+expect_equal "$(cat out)" hello
+expect_has err "profile saved to a.assay"
+expect_equal "$(kernels a.assay)" 12
+expect_equal "$(find . -name '*.records*')" ""
+
+# nothing on the GPU: said, no profile, its status
+expect_exit 3 trace -o none.assay -- say words exit 3
+expect_equal "$(cat out)" words
+[ ! -e none.assay ] || fail "a profile of nothing"
+
+# a crash ends us by the same signal; what was written is kept
+status=0
+trace -q -o crash.assay -- init launch 9 sync sleep 0.8 crash >out 2>err || status=$?
+expect_equal $status 139
+expect_equal "$(kernels crash.assay)" 9
+
+# without flushing; of a fork both processes; of an execution both programs
+expect_exit 4 trace -q -o leave.assay -- init launch 6 sync sleep 0.8 leave 4
+expect_equal "$(kernels leave.assay)" 6
+expect_exit 0 trace -q -o fork.assay -- fork init launch 4 sync end init launch 5 sync
+expect_equal "$(kernels fork.assay)" 9
+expect_exit 0 trace -q -o exec.assay -- init launch 3 sync sleep 0.8 exec init launch 2 sync
+expect_equal "$(kernels exec.assay)" 5
+
+# signals go through, however many: the recording goes on and off with each of them
+expect_exit 0 trace -q --signal USR2 -o storm.assay -- init launch 2 storm 1001 launch 3 sync
+expect_equal "$(kernels storm.assay)" 3
+
+# too few buffers: records are dropped, counted and said
+expect_exit 0 trace -o few.assay --buffers 1 -- init launch 40000 sync
+kept=$(kernels few.assay)
+[ "$kept" -eq 40000 ] || expect_has err "events could not be read"
+
+# a recorder that cannot record says why and what to do; the program is not affected
+expect_exit 6 env ASSAY_CUPTI=/nowhere/libcupti.so "$ASSAY" trace --cpu none -- python3 \
+    "$ROOT/tests/fixtures/cuda_program.py" "$lib" init launch 2 exit 6
+expect_has err "CUPTI"
+for failure in Subscribe:39 ActivityEnable:35; do
+    expect_exit 7 env FAKE_CUPTI_FAIL=$failure "$ASSAY" trace --cpu none -o "no-$failure.assay" -- python3 \
+        "$ROOT/tests/fixtures/cuda_program.py" "$lib" init launch 2 sync exit 7
+    expect_has err "nothing was recorded"
+done
+expect_exit 6 env ASSAY_CUDA_RECORDER=/nowhere.so "$ASSAY" trace --cpu none -- python3 \
+    "$ROOT/tests/fixtures/cuda_program.py" "$lib" exit 6
+expect_has err "/nowhere.so"
+
+# the disk is full (files may not grow beyond a limit): what was written until then is kept
+expect_exit 0 trace -o full.assay -- init launch 1000 sync sleep 0.8 limit 400000 launch 60000 sync
+expect_has err "profile saved to full.assay"
+kept=$(kernels full.assay)
+[ "$kept" -gt 0 ] && [ "$kept" -lt 60000 ] || fail "$kept kernels of a file that was full"
+
+# a process that stays behind: waited for only if asked
+python="import os, time
+if os.fork() == 0:
+    time.sleep(0.5)
+    open('late', 'w').close()
+    os._exit(0)"
+expect_exit 0 "$ASSAY" trace --cpu none --wait -- python3 -c "$python"
+[ -e late ] || fail "the process that was left behind was not waited for"
+
+# what cannot be started
+expect_exit 127 "$ASSAY" trace -- no-such-program
+expect_exit 126 "$ASSAY" trace -- /etc/passwd
+expect_exit 2 "$ASSAY" trace
+expect_exit 2 "$ASSAY" trace program
+expect_exit 2 "$ASSAY" trace --range x --delay 1s -- true
+expect_exit 2 "$ASSAY" trace -o report.html -- true
