@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #define CPU_PROVIDER "CPUExecutionProvider"
+#define CUDA_PROVIDER "CUDAExecutionProvider"
 #define OPTIMIZED_FILE "optimized.onnx"
 #define WEIGHTS_FILE "optimized.weights"
 #define WEIGHTS_APART 16000000 /* bytes: below this, copies of the weights cost nothing */
@@ -181,14 +182,36 @@ static bool runs_on_cpu(const struct assay__session *session)
     return !session->provider || strcmp(session->provider, CPU_PROVIDER) == 0;
 }
 
+static bool runs_on_cuda(const struct assay__session *session)
+{
+    return session->provider && strcmp(session->provider, CUDA_PROVIDER) == 0;
+}
+
+/** The engine's own profile after markers failed, for the reason in the error. */
+static int fall_back(struct assay__layer_work *work, const char *what, struct assay_error *error)
+{
+    struct assay_error why = error ? *error : (struct assay_error){0};
+    /* Undoes what a method that failed half-way has written to the layers. */
+    if (work->optimized && list_layers(work, false, error)) return ASSAY_ENOMEM;
+    *work->result = no_layers();
+    assay__layers_say(work, "%s: %s.", what, why.message);
+    return assay__layers_profile(work, error);
+}
+
 static int run_method(struct assay__layer_work *work, enum assay_layer_method method,
                       struct assay_error *error)
 {
-    bool cpu = runs_on_cpu(work->session);
+    bool cpu = runs_on_cpu(work->session), cuda = runs_on_cuda(work->session);
+    if (cuda && (method == ASSAY_LAYERS_MARKERS || method == ASSAY_LAYERS_AUTO)) {
+        int code = prepare(work, false, error);
+        if (!code) code = assay__layers_kernels(work, error);
+        if (!code || method == ASSAY_LAYERS_MARKERS) return code;
+        return fall_back(work, "The GPU's own times are unknown", error);
+    }
     if (method == ASSAY_LAYERS_MARKERS && !cpu)
         return assay_error_set(
             error, ASSAY_EUNSUPPORTED,
-            "markers time layers of the CPU provider only; this session runs on %s",
+            "markers time layers of the CPU and CUDA providers only; this session runs on %s",
             work->session->provider);
     if (method == ASSAY_LAYERS_ENGINE || (method == ASSAY_LAYERS_AUTO && !cpu)) {
         /* The profile works without the optimised model; only the origins are lost. */
@@ -201,12 +224,7 @@ static int run_method(struct assay__layer_work *work, enum assay_layer_method me
     if (method == ASSAY_LAYERS_ISOLATED) return code ? code : assay__layers_isolated(work, error);
     if (!code) code = assay__layers_markers(work, error);
     if (!code || method == ASSAY_LAYERS_MARKERS) return code;
-    struct assay_error why = error ? *error : (struct assay_error){0};
-    /* Undoes what a method that failed half-way has written to the layers. */
-    if (work->optimized && list_layers(work, false, error)) return ASSAY_ENOMEM;
-    *work->result = no_layers();
-    assay__layers_say(work, "Markers could not be used: %s.", why.message);
-    return assay__layers_profile(work, error);
+    return fall_back(work, "Markers could not be used", error);
 }
 
 static void work_free(struct assay__layer_work *work)

@@ -85,6 +85,8 @@ void assay__layer_method(struct assay__buf *out, const struct assay__layers *lay
     const char *method = layers->method ? layers->method : "";
     if (strcmp(method, "isolated") == 0)
         assay__buf_puts(out, "timed alone, hot cache (isolated)");
+    else if (strcmp(method, "kernels") == 0)
+        assay__buf_puts(out, "time of their kernels on the GPU");
     else if (strcmp(method, "engine") == 0)
         assay__buf_puts(out, "timed by the engine's own profiler");
     else

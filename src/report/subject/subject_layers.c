@@ -48,6 +48,9 @@ static const struct assay__column columns[] = {
     {.key = "outputs"},
     {.key = "attributes"},
     {.key = "layer"}, /* as people see it */
+    {"kernel_count", "kernels", ASSAY__UNIT_COUNT, .priority = 7, .flags = ASSAY__COLUMN_ASIDE},
+    {"gap_us", "idle before", "s", .factor = 1e-6, .priority = 7, .flags = ASSAY__COLUMN_ASIDE},
+    {.key = "kernels"},
 };
 
 /* What the rows of a table have in common. */
@@ -113,6 +116,8 @@ static void put_layer(const struct view *v, size_t at)
     assay__table_numbers(t, ASSAY_DERIVED, l->weight_bytes, l->live_bytes, low_ns / 1e3,
                          high_ns / 1e3);
     assay__table_texts(t, l->inputs, l->weights, l->outputs, l->attributes, title);
+    assay__table_numbers(t, ASSAY_MEASURED, l->kernel_count, l->gap_ns / 1e3);
+    assay__table_texts(t, l->kernels);
 }
 
 /* A row that is not a layer: people see its name, programs find it in parentheses. Programs see

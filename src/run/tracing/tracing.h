@@ -74,7 +74,4 @@ size_t assay__tracing_files(const struct assay__tracing *tracing);
  *  still recording notices and stops. */
 void assay__tracing_end(struct assay__tracing *tracing, bool keep);
 
-/** The CUDA recorder's library: $ASSAY_CUDA_RECORDER, else beside the worker. */
-int assay__cuda_recorder_locate(char *out, size_t out_size, struct assay_error *error);
-
 #endif
