@@ -4,6 +4,7 @@
 #include "base/cuda_trace.h"
 #include "engine/gpu_work.h"
 #include "gpu_fixture.h"
+#include "import/import.h"
 
 #include <math.h>
 
@@ -108,6 +109,57 @@ static void test_refused(void)
     CHECK_STR(result.method, "engine");
     CHECK_HAS(result.reason, "NVreg_RestrictProfilingToAdminUsers=0");
     CHECK(isnan(result.traced_ns) && isnan(result.items[0].kernel_count));
+    gpu_close(&opened);
+}
+
+/* --- a timeline --------------------------------------------------------------------------------- */
+
+struct told {
+    size_t steps, layers;
+    char last[32];
+};
+
+static int on_span(void *context, const struct assay__timeline_span *span)
+{
+    struct told *told = context;
+    CHECK(span->end_ns >= span->start_ns);
+    *(span->step ? &told->steps : &told->layers) += 1;
+    if (!span->step) snprintf(told->last, sizeof told->last, "%s", span->name);
+    return 0;
+}
+
+/* Layers come as spans; the recorder's own file has the rest. */
+static void test_timeline(void)
+{
+    struct gpu_session opened;
+    struct told told = {0};
+    struct assay_error error = {0};
+    gpu_open(&opened, chain, CHAIN);
+    char folder[600];
+    CHECK_INT(assay__folder_temporary(folder, sizeof folder, NULL), 0);
+    struct assay__timeline_options options = {
+        .size = sizeof options, .runs = 3, .folder = folder, .span = on_span, .context = &told};
+    if (assay__ort_timeline(opened.session, &options, &error))
+        harness_fail(__FILE__, __LINE__, error.message);
+    CHECK_INT(told.steps, 3);
+    CHECK_INT(told.layers, 3 * CHAIN);
+    CHECK_STR(told.last, "node4");
+    const char *path = folder;
+    struct assay__events *events = NULL;
+    struct assay__import_options import = {0};
+    CHECK_INT(assay__import(&path, 1, &import, &events, &error), 0);
+    size_t kernels = 0, memsets = 0;
+    int64_t kernel_ns = 0;
+    for (size_t i = 0; i < events->count; i++) {
+        kernels += events->kind[i] == ASSAY__EVENT_KERNEL;
+        memsets += events->kind[i] == ASSAY__EVENT_MEMSET;
+        if (events->kind[i] == ASSAY__EVENT_KERNEL) kernel_ns += events->duration_ns[i];
+    }
+    CHECK_INT(kernels, 3 * 4);
+    CHECK_INT(memsets, 3);
+    CHECK_INT(kernel_ns, 3 * 19300);
+    assay__events_free(events);
+    assay__folder_remove(folder);
     gpu_close(&opened);
 }
 
@@ -227,6 +279,7 @@ int main(int argc, char **argv)
         {"other_kernels", test_other_kernels},
         {"odd_runs", test_odd_runs},
         {"refused", test_refused},
+        {"timeline", test_timeline},
         {"overlap", test_overlap},
         {"bad_records", test_bad_records},
     };

@@ -55,7 +55,6 @@ struct kernel_timing {
     struct assay__layer_work *work;
     const struct assay__cuda_trace_api *recorder;
     struct assay__marking *marking;
-    bool *placed;     /* by node: it runs on the device */
     size_t *nodes;    /* by position of a marker in a run: its node */
     uint64_t next_id; /* to push at the next marker */
     struct assay__gpu_lesson lesson;
@@ -66,13 +65,11 @@ struct kernel_timing {
 
 static int on_assigned(void *context, const struct assay__assigned *node)
 {
-    struct kernel_timing *k = context;
-    struct assay__layer_work *work = k->work;
+    struct assay__layer_work *work = context;
     if (strncmp(node->name, OWN_NAME, sizeof OWN_NAME - 1) != 0) return 0;
     size_t at = (size_t)strtoull(node->name + sizeof OWN_NAME - 1, NULL, 10);
     if (at >= work->layer_count) return 0;
     work->layers[at].provider = assay__arena_strdup(work->arena, node->provider);
-    k->placed[at] = strcmp(node->provider, work->mark_provider) == 0;
     return 0;
 }
 
@@ -83,9 +80,8 @@ static bool stays_on_host(const struct assay__node *node)
 }
 
 /* Asks a session of the same graph, whose nodes have our names. */
-static int ask_placement(struct kernel_timing *k, struct assay_error *error)
+static int ask_placement(struct assay__layer_work *work, struct assay_error *error)
 {
-    struct assay__layer_work *work = k->work;
     struct assay__model *model = NULL;
     char path[ASSAY__LAYERS_PATH] = "";
     int code = assay__ort_can_assign(&work->session->ort, error);
@@ -101,24 +97,31 @@ static int ask_placement(struct kernel_timing *k, struct assay_error *error)
         .path = path, .optimization = ASSAY__ORT_OPT_NONE, .records_assignment = true};
     if (!code) code = assay__timed_open(work->session, &options, &timed, error);
     if (!code)
-        code = assay__ort_assigned(&work->session->ort, timed.session, on_assigned, k, error);
+        code = assay__ort_assigned(&work->session->ort, timed.session, on_assigned, work, error);
     assay__timed_close(&timed);
     assay__layers_unlink(path);
     return code;
 }
 
-static int find_markable(struct kernel_timing *k, struct assay_error *error)
+static bool is_placed(const struct assay__layer_work *work, size_t node)
 {
-    struct assay__layer_work *work = k->work;
+    const char *provider = work->layers[node].provider;
+    return provider && strcmp(provider, work->mark_provider) == 0;
+}
+
+int assay__kernels_markable(struct assay__layer_work *work, struct assay_error *error)
+{
     size_t count = work->layer_count, markable = 0, placed = 0;
     bool *marked = assay__arena_array(work->arena, count + 1, sizeof *marked);
-    k->placed = assay__arena_array(work->arena, count + 1, sizeof *k->placed);
-    if (!marked || !k->placed) return assay__no_memory(error);
-    int code = ask_placement(k, error);
+    if (!marked) return assay__no_memory(error);
+    work->mark_provider = assay__ort_provider(work->session->device);
+    for (size_t i = 0; i < count; i++)
+        work->layers[i].provider = "";
+    int code = ask_placement(work, error);
     if (code) return code;
     for (size_t i = 0; i < count; i++) {
-        placed += k->placed[i];
-        marked[i] = k->placed[i] && !stays_on_host(&work->flat.graph.nodes[i]);
+        placed += is_placed(work, i);
+        marked[i] = is_placed(work, i) && !stays_on_host(&work->flat.graph.nodes[i]);
         markable += marked[i];
     }
     assay__log(ASSAY_LOG_DEBUG, "kernels", "%zu nodes, %zu of %s, %zu with markers", count, placed,
@@ -483,7 +486,7 @@ static void note_layers(struct kernel_timing *k)
         }
         layer->time_ns = layer->gap_ns = layer->kernel_count = NAN;
         layer->state = ASSAY_UNAVAILABLE;
-        layer->note = !k->placed[i]
+        layer->note = !is_placed(work, i)
                           ? "runs on the host: its time is in that of the host and the gaps"
                           : "its values are in host memory: its kernels, if any, are the next "
                             "layer's";
@@ -589,9 +592,8 @@ int assay__layers_kernels(struct assay__layer_work *work, struct assay_error *er
 {
     struct kernel_timing k = {.work = work};
     struct pass *pass = NULL;
-    work->mark_provider = assay__ort_provider(work->session->device);
     int code = assay__cuda_recorder_load(&k.recorder, error);
-    if (!code) code = find_markable(&k, error);
+    if (!code) code = assay__kernels_markable(work, error);
     if (!code) code = assay__marking_open_marked(work, &k.marking, error);
     if (!code) code = learn(&k, error);
     if (!code) code = choose_pass(&k, &pass, error);

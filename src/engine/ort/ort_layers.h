@@ -66,6 +66,17 @@ void assay__layers_unlink(const char *path);
 /** What to call a node: its name, else its first output's. */
 const char *assay__layers_node_name(const struct assay__node *node);
 
+#define ASSAY__ORT_CPU "CPUExecutionProvider"
+#define ASSAY__ORT_CUDA "CUDAExecutionProvider"
+bool assay__layers_runs_on(const struct assay__session *session, const char *provider);
+/** Discards the session's last result and makes the work of a new one, which the session owns until
+ *  assay__ort_layers_free. */
+int assay__layers_work(struct assay__session *session, const struct assay__layer_options *options,
+                       struct assay__layer_work **work, struct assay_error *error);
+/** The optimised model and its layers; bodies: also those inside If, Loop and Scan, which only
+ *  markers can time. */
+int assay__layers_prepare(struct assay__layer_work *work, bool bodies, struct assay_error *error);
+
 /* --- the marker: passes its tensor through and records when it ran (ort_marker.c) ------------- */
 
 /* the first API version with alias maps, without which a marker copies */
@@ -196,6 +207,9 @@ int assay__layers_isolated(struct assay__layer_work *work, struct assay_error *e
 int assay__layers_profile(struct assay__layer_work *work, struct assay_error *error);
 /** The time of every layer on a CUDA device (ort_kernels.c). */
 int assay__layers_kernels(struct assay__layer_work *work, struct assay_error *error);
+/** Sets the work's mark_provider and markable, and the provider of each layer. ASSAY_EUNSUPPORTED: no
+ *  node can have a marker on the device. */
+int assay__kernels_markable(struct assay__layer_work *work, struct assay_error *error);
 
 /** The graph with a marker after every node, as learnt by the marker pass. */
 struct assay__counted_graph {

@@ -184,6 +184,8 @@ int assay__ort_layers_block(struct assay__session *session, double seconds, doub
                             struct assay_error *error);
 void assay__ort_layers_drop(struct assay__session *session);
 void assay__ort_layers_free(struct assay__session *session);
+int assay__ort_timeline(struct assay__session *session,
+                        const struct assay__timeline_options *options, struct assay_error *error);
 
 /* The configuration entry of a session that can be asked which node runs where. */
 #define ASSAY__ORT_RECORDS_ASSIGNMENT "session.record_ep_graph_assignment_info"
