@@ -237,9 +237,9 @@ static bool is_among(const struct assay__option *rows, const char *name)
 /* Options of a model mean nothing to a program, and the other way round. */
 static int check_form(const struct assay__invocation *invocation)
 {
-    static const char *const of_programs[] = {"delay",   "duration", "range", "signal",
-                                              "calls",   "buffers",  "wait",  "patience"};
-    static const char *const not_here[] = {"launches", "streams", "layers", "ceilings",
+    static const char *const of_programs[] = {"delay", "duration", "range", "signal",
+                                              "calls", "buffers",  "wait",  "patience"};
+    static const char *const not_here[] = {"launches", "streams",  "layers", "ceilings",
                                            "hash",     "generate", "prompt"};
     if (invocation->dashed && invocation->before_dashes)
         return assay__refuse("trace: name either a model or, behind '--', a program");

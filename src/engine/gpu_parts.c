@@ -1,7 +1,7 @@
-/* gpu_parts.c - the time of a run on the GPU, divided. At every instant of it either kernels run, or
- * only copies do, or nothing does: before the first work and after the last one that is the host's
- * time, in between a gap. Of kernels that run at the same time the first one counts, so that nodes
- * add up to the time in which kernels ran. */
+/* gpu_parts.c - the time of a run on the GPU, divided. At every instant of it either kernels run,
+ * or only copies do, or nothing does: before the first work and after the last one that is the
+ * host's time, in between a gap. Of kernels that run at the same time the first one counts, so that
+ * nodes add up to the time in which kernels ran. */
 #include "engine/gpu_work.h"
 
 #include <assay/error.h>
@@ -92,8 +92,7 @@ static void count_items(const struct placed *placed, size_t count, struct assay_
         parts->graphs += item->graph != 0;
         for (size_t k = 0; kernel && k < i && !seen; k++)
             seen = placed[k].item->kind == ASSAY__GPU_KERNEL &&
-                   placed[k].item->stream == item->stream &&
-                   placed[k].item->device == item->device;
+                   placed[k].item->stream == item->stream && placed[k].item->device == item->device;
         parts->streams += kernel && !seen;
     }
 }

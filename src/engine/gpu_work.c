@@ -1,6 +1,6 @@
-/* gpu_work.c - kernels, copies and memsets from the recorder's records. Records come in the order in
- * which CUPTI hands over its buffers, so they are sorted: every call of CUDA has a correlation number
- * that grows, and all work that it launches has it too. */
+/* gpu_work.c - kernels, copies and memsets from the recorder's records. Records come in the order
+ * in which CUPTI hands over its buffers, so they are sorted: every call of CUDA has a correlation
+ * number that grows, and all work that it launches has it too. */
 #include "engine/gpu_work.h"
 
 #include "base/cuda_trace.h"
@@ -105,8 +105,8 @@ static void take_external(struct assay__gpu_work *work, const unsigned char *dat
         work->no_memory = true;
         return;
     }
-    work->externals[work->external_count++] =
-        (struct assay__gpu_external){record.correlation, record.id};
+    work->externals[work->external_count++] = (struct assay__gpu_external){record.correlation,
+                                                                           record.id};
 }
 
 static void take_dropped(struct assay__gpu_work *work, const unsigned char *data)

@@ -1,8 +1,9 @@
 /* gpu_work.h - what the GPU did during runs of a model, from the records of the CUDA recorder
  * (base/cuda_trace.h), and which node each kernel belongs to. Pure functions of records.
  *
- *   gpu_work.c   the records of kernels, copies and memsets, in the order in which they were launched
- *   gpu_parts.c  the time of a run divided into kernels, copies, gaps and host; kernels by node */
+ *   gpu_work.c   the records of kernels, copies and memsets, in the order in which they were
+ * launched gpu_parts.c  the time of a run divided into kernels, copies, gaps and host; kernels by
+ * node */
 #ifndef ASSAY_ENGINE_GPU_WORK_H
 #define ASSAY_ENGINE_GPU_WORK_H
 
@@ -71,10 +72,10 @@ const char *assay__gpu_kernel_name(const struct assay__gpu_work *work,
 /** Where the time of a run went: whole - host - gaps - copies = kernels, exactly. */
 struct assay__gpu_parts {
     uint64_t whole_ns;
-    uint64_t kernels_ns; /* at least one kernel ran */
-    uint64_t copies_ns;  /* a copy or memset, and no kernel */
-    uint64_t gaps_ns;    /* nothing, between the first and the last work */
-    uint64_t host_ns;    /* before the first and after the last work */
+    uint64_t kernels_ns;                     /* at least one kernel ran */
+    uint64_t copies_ns;                      /* a copy or memset, and no kernel */
+    uint64_t gaps_ns;                        /* nothing, between the first and the last work */
+    uint64_t host_ns;                        /* before the first and after the last work */
     size_t kernels, copies, streams, graphs; /* graphs: items of CUDA graphs */
 };
 /** node_ns and gap_ns, by node, are added to: the time of its kernels (of kernels at the same time

@@ -83,13 +83,14 @@ static void add_range(const struct assay__cupti_host *host, const struct assay__
                       int64_t end_ns)
 {
     if (end_ns < range->start_ns) end_ns = range->start_ns;
-    assay__events_add_named(host->events,
-                            &(struct assay__event){.start_ns = range->start_ns,
-                                                   .duration_ns = end_ns - range->start_ns,
-                                                   .kind = ASSAY__EVENT_RANGE,
-                                                   .track = assay__cupti_thread(host, range->thread),
-                                                   .args = ASSAY__EVENT_UNKNOWN},
-                            range->name);
+    assay__events_add_named(
+        host->events,
+        &(struct assay__event){.start_ns = range->start_ns,
+                               .duration_ns = end_ns - range->start_ns,
+                               .kind = ASSAY__EVENT_RANGE,
+                               .track = assay__cupti_thread(host, range->thread),
+                               .args = ASSAY__EVENT_UNKNOWN},
+        range->name);
 }
 
 /* The innermost open range that ends with this record; SIZE_MAX: it began before the recording. */

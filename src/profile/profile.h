@@ -185,7 +185,7 @@ struct assay__layers {
     double gaps_ns;    /* nothing ran, between its first and its last work */
     double host_ns;    /* before the first and after the last work */
     double kernel_count;
-    size_t launch_count;     /* launches whose layer times are stored */
+    size_t launch_count; /* launches whose layer times are stored */
     const int *launch_ids;
     struct assay__edge *edges; /* by consumer, in the order it reads them; outputs at the end */
     size_t edge_count;         /* 0: not known */

@@ -1,6 +1,6 @@
 /* gpu_fixture.h - a model that "uses a GPU": an operator of ours on the CPU whose kernels are those
- * of the stand-in for CUPTI (fixtures/lib_fake_cupti.c), whose clock only they move. The session says
- * that it runs on CUDA, so that layers are timed as there; the markers run on the CPU. */
+ * of the stand-in for CUPTI (fixtures/lib_fake_cupti.c), whose clock only they move. The session
+ * says that it runs on CUDA, so that layers are timed as there; the markers run on the CPU. */
 #ifndef ASSAY_TESTS_GPU_FIXTURE_H
 #define ASSAY_TESTS_GPU_FIXTURE_H
 
@@ -12,16 +12,16 @@
 
 #define LAUNCH_NS 7000 /* from a call to its kernel, as the stand-in has it */
 
-/* Launch: adds 1 to every element of its tensor; attributes: `kernels` of `ns`, ns + 1000, …, called
- * after `number`; then a memset of `memset_ns`. */
+/* Launch: adds 1 to every element of its tensor; attributes: `kernels` of `ns`, ns + 1000, …,
+ * called after `number`; then a memset of `memset_ns`. */
 struct launch_op {
     struct OrtCustomOp base;
     const struct assay__ort *ort;
     struct OrtCustomOpDomain *domain;
     void (*launch)(const char *name, uint64_t kernel_ns);
     void (*set)(uint64_t bytes, uint64_t set_ns);
-    /* Node 0 launches a kernel of another name: in runs odd_after … odd_after + odd_runs - 1, and in
-     * every run of the first session, if odd_session. */
+    /* Node 0 launches a kernel of another name: in runs odd_after … odd_after + odd_runs - 1, and
+     * in every run of the first session, if odd_session. */
     int runs, odd_after, odd_runs, odd_session;
     int sessions;
 };
@@ -244,10 +244,9 @@ static inline void gpu_open(struct gpu_session *opened, const struct gpu_node *n
     session->stream_count = 1;
     CHECK_INT(assay__ort_session_options(session, ASSAY__ORT_OPT_ALL, &options, &error), 0);
     CHECK_INT(launch_hook(gpu.domain, options), 0);
-    if (assay__ort_check(ort,
-                         ort->create_session(session->env, opened->path, options,
-                                             &session->session),
-                         &error, "launches"))
+    if (assay__ort_check(
+            ort, ort->create_session(session->env, opened->path, options, &session->session),
+            &error, "launches"))
         harness_fail(__FILE__, __LINE__, error.message);
     gpu.sessions = 1;
     ort->release_session_options(options);

@@ -9,8 +9,8 @@
 #include <math.h>
 
 static const struct gpu_node chain[] = {
-    {"Launch", 1, 10000, 0},  {"Relu", 0, 0, 0},   {"Launch", 2, 4000, 0},
-    {"Launch", 0, 0, 2500}, {"Launch", 1, 300, 0},
+    {"Launch", 1, 10000, 0}, {"Relu", 0, 0, 0},     {"Launch", 2, 4000, 0},
+    {"Launch", 0, 0, 2500},  {"Launch", 1, 300, 0},
 };
 #define CHAIN (sizeof chain / sizeof *chain)
 
@@ -112,7 +112,8 @@ static void test_refused(void)
     gpu_close(&opened);
 }
 
-/* --- a timeline --------------------------------------------------------------------------------- */
+/* --- a timeline ---------------------------------------------------------------------------------
+ */
 
 struct told {
     size_t steps, layers;
@@ -163,7 +164,8 @@ static void test_timeline(void)
     gpu_close(&opened);
 }
 
-/* --- from records ------------------------------------------------------------------------------- */
+/* --- from records -------------------------------------------------------------------------------
+ */
 
 static struct assay__gpu_work work;
 
@@ -218,7 +220,7 @@ static void test_overlap(void)
     kernel_record(1300, 1600, 5, 1, 0); /* node 0 */
     copy_record(1100, 1200, 3);
     copy_record(1550, 1800, 6);
-    kernel_record(1900, 1950, 9, 1, 4); /* of a graph, of no node */
+    kernel_record(1900, 1950, 9, 1, 4);  /* of a graph, of no node */
     kernel_record(2100, 2200, 11, 1, 0); /* after the run */
     external_record(2, 7);
     external_record(1, 5);

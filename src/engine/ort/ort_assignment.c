@@ -74,9 +74,9 @@ int assay__ort_assigned(const struct assay__ort *ort, const OrtSession *session,
 {
     const OrtEpAssignedSubgraph *const *pieces = NULL;
     size_t count = 0;
-    int code = assay__ort_check(
-        ort, ort->session_get_ep_graph_assignment_info(session, &pieces, &count), error,
-        "assignment");
+    int code = assay__ort_check(ort,
+                                ort->session_get_ep_graph_assignment_info(session, &pieces, &count),
+                                error, "assignment");
     for (size_t i = 0; i < count && !code; i++)
         code = report_subgraph(ort, i, pieces[i], found, context, error);
     return code;

@@ -11,8 +11,8 @@
  *
  * Libraries such as cuDNN choose kernels in each session anew. If the model's session has others
  * than the one with markers, that one is timed instead; if its runs differ, the learning pass is.
- * Either is said. A run's time is divided exactly into kernels, copies, gaps and host (gpu_parts.c);
- * a layer's time is that of its kernels.
+ * Either is said. A run's time is divided exactly into kernels, copies, gaps and host
+ * (gpu_parts.c); a layer's time is that of its kernels.
  *
  * A marker would copy a value of host memory to the device, so nodes on the CPU, and those whose
  * values are in host memory, have none.
@@ -31,7 +31,7 @@
 #include <string.h>
 
 #define OWN_NAME "assay.node."
-#define ROUNDS 8          /* of runs with and without recording */
+#define ROUNDS 8 /* of runs with and without recording */
 #define ROUND_RUNS_MOST 40u
 #define ROUND_RUNS_LEAST 3u
 #define LEARNING_RUNS 3u /* the last one counts, the one before must agree */
@@ -258,10 +258,11 @@ static int learn(struct kernel_timing *k, struct assay_error *error)
     if (assay__gpu_learn(&pass->work, last, k->nodes, m->event_count, &k->lesson))
         return assay__no_memory(error);
     size_t known = attributed(&k->lesson);
-    assay__log(ASSAY_LOG_DEBUG, "kernels",
-               "learnt: %zu markers, %zu kernels, %zu of them of a node; a marker copied %llu times",
-               m->event_count, k->lesson.count, known,
-               (unsigned long long)k->marking->marked_session.log.copies);
+    assay__log(
+        ASSAY_LOG_DEBUG, "kernels",
+        "learnt: %zu markers, %zu kernels, %zu of them of a node; a marker copied %llu times",
+        m->event_count, k->lesson.count, known,
+        (unsigned long long)k->marking->marked_session.log.copies);
     if (!k->lesson.count)
         return assay_error_set(error, ASSAY_EENGINE, "CUPTI recorded no kernel of a run");
     if (!known)
@@ -324,8 +325,7 @@ static int clean_pass(struct kernel_timing *k, struct assay__timed *timed, const
     if (code) return code;
     size_t runs = runs_per_round(k, plain_ns);
     code = make_room(k, pass, ROUNDS * runs, error);
-    if (!code)
-        code = begin_recording(k, pass, ASSAY__CUDA_KERNELS | ASSAY__CUDA_COPIES, error);
+    if (!code) code = begin_recording(k, pass, ASSAY__CUDA_KERNELS | ASSAY__CUDA_COPIES, error);
     if (code) return code;
     for (size_t i = 0; !code && i < ROUNDS; i++)
         code = one_round(k, pass, timed, runs, &ratios[i], error);
@@ -380,8 +380,9 @@ static int choose_pass(struct kernel_timing *k, struct pass **chosen, struct ass
         agrees = keep_agreeing(k, &k->clean, &different);
     }
     if (!agrees) {
-        assay__layers_say(k->work, "The runs launched different kernels: the times are those of "
-                                   "%zu runs with every call of CUDA recorded.",
+        assay__layers_say(k->work,
+                          "The runs launched different kernels: the times are those of "
+                          "%zu runs with every call of CUDA recorded.",
                           k->learning.count - 1);
         k->learning.runs++; /* the first one warms up */
         k->learning.count--;
@@ -532,8 +533,8 @@ static void fill_times(struct kernel_timing *k, const struct sums *sums, size_t 
     result->kernels_ns += share_of(&r, sums->kernels_ns - in_layers); /* of no layer */
     result->copies_ns = share_of(&r, sums->copies_ns);
     result->gaps_ns = share_of(&r, sums->gaps_ns);
-    result->host_ns = share_of(&r, sums->whole_ns - sums->kernels_ns - sums->copies_ns -
-                                       sums->gaps_ns);
+    result->host_ns = share_of(&r,
+                               sums->whole_ns - sums->kernels_ns - sums->copies_ns - sums->gaps_ns);
     result->traced_ns = (double)r.given;
     result->engine_ns = result->traced_ns - layers_ns;
     result->kernel_count = (double)k->lesson.count;
@@ -548,12 +549,14 @@ static void describe(struct kernel_timing *k, const struct pass *pass,
     result->sessions = 1;
     result->slowdown = pass->ratio;
     if (lost)
-        assay__layers_say(k->work, "%zu of %zu kernels were launched after the last layer: their "
-                                   "time is in no layer.",
+        assay__layers_say(k->work,
+                          "%zu of %zu kernels were launched after the last layer: their "
+                          "time is in no layer.",
                           lost, k->lesson.count);
     if (parts->streams > 1)
-        assay__layers_say(k->work, "Kernels ran in %zu streams: where they overlap, the time is "
-                                   "that of the layer whose kernel began first.",
+        assay__layers_say(k->work,
+                          "Kernels ran in %zu streams: where they overlap, the time is "
+                          "that of the layer whose kernel began first.",
                           parts->streams);
     if (parts->graphs)
         assay__layers_say(k->work, "%zu kernels and copies are of CUDA graphs.", parts->graphs);

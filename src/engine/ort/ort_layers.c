@@ -266,7 +266,8 @@ int assay__ort_layers_begin(struct assay__session *session,
                             const struct assay__layer_options *options, struct assay_error *error)
 {
     bool markers = options->method == ASSAY_LAYERS_MARKERS || options->method == ASSAY_LAYERS_AUTO;
-    if (!markers || !assay__layers_runs_on(session, ASSAY__ORT_CPU) || session->stream_count > 1 || session->generation)
+    if (!markers || !assay__layers_runs_on(session, ASSAY__ORT_CPU) || session->stream_count > 1 ||
+        session->generation)
         return assay_error_set(error, ASSAY_EUNSUPPORTED, "no markers alternate with this session");
     struct assay__layer_work *work;
     int code = assay__layers_work(session, options, &work, error);

@@ -1,8 +1,8 @@
 /* ort_layers.h - what the files of the layer timing share: ort_layers.c (choice of method, the
  * optimised model, the result), ort_timed.c (sessions that are timed), ort_markers.c, ort_counted.c
- * (counters by markers), ort_kernels.c (CUDA), ort_isolated.c, ort_profile.c (the methods), ort_origin.c (where a node of
- * the optimised graph came from), ort_wires.c (which values it reads and writes). How it works:
- * doc/layer-timing.md. */
+ * (counters by markers), ort_kernels.c (CUDA), ort_isolated.c, ort_profile.c (the methods),
+ * ort_origin.c (where a node of the optimised graph came from), ort_wires.c (which values it reads
+ * and writes). How it works: doc/layer-timing.md. */
 #ifndef ASSAY_ENGINE_ORT_ORT_LAYERS_H
 #define ASSAY_ENGINE_ORT_ORT_LAYERS_H
 
@@ -134,8 +134,8 @@ struct assay__timed {
 
 struct assay__timed_options {
     const char *path;
-    int optimization;  /* ASSAY__ORT_OPT_* */
-    size_t mark_count; /* > 0: with the marker operators and room for that many events */
+    int optimization;          /* ASSAY__ORT_OPT_* */
+    size_t mark_count;         /* > 0: with the marker operators and room for that many events */
     const char *mark_provider; /* that the markers run on; NULL: the CPU's */
     const struct assay__layer_counters *counters; /* read by the markers; NULL: none */
     const char *save_path;                        /* NULL or: save the optimised model there */
@@ -207,8 +207,8 @@ int assay__layers_isolated(struct assay__layer_work *work, struct assay_error *e
 int assay__layers_profile(struct assay__layer_work *work, struct assay_error *error);
 /** The time of every layer on a CUDA device (ort_kernels.c). */
 int assay__layers_kernels(struct assay__layer_work *work, struct assay_error *error);
-/** Sets the work's mark_provider and markable, and the provider of each layer. ASSAY_EUNSUPPORTED: no
- *  node can have a marker on the device. */
+/** Sets the work's mark_provider and markable, and the provider of each layer. ASSAY_EUNSUPPORTED:
+ * no node can have a marker on the device. */
 int assay__kernels_markable(struct assay__layer_work *work, struct assay_error *error);
 
 /** The graph with a marker after every node, as learnt by the marker pass. */

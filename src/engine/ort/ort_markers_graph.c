@@ -15,7 +15,8 @@
 #define EVENTS_MOST ((size_t)1 << 18) /* of a graph with loops, in one run */
 /* usual: 20 to 50; beyond it the machine changed between the two chains */
 #define FRAME_MOST_NS 80
-/* A GPU's libraries choose kernels by trying them, in each session anew: of other precision, too. */
+/* A GPU's libraries choose kernels by trying them, in each session anew: of other precision, too.
+ */
 #define DEVICE_DIFFERENCE 2e-2
 
 /* --- built, tried, their order recorded ------------------------------------------------------- */

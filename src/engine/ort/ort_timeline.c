@@ -79,12 +79,12 @@ static int record_markers(struct timeline *t, struct assay_error *error)
     if (!code && assay__path_join(t->options->folder, "cuda", prefix, sizeof prefix))
         code = assay_error_set(error, ASSAY_ELIMIT, "the path of the records is too long");
     if (!code && t->recorder) {
-        struct assay__cuda_trace_options options = {
-            .size = sizeof options,
-            .file = prefix,
-            .kinds = ASSAY__CUDA_KERNELS | ASSAY__CUDA_COPIES | ASSAY__CUDA_SYNCS |
-                     ASSAY__CUDA_CALLS,
-            .paused = true};
+        struct assay__cuda_trace_options options = {.size = sizeof options,
+                                                    .file = prefix,
+                                                    .kinds = ASSAY__CUDA_KERNELS |
+                                                             ASSAY__CUDA_COPIES |
+                                                             ASSAY__CUDA_SYNCS | ASSAY__CUDA_CALLS,
+                                                    .paused = true};
         if (t->recorder->open(&options, why, sizeof why))
             return assay_error_set(error, ASSAY_EUNSUPPORTED, "%s", why);
     }

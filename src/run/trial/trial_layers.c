@@ -191,11 +191,11 @@ static bool by_kernels(const struct assay__layers *layers)
     return strcmp(layers->method, "kernels") == 0;
 }
 
-#define MERGE(out, field)                                                     \
-    do {                                                                      \
-        for (size_t m = 0; m < count; m++)                                    \
-            scratch[m] = lists[m].layers->field;                              \
-        (out) = merged(input, by_kernels(lists[0].layers), scratch, count);   \
+#define MERGE(out, field)                                                   \
+    do {                                                                    \
+        for (size_t m = 0; m < count; m++)                                  \
+            scratch[m] = lists[m].layers->field;                            \
+        (out) = merged(input, by_kernels(lists[0].layers), scratch, count); \
     } while (0)
 
 /* Bytes that a layer of several nodes does not move: a value that one of them writes and only they
@@ -331,8 +331,7 @@ static void merge_parts(const struct assay__trial_input *input, const struct joi
     MERGE(out->copies_ns, copies_ns);
     MERGE(out->gaps_ns, gaps_ns);
     MERGE(out->kernel_count, kernel_count);
-    out->host_ns = remainder_exact(out->traced_ns,
-                                   out->kernels_ns + out->copies_ns + out->gaps_ns);
+    out->host_ns = remainder_exact(out->traced_ns, out->kernels_ns + out->copies_ns + out->gaps_ns);
     out->engine_ns = remainder_exact(out->traced_ns, layers_ns);
 }
 

@@ -34,8 +34,7 @@ static void open_block(struct assay__span_file *file)
 
 static void seal_block(struct assay__span_file *file)
 {
-    struct assay__cuda_block_head head = {.mark = ASSAY__CUDA_BLOCK_MARK,
-                                          .records = file->records};
+    struct assay__cuda_block_head head = {.mark = ASSAY__CUDA_BLOCK_MARK, .records = file->records};
     if (file->out.failed) return;
     const char *data = file->out.data + file->block_at + sizeof head;
     head.bytes = (uint32_t)(file->out.length - file->block_at - sizeof head);
@@ -103,14 +102,14 @@ struct assay__span_file *assay__span_file_new(void)
 int assay__span_file_add(struct assay__span_file *file, const struct assay__timeline_span *span,
                          int64_t offset_ns)
 {
-    struct assay__cuda_span record = {
-        .start_ns = span->start_ns + (uint64_t)offset_ns,
-        .end_ns = span->end_ns + (uint64_t)offset_ns,
-        .name = string_of(file, span->name),
-        .op = string_of(file, span->op),
-        .provider = string_of(file, span->provider),
-        .thread = (uint32_t)getpid(), /* the main one */
-        .kind = span->step ? ASSAY__CUDA_SPAN_STEP : ASSAY__CUDA_SPAN_LAYER};
+    struct assay__cuda_span record = {.start_ns = span->start_ns + (uint64_t)offset_ns,
+                                      .end_ns = span->end_ns + (uint64_t)offset_ns,
+                                      .name = string_of(file, span->name),
+                                      .op = string_of(file, span->op),
+                                      .provider = string_of(file, span->provider),
+                                      .thread = (uint32_t)getpid(), /* the main one */
+                                      .kind = span->step ? ASSAY__CUDA_SPAN_STEP
+                                                         : ASSAY__CUDA_SPAN_LAYER};
     put(file, &record, sizeof record, ASSAY__CUDA_SPAN);
     if (file->out.length - file->block_at >= BLOCK_FILL) {
         seal_block(file);
