@@ -50,7 +50,8 @@ enum assay__cuda_record_type {
     ASSAY__CUDA_EXTERNAL,
     ASSAY__CUDA_STATE,
     ASSAY__CUDA_DROPPED,
-    ASSAY__CUDA_FAILURE
+    ASSAY__CUDA_FAILURE,
+    ASSAY__CUDA_SPAN
 };
 
 struct assay__cuda_string {
@@ -134,6 +135,16 @@ struct assay__cuda_failure { /* nothing, or nothing more, is recorded */
     struct assay__cuda_record head;
     uint32_t code, text; /* CUptiResult or errno; string: the reason and what to do */
 };
+enum assay__cuda_span_kind {
+    ASSAY__CUDA_SPAN_STEP, /* an inference */
+    ASSAY__CUDA_SPAN_LAYER
+};
+struct assay__cuda_span { /* of a host thread; from a worker that traces its own model */
+    struct assay__cuda_record head;
+    uint64_t start_ns, end_ns;
+    uint32_t name, op, provider, thread; /* strings */
+    uint32_t kind, reserved;
+};
 
 /* --- the library ------------------------------------------------------------------------------ */
 
@@ -188,6 +199,8 @@ struct assay__cuda_trace_api {
     void (*counts)(struct assay__cuda_trace_counts *counts);
     /** Flushes and ends; it can be opened again. */
     void (*close)(void);
+    /** CUPTI's clock, which the records' times are of. Since size grew beyond `close`. */
+    uint64_t (*now_ns)(void);
 };
 
 typedef const struct assay__cuda_trace_api *assay__cuda_trace_fn(void);

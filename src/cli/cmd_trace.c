@@ -1,8 +1,10 @@
 /* cmd_trace.c - assay trace: runs a program unchanged, records what it does on the GPU, and
- * explains it as `assay explain` would. Nothing of ours is on stdout, which is the program's. */
+ * explains it as `assay explain` would. Nothing of ours is on stdout, which is the program's. Or a
+ * model in a worker of ours, with its layers on the timeline. */
 #include "cli/commands.h"
 #include "cli/render_options.h"
 #include "cli/report_file.h"
+#include "cli/run_command.h"
 
 #include "base/file.h"
 #include "explain/explain_save.h"
@@ -24,6 +26,7 @@
 #define CPU_RATE_HZ 1000u
 
 struct trace_options {
+    struct assay__run_flags run; /* first: the shared option rows write to it; of a model */
     const char *output, *range, *signal, *calls, *cpu;
     struct assay__option_list reports;
     double delay_s, duration_s, patience_s;
@@ -255,13 +258,46 @@ static int conclude(const struct assay__invocation *invocation, const char *path
 
 /* --- the command ------------------------------------------------------------------------------ */
 
+static bool is_among(const struct assay__option *rows, const char *name)
+{
+    while (rows->name && strcmp(rows->name, name) != 0)
+        rows++;
+    return rows->name != NULL;
+}
+
+/* Options of a model mean nothing to a program, and the other way round. */
+static int check_form(const struct assay__invocation *invocation)
+{
+    static const char *const of_programs[] = {"delay",    "duration", "range", "signal",
+                                              "calls",    "buffers",  "wait",  "patience",
+                                              "cpu-rate", "cpu",      "allocations"};
+    static const char *const not_here[] = {"launches", "streams",  "layers", "ceilings",
+                                           "hash",     "generate", "prompt"};
+    if (invocation->dashed && invocation->before_dashes)
+        return assay__refuse("trace: name either a model or, behind '--', a program");
+    if (!invocation->argument_count && invocation->dashed)
+        return assay__refuse("trace: no program is named behind '--'");
+    for (const struct assay__option *row = assay__run_rows; invocation->dashed && row->name; row++)
+        if (!is_among(options, row->name) && assay__option_given(invocation, row->name))
+            return assay__refuse("trace: --%s is of a model, not of a program", row->name);
+    if (invocation->dashed) return 0;
+    if (invocation->argument_count > 1)
+        return assay__refuse("trace: one model at a time; for a program write '--' before it: "
+                             "assay trace [options] -- PROGRAM [ARGUMENT...]");
+    for (size_t i = 0; i < sizeof of_programs / sizeof *of_programs; i++)
+        if (assay__option_given(invocation, of_programs[i]))
+            return assay__refuse("trace: --%s is of a program, not of a model", of_programs[i]);
+    for (size_t i = 0; i < sizeof not_here / sizeof *not_here; i++)
+        if (assay__option_given(invocation, not_here[i]))
+            return assay__refuse("trace: --%s cannot be used with a timeline", not_here[i]);
+    return assay__run_check(invocation);
+}
+
 static int check(const struct assay__invocation *invocation, const char *path)
 {
     const struct trace_options *o = invocation->options;
-    if (!invocation->dashed || invocation->before_dashes)
-        return assay__refuse("trace: write '--' before the program: assay trace [options] -- "
-                             "PROGRAM [ARGUMENT...]");
-    if (!invocation->argument_count) return assay__refuse("trace: no program follows '--'");
+    int form = check_form(invocation);
+    if (form) return form;
     if (assay__format_of_path(path) || assay__path_is_svg(path))
         return assay__refuse("trace: --output saves the profile (*.assay), not a report; for a "
                              "report use --report %s",
@@ -341,6 +377,39 @@ static int trace_program(struct assay__invocation *invocation, const char **argv
     return end_like(&end, code);
 }
 
+/* The name of a built-in model may have parameters: "resnet50:batch=8". */
+static void model_output(const struct assay__run_flags *flags, const char *model, char *out,
+                         size_t room)
+{
+    const char *name[] = {model ? base_of(model) : flags->engine ? flags->engine : "model", NULL};
+    char plain[256];
+    snprintf(plain, sizeof plain, "%.*s", (int)strcspn(name[0], ":"), name[0]);
+    name[0] = plain;
+    default_output(name, out, room);
+}
+
+static int trace_model(struct assay__invocation *invocation, const char *path)
+{
+    struct trace_options *o = invocation->options;
+    struct assay__tracing *tracing = NULL;
+    struct assay_error error = {0};
+    struct assay__bar bar;
+    bool left = false;
+    if (!invocation->argument_count && !o->run.script)
+        return assay__refuse("trace: MODEL is missing: assay trace [options] MODEL, or assay trace "
+                             "[options] -- PROGRAM [ARGUMENT...]");
+    assay__catch_interrupts();
+    struct assay__run_options run = assay__run_options_of(invocation);
+    run.command = "trace";
+    run.callbacks = assay__bar_start(&bar, "trace", o->quiet);
+    int code = assay__tracing_model(&run, path, &tracing, &error);
+    assay__bar_erase(&bar);
+    int status = code ? assay__fail(code, &error) : 0;
+    if (!code && conclude(invocation, path, tracing, &left)) status = ASSAY__EXIT_FAILED;
+    assay__tracing_end(tracing, left);
+    return status;
+}
+
 static int trace(struct assay__invocation *invocation)
 {
     const struct trace_options *o = invocation->options;
@@ -350,33 +419,41 @@ static int trace(struct assay__invocation *invocation)
     if (!argv) return assay__fail(ASSAY_ENOMEM, NULL);
     for (size_t i = 0; i < count; i++)
         argv[i] = invocation->arguments[i];
-    if (!o->output && count) default_output(argv, named, sizeof named);
+    if (!o->output && invocation->dashed && count) default_output(argv, named, sizeof named);
+    if (!o->output && !invocation->dashed)
+        model_output(&o->run, count ? argv[0] : NULL, named, sizeof named);
     const char *path = o->output ? o->output : named;
     assay__render_top(invocation, &((struct trace_options *)invocation->options)->render);
     int status = check(invocation, path);
-    if (!status) status = trace_program(invocation, argv, path);
+    if (!status)
+        status = invocation->dashed ? trace_program(invocation, argv, path)
+                                    : trace_model(invocation, path);
     free(argv);
     return status;
 }
 
 const struct assay__command assay__command_trace = {
     .name = "trace",
-    .summary = "run a CUDA program, record what it does on the GPU, and explain it",
-    .arguments = "-- PROGRAM [ARGUMENT...]",
+    .summary = "record the timeline of a model or a CUDA program, and explain it",
+    .arguments = "MODEL | -- PROGRAM [ARGUMENT...]",
     .min_arguments = 0,
     .max_arguments = SIZE_MAX,
     .description =
-        "Runs PROGRAM unchanged and records its kernels, copies, synchronisations, NVTX ranges "
+        "Runs MODEL as 'assay run' does and records some inferences with its layers on the "
+        "timeline, and on CUDA its kernels, copies and waits.\n\n"
+        "Or runs PROGRAM unchanged and records its kernels, copies, synchronisations, NVTX ranges "
         "and the calls that launch them, in every process that uses CUDA. When it ends, the "
         "explanation is on stderr, as 'assay explain' gives it, and the profile is saved. The "
         "program's input, output, signals and exit status are its own.\n\nCtrl-C stops the program "
         "and keeps what was recorded; a program that crashes keeps it too. The profile can be "
         "explained, compared and exported again: 'assay explain FILE.assay'.",
-    .examples = "  assay trace -- python3 train.py --epochs 1\n"
+    .examples = "  assay trace resnet50 --device cuda:0\n"
+                "  assay trace -- python3 train.py --epochs 1\n"
                 "  assay trace -o step.assay --range step -- python3 train.py\n"
                 "  assay trace --delay 30s --duration 5s --report trace.html -- ./server\n"
                 "  assay explain train.assay --export perfetto -o train.perfetto-trace\n",
     .options = options,
+    .shared = assay__run_rows,
     .options_size = sizeof(struct trace_options),
     .run = trace,
 };

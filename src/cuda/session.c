@@ -230,6 +230,7 @@ __attribute__((visibility("default"))) const struct assay__cuda_trace_api *assay
                                                      .push = push,
                                                      .pop = pop,
                                                      .counts = read_counts,
-                                                     .close = session_close};
+                                                     .close = session_close,
+                                                     .now_ns = cupti_now_ns};
     return &api;
 }

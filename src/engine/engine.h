@@ -100,6 +100,24 @@ struct assay__layer_options {
     const char *keep;
 };
 
+/* --- timelines -------------------------------------------------------------------------------- */
+
+/** What a host thread did; times are of the engine's clock. */
+struct assay__timeline_span {
+    const char *name, *op, *provider; /* "" unknown */
+    uint64_t start_ns, end_ns;
+    bool step; /* a whole inference; else a layer */
+};
+
+struct assay__timeline_options {
+    size_t size;
+    int runs;           /* inferences to record */
+    const char *folder; /* where files that import/ reads may be written */
+    /** Gets every span on the calling thread. 0, or ASSAY_ENOMEM, which ends the recording. */
+    int (*span)(void *context, const struct assay__timeline_span *span);
+    void *context;
+};
+
 /* --- devices ---------------------------------------------------------------------------------- */
 
 struct assay__device {
@@ -219,6 +237,9 @@ struct assay__engine_ops {
     int (*layers_block)(struct assay__session *session, double seconds, double *total_ns,
                         struct assay_error *error);
     void (*layers_drop)(struct assay__session *session);
+    /** optional: records a timeline of some more inferences. */
+    int (*timeline)(struct assay__session *session, const struct assay__timeline_options *options,
+                    struct assay_error *error);
 };
 
 /** Built-in engines by name / by index (NULL past the end). */

@@ -32,7 +32,7 @@ uint32_t assay__cupti_stream(const struct assay__cupti_host *host, uint32_t devi
                                                                     .name = name});
 }
 
-static uint32_t thread_track(const struct assay__cupti_host *host, uint32_t thread)
+uint32_t assay__cupti_thread(const struct assay__cupti_host *host, uint32_t thread)
 {
     char name[32];
     snprintf(name, sizeof name, "thread %u", (unsigned)thread);
@@ -83,13 +83,14 @@ static void add_range(const struct assay__cupti_host *host, const struct assay__
                       int64_t end_ns)
 {
     if (end_ns < range->start_ns) end_ns = range->start_ns;
-    assay__events_add_named(host->events,
-                            &(struct assay__event){.start_ns = range->start_ns,
-                                                   .duration_ns = end_ns - range->start_ns,
-                                                   .kind = ASSAY__EVENT_RANGE,
-                                                   .track = thread_track(host, range->thread),
-                                                   .args = ASSAY__EVENT_UNKNOWN},
-                            range->name);
+    assay__events_add_named(
+        host->events,
+        &(struct assay__event){.start_ns = range->start_ns,
+                               .duration_ns = end_ns - range->start_ns,
+                               .kind = ASSAY__EVENT_RANGE,
+                               .track = assay__cupti_thread(host, range->thread),
+                               .args = ASSAY__EVENT_UNKNOWN},
+        range->name);
 }
 
 /* The innermost open range that ends with this record; SIZE_MAX: it began before the recording. */
@@ -167,7 +168,7 @@ static void add_calls(struct assay__cupti_host *host)
             &(struct assay__event){.start_ns = (int64_t)call->start_ns,
                                    .duration_ns = (int64_t)(call->end_ns - call->start_ns),
                                    .kind = assay__runtime_call_kind(name),
-                                   .track = thread_track(host, call->thread),
+                                   .track = assay__cupti_thread(host, call->thread),
                                    .correlation = assay__cupti_correlation(host, call->correlation),
                                    .args = ASSAY__EVENT_UNKNOWN},
             host->calls[i].name);

@@ -33,6 +33,7 @@ struct assay__cupti_host {
 uint64_t assay__cupti_correlation(const struct assay__cupti_host *host, uint32_t id);
 uint32_t assay__cupti_stream(const struct assay__cupti_host *host, uint32_t device,
                              uint32_t stream);
+uint32_t assay__cupti_thread(const struct assay__cupti_host *host, uint32_t thread);
 void assay__cupti_context(struct assay__cupti_host *host, uint32_t context, uint32_t device);
 void assay__cupti_call(struct assay__cupti_host *host, const struct assay__cuda_call *record,
                        uint32_t name);

@@ -78,6 +78,7 @@ static void take_process(struct reader *reader, const void *data)
     if (record->cupti_ns > 0 && record->unix_ns > 0 &&
         (apart_ns > SAME_CLOCK_NS || apart_ns < -SAME_CLOCK_NS))
         reader->source->offset_ns = apart_ns;
+    if (!record->cupti_version) return; /* a worker's layers, which CUPTI knows nothing of */
     snprintf(text, sizeof text, "assay (CUPTI %u, driver of CUDA %u.%u)",
              (unsigned)record->cupti_version, (unsigned)record->driver_version / 1000,
              (unsigned)record->driver_version % 1000 / 10);
@@ -229,6 +230,27 @@ static void take_mark(struct reader *reader, const void *data)
     assay__cupti_mark(&reader->host, record, text_of(reader, record->name));
 }
 
+/* NULL: unknown, as arguments have it. */
+static const char *known_text(const struct reader *reader, uint32_t number)
+{
+    const char *text = assay__events_text(reader->events, text_of(reader, number));
+    return *text ? text : NULL;
+}
+
+static void take_span(struct reader *reader, const void *data)
+{
+    const struct assay__cuda_span *record = data;
+    struct assay__event event;
+    if (!place(reader, record->start_ns, record->end_ns, &event)) return;
+    struct assay__event_args args = {.operator_type = known_text(reader, record->op),
+                                     .provider = known_text(reader, record->provider)};
+    bool is_step = record->kind == ASSAY__CUDA_SPAN_STEP;
+    event.kind = is_step ? ASSAY__EVENT_RANGE : ASSAY__EVENT_OPERATOR;
+    event.track = assay__cupti_thread(&reader->host, record->thread);
+    event.args = assay__events_args(reader->events, &args);
+    assay__events_add_named(reader->events, &event, text_of(reader, record->name));
+}
+
 static void take_state(struct reader *reader, const void *data)
 {
     const struct assay__cuda_state *record = data;
@@ -263,6 +285,7 @@ static const struct {
     [ASSAY__CUDA_STATE] = {sizeof(struct assay__cuda_state), take_state},
     [ASSAY__CUDA_DROPPED] = {sizeof(struct assay__cuda_dropped), take_dropped},
     [ASSAY__CUDA_FAILURE] = {sizeof(struct assay__cuda_failure), take_failure},
+    [ASSAY__CUDA_SPAN] = {sizeof(struct assay__cuda_span), take_span},
 };
 #define TAKERS (sizeof takers / sizeof *takers)
 

@@ -128,7 +128,7 @@ struct assay__layer {
     double live_bytes;      /* activations alive while it runs, by liveness analysis; NaN unknown */
     const char *bound;      /* "compute" | "memory" | "overhead" | "unknown" */
     enum assay_state state;
-    const char *method; /* "markers" | "isolated" | "engine" | "fake" */
+    const char *method; /* "markers" | "kernels" | "isolated" | "engine" | "fake" */
     const char *note;   /* "alone, hot cache", …; "" */
     const char **from;  /* original nodes */
     size_t from_count;
@@ -145,6 +145,10 @@ struct assay__layer {
      * there are none */
     const char *inputs, *weights, *outputs, *attributes;
     const char *title; /* assay__layer_title, where a file has it */
+    /* of a layer on a GPU: the kernels that it launches, the idle time of the GPU just before them,
+     * and their names in order, each once, separated by "; " (as the compiler made them) */
+    double kernel_count, gap_ns; /* NaN unknown */
+    const char *kernels;         /* NULL or "": not known, or there are none */
 };
 
 /* maximum length of each of these texts in bytes; a longer one is cut and ends in "…" */
@@ -173,7 +177,15 @@ struct assay__layers {
     double spread;           /* (max - min) / median of the sums over sessions; NaN */
     double contention;       /* sum of means / sum of medians - 1; NaN */
     int sessions, discarded; /* passes used and thrown away */
-    size_t launch_count;     /* launches whose layer times are stored */
+    /* a run on a GPU while its work was recorded: traced = kernels + copies + gaps + host, exactly;
+     * NaN unknown */
+    double traced_ns;
+    double kernels_ns; /* at least one kernel ran */
+    double copies_ns;  /* copies or memsets ran, and no kernel */
+    double gaps_ns;    /* nothing ran, between its first and its last work */
+    double host_ns;    /* before the first and after the last work */
+    double kernel_count;
+    size_t launch_count; /* launches whose layer times are stored */
     const int *launch_ids;
     struct assay__edge *edges; /* by consumer, in the order it reads them; outputs at the end */
     size_t edge_count;         /* 0: not known */

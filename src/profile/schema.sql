@@ -134,7 +134,10 @@ CREATE TABLE trials (
     layers_method TEXT, layers_reason TEXT,
     engine_ns REAL, unattributed_ns REAL,
     layers_scale REAL, layers_slowdown REAL, layers_spread REAL, layers_contention REAL, -- ratios
-    layers_sessions INTEGER, layers_discarded INTEGER
+    layers_sessions INTEGER, layers_discarded INTEGER,
+    traced_ns REAL,                    -- a run on a GPU whose work is recorded: kernels + copies + gaps + host
+    kernels_ns REAL, copies_ns REAL, gaps_ns REAL, host_ns REAL,
+    kernel_count REAL                  -- of an inference
 );
 
 CREATE TABLE options (
@@ -241,6 +244,8 @@ CREATE TABLE layers (
     weight_bytes REAL,                 -- the part of bytes that is weights
     inputs TEXT, weights TEXT, outputs TEXT, -- shapes and types: '1x64x112x112 float32, 64 float32'
     attributes TEXT,                   -- of its nodes: 'kernel_shape 3x3, strides 2x2'
+    kernel_count REAL, gap_ns REAL,    -- on a GPU: kernels launched, idle time just before them
+    kernels TEXT,                      -- their names, each once, separated by '; '
     title TEXT,                        -- what reports call it: the first of its layer_origins, else name, else op
     PRIMARY KEY (trial, position)
 );

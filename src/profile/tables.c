@@ -250,6 +250,12 @@ static const struct assay__field layers_fields[] = {
     F(assay__layers, contention, "layers_contention", .json = "contention"),
     F(assay__layers, sessions, "layers_sessions", .json = "sessions"),
     F(assay__layers, discarded, "layers_discarded", .json = "discarded"),
+    F(assay__layers, traced_ns, "traced_ns", .json = "traced_us", .divisor = 1e3),
+    F(assay__layers, kernels_ns, "kernels_ns", .json = "kernels_us", .divisor = 1e3),
+    F(assay__layers, copies_ns, "copies_ns", .json = "copies_us", .divisor = 1e3),
+    F(assay__layers, gaps_ns, "gaps_ns", .json = "gaps_us", .divisor = 1e3),
+    F(assay__layers, host_ns, "host_ns", .json = "host_us", .divisor = 1e3),
+    F(assay__layers, kernel_count, "kernel_count", .json = "kernel_count"),
 };
 const struct assay__field_table assay__stored_layers =
     TABLE(layers_fields, struct assay__layers, NULL);
@@ -445,6 +451,9 @@ static const struct assay__field layer_fields[] = {
     SAME(assay__layer, weights),
     SAME(assay__layer, outputs),
     SAME(assay__layer, attributes),
+    SAME(assay__layer, kernel_count),
+    F(assay__layer, gap_ns, "gap_ns", .json = "gap_us", .divisor = 1e3),
+    SAME(assay__layer, kernels),
     F(assay__layer, title, "title"), /* JSON has it last */
     F(assay__layer, from, "from", .json = "from", LENGTH(assay__layer, from_count)),
     F(assay__layer, reads, "reads", LENGTH(assay__layer, read_count)),

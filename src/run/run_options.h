@@ -28,6 +28,8 @@ struct assay__run_options {
     const char *command;      /* the command whose profile it is; NULL: "run" */
     const char *command_line; /* recorded; NULL: none */
     const char *script;       /* of the fake engine */
+    /* an existing folder: the worker records a timeline there after measuring; NULL: none */
+    const char *timeline;
     bool brief; /* several short launches, judged together; layers only in the last ones */
 #define ASSAY__BRIEF_LAUNCHES 7 /* planned; run.c says when there are fewer or more */
     /* time_s is the minimum: a model that took long to load is measured for longer */

@@ -460,6 +460,35 @@ static int fake_layers(struct assay__session *session, const struct assay__layer
     return 0;
 }
 
+/* The layers of a step follow each other from its beginning, whatever it takes as a whole. */
+static int fake_timeline(struct assay__session *session,
+                         const struct assay__timeline_options *options, struct assay_error *error)
+{
+    int code = 0;
+    for (int run = 0; run < options->runs && !code; run++) {
+        struct assay__timeline_span step = {
+            .name = "inference", .op = "", .provider = "", .step = true};
+        step.start_ns = fake_now_ns(session);
+        code = fake_step(session, 0);
+        if (code) return assay_error_set(error, code, "%s", fake_step_error(session));
+        step.end_ns = fake_now_ns(session);
+        code = options->span(options->context, &step);
+        uint64_t at_ns = step.start_ns;
+        for (size_t i = 0; i < session->layer_count && !code; i++) {
+            const struct assay__layer *layer = &session->layers[i];
+            if (isnan(layer->time_ns)) continue;
+            struct assay__timeline_span span = {.name = layer->name,
+                                                .op = layer->op,
+                                                .provider = layer->provider,
+                                                .start_ns = at_ns};
+            at_ns += (uint64_t)llround(layer->time_ns);
+            span.end_ns = at_ns;
+            code = options->span(options->context, &span);
+        }
+    }
+    return code ? assay__no_memory(error) : 0;
+}
+
 static void fake_memory(struct assay__session *session, double *arena_bytes,
                         double *arena_peak_bytes)
 {
@@ -485,4 +514,5 @@ const struct assay__engine_ops assay__engine_fake = {
     .tokens = fake_tokens,
     .assignment = assay__fake_assignment,
     .device_kind = assay__fake_device_kind,
+    .timeline = fake_timeline,
 };

@@ -517,4 +517,5 @@ const struct assay__engine_ops assay__engine_ort = {
     .arena_use = ort_arena_use,
     .assignment = assay__ort_assignment,
     .device_kind = assay__ort_device_kind,
+    .timeline = assay__ort_timeline,
 };

@@ -247,6 +247,7 @@ static int add_marker(struct insertion *work, const char *value, bool input, siz
 static int mark_inputs(struct insertion *work, const struct assay__graph *graph, size_t parent)
 {
     int code = 0;
+    if (work->options->no_inputs && parent == SIZE_MAX) return 0;
     for (size_t i = 0; i < graph->input_count && !code; i++) {
         const char *name = graph->inputs[i].name;
         if (assay__map_get(work->consumed, name) == ASSAY__MAP_NONE ||

@@ -49,6 +49,7 @@ struct assay__mark_options {
     bool flat;           /* nodes of bodies are numbered too, as in the flat list with bodies */
     bool bodies;         /* and get markers */
     bool strict;         /* leave out values that may not be tensors */
+    bool no_inputs;      /* none on inputs of the graph */
 };
 
 /** Adds markers to `model` (edited in place; everything new, including the plan, is in its arena).

@@ -20,7 +20,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CPU_PROVIDER "CPUExecutionProvider"
 #define OPTIMIZED_FILE "optimized.onnx"
 #define WEIGHTS_FILE "optimized.weights"
 #define WEIGHTS_APART 16000000 /* bytes: below this, copies of the weights cost nothing */
@@ -111,7 +110,7 @@ static int list_layers(struct assay__layer_work *work, bool bodies, struct assay
         *layer = assay__layer_unknown();
         layer->name = assay__arena_strdup(work->arena, assay__layers_node_name(&graph->nodes[i]));
         layer->op = assay__arena_strdup(work->arena, graph->nodes[i].op);
-        layer->provider = CPU_PROVIDER;
+        layer->provider = ASSAY__ORT_CPU;
     }
     work->order = NULL;
     work->ran = NULL;
@@ -146,8 +145,7 @@ static int get_optimized(struct assay__layer_work *work, struct assay_error *err
     return code;
 }
 
-/** bodies: also layers inside If, Loop and Scan, which markers can time. */
-static int prepare(struct assay__layer_work *work, bool bodies, struct assay_error *error)
+int assay__layers_prepare(struct assay__layer_work *work, bool bodies, struct assay_error *error)
 {
     int64_t elements = 0, bytes = 0;
     int code = assay__model_read(work->session->model_path, &work->original, error);
@@ -176,37 +174,50 @@ static struct assay__layers no_layers(void)
 
 /* --- the result ------------------------------------------------------------------------------- */
 
-static bool runs_on_cpu(const struct assay__session *session)
+bool assay__layers_runs_on(const struct assay__session *session, const char *provider)
 {
-    return !session->provider || strcmp(session->provider, CPU_PROVIDER) == 0;
+    return strcmp(session->provider ? session->provider : ASSAY__ORT_CPU, provider) == 0;
+}
+
+/** The engine's own profile after markers failed, for the reason in the error. */
+static int fall_back(struct assay__layer_work *work, const char *what, struct assay_error *error)
+{
+    struct assay_error why = error ? *error : (struct assay_error){0};
+    /* Undoes what a method that failed half-way has written to the layers. */
+    if (work->optimized && list_layers(work, false, error)) return ASSAY_ENOMEM;
+    *work->result = no_layers();
+    assay__layers_say(work, "%s: %s.", what, why.message);
+    return assay__layers_profile(work, error);
 }
 
 static int run_method(struct assay__layer_work *work, enum assay_layer_method method,
                       struct assay_error *error)
 {
-    bool cpu = runs_on_cpu(work->session);
+    bool cpu = assay__layers_runs_on(work->session, ASSAY__ORT_CPU),
+         cuda = assay__layers_runs_on(work->session, ASSAY__ORT_CUDA);
+    if (cuda && (method == ASSAY_LAYERS_MARKERS || method == ASSAY_LAYERS_AUTO)) {
+        int code = assay__layers_prepare(work, false, error);
+        if (!code) code = assay__layers_kernels(work, error);
+        if (!code || method == ASSAY_LAYERS_MARKERS) return code;
+        return fall_back(work, "The GPU's own times are unknown", error);
+    }
     if (method == ASSAY_LAYERS_MARKERS && !cpu)
         return assay_error_set(
             error, ASSAY_EUNSUPPORTED,
-            "markers time layers of the CPU provider only; this session runs on %s",
+            "markers time layers of the CPU and CUDA providers only; this session runs on %s",
             work->session->provider);
     if (method == ASSAY_LAYERS_ENGINE || (method == ASSAY_LAYERS_AUTO && !cpu)) {
         /* The profile works without the optimised model; only the origins are lost. */
         struct assay_error ignored = {0};
-        if (prepare(work, false, &ignored))
+        if (assay__layers_prepare(work, false, &ignored))
             assay__layers_say(work, "The origin of fused layers is unknown: %s.", ignored.message);
         return assay__layers_profile(work, error);
     }
-    int code = prepare(work, method != ASSAY_LAYERS_ISOLATED, error);
+    int code = assay__layers_prepare(work, method != ASSAY_LAYERS_ISOLATED, error);
     if (method == ASSAY_LAYERS_ISOLATED) return code ? code : assay__layers_isolated(work, error);
     if (!code) code = assay__layers_markers(work, error);
     if (!code || method == ASSAY_LAYERS_MARKERS) return code;
-    struct assay_error why = error ? *error : (struct assay_error){0};
-    /* Undoes what a method that failed half-way has written to the layers. */
-    if (work->optimized && list_layers(work, false, error)) return ASSAY_ENOMEM;
-    *work->result = no_layers();
-    assay__layers_say(work, "Markers could not be used: %s.", why.message);
-    return assay__layers_profile(work, error);
+    return fall_back(work, "Markers could not be used", error);
 }
 
 static void work_free(struct assay__layer_work *work)
@@ -230,13 +241,13 @@ void assay__ort_layers_free(struct assay__session *session)
     session->layer_arena = NULL;
 }
 
-/** Discards the last result and allocates the arena and the work of a new one. */
-static int begin_work(struct assay__session *session, const struct assay__layer_options *options,
-                      struct assay_error *error)
+int assay__layers_work(struct assay__session *session, const struct assay__layer_options *options,
+                       struct assay__layer_work **made, struct assay_error *error)
 {
     assay__ort_layers_free(session);
     session->layer_arena = assay__arena_new();
     struct assay__layer_work *work = session->layer_arena ? calloc(1, sizeof *work) : NULL;
+    *made = work;
     if (!work) return assay__no_memory(error);
     double latency_ns = options->latency_ns > 0 ? options->latency_ns : NAN;
     double budget_s = options->budget_s > 0 ? options->budget_s : latency_ns < 1e6 ? 2 : 10;
@@ -255,11 +266,12 @@ int assay__ort_layers_begin(struct assay__session *session,
                             const struct assay__layer_options *options, struct assay_error *error)
 {
     bool markers = options->method == ASSAY_LAYERS_MARKERS || options->method == ASSAY_LAYERS_AUTO;
-    if (!markers || !runs_on_cpu(session) || session->stream_count > 1 || session->generation)
+    if (!markers || !assay__layers_runs_on(session, ASSAY__ORT_CPU) || session->stream_count > 1 ||
+        session->generation)
         return assay_error_set(error, ASSAY_EUNSUPPORTED, "no markers alternate with this session");
-    int code = begin_work(session, options, error);
-    struct assay__layer_work *work = session->layer_work;
-    if (!code) code = prepare(work, true, error);
+    struct assay__layer_work *work;
+    int code = assay__layers_work(session, options, &work, error);
+    if (!code) code = assay__layers_prepare(work, true, error);
     if (!code) code = assay__marking_open(work, true, &work->marking, error);
     if (code) assay__ort_layers_free(session);
     return code;
@@ -285,9 +297,9 @@ int assay__ort_layers(struct assay__session *session, const struct assay__layer_
     *result = no_layers();
     if (options->method == ASSAY_LAYERS_OFF) return 0;
     bool begun = session->layer_work != NULL; /* its blocks have been run */
-    int code = begun ? 0 : begin_work(session, options, error);
-    if (code) return code;
     struct assay__layer_work *work = session->layer_work;
+    int code = begun ? 0 : assay__layers_work(session, options, &work, error);
+    if (code) return code;
     work->result = result;
     work->counters = assay__layer_counters(options);
     if (options->latency_ns > 0) work->latency_ns = options->latency_ns;

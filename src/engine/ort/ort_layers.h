@@ -1,8 +1,8 @@
 /* ort_layers.h - what the files of the layer timing share: ort_layers.c (choice of method, the
  * optimised model, the result), ort_timed.c (sessions that are timed), ort_markers.c, ort_counted.c
- * (counters by markers), ort_isolated.c, ort_profile.c (the methods), ort_origin.c (where a node of
- * the optimised graph came from), ort_wires.c (which values it reads and writes). How it works:
- * doc/layer-timing.md. */
+ * (counters by markers), ort_kernels.c (CUDA), ort_isolated.c, ort_profile.c (the methods),
+ * ort_origin.c (where a node of the optimised graph came from), ort_wires.c (which values it reads
+ * and writes). How it works: doc/layer-timing.md. */
 #ifndef ASSAY_ENGINE_ORT_ORT_LAYERS_H
 #define ASSAY_ENGINE_ORT_ORT_LAYERS_H
 
@@ -48,6 +48,10 @@ struct assay__layer_work {
     struct assay__model *original;
     struct assay__flat flat; /* the optimised graph, including bodies if they are timed too */
     bool random;             /* it uses random numbers: outputs cannot be compared */
+    /* layers by their kernels: what the markers run on (NULL: the CPU), and which nodes have some
+     * (by node index; NULL: all, and the inputs too) */
+    const char *mark_provider;
+    const bool *markable;
 };
 
 /** Adds a sentence to the result's reason. */
@@ -61,6 +65,17 @@ int assay__layers_path(struct assay__layer_work *work, const char *name, char *o
 void assay__layers_unlink(const char *path);
 /** What to call a node: its name, else its first output's. */
 const char *assay__layers_node_name(const struct assay__node *node);
+
+#define ASSAY__ORT_CPU "CPUExecutionProvider"
+#define ASSAY__ORT_CUDA "CUDAExecutionProvider"
+bool assay__layers_runs_on(const struct assay__session *session, const char *provider);
+/** Discards the session's last result and makes the work of a new one, which the session owns until
+ *  assay__ort_layers_free. */
+int assay__layers_work(struct assay__session *session, const struct assay__layer_options *options,
+                       struct assay__layer_work **work, struct assay_error *error);
+/** The optimised model and its layers; bodies: also those inside If, Loop and Scan, which only
+ *  markers can time. */
+int assay__layers_prepare(struct assay__layer_work *work, bool bodies, struct assay_error *error);
 
 /* --- the marker: passes its tensor through and records when it ran (ort_marker.c) ------------- */
 
@@ -83,14 +98,20 @@ struct assay__marker_log {
     uint64_t copies;
     const struct assay__layer_counters *counters; /* read by every marker; NULL: none */
     double *counts; /* of event i: counters->count at its entry, as many at its exit, from 2 i */
+    bool on_device; /* the values are in the memory of a device */
+    /* called by every marker, for what it joins to the node that runs next; NULL: nothing */
+    void (*passed)(void *context);
+    void *passed_context;
 };
 
 struct assay__marker_ops;
 
-/** The operators of one session (domain and names: ort_instrument.h). `log` and the result
- * outlive that session. ASSAY_EUNSUPPORTED when the library is older than ASSAY__MARKER_API. */
+/** The operators of one session (domain and names: ort_instrument.h), which run on that provider
+ * (NULL: the CPU's). `log`, the provider's name and the result outlive that session.
+ * ASSAY_EUNSUPPORTED when the library is older than ASSAY__MARKER_API. */
 int assay__marker_ops_new(const struct assay__ort *ort, struct assay__marker_log *log,
-                          struct assay__marker_ops **ops, struct assay_error *error);
+                          const char *provider, struct assay__marker_ops **ops,
+                          struct assay_error *error);
 int assay__marker_ops_add(struct assay__marker_ops *ops, OrtSessionOptions *options,
                           struct assay_error *error);
 void assay__marker_ops_free(struct assay__marker_ops *ops); /* NULL legal */
@@ -113,12 +134,14 @@ struct assay__timed {
 
 struct assay__timed_options {
     const char *path;
-    int optimization;  /* ASSAY__ORT_OPT_* */
-    size_t mark_count; /* > 0: with the marker operators and room for that many events */
+    int optimization;          /* ASSAY__ORT_OPT_* */
+    size_t mark_count;         /* > 0: with the marker operators and room for that many events */
+    const char *mark_provider; /* that the markers run on; NULL: the CPU's */
     const struct assay__layer_counters *counters; /* read by the markers; NULL: none */
     const char *save_path;                        /* NULL or: save the optimised model there */
     const char *weights_name;   /* file beside save_path for its weights; NULL: inside */
     const char *profile_prefix; /* NULL or: with ONNX Runtime's own profiler */
+    bool records_assignment;    /* assay__ort_assigned can ask it */
     /* Names NULL: the owner's inputs, the owner's outputs. Borrowed. */
     const char *const *input_names;
     const OrtValue *const *inputs;
@@ -182,6 +205,11 @@ int assay__layers_markers(struct assay__layer_work *work, struct assay_error *er
 void assay__layers_learn_order(struct assay__layer_work *work);
 int assay__layers_isolated(struct assay__layer_work *work, struct assay_error *error);
 int assay__layers_profile(struct assay__layer_work *work, struct assay_error *error);
+/** The time of every layer on a CUDA device (ort_kernels.c). */
+int assay__layers_kernels(struct assay__layer_work *work, struct assay_error *error);
+/** Sets the work's mark_provider and markable, and the provider of each layer. ASSAY_EUNSUPPORTED:
+ * no node can have a marker on the device. */
+int assay__kernels_markable(struct assay__layer_work *work, struct assay_error *error);
 
 /** The graph with a marker after every node, as learnt by the marker pass. */
 struct assay__counted_graph {

@@ -18,8 +18,10 @@
  * the second operator, used where a run has shown a scalar. A marker that is given a separate
  * buffer copies the data, and counts that.
  *
- * Attributes: id (int), fixed (int, 0 or 1). Runs on the CPU provider. Not safe for two runs of
- * one session at a time. */
+ * On a device it is the host's side of a node that launches nothing: it must never be given memory
+ * of its own, which it could not fill.
+ *
+ * Attributes: id (int), fixed (int, 0 or 1). Not safe for two runs of one session at a time. */
 #include "engine/ort/ort_layers.h"
 
 #include "base/clock.h"
@@ -37,7 +39,8 @@ struct marker_op {
     const char *name;
     const struct assay__ort *ort;
     struct assay__marker_log *log;
-    bool rank_zero; /* rank 0 means a scalar */
+    const char *provider; /* it runs on; NULL: the CPU */
+    bool rank_zero;       /* rank 0 means a scalar */
 };
 
 struct assay__marker_ops {
@@ -101,6 +104,8 @@ static OrtStatus *pass_on(struct marker_kernel *kernel, const OrtValue *input, O
     *same = from == to || shape->count == 0;
     if (*same) return NULL;
     kernel->log->copies++;
+    if (kernel->log->on_device)
+        return ort->create_status(ASSAY__ORT_NOT_IMPLEMENTED, "marker: given memory of its own");
     if (shape->element == ASSAY__ORT_ELEMENT_STRING)
         return copy_strings(ort, input, output, shape->count);
     size_t bytes = assay__ort_shape_bytes(shape);
@@ -147,6 +152,7 @@ static OrtStatus *marker_compute(void *opaque, OrtKernelContext *context)
                             ? kernel->ort->kernel_context_get_output(context, 0, kernel->shape.dims,
                                                                      kernel->shape.rank, &output)
                             : compute_unsettled(kernel, context);
+    if (log->passed) log->passed(log->passed_context);
     if (log->count >= log->capacity) {
         log->dropped++;
         return status;
@@ -259,8 +265,7 @@ static const char *marker_name(const OrtCustomOp *op)
 
 static const char *marker_provider(const OrtCustomOp *op)
 {
-    (void)op;
-    return NULL; /* the CPU */
+    return ((const struct marker_op *)(const void *)op)->provider;
 }
 
 /* For either input or output. 0 means any element type (the output has that of the input), that it
@@ -307,7 +312,7 @@ static void marker_release_map(int *input, int *output)
 }
 
 static struct marker_op marker_op(const struct assay__ort *ort, struct assay__marker_log *log,
-                                  const char *name, bool rank_zero)
+                                  const char *provider, const char *name, bool rank_zero)
 {
     OrtCustomOp base = {
         .version = (uint32_t)ort->api_version,
@@ -335,11 +340,12 @@ static struct marker_op marker_op(const struct assay__ort *ort, struct assay__ma
         .GetAliasMap = marker_alias,
         .ReleaseAliasMap = marker_release_map,
     };
-    return (struct marker_op){base, name, ort, log, rank_zero};
+    return (struct marker_op){base, name, ort, log, provider, rank_zero};
 }
 
 int assay__marker_ops_new(const struct assay__ort *ort, struct assay__marker_log *log,
-                          struct assay__marker_ops **result, struct assay_error *error)
+                          const char *provider, struct assay__marker_ops **result,
+                          struct assay_error *error)
 {
     *result = NULL;
     if (ort->api_version < ASSAY__MARKER_API || !ort->shape_infer_context_set_output_type_shape ||
@@ -350,8 +356,8 @@ int assay__marker_ops_new(const struct assay__ort *ort, struct assay__marker_log
     struct assay__marker_ops *ops = calloc(1, sizeof *ops);
     if (!ops) return assay__no_memory(error);
     ops->ort = ort;
-    ops->general = marker_op(ort, log, ASSAY__MARKER_OP, false);
-    ops->scalar = marker_op(ort, log, ASSAY__MARKER_OP_SCALAR, true);
+    ops->general = marker_op(ort, log, provider, ASSAY__MARKER_OP, false);
+    ops->scalar = marker_op(ort, log, provider, ASSAY__MARKER_OP_SCALAR, true);
     OrtStatus *status = ort->create_custom_op_domain(ASSAY__MARKER_DOMAIN, &ops->domain);
     if (!status) status = ort->custom_op_domain_add(ops->domain, &ops->general.base);
     if (!status) status = ort->custom_op_domain_add(ops->domain, &ops->scalar.base);

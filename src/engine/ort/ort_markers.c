@@ -250,12 +250,18 @@ int assay__layers_markers(struct assay__layer_work *work, struct assay_error *er
     return code ? code : resumed;
 }
 
+int assay__marking_open_marked(struct assay__layer_work *work, struct assay__marking **marking,
+                               struct assay_error *error)
+{
+    struct assay__marking *m = *marking = marking_new(work);
+    if (!m) return assay__no_memory(error);
+    int code = assay__timed_borrow(work->session, &m->plain, error);
+    return code ? code : assay__marking_make(m, error);
+}
+
 void assay__layers_learn_order(struct assay__layer_work *work)
 {
-    struct assay__marking *m = marking_new(work);
-    if (!m) return;
-    if (assay__timed_borrow(work->session, &m->plain, NULL) || assay__marking_make(m, NULL) ||
-        assay__marking_order(m))
-        work->order = NULL;
+    struct assay__marking *m;
+    if (assay__marking_open_marked(work, &m, NULL) || assay__marking_order(m)) work->order = NULL;
     assay__marking_free(m);
 }

@@ -54,6 +54,10 @@ int assay__marking_open(struct assay__layer_work *work, bool shared,
 /** The layers and the result, from the blocks that were kept. */
 int assay__marking_conclude(struct assay__marking *m, struct assay_error *error);
 void assay__marking_free(struct assay__marking *m);
+/** Only the graph with a marker after every node, its session open, and the session without
+ *  markers. Free the result even if it fails. */
+int assay__marking_open_marked(struct assay__layer_work *work, struct assay__marking **marking,
+                               struct assay_error *error);
 
 /** Room for the events of a run, and for the number of every marker. */
 static inline size_t assay__marking_room(const struct assay__marking *m)

@@ -25,7 +25,6 @@
 #define WARM_RUNS 3
 #define EVENTS_MOST 200000 /* the profiler stops at a million */
 #define OWN_NAME "assay.node."
-#define CPU_PROVIDER "CPUExecutionProvider"
 
 struct row {
     const char *name, *op, *provider;
@@ -182,7 +181,7 @@ static void fill_time(struct assay__layer *layer, const struct row *row)
     double time_ns = row->count > WARM_RUNS ? row->sum_us * 1000 / (double)(row->count - WARM_RUNS)
                                             : NAN;
     layer->provider = row->provider;
-    if (strcmp(row->provider, CPU_PROVIDER) == 0) {
+    if (strcmp(row->provider, ASSAY__ORT_CPU) == 0) {
         layer->time_ns = time_ns;
         layer->state = isnan(time_ns) ? ASSAY_UNAVAILABLE : ASSAY_MEASURED;
         layer->note = "ONNX Runtime's profiler: whole µs, its own cost included";
@@ -257,7 +256,7 @@ int assay__layers_profile(struct assay__layer_work *work, struct assay_error *er
 {
     struct profile profile = {.work = work, .index = assay__map_new()};
     char path[ASSAY__LAYERS_PATH] = "";
-    bool cpu = !work->session->provider || strcmp(work->session->provider, CPU_PROVIDER) == 0;
+    bool cpu = !work->session->provider || strcmp(work->session->provider, ASSAY__ORT_CPU) == 0;
     bool named = cpu && work->optimized;
     int code = profile.index ? 0 : assay__no_memory(error);
     if (!code && !work->folder[0])

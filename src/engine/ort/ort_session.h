@@ -184,7 +184,16 @@ int assay__ort_layers_block(struct assay__session *session, double seconds, doub
                             struct assay_error *error);
 void assay__ort_layers_drop(struct assay__session *session);
 void assay__ort_layers_free(struct assay__session *session);
+int assay__ort_timeline(struct assay__session *session,
+                        const struct assay__timeline_options *options, struct assay_error *error);
 
+/* The configuration entry of a session that can be asked which node runs where. */
+#define ASSAY__ORT_RECORDS_ASSIGNMENT "session.record_ep_graph_assignment_info"
+/** ASSAY_EUNSUPPORTED: this library cannot say it. */
+int assay__ort_can_assign(const struct assay__ort *ort, struct assay_error *error);
+/** Calls back for every node of such a session. */
+int assay__ort_assigned(const struct assay__ort *ort, const OrtSession *session,
+                        assay__assigned_fn *found, void *context, struct assay_error *error);
 /** Which provider would get which node (ort_assignment.c). */
 int assay__ort_assignment(const struct assay__assignment_options *options,
                           assay__assigned_fn *found, void *context, struct assay_error *error);

@@ -52,6 +52,10 @@ static int prepare_options(struct assay__session *owner, const struct assay__tim
     if (!code && options->profile_prefix)
         code = assay__ort_check(ort, ort->enable_profiling(*made, options->profile_prefix), error,
                                 "cannot enable the engine's profiler");
+    if (!code && options->records_assignment)
+        code = assay__ort_check(
+            ort, ort->add_session_config_entry(*made, ASSAY__ORT_RECORDS_ASSIGNMENT, "1"), error,
+            "cannot ask which nodes run where");
     /* A waiting session must not spin while another one runs: by default its threads would continue
      * for 40 ms. 10 ms is longer than any pause between two of its own runs. */
     if (!code && options->mark_count > 0 && owner->spinning != 0)
@@ -60,10 +64,12 @@ static int prepare_options(struct assay__session *owner, const struct assay__tim
             error, "cannot limit the spinning of a session");
     if (!code && options->mark_count > 0) {
         timed->log.capacity = options->mark_count;
+        timed->log.on_device = options->mark_provider != NULL;
         timed->log.events = calloc(options->mark_count, sizeof *timed->log.events);
         timed->log.scalars = calloc(options->mark_count, sizeof *timed->log.scalars);
         code = timed->log.events && timed->log.scalars
-                   ? assay__marker_ops_new(ort, &timed->log, &timed->ops, error)
+                   ? assay__marker_ops_new(ort, &timed->log, options->mark_provider, &timed->ops,
+                                           error)
                    : assay__no_memory(error);
         if (!code && options->counters) {
             timed->log.counts = calloc(2 * options->mark_count * options->counters->count,

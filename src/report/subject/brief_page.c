@@ -35,6 +35,14 @@ static const struct assay__column columns[] = {
     {.title = "bar", .unit = "ratio", .priority = 2, .flags = ASSAY__COLUMN_BAR},
 };
 
+static const struct assay__column gpu_columns[] = {
+    {.title = "operator", .priority = 1},
+    {.title = "longest layers", .flags = ASSAY__COLUMN_NAME},
+    {.title = "GPU time", .unit = "s", .flags = ASSAY__COLUMN_SUM | ASSAY__COLUMN_KEEP},
+    {.title = "share", .unit = "ratio", .flags = ASSAY__COLUMN_SUM},
+    {.title = "bar", .unit = "ratio", .priority = 2, .flags = ASSAY__COLUMN_BAR},
+};
+
 static void add_layers(struct assay__doc *doc, const struct assay__trial *trial, int top)
 {
     const struct assay__layers *layers = &trial->layers;
@@ -42,7 +50,9 @@ static void add_layers(struct assay__doc *doc, const struct assay__trial *trial,
     for (size_t i = 0; i < layers->count; i++)
         if (assay__layer_is_timed(&layers->items[i]))
             longest_ns = fmax(longest_ns, layers->items[i].time_ns);
-    struct assay__table *t = assay__doc_table(doc, NULL, "Longest layers", columns);
+    struct assay__table *t = assay__layers_on_gpu(layers)
+                                 ? assay__doc_table(doc, NULL, "Longest layers", gpu_columns)
+                                 : assay__doc_table(doc, NULL, "Longest layers", columns);
     t->more = "layers";
     t->limit = top > 0 ? (size_t)top : top < 0 ? SIZE_MAX : LAYERS;
     for (size_t i = 0; i < layers->count; i++) {
@@ -68,6 +78,7 @@ void assay__add_brief(struct assay__doc *doc, const struct assay__trial *trial, 
     assay__doc_section(doc, "summary", "Summary", NULL, ASSAY__TAB_OVERVIEW | ASSAY__SECTION_QUIET);
     assay__add_headline(doc, trial);
     assay__doc_metrics(doc, trial, false, ASSAY__ARRAY(percentiles));
+    assay__add_gpu_parts(doc, trial);
     assay__add_trust(doc, trial);
     add_unavailable(doc, trial);
     assay__add_target(doc, trial);

@@ -85,8 +85,32 @@ void assay__layer_method(struct assay__buf *out, const struct assay__layers *lay
     const char *method = layers->method ? layers->method : "";
     if (strcmp(method, "isolated") == 0)
         assay__buf_puts(out, "timed alone, hot cache (isolated)");
+    else if (strcmp(method, "kernels") == 0)
+        assay__buf_puts(out, "time of their kernels on the GPU");
     else if (strcmp(method, "engine") == 0)
         assay__buf_puts(out, "timed by the engine's own profiler");
     else
         assay__buf_printf(out, "timed by %s", *method && strlen(method) < 20 ? method : "?");
+}
+
+bool assay__layers_on_gpu(const struct assay__layers *layers)
+{
+    return isfinite(layers->traced_ns) != 0;
+}
+
+void assay__add_gpu_parts(struct assay__doc *doc, const struct assay__trial *trial)
+{
+    const struct assay__layers *layers = &trial->layers;
+    const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
+    if (!assay__layers_on_gpu(layers)) return;
+    assay__doc_fact(doc, "on the GPU");
+    assay__doc_item(doc, "kernels", assay__measured(layers->kernels_ns / 1e9, "s"));
+    assay__doc_item(doc, "copies", assay__measured(layers->copies_ns / 1e9, "s"));
+    assay__doc_item(doc, "idle between them", assay__measured(layers->gaps_ns / 1e9, "s"));
+    assay__doc_item(doc, "host before and after", assay__measured(layers->host_ns / 1e9, "s"));
+    assay__doc_fact(doc, "traced run");
+    assay__doc_item(doc, "sum", assay__measured(layers->traced_ns / 1e9, "s"));
+    if (!p50 || !(p50->value > 0)) return;
+    assay__doc_item(doc, "unprofiled", assay__datum_metric(p50));
+    assay__doc_item_text(doc, "%.3f × as long", layers->traced_ns / 1e9 / p50->value);
 }

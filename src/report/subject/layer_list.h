@@ -33,4 +33,10 @@ void assay__add_operators(struct assay__doc *doc, const struct assay__trial *tri
 /** "timed by markers", "timed alone, hot cache (isolated)". Unescaped. */
 void assay__layer_method(struct assay__buf *out, const struct assay__layers *layers);
 
+/** Whether layers are those of a GPU, timed by their kernels. */
+bool assay__layers_on_gpu(const struct assay__layers *layers);
+/** Where the time of a run went whose work on a GPU was recorded, and how much longer it took than
+ *  one that was not; nothing if none was. */
+void assay__add_gpu_parts(struct assay__doc *doc, const struct assay__trial *trial);
+
 #endif

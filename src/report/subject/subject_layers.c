@@ -48,6 +48,9 @@ static const struct assay__column columns[] = {
     {.key = "outputs"},
     {.key = "attributes"},
     {.key = "layer"}, /* as people see it */
+    {"kernel_count", "kernels", ASSAY__UNIT_COUNT, .priority = 7, .flags = ASSAY__COLUMN_ASIDE},
+    {"gap_us", "idle before", "s", .factor = 1e-6, .priority = 7, .flags = ASSAY__COLUMN_ASIDE},
+    {.key = "kernels"},
 };
 
 /* What the rows of a table have in common. */
@@ -113,18 +116,20 @@ static void put_layer(const struct view *v, size_t at)
     assay__table_numbers(t, ASSAY_DERIVED, l->weight_bytes, l->live_bytes, low_ns / 1e3,
                          high_ns / 1e3);
     assay__table_texts(t, l->inputs, l->weights, l->outputs, l->attributes, title);
+    assay__table_numbers(t, ASSAY_MEASURED, l->kernel_count, l->gap_ns / 1e3);
+    assay__table_texts(t, l->kernels);
 }
 
-/* A row that is not a layer: people see its name, programs find it in parentheses. Programs see
- * shares of the latency, people shares that add up. */
+/* A row that is not a layer: people see its name, programs find it in parentheses (either NULL: not
+ * for them). Programs see shares of the latency, people shares that add up. */
 static void put_rest(const struct view *v, const char *id, const char *name, const char *key,
                      double time_ns, double total_s, enum assay_state state)
 {
     struct assay__table *t = v->table;
     bool known = isfinite(time_ns);
     /* the total of layers that sum to more than that */
-    bool over = !key && v->whole_ns > time_ns * (1 + 1e-9);
-    for (int pass = key ? 0 : 1; pass < (known ? 2 : 1); pass++) {
+    bool over = strcmp(id, "layer-total") == 0 && v->whole_ns > time_ns * (1 + 1e-9);
+    for (int pass = key ? 0 : 1; pass < (known && name ? 2 : 1); pass++) {
         assay__table_row(t, pass ? ASSAY__ROW_PEOPLE | ASSAY__ROW_TOTAL : ASSAY__ROW_DATA, id);
         assay__table_number(t, v->trial->id, ASSAY_MEASURED);
         assay__table_skip(t, 2);
@@ -182,6 +187,19 @@ static void sort_page(const struct view *v)
     free(losses);
 }
 
+/* What a run takes besides the layers' kernels: the engine's row, in parts. */
+static void put_gpu(const struct view *v, double p50_s)
+{
+    const struct assay__layers *l = &v->trial->layers;
+    double other_ns = l->engine_ns - l->copies_ns - l->gaps_ns - l->host_ns;
+    put_rest(v, "layer-copies", "copies and memsets", NULL, l->copies_ns, p50_s, ASSAY_MEASURED);
+    put_rest(v, "layer-gaps", "GPU idle between its work", NULL, l->gaps_ns, p50_s, ASSAY_MEASURED);
+    put_rest(v, "layer-host", "host, before and after the GPU's work", NULL, l->host_ns, p50_s,
+             ASSAY_MEASURED);
+    if (other_ns > 0.5)
+        put_rest(v, "layer-other", "kernels of no layer", NULL, other_ns, p50_s, ASSAY_DERIVED);
+}
+
 static void add_table(struct assay__doc *doc, const struct assay__trial *trial)
 {
     const struct assay__layers *layers = &trial->layers;
@@ -189,7 +207,11 @@ static void add_table(struct assay__doc *doc, const struct assay__trial *trial)
     double total_ns = assay__layer_total(trial);
     bool timed = isfinite(layers->engine_ns);
     struct view v = {.doc = doc,
-                     .table = assay__doc_table(doc, "layers", "Layers, longest first", columns),
+                     .table = assay__doc_table(doc, "layers",
+                                               assay__layers_on_gpu(layers)
+                                                   ? "Layers by GPU time, longest first"
+                                                   : "Layers, longest first",
+                                               columns),
                      .trial = trial,
                      .roofline = assay__study_roofline(doc->study, trial),
                      .whole_ns = assay__layers_whole(trial)};
@@ -206,10 +228,12 @@ static void add_table(struct assay__doc *doc, const struct assay__trial *trial)
     for (size_t i = 0; i < layers->count; i++)
         put_layer(&v, i);
     double p50_s = p50 ? p50->value : (double)NAN;
-    put_rest(&v, "layer-engine", "engine per run", "(engine per run)", layers->engine_ns, p50_s,
-             ASSAY_MEASURED);
-    put_rest(&v, "layer-unattributed", "unattributed", "(unattributed)", layers->unattributed_ns,
-             p50_s, ASSAY_DERIVED);
+    bool gpu = assay__layers_on_gpu(layers);
+    if (gpu) put_gpu(&v, p50_s);
+    put_rest(&v, "layer-engine", gpu ? NULL : "engine per run", "(engine per run)",
+             layers->engine_ns, p50_s, ASSAY_MEASURED);
+    put_rest(&v, "layer-unattributed", gpu ? "less by not recording" : "unattributed",
+             "(unattributed)", layers->unattributed_ns, p50_s, ASSAY_DERIVED);
     if (timed)
         put_rest(&v, "layer-total", "total (the unprofiled median)", NULL, total_ns, total_ns / 1e9,
                  p50 ? p50->state : ASSAY_DERIVED);
@@ -317,6 +341,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
                            ASSAY__TAB_EVIDENCE | ASSAY__SECTION_QUIET);
         assay__doc_legend(doc, ASSAY__ARRAY(legend));
         add_notes(doc, layers);
+        assay__add_gpu_parts(doc, trial);
         assay__doc_say(doc, ASSAY__TONE_NOTE, layers->reason);
         add_method(doc, layers);
     } else {

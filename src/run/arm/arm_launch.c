@@ -53,6 +53,7 @@ static void make_request(struct assay__arm *arm, int id, struct assay__request *
                 .input_count = arm->workload ? arm->workload->input_count : 0,
                 .outputs = wants_outputs(arm) ? arm->outputs : NULL,
                 .keep = arm->keep[0] ? arm->keep : NULL,
+                .timeline = options->timeline,
                 .generation = arm->generation,
                 .feedback = arm->feedback,
                 .feedback_count = arm->feedback_count},

@@ -4,37 +4,21 @@
 #include "run/tracing/recorders.h"
 
 #include "base/buf.h"
-#include "base/cuda_trace.h"
 #include "base/file.h"
+#include "engine/cuda_recorder.h"
 #include "run/child.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-int assay__cuda_recorder_locate(char *out, size_t out_size, struct assay_error *error)
+static int locate(char *out, size_t out_size, struct assay_error *error)
 {
     char worker[PATH_MAX], folder[PATH_MAX];
-    const char *given = getenv("ASSAY_CUDA_RECORDER");
-    if (given && *given) {
-        if (realpath(given, worker) && strlen(worker) < out_size) {
-            memcpy(out, worker, strlen(worker) + 1);
-            return 0;
-        }
-        return assay_error_set(error, ASSAY_ENOTFOUND, "ASSAY_CUDA_RECORDER=%s is not a file",
-                               given);
-    }
     int code = assay__worker_locate(worker, sizeof worker, error);
-    if (code) return code;
-    if (assay__path_folder(worker, folder, sizeof folder) ||
-        assay__path_join(folder, ASSAY__CUDA_TRACE_LIBRARY, out, out_size))
-        return assay_error_set(error, ASSAY_ELIMIT, "the path of the CUDA recorder is too long");
-    if (assay__file_exists(out)) return 0;
-    return assay_error_set(error, ASSAY_ENOTFOUND,
-                           "the CUDA recorder " ASSAY__CUDA_TRACE_LIBRARY
-                           " is not next to the worker (%s): install it there or name it in "
-                           "ASSAY_CUDA_RECORDER",
-                           folder);
+    if (!code && assay__path_folder(worker, folder, sizeof folder))
+        code = assay_error_set(error, ASSAY_ELIMIT, "the worker's path is too long");
+    return code ? code : assay__cuda_recorder_find(folder, out, out_size, error);
 }
 
 static unsigned kinds_of(enum assay__traced_calls calls)
@@ -75,7 +59,7 @@ static int prepare(struct assay__tracing *tracing, void **state, struct assay_er
     static const char *const variables[] = {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"};
     char library[PATH_MAX];
     struct assay__buf text = {0};
-    int code = assay__cuda_recorder_locate(library, sizeof library, error);
+    int code = locate(library, sizeof library, error);
     for (size_t i = 0; i < 2 && !code; i++) {
         text.length = 0;
         assay__buf_printf(&text, "%s=%s", variables[i], library);

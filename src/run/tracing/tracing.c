@@ -78,10 +78,10 @@ static char **environment_of(const struct assay__tracing *tracing)
 
 /* --- the folder ------------------------------------------------------------------------------- */
 
-static int make_folder(struct assay__tracing *tracing, struct assay_error *error)
+static int make_folder(struct assay__tracing *tracing, const char *path, struct assay_error *error)
 {
     char beside[PATH_MAX], folder[PATH_MAX];
-    const char *path = tracing->options->beside, *slash = strrchr(path, '/');
+    const char *slash = strrchr(path, '/');
     if (assay__path_folder(path, beside, sizeof beside) || !realpath(beside, folder))
         return assay_error_set(error, ASSAY_EIO, "the folder of '%s' cannot be used: %s", path,
                                strerror(errno));
@@ -174,8 +174,7 @@ static int run(struct assay__tracing *tracing, struct assay_error *error)
     struct assay__program program = {
         .ignores_sigpipe = o->ignores_sigpipe, .held = attach, .context = tracing};
     pid_t pid;
-    int code = make_folder(tracing, error);
-    if (code) return code;
+    int code;
     prepare(tracing);
     program.argv = tracing->argv;
     program.environment = environment_of(tracing);
@@ -189,17 +188,25 @@ static int run(struct assay__tracing *tracing, struct assay_error *error)
     return code;
 }
 
-int assay__tracing_run(const struct assay__tracing_options *options,
-                       struct assay__tracing **tracing, struct assay_error *error)
+int assay__tracing_new(const char *beside, struct assay__tracing **tracing,
+                       struct assay_error *error)
 {
     struct assay__tracing *made = calloc(1, sizeof *made);
     *tracing = made;
     if (!made || !(made->arena = assay__arena_new())) return assay__no_memory(error);
     made->states = assay__arena_array(made->arena, RECORDERS, sizeof *made->states);
     if (!made->states) return assay__no_memory(error);
-    made->options = options;
-    made->argv = options->argv;
-    return run(made, error);
+    return make_folder(made, beside, error);
+}
+
+int assay__tracing_run(const struct assay__tracing_options *options,
+                       struct assay__tracing **tracing, struct assay_error *error)
+{
+    int code = assay__tracing_new(options->beside, tracing, error);
+    if (code) return code;
+    (*tracing)->options = options;
+    (*tracing)->argv = options->argv;
+    return run(*tracing, error);
 }
 
 void assay__tracing_end(struct assay__tracing *tracing, bool keep)

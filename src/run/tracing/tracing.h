@@ -19,6 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct assay__run_options; /* run/run_options.h */
+
 enum assay__traced_calls {
     ASSAY__TRACED_CALLS_LAUNCHES, /* and those that copy, wait, allocate or load */
     ASSAY__TRACED_CALLS_NONE,
@@ -45,7 +47,7 @@ struct assay__tracing_options {
 
 /** A session. */
 struct assay__tracing {
-    const struct assay__tracing_options *options;
+    const struct assay__tracing_options *options; /* NULL: of a model */
     struct assay__arena *arena;
     char *folder;       /* of the records */
     const char *const *argv; /* what is started: the program, or what runs it */
@@ -81,13 +83,17 @@ int assay__tracing_variable(struct assay__tracing *tracing, const char *entry,
  *  name). The session is to be ended in any case. */
 int assay__tracing_run(const struct assay__tracing_options *options,
                        struct assay__tracing **tracing, struct assay_error *error);
+/** Records a timeline of a model in a worker: some inferences after warm ones, with the layers on
+ *  the worker's thread and what the device did. The session is to be ended in any case. */
+int assay__tracing_model(const struct assay__run_options *run, const char *beside,
+                         struct assay__tracing **tracing, struct assay_error *error);
+/** A session with its folder, which lies beside that path. */
+int assay__tracing_new(const char *beside, struct assay__tracing **tracing,
+                       struct assay_error *error);
 /** How many files of records there are. */
 size_t assay__tracing_files(const struct assay__tracing *tracing);
 /** Removes the records (unless `keep`) and frees the session. NULL is allowed. A process that is
  *  still recording notices and stops. */
 void assay__tracing_end(struct assay__tracing *tracing, bool keep);
-
-/** The CUDA recorder's library: $ASSAY_CUDA_RECORDER, else beside the worker. */
-int assay__cuda_recorder_locate(char *out, size_t out_size, struct assay_error *error);
 
 #endif

@@ -174,21 +174,28 @@ static const char *remark(const struct assay__trial_input *input, double p50_ns,
 }
 
 /* Of brief launches the mean: the layers then add up to the mean of the launches' sums, whatever
- * the speed of each was; medians of single layers would not. */
-static double merged(const struct assay__trial_input *input, double *values, size_t count)
+ * the speed of each was; medians of single layers would not. Nor would those of kernels, which are
+ * added up with the rest of a run. */
+static double merged(const struct assay__trial_input *input, bool kernels, double *values,
+                     size_t count)
 {
     size_t known = 0;
-    if (!input->brief) return assay__median_finite(values, count);
+    if (!input->brief && !kernels) return assay__median_finite(values, count);
     for (size_t m = 0; m < count; m++)
         if (isfinite(values[m])) values[known++] = values[m];
     return known ? assay__stats_mean(values, known) : NAN;
 }
 
-#define MERGE(out, field)                        \
-    do {                                         \
-        for (size_t m = 0; m < count; m++)       \
-            scratch[m] = lists[m].layers->field; \
-        (out) = merged(input, scratch, count);   \
+static bool by_kernels(const struct assay__layers *layers)
+{
+    return strcmp(layers->method, "kernels") == 0;
+}
+
+#define MERGE(out, field)                                                   \
+    do {                                                                    \
+        for (size_t m = 0; m < count; m++)                                  \
+            scratch[m] = lists[m].layers->field;                            \
+        (out) = merged(input, by_kernels(lists[0].layers), scratch, count); \
     } while (0)
 
 /* Bytes that a layer of several nodes does not move: a value that one of them writes and only they
@@ -286,6 +293,7 @@ static int merge_items(const struct assay__trial_input *input, const struct join
             times_ns[i * count + m] = lists[m].layers->items[lists[m].where[i]].time_ns;
         MERGE(items[i].time_ns, items[lists[m].where[i]].time_ns);
         MERGE(items[i].host_enqueue_ns, items[lists[m].where[i]].host_enqueue_ns);
+        MERGE(items[i].gap_ns, items[lists[m].where[i]].gap_ns);
         items[i].share = items[i].time_ns / p50_ns;
         code = layer_cost(arena, input->costs, opened, &items[i]);
     }
@@ -312,6 +320,21 @@ static void note_scaled(struct assay__layers *layers, size_t launches, struct as
     }
 }
 
+/* The parts of a run on a GPU: the last one is what the others leave, and the engine's what the
+ * layers leave, so that they add up to the last bit. */
+static void merge_parts(const struct assay__trial_input *input, const struct joined *lists,
+                        size_t count, double *scratch, double layers_ns)
+{
+    struct assay__layers *out = &input->trial->layers;
+    MERGE(out->traced_ns, traced_ns);
+    MERGE(out->kernels_ns, kernels_ns);
+    MERGE(out->copies_ns, copies_ns);
+    MERGE(out->gaps_ns, gaps_ns);
+    MERGE(out->kernel_count, kernel_count);
+    out->host_ns = remainder_exact(out->traced_ns, out->kernels_ns + out->copies_ns + out->gaps_ns);
+    out->engine_ns = remainder_exact(out->traced_ns, layers_ns);
+}
+
 static int merge(const struct assay__trial_input *input, const struct joined *lists, size_t count,
                  double *scratch, double p50_ns)
 {
@@ -327,6 +350,7 @@ static int merge(const struct assay__trial_input *input, const struct joined *li
         timed++;
     }
     MERGE(out->engine_ns, engine_ns);
+    if (by_kernels(out)) merge_parts(input, lists, count, scratch, sum);
     MERGE(out->scale_factor, scale_factor);
     if (isfinite(out->scale_factor)) note_scaled(out, count, input->profile->arena);
     MERGE(out->slowdown, slowdown);

@@ -45,6 +45,7 @@ struct assay__job {
     enum assay_layer_method layers;
     bool alternate;   /* time layers in blocks between the windows, if the engine can */
     const char *keep; /* folder for what the engine can use again in the next launch; NULL: none */
+    const char *timeline; /* folder for the records of some more inferences; NULL: none */
     struct assay__input_plan *inputs;
     size_t input_count;
     /* folder for the outputs (outputs.h) of the first inference, or of a fixed later one if a state

@@ -71,6 +71,7 @@ static const struct assay__field job_fields[] = {
     F(assay__job, script, "script", .empty = ASSAY__EMPTY_NULL),
     F(assay__job, outputs, "outputs", .empty = ASSAY__EMPTY_NULL),
     F(assay__job, keep, "keep", .empty = ASSAY__EMPTY_NULL),
+    F(assay__job, timeline, "timeline", .empty = ASSAY__EMPTY_NULL),
     F(assay__job, provider_options, "provider_options", .empty = ASSAY__EMPTY_NULL),
     F(assay__job, model_name, "model_name", .empty = ASSAY__EMPTY_NULL),
     SAME(assay__job, threads),

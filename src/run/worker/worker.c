@@ -17,6 +17,7 @@
 #include "run/worker/job.h"
 #include "run/worker/messages.h"
 #include "run/trial/outputs.h"
+#include "run/worker/span_file.h"
 #include "run/worker/streams.h"
 #include "run/worker/worker_counters.h"
 #include "run/worker/worker_allocations.h"
@@ -27,9 +28,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #define TENSOR_ALIGNMENT 64u
 #define TIMES_PER_LINE 512u
+#define TIMELINE_NS 1e8 /* of inferences on a timeline, … */
+#define TIMELINE_RUNS_LEAST 3
+#define TIMELINE_RUNS_MOST 20
 
 struct worker {
     struct assay__channel channel;
@@ -67,11 +73,17 @@ static int send_text(struct worker *worker, const char *key, const char *text)
     return message_send(worker, &message);
 }
 
+/* ASSAY_LOG names a file that gets every line, also those that are too detailed for the parent. */
 static void forward_log(void *context, enum assay_log_level level, const char *domain,
                         const char *text)
 {
-    (void)level, (void)domain;
-    send_text(context, "log", text);
+    const char *path = getenv("ASSAY_LOG");
+    FILE *file = path && *path ? fopen(path, "ae") : NULL;
+    if (file) {
+        fprintf(file, "%ld %s: %s\n", (long)getpid(), domain, text);
+        fclose(file);
+    }
+    if (level > ASSAY_LOG_DEBUG) send_text(context, "log", text);
 }
 
 static int read_line(struct worker *worker, const char **line, size_t *length)
@@ -536,13 +548,58 @@ static int time_layers(struct worker *worker, double latency_ns)
     return send_layers(worker, &result);
 }
 
+/* Spans are of the engine's clock: with the offset that it has to Unix time. */
+struct recording {
+    struct assay__span_file *file;
+    int64_t offset_ns;
+};
+
+static int on_span(void *context, const struct assay__timeline_span *span)
+{
+    struct recording *recording = context;
+    return assay__span_file_add(recording->file, span, recording->offset_ns);
+}
+
+static int64_t unix_offset_ns(const struct worker *worker)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    uint64_t unix_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    /* a scripted clock is its own time */
+    return worker->engine->now_ns ? 0 : (int64_t)(unix_ns - assay__now_ns());
+}
+
+static int record_timeline(struct worker *worker, double latency_ns)
+{
+    const char *folder = worker->job.timeline;
+    if (!folder) return 0;
+    if (!worker->engine->timeline)
+        return assay_error_set(&worker->error, ASSAY_EUNSUPPORTED,
+                               "engine '%s' cannot record a timeline", worker->engine->name);
+    struct recording recording = {assay__span_file_new(), unix_offset_ns(worker)};
+    double runs = TIMELINE_NS / latency_ns; /* NaN: unknown */
+    struct assay__timeline_options options = {.size = sizeof options,
+                                              .runs = runs > TIMELINE_RUNS_LEAST
+                                                          ? (int)fmin(runs, TIMELINE_RUNS_MOST)
+                                                          : TIMELINE_RUNS_LEAST,
+                                              .folder = folder,
+                                              .span = on_span,
+                                              .context = &recording};
+    int code = recording.file ? send_text(worker, "phase", "layers")
+                              : assay__no_memory(&worker->error);
+    if (!code) code = worker->engine->timeline(worker->session, &options, &worker->error);
+    if (!code) code = assay__span_file_write(recording.file, folder, &worker->error);
+    assay__span_file_free(recording.file);
+    return code;
+}
+
 static int work(struct worker *worker)
 {
     double latency_ns = NAN;
     bool answered = false;
     int code = read_job(worker, &answered);
     if (code || answered) return code;
-    assay_log_set(forward_log, worker, ASSAY_LOG_INFO);
+    assay_log_set(forward_log, worker, getenv("ASSAY_LOG") ? ASSAY_LOG_DEBUG : ASSAY_LOG_INFO);
     /* Measured while nothing else runs in this process, because spinning threads of an engine would
      * affect it. */
     worker->loop_ns = assay__loop_cost_ns();
@@ -564,6 +621,7 @@ static int work(struct worker *worker)
     if (code == 0) code = send_state(worker);
     if (code == 0) code = count_inferences(worker, latency_ns);
     if (code == 0) code = time_layers(worker, latency_ns);
+    if (code == 0) code = record_timeline(worker, latency_ns);
     if (code == 0) {
         const struct assay__worker_spent spent = {
             .open_ns = (double)worker->open_ns,

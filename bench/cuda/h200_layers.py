@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+"""h200_layers.py - layer times on a GPU: do they add up, what does the pass cost that they come from,
+and do other tools see the same kernels?
+
+    LD_LIBRARY_PATH=<onnxruntime-gpu>/capi:<CUDA>/lib64 ASSAY_ORT_LIBRARY=<onnxruntime-gpu>/capi \\
+        python3 bench/cuda/h200_layers.py DIST OUT [--only run,trace,plain,ncu] [--budget 140]
+
+DIST: the folder of `make dist`. OUT gets JSON, profiles and logs. Prints one short line per check; what
+misses its floor ends in MISSES. The parts:
+
+  run    resnet50, mobilenetv2, gpt2 on cuda:0: kernels + copies + gaps + host = the traced run, exactly; the
+         layers add up to the kernels; the ratio of runs with and without recording (8 alternating rounds)
+  trace  `assay trace resnet50 --device cuda:0`
+  plain  the kernel time of an inference in a process that is only recorded, against that of the layers
+  ncu    kernel count and names of the last inference, against Nsight Compute
+"""
+import argparse
+import collections
+import csv
+import glob
+import io
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+MODELS = {"resnet50": ["resnet50"], "mobilenetv2": ["mobilenetv2"], "gpt2": ["gpt2:phase=decode,past=32"]}
+RATIO_FLOOR, KERNELS_FLOOR = 1.10, 0.03
+INFERENCES = 40
+
+
+class Bench:
+    def __init__(self, options):
+        self.out = Path(options.out)
+        self.out.mkdir(parents=True, exist_ok=True)
+        self.end = time.monotonic() + options.budget
+        found = [path for path in (f"{options.dist}/bin/assay", f"{options.dist}/assay") if os.access(path, os.X_OK)]
+        if not found:
+            sys.exit(f"{options.dist}: no assay in it")
+        self.assay = os.path.abspath(found[0])
+        self.environment = dict(os.environ, ASSAY_LOG=str(self.out.resolve() / "log.txt"), NO_COLOR="1")
+        self.results, self.device = {}, options.device
+        self.find_cupti()
+
+    def find_cupti(self):
+        """The recorder looks where the loader does; a Python package is nowhere there."""
+        if "ASSAY_CUPTI" in self.environment:
+            return
+        patterns = [f"{folder}/nvidia/**/libcupti.so.1[23]" for folder in sys.path if "packages" in folder]
+        patterns += ["/usr/local/cuda*/**/libcupti.so.1[23]"]
+        for pattern in patterns:
+            for path in sorted(glob.glob(pattern, recursive=True), reverse=True):
+                self.environment["ASSAY_CUPTI"] = path
+                print(f"cupti {path}")
+                return
+        print("cupti not found: the loader's own search is left")
+
+    def call(self, name, command, limit=60):
+        """The standard output; standard error goes to a file and, of a failure, is shown in part."""
+        limit = max(min(limit, self.end - time.monotonic()), 1)
+        begin = time.monotonic()
+        try:
+            done = subprocess.run(command, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  timeout=limit, cwd=self.out, check=False)
+        except subprocess.TimeoutExpired as late:
+            (self.out / f"{name}.err").write_bytes(late.stderr or b"")
+            print(f"{name}: no end after {limit:.0f} s")
+            return None
+        (self.out / f"{name}.out").write_bytes(done.stdout)
+        (self.out / f"{name}.err").write_bytes(done.stderr)
+        print(f"{name}: status {done.returncode}, {time.monotonic() - begin:.1f} s")
+        if done.returncode:
+            print("   ", done.stderr.decode(errors="replace").strip()[-600:].replace("\n", "\n    "))
+            return None
+        return done.stdout.decode(errors="replace")
+
+
+def verdict(good):
+    return "ok" if good else "MISSES"
+
+
+def whole_ns(microseconds):
+    return round(microseconds * 1000)
+
+
+def run(bench):
+    for name, model in MODELS.items():
+        text = bench.call(f"run-{name}", [bench.assay, "run", *model, "--device", bench.device, "--time", "1s", "--json"])
+        if text is None:
+            continue
+        trial = json.loads(text)["trials"][0]
+        timing, layers = trial["layer_timing"], trial["layers"]
+        print(f"{name}: method {timing['method']}; {timing.get('reason') or 'no remark'}")
+        if timing["method"] != "kernels":
+            print(f"{name}: no kernels MISSES")
+            continue
+        parts = {key: timing[key + "_us"] for key in ("kernels", "copies", "gaps", "host", "traced")}
+        p50_us = trial["metrics"]["latency.p50"]["value"] * 1e6
+        known = [layer for layer in layers if layer["time_us"] is not None]
+        in_layers = sum(whole_ns(layer["time_us"]) for layer in known)
+        adds = sum(whole_ns(parts[key]) for key in ("kernels", "copies", "gaps", "host")) == whole_ns(parts["traced"])
+        of_layers = sum(layer["kernel_count"] for layer in known if layer["kernel_count"])
+        bench.results[name] = {
+            "p50_us": p50_us, "ratio_to_p50": parts["traced"] / p50_us, "ratio_alternating": timing["slowdown"],
+            "kernels": timing["kernel_count"], "kernels_of_layers": of_layers, "layers": len(layers),
+            **{key + "_us": value for key, value in parts.items()}}
+        print(f"{name}: p50 {p50_us:.1f} us, traced {parts['traced']:.1f} = kernels {parts['kernels']:.1f} + copies "
+              f"{parts['copies']:.1f} + gaps {parts['gaps']:.1f} + host {parts['host']:.1f}: exact {verdict(adds)}")
+        print(f"{name}: layers {len(known)} of {len(layers)}, {of_layers:.0f} of {timing['kernel_count']:.0f} kernels, "
+              f"{in_layers / 1e3:.1f} us of {parts['kernels']:.1f} {verdict(in_layers <= whole_ns(parts['kernels']) + 1)}")
+        print(f"{name}: alternating ratio {timing['slowdown']:.4f} {verdict(timing['slowdown'] <= RATIO_FLOOR)}, "
+              f"to p50 {parts['traced'] / p50_us:.4f} {verdict(parts['traced'] / p50_us <= RATIO_FLOOR)}")
+        longest = sorted(known, key=lambda layer: -layer["time_us"])[:3]
+        print("   longest:", "; ".join(f"{layer['title']} {layer['op']} {layer['time_us']:.2f} us {layer['kernel_count']:.0f}k"
+                                       for layer in longest))
+
+
+def trace(bench):
+    (bench.out / "trace.assay").unlink(missing_ok=True)
+    text = bench.call("trace", [bench.assay, "trace", "resnet50", "--device", bench.device, "-o", "trace.assay"])
+    if text is None:
+        return
+    kinds = query(bench, "trace.assay", "SELECT kind, count(*) AS n, sum(duration_ns) AS ns FROM events GROUP BY kind")
+    print("trace:", ", ".join(f"{row['n']} {row['kind']}" for row in kinds or []))
+    shown = (bench.out / "trace.err").read_text(errors="replace")
+    print("   ", "\n    ".join(shown.splitlines()[:12]))
+
+
+def query(bench, profile, sql):
+    text = bench.call("query", [bench.assay, "query", profile, sql, "--json"])
+    if text is None:
+        return None
+    table = json.loads(text)
+    return [dict(zip(table["columns"], row)) for row in table["rows"]]
+
+
+def recorded(bench):
+    """Kernels of a process that only runs the model, in order: (name, ns); the last inferences are alike."""
+    profile = bench.out / "plain.assay"
+    if not profile.exists():
+        bench.call("plain", [bench.assay, "trace", "--calls", "none", "-q", "-o", profile.name, "--", bench.assay, "run",
+                             "resnet50", "--device", bench.device, "--layers=off", "--launches", "1", "--warmup", "5",
+                             "--iters", str(INFERENCES), "--json"])
+    rows = query(bench, profile.name, "SELECT name, duration_ns FROM events WHERE kind = 'kernel' ORDER BY start_ns")
+    return [(row["name"], row["duration_ns"]) for row in rows or []]
+
+
+def plain(bench):
+    own = bench.results.get("resnet50")
+    kernels = recorded(bench)
+    if not own or not kernels:
+        return
+    count = int(own["kernels"])
+    last = kernels[-count * INFERENCES:]
+    regular = all(last[i][0] == last[i - count][0] for i in range(count, len(last)))
+    each_us = sorted(sum(ns for _, ns in last[i:i + count]) / 1e3 for i in range(0, len(last), count))
+    median = each_us[len(each_us) // 2]
+    away = own["kernels_us"] / median - 1
+    print(f"plain: {len(kernels)} kernels, {count} an inference {verdict(regular)}, {median:.1f} us against "
+          f"{own['kernels_us']:.1f}: {away:+.2%} {verdict(abs(away) <= KERNELS_FLOOR)}")
+    bench.results["plain"] = {"kernel_us": median, "away": away, "regular": regular, "all": len(kernels)}
+
+
+def ncu_names(text):
+    lines = [line for line in text.splitlines() if line.startswith('"')]
+    return [row["Kernel Name"] for row in csv.DictReader(io.StringIO("\n".join(lines))) if row.get("ID", "").isdigit()]
+
+
+def ncu(bench):
+    """The last inference of a process with two; most kernels before it are cuDNN's search for algorithms."""
+    own, total = bench.results.get("resnet50"), len(recorded(bench))
+    if not own or not total:
+        return
+    count = int(own["kernels"])
+    # as many kernels before the last inferences as in the process that was recorded
+    skip = max(total - (INFERENCES + 6) * count - 2 * count, 0)
+    text = bench.call("ncu", ["ncu", "--clock-control", "none", "--cache-control", "none", "--target-processes", "all",
+                              "--csv", "--page", "raw", "--print-kernel-base", "mangled", "--launch-skip", str(skip),
+                              "--metrics", "gpu__time_duration.sum", bench.assay, "run", "resnet50", "--device", bench.device,
+                              "--layers=off", "--launches", "1", "--warmup", "5", "--iters", "3"],
+                      limit=75)
+    if text is None:
+        return
+    names = ncu_names(text)[-count:]
+    layers = json.loads((bench.out / "run-resnet50.out").read_text())["trials"][0]["layers"]
+    ours = collections.Counter()
+    for layer in layers:
+        for name in (layer.get("kernels") or "").split("; "):
+            if name:
+                ours[name] += 1
+    theirs = collections.Counter(names)
+    print(f"ncu: {len(names)} kernels, {len(theirs)} names, of assay {count}, {len(ours)} names: count "
+          f"{verdict(len(names) == count)}, names {verdict(set(ours) == set(theirs))}")
+    for title, some in (("only ncu", set(theirs) - set(ours)), ("only assay", set(ours) - set(theirs))):
+        for name in sorted(some)[:6]:
+            print(f"   {title}: {name[:150]}")
+    bench.results["ncu"] = {"kernels": len(names), "only_ncu": sorted(set(theirs) - set(ours)),
+                            "only_assay": sorted(set(ours) - set(theirs))}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("dist")
+    parser.add_argument("out")
+    parser.add_argument("--only", default="run,trace,plain,ncu")
+    parser.add_argument("--device", default="cuda:0")
+    parser.add_argument("--budget", type=float, default=140, help="seconds for everything")
+    options = parser.parse_args()
+    bench = Bench(options)
+    for part in options.only.split(","):
+        try:
+            {"run": run, "trace": trace, "plain": plain, "ncu": ncu}[part](bench)
+        except Exception as error:  # the other parts are run all the same
+            print(f"{part}: {type(error).__name__}: {error} MISSES")
+    (bench.out / "results.json").write_text(json.dumps(bench.results, indent=1))
+    log = bench.out / "log.txt"
+    if log.exists():
+        print("log:\n" + "\n".join(line[:300] for line in log.read_text(errors="replace").splitlines()[-60:]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,612 @@
+/* ort_kernels.c - layer times on CUDA, from the GPU's own records of its work.
+ *
+ * ONNX Runtime launches the kernels of one node after those of another, so a marker after a node
+ * (ort_marker.c, on the CUDA provider, where it does nothing on the device) that pushes the next
+ * number as CUPTI's external correlation id divides the launches by node. Those ids need a record
+ * of every call of CUDA, which costs time, so there are two passes:
+ *
+ *   learning  the graph with markers, with ids and calls: which node launches which kernels
+ *   clean     the model itself, with kernels and copies only, between runs without any recording:
+ *             the times. The same kernels in the same order belong to the same nodes.
+ *
+ * Libraries such as cuDNN choose kernels in each session anew. If the model's session has others
+ * than the one with markers, that one is timed instead; if its runs differ, the learning pass is.
+ * Either is said. A run's time is divided exactly into kernels, copies, gaps and host
+ * (gpu_parts.c); a layer's time is that of its kernels.
+ *
+ * A marker would copy a value of host memory to the device, so nodes on the CPU, and those whose
+ * values are in host memory, have none.
+ *
+ * Limits: one run at a time, launched by one thread. Nodes in bodies of If, Loop and Scan are part
+ * of it. */
+#include "engine/ort/ort_markers.h"
+
+#include "base/log.h"
+#include "base/text.h"
+#include "engine/cuda_recorder.h"
+#include "engine/gpu_work.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OWN_NAME "assay.node."
+#define ROUNDS 8 /* of runs with and without recording */
+#define ROUND_RUNS_MOST 40u
+#define ROUND_RUNS_LEAST 3u
+#define LEARNING_RUNS 3u /* the last one counts, the one before must agree */
+#define BUDGET_SHARE 0.5
+#define LEAST_S 0.5 /* of all rounds, where creating the sessions took the budget */
+#define WHY_BYTES 512
+#define CENTRAL_SHARE 0.2
+#define CENTRAL_LEAST 5u
+#define NAMES_BYTES 65536u
+
+/* A recording of runs in one session. */
+struct pass {
+    struct assay__gpu_work work;
+    struct assay__gpu_run *runs;
+    size_t count, capacity;
+    double ratio; /* of runs with recording and without; NaN unknown */
+    const char *name;
+};
+
+struct kernel_timing {
+    struct assay__layer_work *work;
+    const struct assay__cuda_trace_api *recorder;
+    struct assay__marking *marking;
+    size_t *nodes;    /* by position of a marker in a run: its node */
+    uint64_t next_id; /* to push at the next marker */
+    struct assay__gpu_lesson lesson;
+    struct pass learning, clean;
+};
+
+/* --- which nodes run on the device ------------------------------------------------------------ */
+
+static int on_assigned(void *context, const struct assay__assigned *node)
+{
+    struct assay__layer_work *work = context;
+    if (strncmp(node->name, OWN_NAME, sizeof OWN_NAME - 1) != 0) return 0;
+    size_t at = (size_t)strtoull(node->name + sizeof OWN_NAME - 1, NULL, 10);
+    if (at >= work->layer_count) return 0;
+    work->layers[at].provider = assay__arena_strdup(work->arena, node->provider);
+    return 0;
+}
+
+/* Nodes of the device whose results are in host memory. */
+static bool stays_on_host(const struct assay__node *node)
+{
+    return assay__text_is_one_of(node->op, "Shape Size MemcpyToHost SequenceLength");
+}
+
+/* Asks a session of the same graph, whose nodes have our names. */
+static int ask_placement(struct assay__layer_work *work, struct assay_error *error)
+{
+    struct assay__model *model = NULL;
+    char path[ASSAY__LAYERS_PATH] = "";
+    int code = assay__ort_can_assign(&work->session->ort, error);
+    if (!code) code = assay__layers_path(work, "named.onnx", path, sizeof path, error);
+    if (!code) code = assay__model_read(work->optimized_path, &model, error);
+    for (size_t i = 0; !code && i < model->graph.node_count; i++)
+        model->graph.nodes[i].name = assay__arena_printf(model->arena, OWN_NAME "%zu", i);
+    if (!code && assay__arena_failed(model->arena)) code = assay__no_memory(error);
+    if (!code) code = assay__model_write(model, path, error);
+    assay__model_free(model);
+    struct assay__timed timed = {0};
+    struct assay__timed_options options = {
+        .path = path, .optimization = ASSAY__ORT_OPT_NONE, .records_assignment = true};
+    if (!code) code = assay__timed_open(work->session, &options, &timed, error);
+    if (!code)
+        code = assay__ort_assigned(&work->session->ort, timed.session, on_assigned, work, error);
+    assay__timed_close(&timed);
+    assay__layers_unlink(path);
+    return code;
+}
+
+static bool is_placed(const struct assay__layer_work *work, size_t node)
+{
+    const char *provider = work->layers[node].provider;
+    return provider && strcmp(provider, work->mark_provider) == 0;
+}
+
+int assay__kernels_markable(struct assay__layer_work *work, struct assay_error *error)
+{
+    size_t count = work->layer_count, markable = 0, placed = 0;
+    bool *marked = assay__arena_array(work->arena, count + 1, sizeof *marked);
+    if (!marked) return assay__no_memory(error);
+    work->mark_provider = assay__ort_provider(work->session->device);
+    for (size_t i = 0; i < count; i++)
+        work->layers[i].provider = "";
+    int code = ask_placement(work, error);
+    if (code) return code;
+    for (size_t i = 0; i < count; i++) {
+        placed += is_placed(work, i);
+        marked[i] = is_placed(work, i) && !stays_on_host(&work->flat.graph.nodes[i]);
+        markable += marked[i];
+    }
+    assay__log(ASSAY_LOG_DEBUG, "kernels", "%zu nodes, %zu of %s, %zu with markers", count, placed,
+               work->mark_provider, markable);
+    if (!markable)
+        return assay_error_set(error, ASSAY_EUNSUPPORTED, "no node of the model runs on %s",
+                               work->mark_provider);
+    work->markable = marked;
+    return 0;
+}
+
+/* --- recording -------------------------------------------------------------------------------- */
+
+static int begin_recording(struct kernel_timing *k, struct pass *pass, unsigned kinds,
+                           struct assay_error *error)
+{
+    char why[WHY_BYTES] = "";
+    struct assay__cuda_trace_options options = {.size = sizeof options,
+                                                .sink = assay__gpu_work_take,
+                                                .sink_data = &pass->work,
+                                                .kinds = kinds,
+                                                .flush_ms = 600000, /* between runs, by us */
+                                                .paused = true};
+    if (!k->recorder->open(&options, why, sizeof why)) return 0;
+    return assay_error_set(error, ASSAY_EUNSUPPORTED, "%s", why);
+}
+
+static int start(const struct kernel_timing *k, struct assay_error *error)
+{
+    char why[WHY_BYTES] = "";
+    if (!k->recorder->start(why, sizeof why)) return 0;
+    return assay_error_set(error, ASSAY_EUNSUPPORTED, "%s", why);
+}
+
+static void stop(const struct kernel_timing *k)
+{
+    char why[WHY_BYTES];
+    k->recorder->flush(why, sizeof why); /* the run has waited for the device */
+    k->recorder->stop(why, sizeof why);
+}
+
+/* Closes the recording and finds the runs' work. */
+static int end_recording(struct kernel_timing *k, struct pass *pass, struct assay_error *error)
+{
+    k->recorder->close();
+    struct assay__gpu_work *work = &pass->work;
+    assay__gpu_work_order(work);
+    assay__gpu_find_runs(work, pass->runs, pass->count);
+    assay__log(ASSAY_LOG_DEBUG, "kernels", "%s: %zu runs, %zu items, %zu ids, %llu dropped",
+               pass->name, pass->count, work->count, work->external_count,
+               (unsigned long long)work->dropped);
+    if (work->no_memory) return assay__no_memory(error);
+    if (!work->dropped) return 0;
+    return assay_error_set(error, ASSAY_EENGINE,
+                           "CUPTI lost %llu records of the GPU's work while layers were timed",
+                           (unsigned long long)work->dropped);
+}
+
+static int make_room(struct kernel_timing *k, struct pass *pass, size_t capacity,
+                     struct assay_error *error)
+{
+    pass->runs = assay__arena_array(k->work->arena, capacity + 1, sizeof *pass->runs);
+    pass->capacity = capacity;
+    pass->ratio = NAN;
+    return pass->runs ? 0 : assay__no_memory(error);
+}
+
+/* A run while its work is recorded; it is one of the pass. */
+static int recorded_run(struct kernel_timing *k, struct pass *pass, struct assay__timed *timed,
+                        struct assay_error *error)
+{
+    struct assay__gpu_run run = {.begin_ns = k->recorder->now_ns()};
+    int code = assay__timed_run(timed, NULL, error);
+    run.end_ns = k->recorder->now_ns();
+    if (!code && pass->count < pass->capacity) pass->runs[pass->count++] = run;
+    return code;
+}
+
+/* --- the learning pass ------------------------------------------------------------------------ */
+
+static void on_marker(void *context)
+{
+    struct kernel_timing *k = context;
+    k->recorder->pop();
+    k->recorder->push(k->next_id++);
+}
+
+static int learning_runs(struct kernel_timing *k, struct assay_error *error)
+{
+    struct assay__timed *timed = &k->marking->marked_session;
+    int code = start(k, error);
+    timed->log.passed = on_marker;
+    timed->log.passed_context = k;
+    for (size_t i = 0; !code && i < LEARNING_RUNS; i++) {
+        k->next_id = 2;
+        k->recorder->push(1);
+        code = recorded_run(k, &k->learning, timed, error);
+        k->recorder->pop();
+    }
+    timed->log.passed = NULL;
+    stop(k);
+    return code;
+}
+
+static size_t attributed(const struct assay__gpu_lesson *lesson)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < lesson->count; i++)
+        count += lesson->nodes[i] != SIZE_MAX;
+    return count;
+}
+
+static int learn(struct kernel_timing *k, struct assay_error *error)
+{
+    const struct assay__marking *m = k->marking;
+    struct pass *pass = &k->learning;
+    size_t at = 0;
+    pass->name = "learning";
+    k->nodes = assay__arena_array(k->work->arena, m->event_count + 1, sizeof *k->nodes);
+    if (!k->nodes) return assay__no_memory(error);
+    for (size_t p = 0; p < m->event_count; p++)
+        k->nodes[p] = m->plan.marks[m->sequence[p]].index;
+    int code = make_room(k, pass, LEARNING_RUNS, error);
+    if (!code)
+        code = begin_recording(k, pass,
+                               ASSAY__CUDA_KERNELS | ASSAY__CUDA_COPIES | ASSAY__CUDA_CALLS_ALL |
+                                   ASSAY__CUDA_EXTERNAL_IDS,
+                               error);
+    if (code) return code;
+    code = learning_runs(k, error);
+    int ended = end_recording(k, pass, code ? NULL : error);
+    if (code || ended) return code ? code : ended;
+    const struct assay__gpu_run *last = &pass->runs[pass->count - 1];
+    if (assay__gpu_learn(&pass->work, last, k->nodes, m->event_count, &k->lesson))
+        return assay__no_memory(error);
+    size_t known = attributed(&k->lesson);
+    assay__log(
+        ASSAY_LOG_DEBUG, "kernels",
+        "learnt: %zu markers, %zu kernels, %zu of them of a node; a marker copied %llu times",
+        m->event_count, k->lesson.count, known,
+        (unsigned long long)k->marking->marked_session.log.copies);
+    if (!k->lesson.count)
+        return assay_error_set(error, ASSAY_EENGINE, "CUPTI recorded no kernel of a run");
+    if (!known)
+        return assay_error_set(error, ASSAY_EENGINE,
+                               "CUPTI gave no external ids for the %zu kernels of a run",
+                               k->lesson.count);
+    if (!assay__gpu_agrees(&k->lesson, &pass->work, last - 1, &at))
+        return assay_error_set(error, ASSAY_EENGINE,
+                               "two runs in a row launched different kernels (number %zu of %zu)",
+                               at + 1, k->lesson.count);
+    return 0;
+}
+
+/* --- the clean pass --------------------------------------------------------------------------- */
+
+static size_t runs_per_round(const struct kernel_timing *k, double plain_ns)
+{
+    const struct assay__layer_work *work = k->work;
+    double left_s = (work->budget_s - assay__layers_elapsed_s(work)) * BUDGET_SHARE;
+    double runs = fmax(left_s, LEAST_S) * 1e9 / (2 * ROUNDS) / plain_ns;
+    return runs >= ROUND_RUNS_MOST    ? ROUND_RUNS_MOST
+           : runs <= ROUND_RUNS_LEAST ? ROUND_RUNS_LEAST
+                                      : (size_t)runs;
+}
+
+static double median_of_runs(const struct pass *pass, size_t first, double *scratch)
+{
+    for (size_t i = first; i < pass->count; i++)
+        scratch[i - first] = (double)(pass->runs[i].end_ns - pass->runs[i].begin_ns);
+    assay__stats_sort(scratch, pass->count - first);
+    return assay__stats_median(scratch, pass->count - first);
+}
+
+/* Runs without recording, then as many with it; *ratio of their medians. */
+static int one_round(struct kernel_timing *k, struct pass *pass, struct assay__timed *timed,
+                     size_t runs, double *ratio, struct assay_error *error)
+{
+    double plain_ns = NAN, scratch[ROUND_RUNS_MOST];
+    size_t first = pass->count;
+    int code = assay__timed_median(timed, 1, runs, &plain_ns, error);
+    if (!code) code = start(k, error);
+    if (code) return code;
+    code = assay__timed_run(timed, NULL, error);
+    for (size_t i = 0; !code && i < runs; i++)
+        code = recorded_run(k, pass, timed, error);
+    stop(k);
+    if (!code) *ratio = median_of_runs(pass, first, scratch) / plain_ns;
+    return code;
+}
+
+/* The pass over this session: alternating rounds. */
+static int clean_pass(struct kernel_timing *k, struct assay__timed *timed, const char *name,
+                      struct assay_error *error)
+{
+    struct pass *pass = &k->clean;
+    double plain_ns = NAN, ratios[ROUNDS];
+    assay__gpu_work_free(&pass->work);
+    *pass = (struct pass){.name = name};
+    int code = assay__timed_median(timed, 2, 3, &plain_ns, error);
+    if (code) return code;
+    size_t runs = runs_per_round(k, plain_ns);
+    code = make_room(k, pass, ROUNDS * runs, error);
+    if (!code) code = begin_recording(k, pass, ASSAY__CUDA_KERNELS | ASSAY__CUDA_COPIES, error);
+    if (code) return code;
+    for (size_t i = 0; !code && i < ROUNDS; i++)
+        code = one_round(k, pass, timed, runs, &ratios[i], error);
+    int ended = end_recording(k, pass, code ? NULL : error);
+    if (code || ended) return code ? code : ended;
+    assay__stats_sort(ratios, ROUNDS);
+    pass->ratio = assay__stats_median(ratios, ROUNDS);
+    assay__log(ASSAY_LOG_DEBUG, "kernels", "%s: %.3f x (%.3f to %.3f) in %d rounds of %zu runs",
+               name, pass->ratio, ratios[0], ratios[ROUNDS - 1], ROUNDS, runs);
+    return 0;
+}
+
+/* Whether most runs of a pass have the kernels that were learnt; the others are removed. */
+static bool keep_agreeing(struct kernel_timing *k, struct pass *pass, size_t *different)
+{
+    size_t kept = 0, first = SIZE_MAX;
+    for (size_t i = 0; i < pass->count; i++) {
+        size_t at;
+        if (assay__gpu_agrees(&k->lesson, &pass->work, &pass->runs[i], &at)) {
+            pass->runs[kept++] = pass->runs[i];
+            continue;
+        }
+        if (first == SIZE_MAX) {
+            const char *name = assay__gpu_kernel_name(&pass->work, &pass->runs[i], at);
+            assay__log(ASSAY_LOG_DEBUG, "kernels", "%s: kernel %zu is %s, not %s", pass->name, at,
+                       name ? name : "missing",
+                       at < k->lesson.count ? k->lesson.names[at] : "the end");
+            first = at;
+        }
+    }
+    *different = pass->count - kept;
+    bool most = kept > 0 && kept >= pass->count / 2;
+    if (most) pass->count = kept;
+    return most;
+}
+
+/* The pass whose times count: of the model itself, else of the session with markers, else the
+ * learning pass. */
+static int choose_pass(struct kernel_timing *k, struct pass **chosen, struct assay_error *error)
+{
+    size_t different = 0;
+    struct assay__layers *result = k->work->result;
+    *chosen = &k->clean;
+    int code = clean_pass(k, &k->marking->plain, "clean", error);
+    if (code) return code;
+    bool agrees = keep_agreeing(k, &k->clean, &different);
+    if (!agrees) {
+        assay__layers_say(k->work, "The model's own session chose other kernels than the one with "
+                                   "markers, which is timed instead.");
+        code = clean_pass(k, &k->marking->marked_session, "clean with markers", error);
+        if (code) return code;
+        agrees = keep_agreeing(k, &k->clean, &different);
+    }
+    if (!agrees) {
+        assay__layers_say(k->work,
+                          "The runs launched different kernels: the times are those of "
+                          "%zu runs with every call of CUDA recorded.",
+                          k->learning.count - 1);
+        k->learning.runs++; /* the first one warms up */
+        k->learning.count--;
+        *chosen = &k->learning;
+        different = 0;
+    }
+    result->discarded = (int)different;
+    return 0;
+}
+
+/* --- the result ------------------------------------------------------------------------------- */
+
+struct ranked {
+    uint64_t ns;
+    size_t run;
+};
+
+static int by_time(const void *left, const void *right)
+{
+    const struct ranked *a = left, *b = right;
+    return a->ns < b->ns ? -1 : a->ns > b->ns;
+}
+
+/* Runs of the middle, by their time: their mean is that of a typical run, and its parts add up. */
+static struct ranked *central_runs(const struct pass *pass, size_t *first, size_t *count,
+                                   struct assay__layers *result)
+{
+    struct ranked *order = calloc(pass->count + 1, sizeof *order);
+    double sum = 0;
+    if (!order) return NULL;
+    for (size_t i = 0; i < pass->count; i++) {
+        order[i] = (struct ranked){pass->runs[i].end_ns - pass->runs[i].begin_ns, i};
+        sum += (double)order[i].ns;
+    }
+    qsort(order, pass->count, sizeof *order, by_time);
+    *count = (size_t)ceil((double)pass->count * CENTRAL_SHARE);
+    if (*count < CENTRAL_LEAST) *count = CENTRAL_LEAST;
+    if (*count > pass->count) *count = pass->count;
+    *first = (pass->count - *count) / 2;
+    double median = (double)order[pass->count / 2].ns;
+    result->contention = sum / (double)pass->count / median - 1;
+    result->spread = (double)(order[pass->count * 3 / 4].ns - order[pass->count / 4].ns) / median;
+    return order;
+}
+
+/* Means of whole nanoseconds that add up as the sums did: the running total is rounded. */
+struct rounding {
+    uint64_t total, given;
+    size_t count;
+};
+
+static double share_of(struct rounding *r, uint64_t sum_ns)
+{
+    r->total += sum_ns;
+    uint64_t rounded = (r->total + r->count / 2) / r->count, part = rounded - r->given;
+    r->given = rounded;
+    return (double)part;
+}
+
+static void add_name(struct assay__buf *names, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = names->length ? names->data : NULL; at; at = strchr(at, ';')) {
+        if (*at == ';') at += 2;
+        if (!strncmp(at, name, length) && (!at[length] || at[length] == ';')) return;
+    }
+    if (names->length + length > NAMES_BYTES) return;
+    if (names->length) assay__buf_puts(names, "; ");
+    assay__buf_puts(names, name);
+}
+
+/* Kernels of every layer: how many, and their names. */
+static void fill_names(struct kernel_timing *k)
+{
+    struct assay__layer_work *work = k->work;
+    struct assay__buf names = {0};
+    for (size_t i = 0; i < work->layer_count; i++) {
+        size_t count = 0;
+        names.length = 0;
+        for (size_t n = 0; n < k->lesson.count; n++) {
+            if (k->lesson.nodes[n] != i) continue;
+            add_name(&names, k->lesson.names[n]);
+            count++;
+        }
+        if (!work->markable[i]) continue;
+        work->layers[i].kernel_count = (double)count;
+        if (count)
+            work->layers[i].kernels = assay__arena_strdup(work->arena, assay__buf_text(&names));
+    }
+    assay__buf_free(&names);
+}
+
+static void note_layers(struct kernel_timing *k)
+{
+    struct assay__layer_work *work = k->work;
+    for (size_t i = 0; i < work->layer_count; i++) {
+        struct assay__layer *layer = &work->layers[i];
+        if (work->markable[i] && k->marking->position[i] != SIZE_MAX) {
+            layer->state = ASSAY_MEASURED;
+            if (layer->kernel_count == 0) layer->note = "launches no kernel";
+            continue;
+        }
+        layer->time_ns = layer->gap_ns = layer->kernel_count = NAN;
+        layer->state = ASSAY_UNAVAILABLE;
+        layer->note = !is_placed(work, i)
+                          ? "runs on the host: its time is in that of the host and the gaps"
+                          : "its values are in host memory: its kernels, if any, are the next "
+                            "layer's";
+    }
+}
+
+/* Sums over the chosen runs. */
+struct sums {
+    uint64_t *node_ns, *gap_ns;
+    struct assay__gpu_parts parts; /* the last run's counts */
+    uint64_t whole_ns, kernels_ns, copies_ns, gaps_ns;
+};
+
+static int add_runs(struct kernel_timing *k, const struct pass *pass, const struct ranked *runs,
+                    size_t count, struct sums *sums)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (assay__gpu_divide(&pass->work, &pass->runs[runs[i].run], &k->lesson, &sums->parts,
+                              sums->node_ns, sums->gap_ns))
+            return ASSAY_ENOMEM;
+        sums->whole_ns += sums->parts.whole_ns;
+        sums->kernels_ns += sums->parts.kernels_ns;
+        sums->copies_ns += sums->parts.copies_ns;
+        sums->gaps_ns += sums->parts.gaps_ns;
+    }
+    return 0;
+}
+
+static void fill_times(struct kernel_timing *k, const struct sums *sums, size_t count)
+{
+    struct assay__layer_work *work = k->work;
+    struct assay__layers *result = work->result;
+    struct rounding r = {.count = count};
+    uint64_t in_layers = 0;
+    result->kernels_ns = 0;
+    for (size_t i = 0; i < work->layer_count; i++) {
+        work->layers[i].time_ns = share_of(&r, sums->node_ns[i]);
+        work->layers[i].gap_ns = (double)sums->gap_ns[i] / (double)count;
+        result->kernels_ns += work->layers[i].time_ns;
+        in_layers += sums->node_ns[i];
+    }
+    double layers_ns = result->kernels_ns;
+    result->kernels_ns += share_of(&r, sums->kernels_ns - in_layers); /* of no layer */
+    result->copies_ns = share_of(&r, sums->copies_ns);
+    result->gaps_ns = share_of(&r, sums->gaps_ns);
+    result->host_ns = share_of(&r,
+                               sums->whole_ns - sums->kernels_ns - sums->copies_ns - sums->gaps_ns);
+    result->traced_ns = (double)r.given;
+    result->engine_ns = result->traced_ns - layers_ns;
+    result->kernel_count = (double)k->lesson.count;
+}
+
+static void describe(struct kernel_timing *k, const struct pass *pass,
+                     const struct assay__gpu_parts *parts)
+{
+    struct assay__layers *result = k->work->result;
+    size_t lost = k->lesson.count - attributed(&k->lesson);
+    result->method = "kernels";
+    result->sessions = 1;
+    result->slowdown = pass->ratio;
+    if (lost)
+        assay__layers_say(k->work,
+                          "%zu of %zu kernels were launched after the last layer: their "
+                          "time is in no layer.",
+                          lost, k->lesson.count);
+    if (parts->streams > 1)
+        assay__layers_say(k->work,
+                          "Kernels ran in %zu streams: where they overlap, the time is "
+                          "that of the layer whose kernel began first.",
+                          parts->streams);
+    if (parts->graphs)
+        assay__layers_say(k->work, "%zu kernels and copies are of CUDA graphs.", parts->graphs);
+    if (result->contention > ASSAY__CONTENTION_LIMIT)
+        assay__layers_say(k->work,
+                          "The mean is %.0f %% above the median: other processes interfered.",
+                          100 * result->contention);
+    assay__log(ASSAY_LOG_DEBUG, "kernels",
+               "%s: %.0f ns = %.0f kernels + %.0f copies + %.0f gaps + %.0f host; %zu kernels, %zu "
+               "copies, %zu streams, %zu of graphs",
+               pass->name, result->traced_ns, result->kernels_ns, result->copies_ns,
+               result->gaps_ns, result->host_ns, parts->kernels, parts->copies, parts->streams,
+               parts->graphs);
+}
+
+static int conclude(struct kernel_timing *k, const struct pass *pass, struct assay_error *error)
+{
+    struct assay__layer_work *work = k->work;
+    size_t first = 0, count = 0;
+    struct sums sums = {
+        .node_ns = assay__arena_array(work->arena, work->layer_count + 1, sizeof(uint64_t)),
+        .gap_ns = assay__arena_array(work->arena, work->layer_count + 1, sizeof(uint64_t))};
+    struct ranked *order = central_runs(pass, &first, &count, work->result);
+    int code = order && sums.node_ns && sums.gap_ns ? 0 : ASSAY_ENOMEM;
+    if (!code) code = add_runs(k, pass, order + first, count, &sums);
+    free(order);
+    if (code) return assay__no_memory(error);
+    fill_times(k, &sums, count);
+    fill_names(k);
+    note_layers(k);
+    describe(k, pass, &sums.parts);
+    return assay__marking_order(k->marking) ? assay__no_memory(error) : 0;
+}
+
+int assay__layers_kernels(struct assay__layer_work *work, struct assay_error *error)
+{
+    struct kernel_timing k = {.work = work};
+    struct pass *pass = NULL;
+    int code = assay__cuda_recorder_load(&k.recorder, error);
+    if (!code) code = assay__kernels_markable(work, error);
+    if (!code) code = assay__marking_open_marked(work, &k.marking, error);
+    if (!code) code = learn(&k, error);
+    if (!code) code = choose_pass(&k, &pass, error);
+    if (!code) code = conclude(&k, pass, error);
+    if (code && error) assay__log(ASSAY_LOG_DEBUG, "kernels", "failed: %s", error->message);
+    assay__marking_free(k.marking);
+    assay__gpu_lesson_free(&k.lesson);
+    assay__gpu_work_free(&k.learning.work);
+    assay__gpu_work_free(&k.clean.work);
+    work->markable = NULL;
+    work->mark_provider = NULL;
+    return code;
+}
