@@ -87,30 +87,17 @@ static void find_short_kernels(struct assay__explain *x, const struct rule_text 
                           shorter, known));
 }
 
-static void find_long_launches(struct assay__explain *x, const struct rule_text *rule)
+static void find_long_calls(struct assay__explain *x, const struct rule_text *rule)
 {
-    const struct assay__timeline *t = x->timeline;
-    const struct assay__call *worst = NULL;
-    size_t count = 0;
-    int64_t sum_ns = 0;
-    for (size_t i = 0; i < t->call_count; i++) {
-        const struct assay__call *call = &t->calls[i];
-        int64_t ns = x->events->duration_ns[call->event];
-        if (!(call->flags & ASSAY__CALL_WORKS) || call->flags & ASSAY__CALL_COPIES ||
-            ns / 50 < t->call_ns || share(x, ns) < 0.01)
-            continue;
-        count++;
-        sum_ns += ns;
-        if (!worst || ns > x->events->duration_ns[worst->event]) worst = call;
-    }
-    if (!worst) return;
-    add(x, rule, share(x, sum_ns),
+    const struct assay__long_calls *l = &x->long_calls;
+    if (!l->count) return;
+    add(x, rule, share(x, l->ns),
         assay__arena_text(x->arena,
-                          "%zu launching call%s took %s in total, the longest %s (%s); "
-                          "the median takes %s",
-                          count, count == 1 ? "" : "s", TIME(sum_ns),
-                          TIME(x->events->duration_ns[worst->event]),
-                          assay__event_name(x->events, worst->event), TIME(t->call_ns)));
+                          "%zu call%s took far longer than others of the same name, and devices "
+                          "were idle in them for %s; the longest is %s with %s",
+                          l->count, l->count == 1 ? "" : "s", TIME(l->ns),
+                          assay__event_name(x->events, l->longest),
+                          TIME(x->events->duration_ns[l->longest])));
 }
 
 /* --- the optimiser ---------------------------------------------------------------------------- */
@@ -276,6 +263,12 @@ static bool is_allocation(const char *name)
     return false;
 }
 
+/* Calls of the runtime are long because they are the first of their name: long-calls says so. */
+static bool is_first_use(const struct assay__explain *x)
+{
+    return x->long_calls.ns > x->loss_ns[ASSAY__LOSS_STARVATION] / 2;
+}
+
 static void find_host(struct assay__explain *x, const struct rule_text *rule)
 {
     for (size_t i = 0, said = 0; i < x->host_time_count && said < 2; i++) {
@@ -284,7 +277,7 @@ static void find_host(struct assay__explain *x, const struct rule_text *rule)
                                                            : assay__events_text(x->events, h->name);
         bool host = h->cause == ASSAY__HOST_CPU || h->cause == ASSAY__HOST_PYTHON ||
                     h->cause == ASSAY__HOST_UNTRACED ||
-                    (h->cause == ASSAY__HOST_RUNTIME && !is_allocation(name));
+                    (h->cause == ASSAY__HOST_RUNTIME && !is_allocation(name) && !is_first_use(x));
         if (!host || share(x, h->ns) < 0.05) continue;
         said++;
         add(x, rule, share(x, h->ns),
@@ -305,7 +298,7 @@ static void find_allocations(struct assay__explain *x, const struct rule_text *r
         if (x->host_times[i].cause == ASSAY__HOST_RUNTIME &&
             is_allocation(assay__events_text(x->events, x->host_times[i].name)))
             ns += x->host_times[i].ns;
-    if (share(x, ns) < 0.02) return;
+    if (share(x, ns) < 0.02 || is_first_use(x)) return;
     add(x, rule, share(x, ns),
         assay__arena_text(x->arena,
                           "the device waited %s while the host allocated or freed its "
@@ -378,10 +371,14 @@ static void find_no_host(struct assay__explain *x, const struct rule_text *rule)
     }
     if (!work || correlated * 2 >= work) return;
     add(x, rule, (double)NAN,
-        assay__arena_text(x->arena,
-                          "of %zu pieces of device work only %zu name the call that "
-                          "launched them",
-                          work, correlated));
+        correlated ? assay__arena_text(x->arena,
+                                       "only %zu of %zu pieces of device work name the call that "
+                                       "launched them",
+                                       correlated, work)
+                   : assay__arena_text(x->arena,
+                                       "no piece of device work (%zu) names the call that launched "
+                                       "it",
+                                       work));
 }
 
 /* --- the table -------------------------------------------------------------------------------- */
@@ -393,10 +390,10 @@ static const struct {
     {{"short-kernels", "Kernels shorter than their launch", "Medium",
       "Fuse operators (torch.compile), use larger batches, or record a graph and launch that."},
      find_short_kernels},
-    {{"long-launches", "Launching calls that take far longer than usual", "Low",
-      "The first launch of a kernel loads its code: profile after a warm-up; else look for what "
-      "blocks the launching thread."},
-     find_long_launches},
+    {{"long-calls", "Calls that take far longer than usual", "Low",
+      "First uses initialise the device and load code: trace after a warm-up. If such calls come "
+      "back then, look for what blocks the thread in them."},
+     find_long_calls},
     {{"optimiser-kernels", "The optimiser's small kernels", "Low",
       "Use the fused implementation (fused=True), or update less often (accumulate gradients)."},
      find_optimiser},
@@ -464,6 +461,5 @@ void assay__explain_find(struct assay__explain *x)
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
         rules[i].find(x, &rules[i].text);
     if (x->finding_count)
-        if (x->finding_count)
-            qsort(x->findings, x->finding_count, sizeof *x->findings, compare_findings);
+        qsort(x->findings, x->finding_count, sizeof *x->findings, compare_findings);
 }

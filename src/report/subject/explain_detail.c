@@ -289,7 +289,9 @@ static void add_functions(struct assay__doc *doc, const struct assay__explain *x
         assay__table_row_of(t, 0, text(x, f->name), f->type,
                             assay__event_kind_name((enum assay__event_kind)f->kind));
         assay__table_number(t, (double)f->count, ASSAY_MEASURED);
-        assay__table_numbers(t, ASSAY_DERIVED, milli(f->self_ns), milli(f->total_ns));
+        bool known = assay__explain_has_time(f);
+        assay__table_known(t, known ? milli(f->self_ns) : NAN, ASSAY_DERIVED);
+        assay__table_known(t, known ? milli(f->total_ns) : NAN, ASSAY_DERIVED);
         assay__table_known(t, of(f->self_ns, x->host_ns), ASSAY_DERIVED);
     }
     assay__doc_end(doc);
