@@ -36,7 +36,7 @@
     X(COMMUNICATING, "communication", "communication that nothing hides") \
     X(WAITING, "dependency", "dependencies between streams")              \
     X(PROFILING, "profiler", "the profiler itself")                       \
-    X(UNEXPLAINED, "unknown", "unknown")
+    X(UNEXPLAINED, "unknown", "not explained by the trace")
 
 #define ASSAY__DIAGNOSIS_ROWS(X)                                         \
     X(LAUNCH_OVERHEAD, "launch-overhead", "launch overhead")             \

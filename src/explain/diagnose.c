@@ -209,9 +209,12 @@ static void say_syncs(struct assay__buf *out, const struct assay__explain *x)
         drained += x->syncs[i].drained;
     const struct assay__sync_class *first = &x->syncs[0];
     next(out);
-    assay__buf_printf(out, "%zu synchronising call%s, %zu of them %s", calls,
-                      calls == 1 ? "" : "s", first->count,
-                      assay__events_text(x->events, first->name));
+    if (first->count < calls)
+        assay__buf_printf(out, "%zu synchronising calls, %zu of them %s", calls, first->count,
+                          assay__events_text(x->events, first->name));
+    else
+        assay__buf_printf(out, "%zu call%s of %s", calls, calls == 1 ? "" : "s",
+                          assay__events_text(x->events, first->name));
     if (first->op != ASSAY__EVENT_UNKNOWN)
         assay__buf_printf(out, " in %s", assay__events_text(x->events, first->op));
     if (drained)
@@ -326,6 +329,14 @@ static enum assay__diagnosis_id decide(const struct assay__explain *x, const str
 /* --- in words --------------------------------------------------------------------------------- */
 
 enum { NAME_BYTES = 40 };
+
+/* One device, or several. */
+static const char *by_number(const struct assay__explain *x, const char *one, const char *several)
+{
+    return x->device_count > 1 ? several : one;
+}
+#define WHOSE by_number(x, "device's", "devices'")
+#define COMPUTES by_number(x, "device computes", "devices compute")
 
 /* A name within a verdict is one word, and short. */
 static const char *word_of(const struct assay__explain *x, const char *name)
@@ -449,7 +460,7 @@ static const char *verdict_on_undecided(struct assay__buf *out, const struct ass
                                         const struct scores *s)
 {
     struct assay__arena *arena = x->arena;
-    const char *subject = x->device_count > 1 ? "the devices are" : "the device is";
+    const char *subject = by_number(x, "the device is", "the devices are");
     if (!x->device_count) return verdict_on_host(out, x);
     if (s->unseen >= UNSEEN_MOST) {
         say_launches(out, x);
@@ -478,9 +489,9 @@ static const char *verdict_on_undecided(struct assay__buf *out, const struct ass
     }
     say_kernels(out, x, s);
     return assay__arena_text(arena,
-                             "Undecided: the device computes %s of the time; the trace does not "
-                             "show whether its kernels are good.",
-                             PERCENT(s->compute));
+                             "Undecided: the %s %s of the time; the trace does not show whether "
+                             "the kernels are good.",
+                             COMPUTES, PERCENT(s->compute));
 }
 
 /* The calls that a first use shows in, where the diagnosis is of one. */
@@ -496,8 +507,8 @@ static const char *verdict_on_first_use(struct assay__buf *out, const struct ass
     else
         say_launches(out, x);
     if (l->count == 1)
-        return assay__arena_text(x->arena, "%s: one %s of %s takes %s of the device's time.", what,
-                                 longest, TIME(ns), PERCENT(share(x, l->ns)));
+        return assay__arena_text(x->arena, "%s: one %s of %s takes %s of the %s time.", what, longest,
+                                 TIME(ns), PERCENT(share(x, l->ns)), WHOSE);
     return assay__arena_text(x->arena,
                              "%s: %zu unusually long calls take %s of the time, one %s %s.", what,
                              l->count, PERCENT(share(x, l->ns)), longest, TIME(ns));
@@ -517,9 +528,9 @@ static const char *verdict_of(struct assay__buf *out, const struct assay__explai
                                      "gaps, which take %s of the time.",
                                      PERCENT(1 - s->utilization));
         return assay__arena_text(arena,
-                                 "Launch overhead: launching takes %s of the device's time, "
-                                 "computing %s.",
-                                 PERCENT(s->launches), PERCENT(s->compute));
+                                 "Launch overhead: launching takes %s of the %s time, computing "
+                                 "%s.",
+                                 PERCENT(s->launches), WHOSE, PERCENT(s->compute));
     case ASSAY__DIAGNOSIS_TRANSFERS:
         say_transfers(out, x);
         return assay__arena_text(arena,
@@ -535,19 +546,36 @@ static const char *verdict_of(struct assay__buf *out, const struct assay__explai
     case ASSAY__DIAGNOSIS_STARVED:
         say_starved(out, x);
         return assay__arena_text(arena,
-                                 "Starved by the host: the device waits for it %s of the time.",
+                                 "Starved by the host: the %s for it %s of the time.",
+                                 by_number(x, "device waits", "devices wait"),
                                  PERCENT(s->starved));
     case ASSAY__DIAGNOSIS_INEFFICIENT_KERNELS:
         say_kernels(out, x, s);
         return assay__arena_text(arena,
-                                 "Inefficient kernels: the device computes %s of the time, %s of "
-                                 "it in slow kernels.",
-                                 PERCENT(s->compute), PERCENT(s->slow));
+                                 "Inefficient kernels: the %s %s of the time, %s of it in slow "
+                                 "kernels.",
+                                 COMPUTES, PERCENT(s->compute), PERCENT(s->slow));
     case ASSAY__DIAGNOSIS_NONE:
         say_kernels(out, x, s);
-        return assay__arena_text(arena, "Nothing wrong found: the device computes %s of the time.",
+        return assay__arena_text(arena, "Nothing wrong found: the %s %s of the time.", COMPUTES,
                                  PERCENT(s->compute));
     default: return verdict_on_undecided(out, x, s);
+    }
+}
+
+/* The share of the devices' time that the verdict names. */
+static double cost_of(const struct assay__explain *x, const struct scores *s,
+                      enum assay__diagnosis_id id)
+{
+    if (is_first_use(x, id)) return share(x, x->long_calls.ns);
+    switch (id) {
+    case ASSAY__DIAGNOSIS_LAUNCH_OVERHEAD:
+        return s->unseen >= UNSEEN_MOST ? 1 - s->utilization : s->launches;
+    case ASSAY__DIAGNOSIS_TRANSFERS: return s->transfers;
+    case ASSAY__DIAGNOSIS_SYNCHRONISATION: return s->syncs;
+    case ASSAY__DIAGNOSIS_STARVED: return s->starved;
+    case ASSAY__DIAGNOSIS_INEFFICIENT_KERNELS: return s->slow * s->compute;
+    default: return (double)NAN;
     }
 }
 
@@ -558,6 +586,6 @@ void assay__explain_diagnose(struct assay__explain *x)
     fill_scenarios(x, &s);
     enum assay__diagnosis_id id = decide(x, &s);
     const char *verdict = verdict_of(&out, x, &s, id);
-    x->diagnosis = (struct assay__explain_diagnosis){id, verdict, take(x, &out),
-                                                     advice_for(x, id)};
+    x->diagnosis = (struct assay__explain_diagnosis){id, verdict, take(x, &out), advice_for(x, id),
+                                                     cost_of(x, &s, id)};
 }

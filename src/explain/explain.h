@@ -217,6 +217,7 @@ struct assay__explain_diagnosis {
     const char *verdict;  /* one sentence of at most 20 words */
     const char *evidence; /* clauses with "; " between them; "" none */
     const char *advice;   /* "" none */
+    double cost;          /* share of the devices' time, that the verdict names; NaN: none */
 };
 
 struct assay__explain_finding {

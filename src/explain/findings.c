@@ -248,7 +248,8 @@ static void find_syncs(struct assay__explain *x, const struct rule_text *rule)
         if (share(x, c->idle_ns) < 0.03) continue;
         const char *op = c->op == ASSAY__EVENT_UNKNOWN ? "" : assay__events_text(x->events, c->op);
         add(x, rule, share(x, c->idle_ns),
-            assay__arena_text(x->arena, "%zu × %s%s%s: the host waited %s, then the device %s",
+            assay__arena_text(x->arena, "%zu × %s%s%s: the host waited %s in it, and then the device was "
+                              "idle for %s",
                               c->count, assay__events_text(x->events, c->name), *op ? " in " : "",
                               op, TIME(c->wait_ns), TIME(c->idle_ns)));
     }

@@ -123,6 +123,12 @@ static const struct assay__importer *importer_named(const char *name)
     return NULL;
 }
 
+const char *assay__import_source_name(const struct assay__trace_source *source)
+{
+    if (*source->producer) return source->producer;
+    return strcmp(source->format, "kineto") == 0 ? "Chrome trace" : source->format;
+}
+
 static const struct assay__importer *importer_of(const char *head, size_t size)
 {
     const struct assay__importer *best = NULL;

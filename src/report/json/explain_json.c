@@ -308,7 +308,8 @@ static void put_verdicts(struct assay__json_writer *w, const struct assay__expla
     assay__json_record(w, "diagnosis", json_string("id", assay__diagnoses[x->diagnosis.id].name),
                        json_string("verdict", x->diagnosis.verdict),
                        json_string("evidence", x->diagnosis.evidence),
-                       json_text("advice", x->diagnosis.advice));
+                       json_text("advice", x->diagnosis.advice),
+                       json_number("cost", x->diagnosis.cost));
     for (ASSAY__JSON_EACH(i, w, "findings", x->finding_count)) {
         const struct assay__explain_finding *f = &x->findings[i];
         assay__json_record(w, NULL, json_string("id", f->id), json_string("severity", f->severity),

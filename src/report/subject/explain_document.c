@@ -5,6 +5,7 @@
 
 #include "explain/gpu_metrics.h"
 #include "explain/timeline.h"
+#include "import/import.h"
 #include "report/formats.h"
 
 #include <math.h>
@@ -90,11 +91,12 @@ static void add_devices(struct assay__doc *doc, const struct assay__explain *x)
 static void add_sources(struct assay__doc *doc, const struct assay__explain *x)
 {
     const struct assay__events *events = x->events;
+    const char *reason = "";
     uint64_t skipped = 0;
     assay__doc_fact(doc, "trace");
     if (events->source_count) {
         const struct assay__trace_source *s = &events->sources[0];
-        assay__doc_item_text(doc, "%s", *s->producer ? s->producer : s->format);
+        assay__doc_item_text(doc, "%s", assay__import_source_name(s));
     }
     assay__doc_item_count(doc, (double)events->count, "event");
     if (events->source_count > 1) assay__doc_item_count(doc, (double)events->source_count, "file");
@@ -103,13 +105,16 @@ static void add_sources(struct assay__doc *doc, const struct assay__explain *x)
     add_devices(doc, x);
     for (size_t i = 0; i < events->source_count; i++) {
         const struct assay__trace_source *s = &events->sources[i];
+        bool why = !s->skipped && *s->complaint; /* else it is about what was skipped first */
+        if (s->skipped && !*reason) reason = s->complaint;
         skipped += s->skipped;
         if (s->truncated)
-            assay__doc_warn(doc, "%s ends early: %s. What could be read is explained.", s->path,
-                            s->complaint);
+            assay__doc_warn(doc, "%s ends early%s%s. What could be read is explained.", s->path,
+                            why ? ": " : "", why ? s->complaint : "");
     }
     if (skipped)
-        assay__doc_warn(doc, "%llu events could not be read.", (unsigned long long)skipped);
+        assay__doc_warn(doc, "%llu event%s could not be read%s%s.", (unsigned long long)skipped,
+                        skipped == 1 ? "" : "s", *reason ? ", the first because of: " : "", reason);
 }
 
 /* --- where the time went ---------------------------------------------------------------------- */
@@ -133,7 +138,7 @@ static double gain_of(const struct assay__explain *x, enum assay__loss loss)
 static void add_loss(struct assay__table *t, const struct assay__explain *x, const char *id,
                      const char *title, int64_t ns, double gain)
 {
-    if (ns <= 0 && !(gain > 0)) return;
+    if (ns <= 0 && !(gain >= 0.05)) return;
     double share = of(ns, x->span_ns);
     assay__table_row_of(t, 0, id, title);
     assay__table_numbers(t, ASSAY_DERIVED, seconds(ns) * 1e3, share, share);
