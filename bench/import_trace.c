@@ -39,7 +39,8 @@ int main(int argc, char **argv)
     size_t text_bytes = 0;
     for (uint32_t i = 0; i < assay__events_text_count(events); i++)
         text_bytes += strlen(assay__events_text(events, i));
-    printf("{\"seconds\": %.6f, \"own_seconds\": %.6f, \"bytes\": %llu, \"events\": %zu, \"skipped\": %llu,"
+    printf("{\"seconds\": %.6f, \"own_seconds\": %.6f, \"bytes\": %llu, \"events\": %zu, "
+           "\"skipped\": %llu,"
            " \"text_bytes\": %zu, \"peak_bytes\": %.0f}\n",
            seconds, own_seconds, (unsigned long long)events->sources[0].bytes, events->count,
            (unsigned long long)events->sources[0].skipped, text_bytes, peak_bytes());

@@ -260,8 +260,10 @@ static void say_kernels(struct assay__buf *out, const struct assay__explain *x,
         }
     if (s->fast < 0.01) return;
     next(out);
-    assay__buf_printf(out, "%s of kernel time in kernels known to be efficient: vendors' "
-                           "libraries, matrix units, vector loads", PERCENT(s->fast));
+    assay__buf_printf(out,
+                      "%s of kernel time in kernels known to be efficient: vendors' "
+                      "libraries, matrix units, vector loads",
+                      PERCENT(s->fast));
 }
 
 /* --- scenarios -------------------------------------------------------------------------------- */
@@ -350,7 +352,8 @@ static const char *word_of(const struct assay__explain *x, const char *name)
     return assay__arena_text(x->arena, "%.*s%s", (int)length, name, more);
 }
 
-/* Most of what starves the device, or of launching, is in a few calls unlike others of their name. */
+/* Most of what starves the device, or of launching, is in a few calls unlike others of their name.
+ */
 static bool is_first_use(const struct assay__explain *x, enum assay__diagnosis_id id)
 {
     int64_t lost_ns = x->loss_ns[ASSAY__LOSS_STARVATION] + x->loss_ns[ASSAY__LOSS_LAUNCHING];
@@ -466,8 +469,8 @@ static const char *verdict_on_undecided(struct assay__buf *out, const struct ass
         say_launches(out, x);
         return assay__arena_text(arena,
                                  "Undecided: %s idle for %s of the time, and the trace does not "
-                                 "say why.", subject,
-                                 PERCENT(s->unseen));
+                                 "say why.",
+                                 subject, PERCENT(s->unseen));
     }
     if (s->talking >= LEAST_TALKING) {
         bool late = x->ranks.straggler < x->ranks.count;
@@ -484,8 +487,8 @@ static const char *verdict_on_undecided(struct assay__buf *out, const struct ass
         say_shares(out, x);
         return assay__arena_text(arena,
                                  "Undecided: %s idle for %s of the time, and no single cause "
-                                 "explains it.", subject,
-                                 PERCENT(1 - s->utilization));
+                                 "explains it.",
+                                 subject, PERCENT(1 - s->utilization));
     }
     say_kernels(out, x, s);
     return assay__arena_text(arena,
@@ -507,8 +510,8 @@ static const char *verdict_on_first_use(struct assay__buf *out, const struct ass
     else
         say_launches(out, x);
     if (l->count == 1)
-        return assay__arena_text(x->arena, "%s: one %s of %s takes %s of the %s time.", what, longest,
-                                 TIME(ns), PERCENT(share(x, l->ns)), WHOSE);
+        return assay__arena_text(x->arena, "%s: one %s of %s takes %s of the %s time.", what,
+                                 longest, TIME(ns), PERCENT(share(x, l->ns)), WHOSE);
     return assay__arena_text(x->arena,
                              "%s: %zu unusually long calls take %s of the time, one %s %s.", what,
                              l->count, PERCENT(share(x, l->ns)), longest, TIME(ns));
@@ -545,10 +548,8 @@ static const char *verdict_of(struct assay__buf *out, const struct assay__explai
                                  PERCENT(s->syncs));
     case ASSAY__DIAGNOSIS_STARVED:
         say_starved(out, x);
-        return assay__arena_text(arena,
-                                 "Starved by the host: the %s for it %s of the time.",
-                                 by_number(x, "device waits", "devices wait"),
-                                 PERCENT(s->starved));
+        return assay__arena_text(arena, "Starved by the host: the %s for it %s of the time.",
+                                 by_number(x, "device waits", "devices wait"), PERCENT(s->starved));
     case ASSAY__DIAGNOSIS_INEFFICIENT_KERNELS:
         say_kernels(out, x, s);
         return assay__arena_text(arena,

@@ -71,7 +71,7 @@ struct assay__explain_device {
     int64_t compute_ns;   /* union of kernels and memsets */
     int64_t copy_only_ns; /* copies between host and device while nothing else runs */
     int64_t kernel_sum_ns;
-    bool host; /* its rank has host events: */
+    bool host;                   /* its rank has host events: */
     int64_t before_ns, after_ns; /* theirs before its first work, after its last */
     size_t copies, memsets;
     struct assay__durations kernel, gap;

@@ -248,7 +248,8 @@ static void find_syncs(struct assay__explain *x, const struct rule_text *rule)
         if (share(x, c->idle_ns) < 0.03) continue;
         const char *op = c->op == ASSAY__EVENT_UNKNOWN ? "" : assay__events_text(x->events, c->op);
         add(x, rule, share(x, c->idle_ns),
-            assay__arena_text(x->arena, "%zu × %s%s%s: the host waited %s in it, and then the device was "
+            assay__arena_text(x->arena,
+                              "%zu × %s%s%s: the host waited %s in it, and then the device was "
                               "idle for %s",
                               c->count, assay__events_text(x->events, c->name), *op ? " in " : "",
                               op, TIME(c->wait_ns), TIME(c->idle_ns)));
@@ -350,6 +351,22 @@ static void find_straggler(struct assay__explain *x, const struct rule_text *rul
                           (int)t->rank, TIME(t->arrival_ns)));
 }
 
+/* Some recordings of a job stop early, or a rank skips steps. */
+static void find_unequal_ranks(struct assay__explain *x, const struct rule_text *rule)
+{
+    const struct assay__rank_time *fewest = NULL, *most = NULL;
+    for (size_t i = 0; i < x->ranks.count; i++) {
+        const struct assay__rank_time *t = &x->ranks.items[i];
+        if (!fewest || t->collectives < fewest->collectives) fewest = t;
+        if (!most || t->collectives > most->collectives) most = t;
+    }
+    if (!most || most->collectives < 8 || fewest->collectives * 10 > most->collectives * 9) return;
+    add(x, rule, (double)NAN,
+        assay__arena_text(x->arena, "rank %d took part in %zu collectives, rank %d in %zu",
+                          (int)fewest->rank, fewest->collectives, (int)most->rank,
+                          most->collectives));
+}
+
 static void find_communication(struct assay__explain *x, const struct rule_text *rule)
 {
     int64_t talk_ns = 0, overlap_ns = 0;
@@ -441,6 +458,9 @@ static const struct {
     {{"straggler", "A straggling rank", "High",
       "Compare that rank's steps with another's: input, clocks, placement."},
      find_straggler},
+    {{"unequal-ranks", "Ranks took part in different numbers of collectives", "Low",
+      "Record the same steps on every rank: numbers of different lengths cannot be compared."},
+     find_unequal_ranks},
     {{"communication", "Communication that nothing hides", "High",
       "Start collectives earlier, in smaller buckets, while the backward pass computes."},
      find_communication},

@@ -25,7 +25,7 @@ static double per(int64_t sum, size_t count)
 
 struct copied {
     size_t count, sized, unclear; /* unclear: in which direction is not known */
-    int64_t bytes, ns; /* of those whose size is known */
+    int64_t bytes, ns;            /* of those whose size is known */
 };
 
 static struct copied copied_by(const struct assay__explain *x, size_t device)
@@ -81,6 +81,8 @@ struct assay_metrics *assay__gpu_metrics(const struct assay__explain *x, size_t 
         "sum of the copies' bytes", no_copies);
     put(set, "gpu.copy_bandwidth", c.ns > 0 ? (double)c.bytes / ((double)c.ns * 1e-9) : NAN,
         "bytes / sum of the copies' durations",
-        c.count ? NO_BYTES : unclear ? NO_DIRECTION : "nothing was copied between host and device");
+        c.count   ? NO_BYTES
+        : unclear ? NO_DIRECTION
+                  : "nothing was copied between host and device");
     return set;
 }

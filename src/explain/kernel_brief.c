@@ -107,7 +107,8 @@ enum { PART_BYTES = 24 };
 
 static int compare_texts(const void *a, const void *b)
 {
-    const char *const *x = *(const char *const *const *)a, *const *y = *(const char *const *const *)b;
+    const char *const *x = *(const char *const *const *)a, *const *y = *(
+                                                               const char *const *const *)b;
     int order = strcmp(*x, *y);
     return order ? order : (x > y) - (x < y);
 }

@@ -443,8 +443,7 @@ static void find_pace(struct assay__timeline *t)
 /* Whether an event is something that happened, not a mark of the profiler's around it. */
 static bool counts(uint8_t kind)
 {
-    return kind <= ASSAY__EVENT_MEMSET ||
-           (kind >= ASSAY__EVENT_LAUNCH && kind <= ASSAY__EVENT_CPU);
+    return kind <= ASSAY__EVENT_MEMSET || (kind >= ASSAY__EVENT_LAUNCH && kind <= ASSAY__EVENT_CPU);
 }
 
 /* Of a recording that holds nothing but samples, theirs. */

@@ -197,8 +197,8 @@ static void name_thread(struct assay__kineto *kineto, struct assay__track *track
 
 /* --- devices of traces without categories ----------------------------------------------------- */
 
-/* "/device:GPU:0" is the process of a device; *ordinal is its number. "… Compute" of TensorFlow 1 is
- * the host's side of it, unless it names streams. */
+/* "/device:GPU:0" is the process of a device; *ordinal is its number. "… Compute" of TensorFlow 1
+ * is the host's side of it, unless it names streams. */
 static bool is_device_process(const char *name, int32_t *ordinal)
 {
     const char *at = name ? strstr(name, "device:") : NULL;
@@ -221,8 +221,7 @@ static enum lane lane_of(const struct assay__kineto *kineto, struct assay__track
     const char *process = label_of(kineto, true, track->pid, -1);
     if (!is_device_process(process, &track->device)) return LANE_NONE;
     track->stream = track->tid >= 0 ? track->tid : -1;
-    if (strstr(process, "/stream:"))
-        return strstr(process, "/stream:all") ? LANE_WORK : LANE_RANGE;
+    if (strstr(process, "/stream:")) return strstr(process, "/stream:all") ? LANE_WORK : LANE_RANGE;
     if (thread && !strncmp(thread, "Stream #", 8)) {
         track->stream = strtol(thread + 8, NULL, 10);
         return LANE_WORK;

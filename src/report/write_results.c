@@ -134,7 +134,8 @@ static void put_bottleneck(struct results *r)
     const struct assay__explain_diagnosis *d = &r->x->diagnosis;
     bool none = d->id == ASSAY__DIAGNOSIS_NONE;
     put_line(r, "1. **Bottleneck Identified**: ", d->verdict);
-    put_line(r, "   - Evidence: ", *d->evidence ? d->evidence : "that sentence; the trace holds no more");
+    put_line(r, "   - Evidence: ",
+             *d->evidence ? d->evidence : "that sentence; the trace holds no more");
     if (isfinite(d->cost))
         assay__buf_printf(r->out, "   - Impact: %s of the device's time\n", PERCENT(d->cost));
     else
@@ -246,7 +247,8 @@ static void put_kpis(struct results *r)
     put_row(r, "Avg Kernel Time", value_of(r, "gpu.kernel_mean"), "s", "");
     put_row(r, "Avg Gap Time", value_of(r, "gpu.gap_mean"), "s", "<1 µs");
     put_row(r, "Operation Throughput (kernels)", value_of(r, "gpu.kernels") / span_s, "1/s", "");
-    if (x->steps.count > 1) put_row(r, "Steps per Second", 1e9 / (double)x->steps.time.median_ns, "1/s", "");
+    if (x->steps.count > 1)
+        put_row(r, "Steps per Second", 1e9 / (double)x->steps.time.median_ns, "1/s", "");
     put_row(r, "Memory BW (host and device)", value_of(r, "gpu.copy_bandwidth"), "B/s", "");
 }
 

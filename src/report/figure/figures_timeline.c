@@ -241,8 +241,8 @@ static const struct assay__figure *finish(struct sketcher *s)
     return assay__arena_failed(s->arena) ? NULL : f;
 }
 
-/* From the first event to the last, without the marks that a profiler sets for itself, which may lie
- * far outside; those alone if there is nothing else. */
+/* From the first event to the last, without the marks that a profiler sets for itself, which may
+ * lie far outside; those alone if there is nothing else. */
 static int64_t find_span(struct sketcher *s)
 {
     const struct assay__events *events = s->rows->input.events;

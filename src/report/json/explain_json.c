@@ -152,7 +152,8 @@ static void put_functions(struct assay__json_writer *w, const struct assay__expl
         assay__json_record(
             w, NULL, json_string("name", text(x, f->name)), json_string("type", f->type),
             json_string("kind", assay__event_kind_name((enum assay__event_kind)f->kind)),
-            json_integer("count", (int64_t)f->count), json_number("self_ms", known ? ms(f->self_ns) : NAN),
+            json_integer("count", (int64_t)f->count),
+            json_number("self_ms", known ? ms(f->self_ns) : NAN),
             json_number("total_ms", known ? ms(f->total_ns) : NAN));
     }
 }

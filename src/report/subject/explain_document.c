@@ -250,8 +250,8 @@ static void add_kernels(struct assay__doc *doc, const struct assay__explain *x)
     for (size_t i = 0; names && i < x->kernel_count; i++) {
         const struct assay__kernel_time *k = &x->kernels[i];
         double total_us = (double)k->ns * 1e-3;
-        assay__table_row_of(t, 0, text(x, k->name), names[i],
-                            assay__kernel_kinds[k->kind], traits_text(doc, k->traits));
+        assay__table_row_of(t, 0, text(x, k->name), names[i], assay__kernel_kinds[k->kind],
+                            traits_text(doc, k->traits));
         assay__table_number(t, (double)k->count, ASSAY_MEASURED);
         assay__table_numbers(t, ASSAY_DERIVED, total_us, of(k->ns, sum_ns),
                              total_us / (double)k->count);
