@@ -159,11 +159,13 @@ static void say_launches(struct assay__buf *out, const struct assay__explain *x)
     struct totals t = totals_of(x);
     if (!t.kernels) return;
     next(out);
-    assay__buf_printf(out, "%zu kernel%s of %s on average", t.kernels, t.kernels == 1 ? "" : "s",
+    assay__buf_printf(out, "%zu kernel%s of %s", t.kernels, t.kernels == 1 ? "" : "s",
                       TIME(kernel_ns(x) / (int64_t)t.kernels));
+    if (t.kernels > 1) assay__buf_puts(out, " on average");
     if (t.gaps)
-        assay__buf_printf(out, "; %zu gap%s of %s on average", t.gaps, t.gaps == 1 ? "" : "s",
+        assay__buf_printf(out, "; %zu gap%s of %s", t.gaps, t.gaps == 1 ? "" : "s",
                           TIME(t.gap_ns / (int64_t)t.gaps));
+    if (t.gaps > 1) assay__buf_puts(out, " on average");
     if (x->timeline->op_ns)
         assay__buf_printf(out, "; a launching call takes %s, the operator around it %s (medians)",
                           TIME(x->timeline->call_ns), TIME(x->timeline->op_ns));
@@ -191,8 +193,9 @@ static void say_transfers(struct assay__buf *out, const struct assay__explain *x
         assay__buf_printf(out, "%zu %scop%s %s", c->count, memory_word(c->memory),
                           c->count == 1 ? "y" : "ies", direction_word(c->direction));
         if (c->sized)
-            assay__buf_printf(out, " (%s on average)",
-                              assay__scaled((double)c->bytes / (double)c->sized, "B").text);
+            assay__buf_printf(out, " (%s%s)",
+                              assay__scaled((double)c->bytes / (double)c->sized, "B").text,
+                              c->sized > 1 ? " on average" : "");
         if (c->blocking) assay__buf_printf(out, ", %zu of them waited for", c->blocking);
     }
     if (!x->transfer_count) {

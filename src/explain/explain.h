@@ -225,6 +225,13 @@ struct assay__explain_finding {
     double gain; /* of the span; NaN: not known */
 };
 
+/** A number over time, its samples taken together. */
+struct assay__counter_range {
+    const struct assay__trace_counter *counter;
+    size_t samples; /* that are numbers */
+    double mean, least, most;
+};
+
 struct assay__explain {
     struct assay__arena *arena;
     const struct assay__events *events;
@@ -259,6 +266,8 @@ struct assay__explain {
     struct assay__ranks ranks;
     struct assay__what_ifs what_if;
     struct assay__critical_path path;
+    struct assay__counter_range *counters;
+    size_t counter_count;
     struct assay__scenario scenarios[ASSAY__SCENARIOS];
     struct assay__explain_diagnosis diagnosis;
     struct assay__explain_finding *findings;

@@ -5,10 +5,21 @@
 #include "explain/parts.h"
 
 #include <stdint.h>
+#include <string.h>
 
 #define LEAST_SHARE 0.01 /* of a device's span: a shorter call explains nothing */
 #define ALIKE 10         /* a call is as long as another that is not ALIKE times as long */
 #define NAMES 64         /* calls of LEAST_SHARE hardly have more names */
+
+/* Calls that load code or take hold of a device: never made twice for the same. */
+static bool is_first_by_nature(const char *name)
+{
+    static const char *const parts[] = {"LibraryLoad", "ModuleLoad", "PrimaryCtxRetain",
+                                        "CtxCreate",   "cuInit",     "hipInit"};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (strstr(name, parts[i])) return true;
+    return false;
+}
 
 struct name {
     uint32_t name;
@@ -96,8 +107,10 @@ void assay__explain_long_calls(struct assay__explain *x)
         int64_t ns = events->duration_ns[i];
         if (ns < f.least_ns || !may_be_long(x, i)) continue;
         const struct name *name = find(&f, events->name[i]);
-        bool usual = !name || (name->calls > 2 && name->alike * 2 >= name->calls);
-        if (usual || ns <= name->longest_ns / ALIKE) continue;
+        if (!name) continue;
+        bool first = is_first_by_nature(assay__event_name(events, i));
+        bool usual = name->calls > 2 && name->alike * 2 >= name->calls;
+        if (!first && (usual || ns <= name->longest_ns / ALIKE)) continue;
         int64_t idle_ns = idle_within(x, i);
         if (idle_ns < f.least_ns) continue;
         made->count++;

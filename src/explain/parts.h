@@ -22,6 +22,8 @@ void assay__explain_long_calls(struct assay__explain *explain);
 void assay__explain_tops(struct assay__explain *explain);
 /** The host's own time by name (host_tops.c). */
 void assay__explain_host(struct assay__explain *explain);
+/** Power, clocks, memory over time (counters.c). */
+void assay__explain_counters(struct assay__explain *explain);
 /** Intervals that repeat (steps.c). */
 void assay__explain_steps(struct assay__explain *explain);
 /** Communication, and ranks that others wait for (ranks.c). */

@@ -28,7 +28,7 @@ expect_equal "$(get '"optimiser-kernels" in [f["id"] for f in d["findings"]]')" 
 
 # every view says the same; tables for programs; the page
 python3 "$ROOT/tests/formats_same.py" "$ASSAY" explain "$sync" || fail "the views differ"
-for table in kernels losses idle host functions scenarios findings devices streams gaps transfers synchronisations operators steps ranks what-if critical-path; do
+for table in kernels losses idle host functions scenarios findings devices streams gaps transfers synchronisations operators steps ranks what-if critical-path counters; do
     expect_exit 0 "$ASSAY" explain "$sync" --format csv --table $table
     [ "$(wc -l <out)" -ge 1 ] || fail "$table has no header"
 done

@@ -241,14 +241,21 @@ static const struct assay__figure *finish(struct sketcher *s)
     return assay__arena_failed(s->arena) ? NULL : f;
 }
 
-/* From the first event to the last, without the marks that a profiler sets for itself, which may
- * lie far outside; those alone if there is nothing else. */
+/* Marks of the profiler, states of the machine and allocations may lie far outside of what a
+ * program did. */
+static bool is_program(uint8_t kind)
+{
+    return kind != ASSAY__EVENT_OTHER && kind != ASSAY__EVENT_ALLOCATION &&
+           kind != ASSAY__EVENT_DEVICE_STATE;
+}
+
+/* From the first event to the last of what a program did; of a trace without, of all. */
 static int64_t find_span(struct sketcher *s)
 {
     const struct assay__events *events = s->rows->input.events;
     int64_t begin_ns = INT64_MAX, end_ns = INT64_MIN;
     for (size_t i = 0; i < events->count; i++) {
-        if (events->kind[i] == ASSAY__EVENT_OTHER) continue;
+        if (!is_program(events->kind[i])) continue;
         if (events->start_ns[i] < begin_ns) begin_ns = events->start_ns[i];
         if (assay__event_end_ns(events, i) > end_ns) end_ns = assay__event_end_ns(events, i);
     }
@@ -272,7 +279,8 @@ const struct assay__figure *assay__timeline_figure(const struct assay__track_row
     s.own = malloc(sizeof *s.own);
     s.above = calloc(COLUMNS, sizeof *s.above);
     s.around = calloc(COLUMNS, 1);
-    if (s.spans && s.row && s.own && s.above && s.around && make_bands(&s)) figure = finish(&s);
+    if (s.spans && s.row && s.own && s.above && s.around && make_bands(&s) && s.made->band_count)
+        figure = finish(&s);
     free(s.spans);
     free(s.row);
     free(s.own);

@@ -320,6 +320,17 @@ static void put_verdicts(struct assay__json_writer *w, const struct assay__expla
     }
 }
 
+static void put_counters(struct assay__json_writer *w, const struct assay__explain *x)
+{
+    for (ASSAY__JSON_EACH(i, w, "counters", x->counter_count)) {
+        const struct assay__counter_range *c = &x->counters[i];
+        assay__json_record(
+            w, NULL, json_string("name", c->counter->name), json_text("unit", c->counter->unit),
+            json_integer("samples", (int64_t)c->samples), json_number("mean", c->mean),
+            json_number("min", c->least), json_number("max", c->most));
+    }
+}
+
 void assay__explain_json(const struct assay__explain *x, struct assay__buf *out)
 {
     struct assay__json_writer w;
@@ -334,5 +345,6 @@ void assay__explain_json(const struct assay__explain *x, struct assay__buf *out)
     put_steps(&w, x);
     put_ranks(&w, x);
     put_what_if(&w, x);
+    put_counters(&w, x);
     assay__json_tail(&w);
 }
