@@ -3,7 +3,7 @@
 
 Standard library only. Each section alternates both sides over several rounds and prints median and spread:
 these machines are shared, so a single number means little. Sections: loop start memory big repeat layers budget
-inspect build_model claims figures page export timeline.
+inspect build_model claims figures page export timeline import import-xml.
 
     bench/bench.py [--build DIR] [--rounds N] [--model NAME]... [--large] [section ...]
 
@@ -320,7 +320,8 @@ class Bench:
 
 
 def main():
-    sections = ["loop", "start", "memory", "big", "repeat", "layers", "budget", "inspect", "build_model", "claims", "figures", "page", "export", "timeline"]
+    sections = ["loop", "start", "memory", "big", "repeat", "layers", "budget", "inspect", "build_model", "claims", "figures", "page",
+                "export", "timeline", "import", "import-xml"]
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", default=str(ROOT / "build"))
     parser.add_argument("--rounds", type=int, default=7)

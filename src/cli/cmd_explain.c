@@ -243,7 +243,12 @@ static int check(struct explain_options *o, size_t traces)
 {
     bool named = o->render.format || o->render.json;
     const struct assay__format *format = named ? NULL : assay__format_of_path(o->output);
-    if (format && assay__is_choice(FORMATS, format->name)) o->render.format = format->name;
+    bool svg = !named && !o->export && o->output && assay__path_is_svg(o->output);
+    bool shown = !format || assay__is_choice(FORMATS, format->name);
+    if (format && shown) o->render.format = format->name;
+    if (svg || (!shown && !o->export))
+        return assay__refuse("explain: --output: a timeline has no format %s, but: %s",
+                             svg ? "svg" : format->name, FORMATS);
     if (o->export && (named || o->results || o->render.table))
         return assay__refuse("explain: --export writes the timeline itself and takes no --format, "
                              "--json, --table or --results");

@@ -36,7 +36,7 @@
     X(COMMUNICATING, "communication", "communication not hidden by computation") \
     X(WAITING, "dependency", "dependencies between streams")                     \
     X(PROFILING, "profiler", "the profiler itself")                              \
-    X(UNEXPLAINED, "unknown", "unknown")
+    X(UNEXPLAINED, "unknown", "not explained by the trace")
 
 #define ASSAY__DIAGNOSIS_ROWS(X)                                         \
     X(LAUNCH_OVERHEAD, "launch-overhead", "launch overhead")             \

@@ -157,6 +157,7 @@ static void add_outside(struct assay__explain *x)
     for (size_t i = 0; i < x->device_count; i++) {
         struct assay__explain_device *d = &x->devices[i];
         uint32_t rank = t->track_rank[t->devices[i].tracks[0]];
+        d->host = first_ns[rank] < INT64_MAX;
         if (first_ns[rank] < d->first_ns) d->before_ns = d->first_ns - first_ns[rank];
         if (last_ns[rank] > d->last_ns) d->after_ns = last_ns[rank] - d->last_ns;
     }

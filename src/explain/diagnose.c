@@ -6,6 +6,7 @@
 #include "base/text.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Smallest share of the devices' time that a cause must cost to be the diagnosis. Waiting and
  * copying that a program asks for can always be asked for less often; launching and the host's own
@@ -147,15 +148,24 @@ static struct totals totals_of(const struct assay__explain *x)
     return t;
 }
 
+/* "a; b": clauses of the evidence. */
+static void next(struct assay__buf *out)
+{
+    if (out->length) assay__buf_puts(out, "; ");
+}
+
 static void say_launches(struct assay__buf *out, const struct assay__explain *x)
 {
     struct totals t = totals_of(x);
     if (!t.kernels) return;
-    assay__buf_printf(out, "%zu kernels of %s on average", t.kernels,
+    next(out);
+    assay__buf_printf(out, "%zu kernel%s of %s", t.kernels, t.kernels == 1 ? "" : "s",
                       TIME(kernel_ns(x) / (int64_t)t.kernels));
+    if (t.kernels > 1) assay__buf_puts(out, " on average");
     if (t.gaps)
-        assay__buf_printf(out, ", %zu gaps of %s on average", t.gaps,
+        assay__buf_printf(out, "; %zu gap%s of %s", t.gaps, t.gaps == 1 ? "" : "s",
                           TIME(t.gap_ns / (int64_t)t.gaps));
+    if (t.gaps > 1) assay__buf_puts(out, " on average");
     if (x->timeline->op_ns)
         assay__buf_printf(out, "; a launching call takes %s, the operator around it %s (medians)",
                           TIME(x->timeline->call_ns), TIME(x->timeline->op_ns));
@@ -179,49 +189,59 @@ static void say_transfers(struct assay__buf *out, const struct assay__explain *x
 {
     for (size_t i = 0; i < x->transfer_count; i++) {
         const struct assay__transfer_class *c = &x->transfers[i];
-        assay__buf_printf(out, "%s%zu %scop%s %s", i ? ", " : "", c->count, memory_word(c->memory),
+        next(out);
+        assay__buf_printf(out, "%zu %scop%s %s", c->count, memory_word(c->memory),
                           c->count == 1 ? "y" : "ies", direction_word(c->direction));
         if (c->sized)
-            assay__buf_printf(out, " (%s on average)",
-                              assay__scaled((double)c->bytes / (double)c->sized, "B").text);
+            assay__buf_printf(out, " (%s%s)",
+                              assay__scaled((double)c->bytes / (double)c->sized, "B").text,
+                              c->sized > 1 ? " on average" : "");
         if (c->blocking) assay__buf_printf(out, ", %zu of them waited for", c->blocking);
     }
-    if (!x->transfer_count) assay__buf_puts(out, "no copies between host and device");
+    if (!x->transfer_count) {
+        next(out);
+        assay__buf_puts(out, "no copies between host and device");
+    }
 }
 
 static void say_syncs(struct assay__buf *out, const struct assay__explain *x)
 {
-    size_t drained = 0;
+    size_t drained = 0, calls = totals_of(x).calls;
+    if (!calls) return;
     for (size_t i = 0; i < x->sync_count; i++)
         drained += x->syncs[i].drained;
-    assay__buf_printf(out, "%zu synchronising call%s", totals_of(x).calls,
-                      totals_of(x).calls == 1 ? "" : "s");
-    if (!drained) return;
-    assay__buf_printf(out,
-                      "; after %zu of them the device was empty until the host had launched "
-                      "again",
-                      drained);
     const struct assay__sync_class *first = &x->syncs[0];
-    assay__buf_printf(out, "; most by %s", assay__events_text(x->events, first->name));
+    next(out);
+    if (first->count < calls)
+        assay__buf_printf(out, "%zu synchronising calls, %zu of them %s", calls, first->count,
+                          assay__events_text(x->events, first->name));
+    else
+        assay__buf_printf(out, "%zu call%s of %s", calls, calls == 1 ? "" : "s",
+                          assay__events_text(x->events, first->name));
     if (first->op != ASSAY__EVENT_UNKNOWN)
         assay__buf_printf(out, " in %s", assay__events_text(x->events, first->op));
+    if (drained)
+        assay__buf_printf(out,
+                          "; after %zu of them the device was empty until the host had launched "
+                          "again",
+                          drained);
 }
 
 static void say_starved(struct assay__buf *out, const struct assay__explain *x)
 {
-    bool any = false;
     for (size_t i = 0; i < x->host_time_count && i < 3; i++) {
         const struct assay__host_time *h = &x->host_times[i];
+        const char *name = h->name == ASSAY__EVENT_UNKNOWN ? NULL
+                                                           : assay__events_text(x->events, h->name);
         if (assay__loss_of(ASSAY__DEVICE_STARVED, h->cause) != ASSAY__LOSS_STARVATION) continue;
-        assay__buf_printf(out, "%s%s ", any ? ", " : "meanwhile the host was ",
-                          PERCENT(share(x, h->ns)));
-        any = true;
+        if (share(x, h->ns) < 0.01) continue;
+        next(out);
         if (h->cause == ASSAY__HOST_UNTRACED)
-            assay__buf_puts(out, "asleep or in code that is not traced");
+            assay__buf_printf(out, "the host was asleep or in code that is not traced%s%s",
+                              name ? ", within " : "", name ? name : "");
         else
-            assay__buf_printf(out, "in %s", assay__events_text(x->events, h->name));
-        if (h->cause == ASSAY__HOST_UNTRACED && h->name != ASSAY__EVENT_UNKNOWN)
-            assay__buf_printf(out, " (within %s)", assay__events_text(x->events, h->name));
+            assay__buf_printf(out, "the host was in %s", name ? name : "work without a name");
+        assay__buf_printf(out, " for %s of the time", PERCENT(share(x, h->ns)));
     }
 }
 
@@ -235,13 +255,18 @@ static void say_kernels(struct assay__buf *out, const struct assay__explain *x,
                 {1, "in strided element-wise kernels"},
                 {2, "in kernels named naive"}};
     double kernels = (double)kernel_ns(x);
-    assay__buf_printf(out, "the device computes %s of the time", PERCENT(s->compute));
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if ((double)x->trait_ns[rows[i].bit] >= 0.01 * kernels && kernels > 0)
-            assay__buf_printf(out, "; %s of kernel time %s",
+        if ((double)x->trait_ns[rows[i].bit] >= 0.01 * kernels && kernels > 0) {
+            next(out);
+            assay__buf_printf(out, "%s of kernel time %s",
                               PERCENT((double)x->trait_ns[rows[i].bit] / kernels), rows[i].what);
-    if (s->fast > 0)
-        assay__buf_printf(out, "; %s in tuned products and vectorised kernels", PERCENT(s->fast));
+        }
+    if (s->fast < 0.01) return;
+    next(out);
+    assay__buf_printf(out,
+                      "%s of kernel time in kernels known to be efficient: vendors' "
+                      "libraries, matrix units, vector loads",
+                      PERCENT(s->fast));
 }
 
 /* --- scenarios -------------------------------------------------------------------------------- */
@@ -273,14 +298,15 @@ static enum assay__verdict3 judge_kernels(const struct scores *s)
 static void fill_scenarios(struct assay__explain *x, const struct scores *s)
 {
     struct assay__buf launches = {0}, transfers = {0}, kernels = {0};
-    assay__buf_printf(&launches, "launching costs %s of the devices' time: ", PERCENT(s->launches));
+    assay__buf_printf(&launches, "launching costs %s of the devices' time", PERCENT(s->launches));
     if (s->unseen >= UNSEEN_MOST)
-        assay__buf_printf(&launches, "the trace does not say why the device was idle %s of it; ",
+        assay__buf_printf(&launches, "; the trace does not say why the device was idle %s of it",
                           PERCENT(s->unseen));
     say_launches(&launches, x);
-    assay__buf_printf(&transfers, "transfers cost %s of the devices' time: ",
+    assay__buf_printf(&transfers, "transfers cost %s of the devices' time",
                       PERCENT(share(x, x->loss_ns[ASSAY__LOSS_TRANSFERS])));
     say_transfers(&transfers, x);
+    assay__buf_printf(&kernels, "the device computes %s of the time", PERCENT(s->compute));
     say_kernels(&kernels, x, s);
     x->scenarios[0] = (struct assay__scenario){"launch-overhead",
                                                "Kernel launch overhead dominates",
@@ -305,12 +331,70 @@ static enum assay__diagnosis_id decide(const struct assay__explain *x, const str
                                                         : ASSAY__DIAGNOSIS_UNDECIDED;
 }
 
-static const char *advice_for(enum assay__diagnosis_id id)
+/* --- in words --------------------------------------------------------------------------------- */
+
+enum { NAME_BYTES = 40 };
+
+/* One device, or several. */
+static const char *by_number(const struct assay__explain *x, const char *one, const char *several)
 {
+    return x->device_count > 1 ? several : one;
+}
+#define WHOSE by_number(x, "device's", "devices'")
+#define COMPUTES by_number(x, "device computes", "devices compute")
+
+/* A name within a verdict is one word, and short. */
+static const char *word_of(const struct assay__explain *x, const char *name)
+{
+    size_t length = strcspn(name, " (<");
+    const char *more = name[length] ? "…" : "";
+    while (length > NAME_BYTES || (name[length] & 0xc0) == 0x80) { /* not within a character */
+        length--;
+        more = "…";
+    }
+    return assay__arena_text(x->arena, "%.*s%s", (int)length, name, more);
+}
+
+/* Most of what starves the device, or of launching, is in a few calls unlike others of their name.
+ */
+static bool is_first_use(const struct assay__explain *x, enum assay__diagnosis_id id)
+{
+    int64_t lost_ns = x->loss_ns[ASSAY__LOSS_STARVATION] + x->loss_ns[ASSAY__LOSS_LAUNCHING];
+    bool late = id == ASSAY__DIAGNOSIS_STARVED || id == ASSAY__DIAGNOSIS_LAUNCH_OVERHEAD;
+    return late && x->long_calls.count && x->long_calls.ns > lost_ns / 2;
+}
+
+static bool calls_begin_with(const struct assay__explain *x, const char *prefix)
+{
+    for (size_t i = 0; i < x->timeline->call_count; i++) {
+        const char *name = assay__event_name(x->events, x->timeline->calls[i].event);
+        if (strncmp(name, prefix, strlen(prefix)) == 0) return true;
+    }
+    return false;
+}
+
+static const char *advice_on_launches(const struct assay__explain *x)
+{
+    const char *format = x->events->source_count ? x->events->sources[0].format : "";
+    if (strcmp(format, "xctrace") == 0)
+        return "Give each launch more work: a larger batch, fused operators, and fewer command "
+               "buffers with more encoders each.";
+    return assay__arena_text(
+        x->arena,
+        "Give each launch more work: a larger batch, fused operators (a compiler does that: "
+        "torch.compile, XLA), or a recorded graph%s that launches all of a step at once.",
+        calls_begin_with(x, "hip")  ? " (HIP graphs)"
+        : calls_begin_with(x, "cu") ? " (CUDA graphs)"
+                                    : "");
+}
+
+static const char *advice_for(const struct assay__explain *x, enum assay__diagnosis_id id)
+{
+    if (is_first_use(x, id))
+        return "First uses initialise the device and load code: trace again after a warm-up. If "
+               "such calls come back then, look for what blocks the thread in them.";
     switch (id) {
-    case ASSAY__DIAGNOSIS_LAUNCH_OVERHEAD:
-        return "Give each launch more work: a larger batch, fused operators (torch.compile), or a "
-               "recorded graph (CUDA graphs) that launches all of a step at once.";
+    case ASSAY__DIAGNOSIS_LAUNCH_OVERHEAD: return advice_on_launches(x);
     case ASSAY__DIAGNOSIS_TRANSFERS:
         return "Keep data on the device between steps, copy once instead of many times, from "
                "pinned memory, and without waiting for each copy (non_blocking).";
@@ -327,58 +411,182 @@ static const char *advice_for(enum assay__diagnosis_id id)
     }
 }
 
-static void say_host(struct assay__buf *out, const struct assay__explain *x)
+/* The provider of a device in a profile of ONNX Runtime: there a node's time is that of enqueuing
+ * it. NULL: its nodes ran on the CPU, or it is no such profile. */
+static const char *enqueuing_provider(const struct assay__explain *x)
+{
+    static const char *const providers[] = {"CUDA",     "Tensorrt", "NvTensorRTRTX", "ROCM",
+                                            "MIGraphX", "Dml",      "WebGpu",        "CANN"};
+    const struct assay__events *events = x->events;
+    if (!events->source_count || strcmp(events->sources[0].format, "ort") != 0) return NULL;
+    for (size_t i = 0; i < events->count; i++) {
+        const struct assay__event_args *args = assay__event_args(events, i);
+        for (size_t k = 0; args && args->provider && k < sizeof providers / sizeof *providers; k++)
+            if (strncmp(args->provider, providers[k], strlen(providers[k])) == 0)
+                return args->provider;
+    }
+    return NULL;
+}
+
+static const char *verdict_on_host(struct assay__buf *out, const struct assay__explain *x)
 {
     const struct assay__host_function *f = x->functions;
-    assay__buf_puts(out, "the trace holds no work of a device");
+    const char *provider = enqueuing_provider(x);
     if (x->function_count && x->host_ns > 0)
-        assay__buf_printf(out, "; most of the host's %s goes to %s%s%s%s: %s", TIME(x->host_ns),
+        assay__buf_printf(out, "most of the host's %s goes to %s%s%s%s: %s", TIME(x->host_ns),
                           assay__events_text(x->events, f->name), f->type ? " (" : "",
                           f->type ? f->type : "", f->type ? ")" : "",
                           PERCENT((double)f->self_ns / (double)x->host_ns));
     else if (x->function_count && x->sampled_ns > 0)
         assay__buf_printf(out,
-                          "; threads ran on processors for %s in %s, most of it in %s: %s",
+                          "threads ran on processors for %s in %s, most of it in %s: %s",
                           TIME(x->sampled_ns), TIME(x->timeline->last_ns - x->timeline->first_ns),
                           assay__events_text(x->events, f->name),
                           PERCENT((double)f->self_ns / (double)x->sampled_ns));
     else if (x->function_count && x->samples)
-        assay__buf_printf(out, "; most of %zu samples are in %s: %zu", x->samples,
+        assay__buf_printf(out, "most of %zu samples are in %s: %zu", x->samples,
                           assay__events_text(x->events, f->name), f->count);
-    if (x->steps.count && *x->steps.why)
-        assay__buf_printf(out, "; %s took %s: %s", x->steps.items[x->steps.slowest].name,
+    if (x->steps.count && *x->steps.why) {
+        next(out);
+        assay__buf_printf(out, "%s took %s: %s", x->steps.items[x->steps.slowest].name,
                           TIME(x->steps.time.max_ns), x->steps.why);
+    }
+    if (!provider) return "Undecided: the trace holds no work of a device.";
+    return assay__arena_text(x->arena,
+                             "Undecided: no device work is recorded; times of nodes on %s are "
+                             "those of enqueuing them.",
+                             word_of(x, provider));
 }
 
-static void say_undecided(struct assay__buf *out, const struct assay__explain *x,
-                          const struct scores *s)
+/* Shares that matter, of those that nothing stands out among. */
+static void say_shares(struct assay__buf *out, const struct assay__explain *x)
 {
-    if (!x->device_count) {
-        say_host(out, x);
-        return;
+    for (int i = 0; i < ASSAY__LOSSES; i++) {
+        if (share(x, x->loss_ns[i]) < 0.01) continue;
+        next(out);
+        assay__buf_printf(out, "%s %s", assay__losses[i].meaning, PERCENT(share(x, x->loss_ns[i])));
     }
-    assay__buf_printf(out, "the device is busy %s of the time; ", PERCENT(s->utilization));
-    if (s->unseen >= UNSEEN_MOST)
-        assay__buf_printf(out, "for %s of it the trace does not say when work was launched; ",
-                          PERCENT(s->unseen));
+}
+
+static const char *verdict_on_undecided(struct assay__buf *out, const struct assay__explain *x,
+                                        const struct scores *s)
+{
+    struct assay__arena *arena = x->arena;
+    const char *subject = by_number(x, "the device is", "the devices are");
+    if (!x->device_count) return verdict_on_host(out, x);
+    if (s->unseen >= UNSEEN_MOST) {
+        say_launches(out, x);
+        return assay__arena_text(arena,
+                                 "Undecided: %s idle for %s of the time, and the trace does not "
+                                 "say why.",
+                                 subject, PERCENT(s->unseen));
+    }
     if (s->talking >= LEAST_TALKING) {
-        assay__buf_printf(out, "%s of it is communication not hidden by computation",
-                          PERCENT(s->talking));
-        if (x->ranks.straggler < x->ranks.count)
-            assay__buf_printf(out, "; rank %d keeps the others waiting",
-                              (int)x->ranks.items[x->ranks.straggler].rank);
-        return;
+        bool late = x->ranks.straggler < x->ranks.count;
+        const char *rank = late ? assay__arena_text(arena, "; rank %d is late",
+                                                    (int)x->ranks.items[x->ranks.straggler].rank)
+                                : "";
+        say_shares(out, x);
+        return assay__arena_text(arena,
+                                 "Undecided: %s of the devices' time is communication not "
+                                 "hidden by computation%s.",
+                                 PERCENT(s->talking), rank);
     }
-    if (s->utilization < BUSY)
-        assay__buf_printf(out,
-                          "no single cause explains the rest: launching %s, waiting for the "
-                          "host %s, synchronisation %s, transfers %s, dependencies %s",
-                          PERCENT(s->launches), PERCENT(s->starved), PERCENT(s->syncs),
-                          PERCENT(s->transfers), PERCENT(s->waiting));
+    if (s->utilization < BUSY) {
+        say_shares(out, x);
+        return assay__arena_text(arena,
+                                 "Undecided: %s idle for %s of the time, and no single cause "
+                                 "explains it.",
+                                 subject, PERCENT(1 - s->utilization));
+    }
+    say_kernels(out, x, s);
+    return assay__arena_text(arena,
+                             "Undecided: the %s %s of the time; the trace does not show whether "
+                             "the kernels are good.",
+                             COMPUTES, PERCENT(s->compute));
+}
+
+/* The calls that a first use shows in, where the diagnosis is of one. */
+static const char *verdict_on_first_use(struct assay__buf *out, const struct assay__explain *x,
+                                        enum assay__diagnosis_id id)
+{
+    const struct assay__long_calls *l = &x->long_calls;
+    const char *longest = word_of(x, assay__event_name(x->events, l->longest));
+    int64_t ns = x->events->duration_ns[l->longest];
+    const char *what = id == ASSAY__DIAGNOSIS_STARVED ? "Starved by the host" : "Launch overhead";
+    if (id == ASSAY__DIAGNOSIS_STARVED)
+        say_starved(out, x);
     else
-        assay__buf_puts(out, "whether its kernels are efficient is unknown: the trace has no "
-                             "FLOPs, and their names do not say enough: ");
-    if (s->utilization >= BUSY) say_kernels(out, x, s);
+        say_launches(out, x);
+    if (l->count == 1)
+        return assay__arena_text(x->arena, "%s: one %s of %s takes %s of the %s time.", what,
+                                 longest, TIME(ns), PERCENT(share(x, l->ns)), WHOSE);
+    return assay__arena_text(x->arena,
+                             "%s: %zu unusually long calls take %s of the time, one %s %s.", what,
+                             l->count, PERCENT(share(x, l->ns)), longest, TIME(ns));
+}
+
+static const char *verdict_of(struct assay__buf *out, const struct assay__explain *x,
+                              const struct scores *s, enum assay__diagnosis_id id)
+{
+    struct assay__arena *arena = x->arena;
+    if (is_first_use(x, id)) return verdict_on_first_use(out, x, id);
+    switch (id) {
+    case ASSAY__DIAGNOSIS_LAUNCH_OVERHEAD:
+        say_launches(out, x);
+        if (s->unseen >= UNSEEN_MOST)
+            return assay__arena_text(arena,
+                                     "Launch overhead, by its shape: short kernels with short "
+                                     "gaps, which take %s of the time.",
+                                     PERCENT(1 - s->utilization));
+        return assay__arena_text(arena,
+                                 "Launch overhead: launching takes %s of the %s time, computing "
+                                 "%s.",
+                                 PERCENT(s->launches), WHOSE, PERCENT(s->compute));
+    case ASSAY__DIAGNOSIS_TRANSFERS:
+        say_transfers(out, x);
+        return assay__arena_text(arena,
+                                 "Transfers between host and device: copying, and waiting for it, "
+                                 "costs %s of the time.",
+                                 PERCENT(s->transfers));
+    case ASSAY__DIAGNOSIS_SYNCHRONISATION:
+        say_syncs(out, x);
+        return assay__arena_text(arena,
+                                 "Drained by synchronisation: waiting for the device and then "
+                                 "filling its queue costs %s of the time.",
+                                 PERCENT(s->syncs));
+    case ASSAY__DIAGNOSIS_STARVED:
+        say_starved(out, x);
+        return assay__arena_text(arena, "Starved by the host: the %s for it %s of the time.",
+                                 by_number(x, "device waits", "devices wait"), PERCENT(s->starved));
+    case ASSAY__DIAGNOSIS_INEFFICIENT_KERNELS:
+        say_kernels(out, x, s);
+        return assay__arena_text(arena,
+                                 "Inefficient kernels: the %s %s of the time, %s of it in slow "
+                                 "kernels.",
+                                 COMPUTES, PERCENT(s->compute), PERCENT(s->slow));
+    case ASSAY__DIAGNOSIS_NONE:
+        say_kernels(out, x, s);
+        return assay__arena_text(arena, "Nothing wrong found: the %s %s of the time.", COMPUTES,
+                                 PERCENT(s->compute));
+    default: return verdict_on_undecided(out, x, s);
+    }
+}
+
+/* The share of the devices' time that the verdict names. */
+static double cost_of(const struct assay__explain *x, const struct scores *s,
+                      enum assay__diagnosis_id id)
+{
+    if (is_first_use(x, id)) return share(x, x->long_calls.ns);
+    switch (id) {
+    case ASSAY__DIAGNOSIS_LAUNCH_OVERHEAD:
+        return s->unseen >= UNSEEN_MOST ? 1 - s->utilization : s->launches;
+    case ASSAY__DIAGNOSIS_TRANSFERS: return s->transfers;
+    case ASSAY__DIAGNOSIS_SYNCHRONISATION: return s->syncs;
+    case ASSAY__DIAGNOSIS_STARVED: return s->starved;
+    case ASSAY__DIAGNOSIS_INEFFICIENT_KERNELS: return s->slow * s->compute;
+    default: return (double)NAN;
+    }
 }
 
 void assay__explain_diagnose(struct assay__explain *x)
@@ -387,29 +595,7 @@ void assay__explain_diagnose(struct assay__explain *x)
     struct assay__buf out = {0};
     fill_scenarios(x, &s);
     enum assay__diagnosis_id id = decide(x, &s);
-    switch (id) {
-    case ASSAY__DIAGNOSIS_LAUNCH_OVERHEAD:
-        assay__buf_printf(&out, "launching takes %s of the device's time, which is busy %s of it: ",
-                          PERCENT(s.launches > 0 ? s.launches : s.unseen), PERCENT(s.utilization));
-        say_launches(&out, x);
-        break;
-    case ASSAY__DIAGNOSIS_TRANSFERS:
-        assay__buf_printf(&out, "transfers and waiting for them take %s of the device's time: ",
-                          PERCENT(share(x, x->loss_ns[ASSAY__LOSS_TRANSFERS])));
-        say_transfers(&out, x);
-        break;
-    case ASSAY__DIAGNOSIS_SYNCHRONISATION:
-        assay__buf_printf(&out,
-                          "synchronisation costs %s of the device's time: ", PERCENT(s.syncs));
-        say_syncs(&out, x);
-        break;
-    case ASSAY__DIAGNOSIS_STARVED:
-        assay__buf_printf(&out, "the device waits for the host %s of the time; ",
-                          PERCENT(s.starved));
-        say_starved(&out, x);
-        break;
-    case ASSAY__DIAGNOSIS_UNDECIDED: say_undecided(&out, x, &s); break;
-    default: say_kernels(&out, x, &s);
-    }
-    x->diagnosis = (struct assay__explain_diagnosis){id, take(x, &out), advice_for(id)};
+    const char *verdict = verdict_of(&out, x, &s, id);
+    x->diagnosis = (struct assay__explain_diagnosis){id, verdict, take(x, &out), advice_for(x, id),
+                                                     cost_of(x, &s, id)};
 }

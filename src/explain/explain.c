@@ -58,11 +58,12 @@ int assay__explain_new(const struct assay__events *events, struct assay__explain
                        struct assay_error *error)
 {
     static void (*const parts[])(struct assay__explain *) = {
-        assay__explain_devices,   assay__explain_idle,     assay__explain_hta,
-        assay__explain_tops,      assay__explain_ranks,    sum_losses,
-        assay__explain_transfers, assay__explain_syncs,    assay__explain_what_if,
-        assay__explain_steps,     assay__explain_path,     assay__explain_find,
-        assay__explain_host,      assay__explain_diagnose,
+        assay__explain_devices,    assay__explain_idle,  assay__explain_hta,
+        assay__explain_tops,       assay__explain_ranks, sum_losses,
+        assay__explain_transfers,  assay__explain_syncs, assay__explain_what_if,
+        assay__explain_steps,      assay__explain_path,  assay__explain_counters,
+        assay__explain_long_calls, assay__explain_find,  assay__explain_host,
+        assay__explain_diagnose,
     };
     struct assay__arena *arena = assay__arena_new();
     struct assay__explain *x = arena ? assay__arena_alloc(arena, sizeof *x) : NULL;

@@ -73,7 +73,8 @@ struct assay__explain_device {
     int64_t compute_ns;   /* union of kernels and memsets */
     int64_t copy_only_ns; /* copies between host and device while nothing else runs */
     int64_t kernel_sum_ns;
-    int64_t before_ns, after_ns; /* of the rank's host: before its first work, after its last */
+    bool host;                   /* its rank has host events: */
+    int64_t before_ns, after_ns; /* theirs before its first work, after its last */
     size_t copies, memsets;
     struct assay__durations kernel, gap;
     size_t gap_bin_count[ASSAY__GAP_BINS];
@@ -103,6 +104,12 @@ struct assay__host_function {
     int64_t self_ns, total_ns;
 };
 
+/** Samples without a weight only count. */
+static inline bool assay__explain_has_time(const struct assay__host_function *function)
+{
+    return function->kind != ASSAY__EVENT_SAMPLE || function->self_ns > 0;
+}
+
 /** Copies of one direction and kind of host memory. */
 struct assay__transfer_class {
     uint8_t direction, memory;  /* enum assay__copy_direction; of the host's side:
@@ -112,6 +119,13 @@ struct assay__transfer_class {
     int64_t bytes, ns;
     int64_t hidden_ns; /* of ns: while a kernel ran */
     int64_t call_ns;   /* host time in the calls */
+};
+
+/** Calls of the runtime that took far longer than others of their name (long_calls.c). */
+struct assay__long_calls {
+    size_t count;
+    int64_t ns;       /* devices were idle in them */
+    uint32_t longest; /* event; ASSAY__NO_EVENT: none */
 };
 
 /** One way of waiting for the device. */
@@ -203,13 +217,22 @@ struct assay__scenario {
 
 struct assay__explain_diagnosis {
     enum assay__diagnosis_id id;
-    const char *evidence; /* sentences */
+    const char *verdict;  /* one sentence of at most 20 words */
+    const char *evidence; /* clauses with "; " between them; "" none */
     const char *advice;   /* "" none */
+    double cost;          /* share of the devices' time, that the verdict names; NaN: none */
 };
 
 struct assay__explain_finding {
     const char *id, *severity, *title, *evidence, *advice, *effort;
     double gain; /* of the span; NaN: not known */
+};
+
+/** A number over time, its samples taken together. */
+struct assay__counter_range {
+    const struct assay__trace_counter *counter;
+    size_t samples; /* that are numbers */
+    double mean, least, most;
 };
 
 struct assay__explain {
@@ -243,10 +266,13 @@ struct assay__explain {
     int64_t trait_ns[ASSAY__KERNEL_TRAITS]; /* kernels with that trait */
     int64_t slow_ns;                        /* kernels that names show to be inefficient */
     int64_t known_ns;                       /* kernels that names show to be efficient */
+    struct assay__long_calls long_calls;
     struct assay__steps steps;
     struct assay__ranks ranks;
     struct assay__what_ifs what_if;
     struct assay__critical_path path;
+    struct assay__counter_range *counters;
+    size_t counter_count;
     struct assay__scenario scenarios[ASSAY__SCENARIOS];
     struct assay__explain_diagnosis diagnosis;
     struct assay__explain_finding *findings;

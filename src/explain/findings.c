@@ -87,30 +87,17 @@ static void find_short_kernels(struct assay__explain *x, const struct rule_text 
                           shorter, known));
 }
 
-static void find_long_launches(struct assay__explain *x, const struct rule_text *rule)
+static void find_long_calls(struct assay__explain *x, const struct rule_text *rule)
 {
-    const struct assay__timeline *t = x->timeline;
-    const struct assay__call *worst = NULL;
-    size_t count = 0;
-    int64_t sum_ns = 0;
-    for (size_t i = 0; i < t->call_count; i++) {
-        const struct assay__call *call = &t->calls[i];
-        int64_t ns = x->events->duration_ns[call->event];
-        if (!(call->flags & ASSAY__CALL_WORKS) || call->flags & ASSAY__CALL_COPIES ||
-            ns / 50 < t->call_ns || share(x, ns) < 0.01)
-            continue;
-        count++;
-        sum_ns += ns;
-        if (!worst || ns > x->events->duration_ns[worst->event]) worst = call;
-    }
-    if (!worst) return;
-    add(x, rule, share(x, sum_ns),
+    const struct assay__long_calls *l = &x->long_calls;
+    if (!l->count) return;
+    add(x, rule, share(x, l->ns),
         assay__arena_text(x->arena,
-                          "%zu launching call%s took %s in total, the longest %s (%s); "
-                          "the median takes %s",
-                          count, count == 1 ? "" : "s", TIME(sum_ns),
-                          TIME(x->events->duration_ns[worst->event]),
-                          assay__event_name(x->events, worst->event), TIME(t->call_ns)));
+                          "%zu call%s took far longer than others of the same name, and devices "
+                          "were idle in them for %s; the longest is %s with %s",
+                          l->count, l->count == 1 ? "" : "s", TIME(l->ns),
+                          assay__event_name(x->events, l->longest),
+                          TIME(x->events->duration_ns[l->longest])));
 }
 
 /* --- the optimiser ---------------------------------------------------------------------------- */
@@ -261,7 +248,9 @@ static void find_syncs(struct assay__explain *x, const struct rule_text *rule)
         if (share(x, c->idle_ns) < 0.03) continue;
         const char *op = c->op == ASSAY__EVENT_UNKNOWN ? "" : assay__events_text(x->events, c->op);
         add(x, rule, share(x, c->idle_ns),
-            assay__arena_text(x->arena, "%zu × %s%s%s: the host waited %s, then the device %s",
+            assay__arena_text(x->arena,
+                              "%zu × %s%s%s: the host waited %s in it, and then the device was "
+                              "idle for %s",
                               c->count, assay__events_text(x->events, c->name), *op ? " in " : "",
                               op, TIME(c->wait_ns), TIME(c->idle_ns)));
     }
@@ -276,6 +265,12 @@ static bool is_allocation(const char *name)
     return false;
 }
 
+/* Calls of the runtime are long because they are the first of their name: long-calls says so. */
+static bool is_first_use(const struct assay__explain *x)
+{
+    return x->long_calls.ns > x->loss_ns[ASSAY__LOSS_STARVATION] / 2;
+}
+
 static void find_host(struct assay__explain *x, const struct rule_text *rule)
 {
     for (size_t i = 0, said = 0; i < x->host_time_count && said < 2; i++) {
@@ -284,7 +279,7 @@ static void find_host(struct assay__explain *x, const struct rule_text *rule)
                                                            : assay__events_text(x->events, h->name);
         bool host = h->cause == ASSAY__HOST_CPU || h->cause == ASSAY__HOST_PYTHON ||
                     h->cause == ASSAY__HOST_UNTRACED ||
-                    (h->cause == ASSAY__HOST_RUNTIME && !is_allocation(name));
+                    (h->cause == ASSAY__HOST_RUNTIME && !is_allocation(name) && !is_first_use(x));
         if (!host || share(x, h->ns) < 0.05) continue;
         said++;
         add(x, rule, share(x, h->ns),
@@ -305,7 +300,7 @@ static void find_allocations(struct assay__explain *x, const struct rule_text *r
         if (x->host_times[i].cause == ASSAY__HOST_RUNTIME &&
             is_allocation(assay__events_text(x->events, x->host_times[i].name)))
             ns += x->host_times[i].ns;
-    if (share(x, ns) < 0.02) return;
+    if (share(x, ns) < 0.02 || is_first_use(x)) return;
     add(x, rule, share(x, ns),
         assay__arena_text(x->arena,
                           "the device waited %s while the host allocated or freed its "
@@ -356,6 +351,22 @@ static void find_straggler(struct assay__explain *x, const struct rule_text *rul
                           (int)t->rank, TIME(t->arrival_ns)));
 }
 
+/* Some recordings of a job stop early, or a rank skips steps. */
+static void find_unequal_ranks(struct assay__explain *x, const struct rule_text *rule)
+{
+    const struct assay__rank_time *fewest = NULL, *most = NULL;
+    for (size_t i = 0; i < x->ranks.count; i++) {
+        const struct assay__rank_time *t = &x->ranks.items[i];
+        if (!fewest || t->collectives < fewest->collectives) fewest = t;
+        if (!most || t->collectives > most->collectives) most = t;
+    }
+    if (!most || most->collectives < 8 || fewest->collectives * 10 > most->collectives * 9) return;
+    add(x, rule, (double)NAN,
+        assay__arena_text(x->arena, "rank %d took part in %zu collectives, rank %d in %zu",
+                          (int)fewest->rank, fewest->collectives, (int)most->rank,
+                          most->collectives));
+}
+
 static void find_communication(struct assay__explain *x, const struct rule_text *rule)
 {
     int64_t talk_ns = 0, overlap_ns = 0;
@@ -378,10 +389,13 @@ static void find_no_host(struct assay__explain *x, const struct rule_text *rule)
     }
     if (!work || correlated * 2 >= work) return;
     add(x, rule, (double)NAN,
-        assay__arena_text(x->arena,
-                          "only %zu of %zu device events name the call that launched "
-                          "them",
-                          correlated, work));
+        correlated ? assay__arena_text(x->arena,
+                                       "only %zu of %zu device events name the call that launched "
+                                       "them",
+                                       correlated, work)
+                   : assay__arena_text(x->arena,
+                                       "none of %zu device events names the call that launched it",
+                                       work));
 }
 
 /* --- the table -------------------------------------------------------------------------------- */
@@ -393,10 +407,10 @@ static const struct {
     {{"short-kernels", "Kernels shorter than their launch", "Medium",
       "Fuse operators (torch.compile), use larger batches, or record a graph and launch that."},
      find_short_kernels},
-    {{"long-launches", "Launching calls that take far longer than usual", "Low",
-      "The first launch of a kernel loads its code: profile after a warm-up; else look for what "
-      "blocks the launching thread."},
-     find_long_launches},
+    {{"long-calls", "Calls that take far longer than usual", "Low",
+      "First uses initialise the device and load code: trace after a warm-up. If such calls come "
+      "back then, look for what blocks the thread in them."},
+     find_long_calls},
     {{"optimiser-kernels", "The optimiser's small kernels", "Low",
       "Use the fused implementation (fused=True), or update less often (accumulate gradients)."},
      find_optimiser},
@@ -443,6 +457,9 @@ static const struct {
     {{"straggler", "A straggling rank", "High",
       "Compare that rank's steps with another's: input, clocks, placement."},
      find_straggler},
+    {{"unequal-ranks", "Ranks took part in different numbers of collectives", "Low",
+      "Record the same steps on every rank: numbers of different lengths cannot be compared."},
+     find_unequal_ranks},
     {{"communication", "Exposed communication", "High",
       "Start collectives earlier, in smaller buckets, while the backward pass computes."},
      find_communication},

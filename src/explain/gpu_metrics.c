@@ -9,6 +9,7 @@
 #define NO_KERNELS "the trace holds no kernels of this device"
 #define NO_GAPS "the device was never idle"
 #define NO_BYTES "the trace holds no sizes of copies"
+#define NO_DIRECTION "the trace does not say which copies are between host and device"
 #define NO_SPAN "the device's work begins and ends at one instant"
 
 static void put(struct assay_metrics *set, const char *name, double value, const char *formula,
@@ -23,8 +24,8 @@ static double per(int64_t sum, size_t count)
 }
 
 struct copied {
-    size_t count, sized;
-    int64_t bytes, ns; /* of those whose size is known */
+    size_t count, sized, unclear; /* unclear: in which direction is not known */
+    int64_t bytes, ns;            /* of those whose size is known */
 };
 
 static struct copied copied_by(const struct assay__explain *x, size_t device)
@@ -33,7 +34,12 @@ static struct copied copied_by(const struct assay__explain *x, size_t device)
     struct copied c = {0};
     for (size_t i = 0; i < of->count; i++) {
         uint32_t event = of->work[i];
-        if (!assay__is_host_copy(x->events, event)) continue;
+        if (!assay__is_host_copy(x->events, event)) {
+            const struct assay__event_args *args = assay__event_args(x->events, event);
+            c.unclear += x->events->kind[event] == ASSAY__EVENT_COPY &&
+                         (!args || args->direction == ASSAY__COPY_UNKNOWN);
+            continue;
+        }
         c.count++;
         if (x->events->bytes[event] <= 0) continue;
         c.sized++;
@@ -67,11 +73,16 @@ struct assay_metrics *assay__gpu_metrics(const struct assay__explain *x, size_t 
     assay_metrics_measured(set, "gpu.gaps", (double)d->gap.count, "trace", "");
     put(set, "gpu.gap_mean", per(d->gap.total_ns, d->gap.count), "idle / gaps", NO_GAPS);
     put(set, "gpu.gap_median", per(d->gap.median_ns, d->gap.count > 0), "nearest rank", NO_GAPS);
-    assay_metrics_measured(set, "gpu.copies", (double)c.count, "trace", "");
-    put(set, "gpu.transfers", c.sized || !c.count ? (double)c.bytes : NAN,
-        "sum of the copies' bytes", NO_BYTES);
+    const char *no_copies = c.count ? NO_BYTES : NO_DIRECTION;
+    bool unclear = !c.count && c.unclear;
+    assay__metrics_put_known(set, "gpu.copies", ASSAY_MEASURED, unclear ? NAN : (double)c.count,
+                             "trace", "", NO_DIRECTION);
+    put(set, "gpu.transfers", (c.sized || !c.count) && !unclear ? (double)c.bytes : NAN,
+        "sum of the copies' bytes", no_copies);
     put(set, "gpu.copy_bandwidth", c.ns > 0 ? (double)c.bytes / ((double)c.ns * 1e-9) : NAN,
         "bytes / sum of the copies' durations",
-        c.count ? NO_BYTES : "nothing was copied between host and device");
+        c.count   ? NO_BYTES
+        : unclear ? NO_DIRECTION
+                  : "nothing was copied between host and device");
     return set;
 }

@@ -48,6 +48,8 @@ static const struct pattern patterns[] = {
     {"im2col", ASSAY__KERNEL_CONVOLUTION},
     {"col2im", ASSAY__KERNEL_CONVOLUTION},
     {"vol2col", ASSAY__KERNEL_CONVOLUTION},
+    {"scudnn", ASSAY__KERNEL_CONVOLUTION}, /* cuDNN's first generation: single precision … */
+    {"hcudnn", ASSAY__KERNEL_CONVOLUTION}, /* … and half */
     {"cask_cudnn", ASSAY__KERNEL_CONVOLUTION},
     {"batch_norm", ASSAY__KERNEL_NORMALISATION},
     {"batchnorm", ASSAY__KERNEL_NORMALISATION},
@@ -195,7 +197,7 @@ static unsigned traits_of(const char *name, enum assay__kernel_kind kind)
     if (product && uses_matrix_units(name)) traits |= ASSAY__TRAIT_MATRIX;
     if (product && is_tuned(name)) traits |= ASSAY__TRAIT_TUNED;
     if (has(name, "vectorized_elementwise")) traits |= ASSAY__TRAIT_VECTOR;
-    if (product && HAS_ANY(name, "sgemm", "ffma", "f32f32_f32f32", "simt") &&
+    if (product && HAS_ANY(name, "sgemm", "scudnn", "ffma", "f32f32_f32f32", "simt") &&
         !(traits & ASSAY__TRAIT_FLOAT64))
         traits |= ASSAY__TRAIT_FLOAT32;
     return traits & ASSAY__TRAITS_SLOW ? traits & ~(unsigned)ASSAY__TRAITS_FAST : traits;

@@ -4,6 +4,7 @@
 #ifndef ASSAY_EXPLAIN_KERNEL_CLASS_H
 #define ASSAY_EXPLAIN_KERNEL_CLASS_H
 
+#include "base/arena.h"
 #include "base/buf.h"
 
 #define ASSAY__KERNEL_KIND_ROWS(X)    \
@@ -55,5 +56,9 @@ struct assay__kernel_class assay__kernel_class_of(const char *name);
 /** The name as people read it: without return type, namespaces and arguments, of its template only
  *  what it computes: "vectorized_elementwise_kernel<GeluCUDAKernelImpl>". */
 void assay__kernel_brief(struct assay__buf *out, const char *name);
+/** The same of each name; where two would be equal, with what differs, or a number. NULL: out of
+ *  memory, which the arena records. */
+const char **assay__kernel_briefs(const char *const *names, size_t count,
+                                  struct assay__arena *arena);
 
 #endif

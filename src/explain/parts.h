@@ -16,10 +16,14 @@ void assay__explain_hta(struct assay__explain *explain);
 /** Copies, and waiting for the device (transfers.c, syncs.c). */
 void assay__explain_transfers(struct assay__explain *explain);
 void assay__explain_syncs(struct assay__explain *explain);
+/** Calls that took unusually long (long_calls.c). */
+void assay__explain_long_calls(struct assay__explain *explain);
 /** Kernels and operators by name (tops.c). */
 void assay__explain_tops(struct assay__explain *explain);
 /** The host's own time by name (host_tops.c). */
 void assay__explain_host(struct assay__explain *explain);
+/** Power, clocks, memory over time (counters.c). */
+void assay__explain_counters(struct assay__explain *explain);
 /** Intervals that repeat (steps.c). */
 void assay__explain_steps(struct assay__explain *explain);
 /** Communication, and ranks that others wait for (ranks.c). */

@@ -440,24 +440,24 @@ static void find_pace(struct assay__timeline *t)
     t->patience_ns = by_calls > by_ops ? by_calls : by_ops;
 }
 
-static bool is_of_extent(uint8_t kind)
+/* Whether an event is something that happened, not a mark of the profiler's around it. */
+static bool counts(uint8_t kind)
 {
     return kind <= ASSAY__EVENT_MEMSET || (kind >= ASSAY__EVENT_LAUNCH && kind <= ASSAY__EVENT_CPU);
 }
 
-/* From the first event to the last; of samples only where there is nothing else. */
+/* Of a recording that holds nothing but samples, theirs. */
 static void find_extent(struct assay__timeline *t)
 {
     const struct assay__events *events = t->events;
-    bool any = false, other = false;
+    bool any = false, all = true;
     for (size_t i = 0; i < events->count; i++) {
         uint8_t kind = assay__placed_kind(events, i);
         t->kind_count[kind]++;
-        other |= is_of_extent(kind);
+        all &= !counts(kind);
     }
     for (size_t i = 0; i < events->count; i++) {
-        uint8_t kind = assay__placed_kind(events, i);
-        if (other ? !is_of_extent(kind) : kind != ASSAY__EVENT_SAMPLE) continue;
+        if (!all && !counts(assay__placed_kind(events, i))) continue;
         int64_t end_ns = assay__event_end_ns(events, i);
         if (!any || events->start_ns[i] < t->first_ns) t->first_ns = events->start_ns[i];
         if (!any || end_ns > t->last_ns) t->last_ns = end_ns;

@@ -123,6 +123,12 @@ static const struct assay__importer *importer_named(const char *name)
     return NULL;
 }
 
+const char *assay__import_source_name(const struct assay__trace_source *source)
+{
+    if (*source->producer) return source->producer;
+    return strcmp(source->format, "kineto") == 0 ? "Chrome trace" : source->format;
+}
+
 static const struct assay__importer *importer_of(const char *head, size_t size)
 {
     const struct assay__importer *best = NULL;
@@ -136,13 +142,25 @@ static const struct assay__importer *importer_of(const char *head, size_t size)
     return best;
 }
 
+/* "kineto, xctrace, …" */
+static const char *importer_names(char *text, size_t size)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof importers / sizeof *importers && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "",
+                                 importers[i]->name);
+    return text;
+}
+
 static int not_recognised(const char *path, const char *head, size_t size,
                           struct assay_error *error)
 {
-    if (!size) return assay_error_set(error, ASSAY_EFORMAT, "%s: empty", path);
+    char names[256];
+    if (!size) return assay_error_set(error, ASSAY_EFORMAT, "%s: holds no text", path);
     if (size >= 2 && (!memcmp(head, "\xff\xfe", 2) || !memcmp(head, "\xfe\xff", 2) || !head[1]))
         return assay_error_set(error, ASSAY_EFORMAT, "%s: UTF-16 text; traces are UTF-8", path);
-    return assay_error_set(error, ASSAY_EFORMAT, "%s: not a known trace format", path);
+    return assay_error_set(error, ASSAY_EFORMAT, "%s: not a trace of a known format (%s)", path,
+                           importer_names(names, sizeof names));
 }
 
 static int choose(const struct import *import, struct assay__import_stream *stream,
@@ -150,12 +168,14 @@ static int choose(const struct import *import, struct assay__import_stream *stre
                   struct assay_error *error)
 {
     const char *head, *format = import->options ? import->options->format : NULL;
+    char names[256];
     size_t size;
     int code = assay__import_head(stream, &head, &size, error);
     if (code) return code;
     *chosen = format ? importer_named(format) : importer_of(head, size);
     if (!*chosen && format)
-        return assay_error_set(error, ASSAY_EINVAL, "no importer is called \"%s\"", format);
+        return assay_error_set(error, ASSAY_EINVAL, "there is no format '%s', but: %s", format,
+                               importer_names(names, sizeof names));
     return *chosen ? 0 : not_recognised(path, head, size, error);
 }
 

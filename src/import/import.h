@@ -41,6 +41,9 @@ const char *assay__import_path(const struct assay__import_stream *stream);
 #define ASSAY__IMPORT_CLOCK_BOOT "time since the machine started"
 #define ASSAY__IMPORT_CLOCK_OWN "time since the trace began"
 
+/** Who wrote it; else what it is: "Chrome trace", "xctrace". */
+const char *assay__import_source_name(const struct assay__trace_source *source);
+
 struct assay__importer {
     const char *name;   /* "kineto": what reports call the format */
     const char *title;  /* "PyTorch profiler (Kineto), Chrome trace JSON" */

@@ -58,6 +58,7 @@ static const struct category categories[] = {
     {"Memset", ASSAY__EVENT_MEMSET, ON_STREAM},
     {"Python", ASSAY__EVENT_PYTHON, ON_THREAD},
     {"PythonFunction", ASSAY__EVENT_PYTHON, ON_THREAD},
+    {"Op", ASSAY__EVENT_OPERATOR, ON_THREAD}, /* TensorFlow 1 */
 };
 /* Of our own export (trace/export_chrome.c) where Kineto has none: they say it all, whatever the
  * name. */

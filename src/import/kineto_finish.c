@@ -197,11 +197,12 @@ static void name_thread(struct assay__kineto *kineto, struct assay__track *track
 
 /* --- devices of traces without categories ----------------------------------------------------- */
 
-/* "/device:GPU:0" is the process of a device; *ordinal is its number. */
+/* "/device:GPU:0" is the process of a device; *ordinal is its number. "… Compute" of TensorFlow 1
+ * is the host's side of it, unless it names streams. */
 static bool is_device_process(const char *name, int32_t *ordinal)
 {
     const char *at = name ? strstr(name, "device:") : NULL;
-    if (!at) return false;
+    if (!at || (strstr(at, " Compute") && !strstr(at, "/stream:"))) return false;
     at += strlen("device:");
     if (strncmp(at, "GPU:", 4) && strncmp(at, "TPU:", 4)) return false;
     long number = strtol(at + 4, NULL, 10);
@@ -212,13 +213,15 @@ static bool is_device_process(const char *name, int32_t *ordinal)
 enum lane { LANE_NONE, LANE_WORK, LANE_RANGE };
 
 /* A stream's lane is the device's work. Of a device without streams (a TPU) it is "XLA Ops". The
- * other lanes of a device repeat it by module, operator, step. */
+ * other lanes of a device repeat it by module, operator, step. In TensorFlow 1 each stream is a
+ * process, and one that is called "all" holds the work of all. */
 static enum lane lane_of(const struct assay__kineto *kineto, struct assay__track *track)
 {
     const char *thread = label_of(kineto, false, track->pid, track->tid);
-    if (!is_device_process(label_of(kineto, true, track->pid, -1), &track->device))
-        return LANE_NONE;
+    const char *process = label_of(kineto, true, track->pid, -1);
+    if (!is_device_process(process, &track->device)) return LANE_NONE;
     track->stream = track->tid >= 0 ? track->tid : -1;
+    if (strstr(process, "/stream:")) return strstr(process, "/stream:all") ? LANE_WORK : LANE_RANGE;
     if (thread && !strncmp(thread, "Stream #", 8)) {
         track->stream = strtol(thread + 8, NULL, 10);
         return LANE_WORK;
@@ -256,6 +259,19 @@ static bool is_stream_label(const struct assay__kineto_label *label)
     return !label->is_process && label->name && !strncmp(label->name, "Stream #", 8);
 }
 
+/* "GPU:0", unless the trace has a better one. */
+static const char *device_name(struct assay__kineto *kineto, const struct assay__track *track)
+{
+    const char *process = label_of(kineto, true, track->pid, -1);
+    const char *at = strstr(process, "device:") + strlen("device:");
+    char text[64];
+    if (track->device >= 0 && (size_t)track->device < kineto->device_capacity &&
+        kineto->devices[track->device])
+        return NULL;
+    snprintf(text, sizeof text, "%.*s", (int)strcspn(at, "/ "), at);
+    return assay__events_keep(kineto->events, text);
+}
+
 static int settle_devices(struct assay__kineto *kineto)
 {
     struct assay__events *events = kineto->events;
@@ -271,13 +287,27 @@ static int settle_devices(struct assay__kineto *kineto)
         if (lanes[i] == LANE_NONE) continue;
         found++;
         track.kind = ASSAY__TRACK_STREAM;
+        track.group = device_name(kineto, &track);
         track.name = label_of(kineto, false, track.pid, track.tid);
         track.pid = track.tid = -1;
         assay__events_change_track(events, (uint32_t)(kineto->first_track + i), &track);
     }
+    kineto->has_lanes = found > 0;
     if (found) settle_events(kineto, lanes);
     free(lanes);
     return 0;
+}
+
+/* A trace of another program, whose categories are its own: what its threads did is work. */
+static void settle_unknown(struct assay__kineto *kineto)
+{
+    struct assay__events *events = kineto->events;
+    for (size_t i = kineto->first_event; i < events->count; i++)
+        if (events->kind[i] != ASSAY__EVENT_OTHER) return;
+    for (size_t i = kineto->first_event; i < events->count; i++)
+        if (events->track[i] < events->track_count && events->duration_ns[i] > 0 &&
+            events->tracks[events->track[i]].kind == ASSAY__TRACK_THREAD)
+            events->kind[i] = ASSAY__EVENT_CPU;
 }
 
 /* --- bytes of HIP's copies: the call has them, the copy has not ------------------------------- */
@@ -339,7 +369,7 @@ static const char *producer_of(struct assay__kineto *kineto)
 {
     char text[96];
     if (kineto->producer) return kineto->producer;
-    if (!kineto->is_pytorch) return kineto->has_streams ? "TensorFlow or JAX profiler" : "";
+    if (!kineto->is_pytorch) return kineto->has_lanes ? "TensorFlow or JAX profiler" : "";
     if (!kineto->cuda_version) return "PyTorch profiler";
     snprintf(text, sizeof text, "PyTorch profiler (CUDA %d.%d)", kineto->cuda_version / 1000,
              kineto->cuda_version % 1000 / 10);
@@ -377,6 +407,7 @@ int assay__kineto_finish(struct assay__kineto *kineto, struct assay_error *error
     if (kineto->label_count)
         qsort(kineto->labels, kineto->label_count, sizeof *kineto->labels, by_label);
     int code = settle_devices(kineto);
+    settle_unknown(kineto);
     if (!code) code = fill_bytes(kineto);
     if (code) return assay_error_set(error, code, "out of memory");
     for (size_t i = kineto->first_track; i < events->track_count; i++) {
@@ -387,7 +418,7 @@ int assay__kineto_finish(struct assay__kineto *kineto, struct assay_error *error
             name_thread(kineto, track);
     }
     fill_source(kineto);
-    if (events->count == kineto->first_event && !kineto->reader.seen)
+    if (events->count == kineto->first_event && !events->counter_count)
         return assay_error_set(error, ASSAY_EFORMAT, "%s: no event could be read%s%s",
                                kineto->source->path, kineto->reader.complaint[0] ? ": " : "",
                                kineto->reader.complaint);

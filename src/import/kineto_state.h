@@ -45,6 +45,7 @@ struct assay__kineto {
     size_t device_capacity;
     int64_t base_ns;
     bool has_base, is_pytorch, has_streams;
+    bool has_lanes;       /* devices are processes, as TensorFlow and JAX write them */
     int cuda_version;     /* 13000; 0: unknown */
     const char *producer; /* as the file says it; NULL: it does not */
 };

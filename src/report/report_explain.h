@@ -14,7 +14,7 @@
     "kernels|losses|idle|host|functions|scenarios|devices|streams|gaps|transfers|" \
     "synchronisations|ranks"                                                       \
     "|what-if|critical-path|changes"
-#define ASSAY__EXPLAIN_TABLES ASSAY__EXPLAIN_OWN_TABLES "|findings|operators|steps"
+#define ASSAY__EXPLAIN_TABLES ASSAY__EXPLAIN_OWN_TABLES "|findings|operators|steps|counters"
 
 /** Writers: json. 0 or a negative code. */
 int assay__explain_report(const struct assay__explain *explain,

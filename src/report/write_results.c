@@ -21,6 +21,7 @@ struct results {
     struct assay_metrics *metrics; /* of the first device; NULL: there is none */
 };
 
+#define NO_DEVICE "the trace holds no work of a device"
 #define PERCENT(value) assay__scaled(value, "ratio").text
 
 static void put_line(struct results *r, const char *before, const char *text)
@@ -58,7 +59,7 @@ static void put_configuration(struct results *r)
     if (!x->device_count) assay__buf_puts(r->out, "- Device: none in the trace\n");
     if (events->source_count) {
         const struct assay__trace_source *s = &events->sources[0];
-        put_line(r, "- Profiler: ", *s->producer ? s->producer : s->format);
+        put_line(r, "- Profiler: ", assay__import_source_name(s));
         put_line(r, "- Trace: ", s->path);
     }
     assay__buf_printf(r->out, "- assay Version: %s\n", assay_version());
@@ -102,12 +103,14 @@ static void put_idle_cause(struct results *r)
             device = c;
             host = h;
         }
-    if (device < 0)
-        assay__buf_puts(r->out, "the device was never idle");
-    else
-        assay__buf_printf(r->out, "%s of the idle time: %s; meanwhile the host was %s",
-                          PERCENT((double)most_ns / (double)sum_ns),
-                          assay__device_causes[device].meaning, assay__host_causes[host].meaning);
+    if (device < 0) {
+        assay__buf_puts(r->out, r->x->device_count ? "the device was never idle" : NO_DEVICE);
+        return;
+    }
+    assay__buf_printf(r->out, "%s of the idle time: %s", PERCENT((double)most_ns / (double)sum_ns),
+                      assay__device_causes[device].meaning);
+    if (host != ASSAY__HOST_UNSEEN && host != ASSAY__HOST_QUEUED)
+        assay__buf_printf(r->out, "; the host meanwhile: %s", assay__host_causes[host].meaning);
 }
 
 static void put_root_cause(struct results *r)
@@ -126,26 +129,18 @@ static void put_root_cause(struct results *r)
     assay__buf_putc(r->out, '\n');
 }
 
-static double impact_of(const struct assay__explain *x)
-{
-    int loss = loss_of(x->diagnosis.id);
-    if (x->diagnosis.id == ASSAY__DIAGNOSIS_INEFFICIENT_KERNELS)
-        return assay__explain_share(x, x->slow_ns);
-    return loss == ASSAY__LOSSES ? (double)NAN : assay__explain_share(x, x->loss_ns[loss]);
-}
-
 static void put_bottleneck(struct results *r)
 {
-    const struct assay__explain *x = r->x;
-    double impact = impact_of(x);
-    assay__buf_printf(r->out, "1. **Bottleneck Identified**: %s\n",
-                      assay__diagnoses[x->diagnosis.id].meaning);
-    put_line(r, "   - Evidence: ", x->diagnosis.evidence);
-    if (isfinite(impact))
-        assay__buf_printf(r->out, "   - Impact: %s of total time\n", PERCENT(impact));
+    const struct assay__explain_diagnosis *d = &r->x->diagnosis;
+    bool none = d->id == ASSAY__DIAGNOSIS_NONE;
+    put_line(r, "1. **Bottleneck Identified**: ", d->verdict);
+    put_line(r, "   - Evidence: ",
+             *d->evidence ? d->evidence : "that sentence; the trace holds no more");
+    if (isfinite(d->cost))
+        assay__buf_printf(r->out, "   - Impact: %s of the device's time\n", PERCENT(d->cost));
     else
-        assay__buf_puts(r->out, "   - Impact: none found\n");
-    put_root_cause(r);
+        assay__buf_puts(r->out, none ? "   - Impact: none\n" : "   - Impact: not known\n");
+    if (!none) put_root_cause(r);
 }
 
 static double value_of(const struct results *r, const char *name)
@@ -154,11 +149,22 @@ static double value_of(const struct results *r, const char *name)
     return m ? m->value : (double)NAN;
 }
 
+/* "15.6 %", or "—" and why. */
+static void put_value(struct results *r, const char *name, const char *unit)
+{
+    const struct assay_metric *m = r->metrics ? assay_metrics_get(r->metrics, name) : NULL;
+    if (m && isfinite(m->value))
+        assay__buf_puts(r->out, assay__scaled(m->value, unit).text);
+    else
+        assay__buf_printf(r->out, "— (%s)", m ? m->note : NO_DEVICE);
+}
+
 static void put_utilization(struct results *r)
 {
     double utilization = value_of(r, "gpu.utilization");
-    assay__buf_printf(r->out, "\n2. **GPU Utilization**: %s\n   - Expected: >80%%\n   - Gap: ",
-                      PERCENT(utilization));
+    assay__buf_puts(r->out, "\n2. **GPU Utilization**: ");
+    put_value(r, "gpu.utilization", "ratio");
+    assay__buf_puts(r->out, "\n   - Expected: >80%\n   - Gap: ");
     if (utilization > 0.8) {
         assay__buf_puts(r->out, "none\n");
         return;
@@ -177,7 +183,7 @@ static void put_utilization(struct results *r)
 static void put_memory(struct results *r)
 {
     const struct assay__explain *x = r->x;
-    double bytes = value_of(r, "gpu.transfers"), bandwidth = value_of(r, "gpu.copy_bandwidth");
+    bool known = isfinite(value_of(r, "gpu.transfers"));
     size_t count = 0, small = 0, blocking = 0;
     for (size_t i = 0; i < x->transfer_count; i++) {
         count += x->transfers[i].count;
@@ -185,16 +191,17 @@ static void put_memory(struct results *r)
         blocking += x->transfers[i].blocking;
     }
     assay__buf_puts(r->out, "\n3. **Memory Patterns**:\n");
-    assay__buf_printf(r->out, "   - Transfers: %s total", assay__scaled(bytes, "B").text);
-    if (count)
-        assay__buf_printf(r->out, " in %zu copies, %zu of them below 64 KiB, %zu waited for", count,
-                          small, blocking);
+    assay__buf_puts(r->out, "   - Transfers: ");
+    put_value(r, "gpu.transfers", "B");
+    assay__buf_puts(r->out, known ? " total" : "");
+    if (count) assay__buf_printf(r->out, " in %zu copies", count);
+    if (small) assay__buf_printf(r->out, ", %zu of them below 64 KiB", small);
+    if (blocking) assay__buf_printf(r->out, ", %zu waited for", blocking);
     assay__buf_puts(r->out, "\n   - Bandwidth: ");
-    if (isfinite(bandwidth))
-        assay__buf_printf(r->out, "%s (vs theoretical: not in the trace)\n",
-                          assay__scaled(bandwidth, "B/s").text);
-    else
-        assay__buf_puts(r->out, "— (nothing was copied between host and device)\n");
+    put_value(r, "gpu.copy_bandwidth", "B/s");
+    assay__buf_puts(r->out, isfinite(value_of(r, "gpu.copy_bandwidth"))
+                                ? " (vs theoretical: not in the trace)\n"
+                                : "\n");
 }
 
 /* --- opportunities ---------------------------------------------------------------------------- */
@@ -210,7 +217,7 @@ static void put_opportunities(struct results *r)
         assay__markdown_text(r->out, f->title);
         assay__buf_puts(r->out, ": ");
         put_line(r, "", f->evidence);
-        assay__buf_printf(r->out, "   - Potential gain: %s\n",
+        assay__buf_printf(r->out, "   - Potential gain: %s%s\n", isfinite(f->gain) ? "~" : "",
                           isfinite(f->gain) ? PERCENT(f->gain) : "not known");
         assay__buf_printf(r->out, "   - Effort: %s\n", f->effort);
         put_line(r, "   - Approach: ", f->advice);
@@ -240,7 +247,8 @@ static void put_kpis(struct results *r)
     put_row(r, "Avg Kernel Time", value_of(r, "gpu.kernel_mean"), "s", "");
     put_row(r, "Avg Gap Time", value_of(r, "gpu.gap_mean"), "s", "<1 µs");
     put_row(r, "Operation Throughput (kernels)", value_of(r, "gpu.kernels") / span_s, "1/s", "");
-    if (x->steps.count > 1) put_row(r, "Steps", 1e9 / (double)x->steps.time.median_ns, "1/s", "");
+    if (x->steps.count > 1)
+        put_row(r, "Steps per Second", 1e9 / (double)x->steps.time.median_ns, "1/s", "");
     put_row(r, "Memory BW (host and device)", value_of(r, "gpu.copy_bandwidth"), "B/s", "");
 }
 

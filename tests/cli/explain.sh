@@ -28,7 +28,7 @@ expect_equal "$(get '"optimiser-kernels" in [f["id"] for f in d["findings"]]')" 
 
 # every view says the same; tables for programs; the page
 python3 "$ROOT/tests/formats_same.py" "$ASSAY" explain "$sync" || fail "the views differ"
-for table in kernels losses idle host functions scenarios findings devices streams gaps transfers synchronisations operators steps ranks what-if critical-path; do
+for table in kernels losses idle host functions scenarios findings devices streams gaps transfers synchronisations operators steps ranks what-if critical-path counters; do
     expect_exit 0 "$ASSAY" explain "$sync" --format csv --table $table
     [ "$(wc -l <out)" -ge 1 ] || fail "$table has no header"
 done
@@ -110,6 +110,9 @@ expect_error 3 "text.txt" "$ASSAY" explain text.txt
 expect_error 2 "--export" "$ASSAY" explain "$sync" --export perfetto --json
 expect_error 2 "--merge" "$ASSAY" explain "$sync" "$launches" -o two.assay
 expect_error 2 ".pdf" "$ASSAY" explain "$sync" -o page.pdf
+expect_error 2 "svg" "$ASSAY" explain "$sync" -o page.svg
+expect_error 2 "junit" "$ASSAY" explain "$sync" -o page.xml
+expect_error 2 "kineto" "$ASSAY" explain "$sync" --from nothing
 expect_exit 2 "$ASSAY" explain
 head -c 20000 "$sync" >cut.json # an input that ends early is explained as far as it goes
 expect_exit 0 "$ASSAY" explain cut.json

@@ -12,6 +12,7 @@ for name, known in truth.items():
     made = json.loads(subprocess.run([sys.argv[1], "explain", "made/" + name, "--json"], check=True, capture_output=True).stdout)
     for device in made["devices"]:
         assert sum(row["ns"] for row in device["idle"]) + device["busy_ns"] == device["span_ns"], name
+    assert len(made["diagnosis"]["verdict"].split()) <= 20, made["diagnosis"]["verdict"]
     if made["diagnosis"]["id"] not in known["accepted"]:
         wrong += 1
         print("%s (%s): %s" % (name, known["kind"], made["diagnosis"]), file=sys.stderr)

@@ -26,6 +26,21 @@ sync-a synchronisation
 healthy-a none
 training-a none undecided
 END
+real=$ROOT/../shared/data/traces
+for trace in "$labelled"/*.gz "$real"/*.gz "$real"/*.xml; do
+    expect_exit 0 "$ASSAY" explain "$trace" --json
+    expect_equal "$(get 'len(d["diagnosis"]["verdict"].split()) <= 20 and d["diagnosis"]["verdict"].endswith(".")')" True
+done
+# the verdict is about what takes the time, and no advice is for another vendor's device
+expect_exit 0 "$ASSAY" explain "$real/kineto-mi250.json.gz" --json
+expect_equal "$(get '"hipLaunchKernel" in d["diagnosis"]["verdict"], "CUDA" in d["diagnosis"]["advice"], d["diagnosis"]["cost"] > 0.7')" "(True, False, True)"
+expect_exit 0 "$ASSAY" explain "$real/kineto-alexnet.json.gz" --json
+expect_equal "$(get '"cudaFree" in d["diagnosis"]["verdict"], d["diagnosis"]["cost"] > 0.8')" "(True, True)"
+expect_equal "$(get '{k["class"] for k in d["top"] if "scudnn" in k["name"]}')" "{'convolution'}"
+expect_exit 0 "$ASSAY" explain "$real/ort-h200-resnet50.json.gz" --json
+expect_equal "$(get '"CUDAExecutionProvider" in d["diagnosis"]["verdict"]')" True
+expect_exit 0 "$ASSAY" explain "$real/xctrace-metal-gpu-intervals.xml" --json
+expect_equal "$(get '(d["devices"][0]["host_before_ms"], d["diagnosis"]["cost"])')" "(None, None)"
 expect_exit 0 "$ASSAY" explain "$labelled/training-a.json.gz" --json
 expect_equal "$(get 'd["steps"]["count"]')" 5
 expect_equal "$(get '"optimiser-kernels" in [f["id"] for f in d["findings"]]')" True

@@ -520,6 +520,101 @@ static void test_absurd_times_are_refused(void)
     drop(&m);
 }
 
+/* --- the verdict ------------------------------------------------------------------------------ */
+
+static size_t count_words(const char *text)
+{
+    size_t words = 0;
+    for (const char *at = text; *at; at++)
+        words += *at != ' ' && (at == text || at[-1] == ' ');
+    return words;
+}
+
+static void check_verdict(const struct assay__explain *x)
+{
+    const char *verdict = x->diagnosis.verdict;
+    size_t length = strlen(verdict);
+    CHECK(length && verdict[length - 1] == '.');
+    CHECK(count_words(verdict) <= 20);
+    CHECK(strstr(x->diagnosis.evidence, "; ;") == NULL);
+}
+
+/* 20 kernels launched one by one; the host's call before the tenth may be a long one. */
+static void launch_slowly(struct made *m, const char *call, int64_t long_ns)
+{
+    int64_t now_ns = 0;
+    for (uint64_t i = 1; i <= 20; i++) {
+        int64_t took_ns = i == 10 ? long_ns : 5000;
+        put(m, ASSAY__EVENT_LAUNCH, thread_of(m, 1), call, now_ns, now_ns + took_ns, i);
+        now_ns += took_ns;
+        kernel(m, "a", now_ns + 1000, now_ns + 3000, i);
+        now_ns += 15000;
+    }
+}
+
+static void test_one_long_call_is_named(void)
+{
+    struct made m = make();
+    launch_slowly(&m, "hipLaunchKernel", 6000000);
+    const struct assay__explain *x = explain(&m);
+    CHECK_INT(x->diagnosis.id, ASSAY__DIAGNOSIS_LAUNCH_OVERHEAD);
+    CHECK_INT(x->long_calls.count, 1);
+    CHECK_INT(x->events->duration_ns[x->long_calls.longest], 6000000);
+    CHECK_NEAR(x->diagnosis.cost, (double)x->long_calls.ns / (double)x->span_ns, 1e-12);
+    CHECK(strstr(x->diagnosis.verdict, "one hipLaunchKernel of 6.00 ms") != NULL);
+    CHECK(strstr(x->diagnosis.advice, "raph") == NULL); /* a graph would not help */
+    check_verdict(x);
+    drop(&m);
+}
+
+static void test_usual_calls_are_not_long(void)
+{
+    static const char *const calls[] = {"hipLaunchKernel", "cudaLaunchKernel", "launch"};
+    static const char *const graphs[] = {"HIP graphs", "CUDA graphs", "recorded graph that"};
+    for (int i = 0; i < 3; i++) {
+        struct made m = make();
+        launch_slowly(&m, calls[i], 5000);
+        const struct assay__explain *x = explain(&m);
+        CHECK_INT(x->diagnosis.id, ASSAY__DIAGNOSIS_LAUNCH_OVERHEAD);
+        CHECK_INT(x->long_calls.count, 0);
+        CHECK(strstr(x->diagnosis.advice, graphs[i]) != NULL);
+        check_verdict(x);
+        drop(&m);
+    }
+}
+
+/* A call that is as long each time is paid in each step. */
+static void test_calls_as_long_each_time(void)
+{
+    struct made m = make();
+    for (uint64_t i = 1; i <= 10; i++) {
+        int64_t now_ns = (int64_t)i * 1000000;
+        put(&m, ASSAY__EVENT_RUNTIME, thread_of(&m, 1), "cudaMalloc", now_ns, now_ns + 800000, 0);
+        launch(&m, now_ns + 800000, now_ns + 805000, i);
+        kernel(&m, "a", now_ns + 806000, now_ns + 900000, i);
+    }
+    const struct assay__explain *x = explain(&m);
+    CHECK_INT(x->diagnosis.id, ASSAY__DIAGNOSIS_STARVED);
+    CHECK_INT(x->long_calls.count, 0);
+    check_verdict(x);
+    drop(&m);
+}
+
+static void test_no_host_is_unknown(void)
+{
+    struct made m = make();
+    kernel(&m, "a", 0, 1000, 0);
+    put(&m, ASSAY__EVENT_COPY, stream_of(&m, 0, 7), "Blit", 3000, 4000, 0);
+    const struct assay__explain *x = explain(&m);
+    struct assay_metrics *set = assay__gpu_metrics(x, 0);
+    CHECK(!x->devices[0].host);
+    CHECK_INT(assay_metrics_get(set, "gpu.copies")->state, ASSAY_UNAVAILABLE);
+    CHECK_INT(assay_metrics_get(set, "gpu.transfers")->state, ASSAY_UNAVAILABLE);
+    check_verdict(x);
+    assay_metrics_free(set);
+    drop(&m);
+}
+
 /* Random events of all kinds, on tracks that exist or not: the sums hold whatever they are. */
 static void scatter(struct made *m, struct assay__random *random, size_t count)
 {
@@ -549,6 +644,7 @@ static void test_random_stores(void)
         assay__random_seed(&random, seed);
         scatter(&m, &random, 20 + seed * 10);
         check_sums(explain(&m));
+        check_verdict(m.x);
         drop(&m);
     }
 }
@@ -580,6 +676,10 @@ int main(int argc, char **argv)
         {"difference_adds_up", test_difference_adds_up},
         {"nothing", test_nothing},
         {"absurd_times_are_refused", test_absurd_times_are_refused},
+        {"one_long_call_is_named", test_one_long_call_is_named},
+        {"usual_calls_are_not_long", test_usual_calls_are_not_long},
+        {"calls_as_long_each_time", test_calls_as_long_each_time},
+        {"no_host_is_unknown", test_no_host_is_unknown},
         {"random_stores", test_random_stores},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);

@@ -2,6 +2,7 @@
  * event, clocks, names, ranks; and everything that is wrong with files in practice. */
 #include "import_fixture.h"
 
+#include "import/import_stream.h"
 #include "import/runtime_calls.h"
 
 #define EVENT(name, start)                                                                     \
@@ -122,6 +123,53 @@ static void test_hip(void)
     CHECK_INT(assay__event_args(events, 1)->from, ASSAY__MEMORY_UNKNOWN);
     CHECK_INT(assay__event_args(events, 1)->direction, ASSAY__COPY_TO_DEVICE);
     assay__events_free(events);
+}
+
+/* Each stream of a device is a process there; "all" repeats the others. */
+static void test_tensorflow_1(void)
+{
+    struct assay__events *events = import_text(
+        "{\"traceEvents\": ["
+        "{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{\"name\":"
+        "\"/job:a/replica:0/task:0/device:GPU:0 Compute\"}},"
+        "{\"ph\":\"M\",\"pid\":2,\"name\":\"process_name\",\"args\":{\"name\":"
+        "\"/device:GPU:0/stream:all Compute\"}},"
+        "{\"ph\":\"M\",\"pid\":3,\"name\":\"process_name\",\"args\":{\"name\":"
+        "\"/device:GPU:0/stream:14 Compute\"}},"
+        "{\"ph\":\"X\",\"cat\":\"Op\",\"name\":\"host\",\"pid\":1,\"tid\":0,\"ts\":1,\"dur\":2},"
+        "{\"ph\":\"X\",\"cat\":\"Op\",\"name\":\"all\",\"pid\":2,\"tid\":0,\"ts\":3,\"dur\":4},"
+        "{\"ph\":\"X\",\"cat\":\"Op\",\"name\":\"one\",\"pid\":3,\"tid\":0,\"ts\":3,\"dur\":4}]}");
+    CHECK_INT(events->kind[event_named(events, "host")], ASSAY__EVENT_OPERATOR);
+    CHECK_INT(events->kind[event_named(events, "all")], ASSAY__EVENT_KERNEL);
+    CHECK_INT(events->kind[event_named(events, "one")], ASSAY__EVENT_DEVICE_RANGE);
+    CHECK_STR(track_at(events, event_named(events, "all"))->group, "GPU:0");
+    CHECK_STR(source_of(events)->producer, "TensorFlow or JAX profiler");
+    assay__events_free(events);
+}
+
+/* Categories that nobody knows are work if there are no others, else only shown. */
+static void test_another_program(void)
+{
+    static const char task[] = "{\"ph\":\"X\",\"cat\":\"toplevel\",\"name\":\"task\",\"pid\":1,"
+                               "\"tid\":2,\"ts\":1,\"dur\":2}";
+    char list[512];
+    struct assay__events *events = import_events(task);
+    CHECK_INT(events->kind[0], ASSAY__EVENT_CPU);
+    assay__events_free(events);
+    snprintf(list, sizeof list, "%s,%s", task, EVENT("known", "5"));
+    events = import_events(list);
+    CHECK_INT(events->kind[event_named(events, "task")], ASSAY__EVENT_OTHER);
+    assay__events_free(events);
+}
+
+static void test_names_alone_are_nothing(void)
+{
+    struct assay__events *events = NULL;
+    struct assay_error error = {0};
+    static const char text[] = "{\"traceEvents\": [{\"ph\":\"M\",\"pid\":1,\"name\":"
+                               "\"process_name\",\"args\":{\"name\":\"a\"}}]}";
+    CHECK_INT(assay__import_bytes(text, sizeof text - 1, 0, NULL, &events, &error), ASSAY_EFORMAT);
+    CHECK(events == NULL);
 }
 
 static void test_jax(void)
@@ -534,6 +582,9 @@ int main(int argc, char **argv)
         {"fixture_host", test_fixture_host},
         {"hip", test_hip},
         {"jax", test_jax},
+        {"tensorflow_1", test_tensorflow_1},
+        {"another_program", test_another_program},
+        {"names_alone_are_nothing", test_names_alone_are_nothing},
         {"calls", test_calls},
         {"forms", test_forms},
         {"exact_times", test_exact_times},

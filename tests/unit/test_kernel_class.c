@@ -72,6 +72,8 @@ static void test_others(void)
     check("ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
           ASSAY__KERNEL_COMMUNICATION, 0);
     check("my_kernel_1", ASSAY__KERNEL_OTHER, 0);
+    check("cudnn_ampere_scudnn_128x64_relu_medium_nn_v1", ASSAY__KERNEL_CONVOLUTION,
+          ASSAY__TRAIT_TUNED | ASSAY__TRAIT_FLOAT32);
     check("matmul_naive(float*, float*, int)", ASSAY__KERNEL_GEMM, ASSAY__TRAIT_NAIVE);
     check("", ASSAY__KERNEL_OTHER, 0);
 }
@@ -102,6 +104,26 @@ static void test_brief(void)
     check_brief("", "");
 }
 
+static void test_equal_briefs(void)
+{
+    static const char *const names[] = {
+        "void cudnn::bn<float, float2, 128, true>(int)",
+        "void cudnn::bn<float, float2, 32, true>(int)",
+        "plain",
+        "void x::f<4, at::native::A(int)::{lambda()#1}::operator()() "
+        "const::{lambda(float)#2}>(int)",
+        "void x::f<8, at::native::A(int)::{lambda()#3}>(int, float, double, unsigned long long)",
+    };
+    static const char *const expected[] = {"bn<float2> [128]", "bn<float2> [32]", "plain",
+                                           "f<A> #1", "f<A> #2"};
+    struct assay__arena *arena = assay__arena_new();
+    const char **briefs = assay__kernel_briefs(names, 5, arena);
+    for (int i = 0; i < 5; i++)
+        CHECK_STR(briefs[i], expected[i]);
+    CHECK(assay__kernel_briefs(NULL, 0, arena) != NULL);
+    assay__arena_free(arena);
+}
+
 int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
@@ -110,6 +132,7 @@ int main(int argc, char **argv)
         {"elementwise", test_elementwise},
         {"others", test_others},
         {"brief", test_brief},
+        {"equal_briefs", test_equal_briefs},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

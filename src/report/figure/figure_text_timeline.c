@@ -198,4 +198,14 @@ void assay__text_timeline(struct assay__page *page, const struct assay__figure *
     }
     put_axis(&l);
     put_letters(&l);
+    size_t tracks = 0;
+    for (size_t i = 0; i < shown; i++)
+        tracks += !t->bands[i].device;
+    if (t->tracks > tracks) {
+        struct assay__buf text = {0};
+        assay__buf_printf(&text, "… %zu more track%s", t->tracks - tracks,
+                          t->tracks - tracks == 1 ? "" : "s");
+        assay__page_wrap(page, ASSAY__STYLE_DIM, "  ", assay__buf_text(&text));
+        assay__buf_drop(&text, page->out);
+    }
 }

@@ -9,6 +9,7 @@ static void put_side(struct assay__json_writer *w, const char *key, const struct
     assay__json_record(w, key,
                        json_text("path", events->source_count ? events->sources[0].path : NULL),
                        json_string("diagnosis", assay__diagnoses[x->diagnosis.id].name),
+                       json_string("verdict", x->diagnosis.verdict),
                        json_string("evidence", x->diagnosis.evidence),
                        json_integer("steps", (int64_t)x->steps.count),
                        json_number("span_ms", (double)x->span_ns * 1e-6));

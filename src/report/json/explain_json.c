@@ -116,8 +116,8 @@ static void put_devices(struct assay__json_writer *w, const struct assay__explai
                             json_integer("device", d->device), json_integer("span_ns", d->span_ns),
                             json_integer("busy_ns", d->busy_ns),
                             json_integer("idle_ns", d->idle_ns),
-                            json_number("host_before_ms", ms(d->before_ns)),
-                            json_number("host_after_ms", ms(d->after_ns)));
+                            json_number("host_before_ms", d->host ? ms(d->before_ns) : NAN),
+                            json_number("host_after_ms", d->host ? ms(d->after_ns) : NAN));
         if (metrics) assay__json_metrics(w, metrics);
         if (!metrics) w->out->failed = true;
         assay_metrics_free(metrics);
@@ -148,11 +148,13 @@ static void put_functions(struct assay__json_writer *w, const struct assay__expl
 {
     for (ASSAY__JSON_EACH(i, w, "functions", x->function_count)) {
         const struct assay__host_function *f = &x->functions[i];
+        bool known = assay__explain_has_time(f);
         assay__json_record(
             w, NULL, json_string("name", text(x, f->name)), json_string("type", f->type),
             json_string("kind", assay__event_kind_name((enum assay__event_kind)f->kind)),
-            json_integer("count", (int64_t)f->count), json_number("self_ms", ms(f->self_ns)),
-            json_number("total_ms", ms(f->total_ns)));
+            json_integer("count", (int64_t)f->count),
+            json_number("self_ms", known ? ms(f->self_ns) : NAN),
+            json_number("total_ms", known ? ms(f->total_ns) : NAN));
     }
 }
 
@@ -305,14 +307,27 @@ static void put_verdicts(struct assay__json_writer *w, const struct assay__expla
         assay__json_object_end(w);
     }
     assay__json_record(w, "diagnosis", json_string("id", assay__diagnoses[x->diagnosis.id].name),
+                       json_string("verdict", x->diagnosis.verdict),
                        json_string("evidence", x->diagnosis.evidence),
-                       json_text("advice", x->diagnosis.advice));
+                       json_text("advice", x->diagnosis.advice),
+                       json_number("cost", x->diagnosis.cost));
     for (ASSAY__JSON_EACH(i, w, "findings", x->finding_count)) {
         const struct assay__explain_finding *f = &x->findings[i];
         assay__json_record(w, NULL, json_string("id", f->id), json_string("severity", f->severity),
                            json_string("title", f->title), json_string("evidence", f->evidence),
                            json_text("advice", f->advice), json_number("expected_gain", f->gain),
                            json_text("effort", f->effort));
+    }
+}
+
+static void put_counters(struct assay__json_writer *w, const struct assay__explain *x)
+{
+    for (ASSAY__JSON_EACH(i, w, "counters", x->counter_count)) {
+        const struct assay__counter_range *c = &x->counters[i];
+        assay__json_record(
+            w, NULL, json_string("name", c->counter->name), json_text("unit", c->counter->unit),
+            json_integer("samples", (int64_t)c->samples), json_number("mean", c->mean),
+            json_number("min", c->least), json_number("max", c->most));
     }
 }
 
@@ -330,5 +345,6 @@ void assay__explain_json(const struct assay__explain *x, struct assay__buf *out)
     put_steps(&w, x);
     put_ranks(&w, x);
     put_what_if(&w, x);
+    put_counters(&w, x);
     assay__json_tail(&w);
 }

@@ -290,8 +290,10 @@ static void add_functions(struct assay__doc *doc, const struct assay__explain *x
         assay__table_row_of(t, 0, text(x, f->name), f->type,
                             assay__event_kind_name((enum assay__event_kind)f->kind));
         assay__table_number(t, (double)f->count, ASSAY_MEASURED);
-        assay__table_numbers(t, ASSAY_DERIVED, milli(f->self_ns), milli(f->total_ns));
+        bool known = assay__explain_has_time(f);
         bool sample = f->kind == ASSAY__EVENT_SAMPLE;
+        assay__table_known(t, known ? milli(f->self_ns) : NAN, ASSAY_DERIVED);
+        assay__table_known(t, known ? milli(f->total_ns) : NAN, ASSAY_DERIVED);
         assay__table_known(t, of(f->self_ns, sample ? x->sampled_ns : x->host_ns), ASSAY_DERIVED);
     }
     const struct assay__figure *flame = x->flame ? assay__flame_figure(x->flame, doc->arena) : NULL;
@@ -417,17 +419,47 @@ static void add_path(struct assay__doc *doc, const struct assay__explain *x)
     assay__doc_end(doc);
 }
 
+/* --- counters --------------------------------------------------------------------------------- */
+
+static const struct assay__column counter_columns[] = {
+    {"name", "number", .flags = ASSAY__COLUMN_NAME},
+    {.key = "unit"},
+    {"samples", "samples", .unit = ASSAY__UNIT_COUNT, .priority = 1},
+    {"mean", "mean", .unit = ""},
+    {"min", "min", .unit = ""},
+    {"max", "max", .unit = ""},
+};
+
+static void add_counters(struct assay__doc *doc, const struct assay__explain *x)
+{
+    assay__doc_section(doc, "counters", "Numbers over time", "means are of samples", 0);
+    struct assay__table *t = assay__doc_table(doc, "counters", "Numbers over time",
+                                              counter_columns);
+    t->more = "numbers";
+    for (size_t i = 0; i < x->counter_count; i++) {
+        const struct assay__counter_range *c = &x->counters[i];
+        const char *unit = c->counter->unit;
+        assay__table_row_of(t, 0, c->counter->name, unit);
+        assay__table_number(t, (double)c->samples, ASSAY_MEASURED);
+        assay__table_cell(t, assay__derived(c->mean, unit));
+        assay__table_cell(t, assay__measured(c->least, unit));
+        assay__table_cell(t, assay__measured(c->most, unit));
+    }
+    assay__doc_end(doc);
+}
+
 void assay__add_explain_detail(struct assay__doc *doc, const struct assay__explain *x)
 {
     void (*details[])(struct assay__doc *, const struct assay__explain *) = {
         add_steps, add_scenarios, add_transfers, add_syncs,
         add_host,  add_operators, add_functions, add_gaps};
     static void (*const evidence[])(struct assay__doc *, const struct assay__explain *) = {
-        add_what_if, add_path, add_devices, add_streams};
+        add_what_if, add_path, add_devices, add_streams, add_counters};
     if (!x->device_count) { /* then this is all there is */
         details[0] = details[FUNCTIONS_AT] = NULL;
         add_functions(doc, x);
         add_steps(doc, x);
+        add_counters(doc, x);
     }
     if (x->ranks.count) add_ranks(doc, x);
     assay__doc_section(doc, "details", "Details",
@@ -440,6 +472,6 @@ void assay__add_explain_detail(struct assay__doc *doc, const struct assay__expla
     assay__doc_section(doc, "evidence", "Evidence", "what if, critical path, every metric, streams",
                        ASSAY__SECTION_DETAIL | ASSAY__TAB_EVIDENCE);
     for (size_t i = 0; i < sizeof evidence / sizeof evidence[0]; i++)
-        evidence[i](doc, x);
+        if (x->device_count || evidence[i] != add_counters) evidence[i](doc, x);
     assay__doc_end(doc);
 }

@@ -104,11 +104,13 @@ static void add_kernels(struct assay__doc *doc, const struct assay__explain_diff
     struct assay__table *t = assay__doc_table(doc, "kernels", "Kernels", kernel_columns);
     t->more = "kernels";
     t->limit = KERNELS_SHOWN;
-    for (size_t i = 0; i < d->kernel_count; i++) {
+    const char **names = assay__arena_array(doc->arena, d->kernel_count + 1, sizeof *names);
+    for (size_t i = 0; names && i < d->kernel_count; i++)
+        names[i] = d->kernels[i].name;
+    if (names) names = assay__kernel_briefs(names, d->kernel_count, doc->arena);
+    for (size_t i = 0; names && i < d->kernel_count; i++) {
         const struct assay__diff_kernel *k = &d->kernels[i];
-        struct assay__buf brief = {0};
-        assay__kernel_brief(&brief, k->name);
-        assay__table_row_of(t, 0, k->name, assay__doc_take(doc, &brief));
+        assay__table_row_of(t, 0, k->name, names[i]);
         assay__table_numbers(t, ASSAY_DERIVED, k->before_count, k->after_count, k->before_s,
                              k->after_s, k->after_s - k->before_s);
     }
@@ -124,8 +126,7 @@ static void add_side(struct assay__doc *doc, const char *label, const struct ass
 {
     assay__doc_fact(doc, label);
     assay__doc_item_text(doc, "%s", path_of(x));
-    assay__doc_item_text(doc, "%s: %s", assay__diagnoses[x->diagnosis.id].meaning,
-                         x->diagnosis.evidence);
+    assay__doc_item_text(doc, "%s", x->diagnosis.verdict);
 }
 
 int assay__explain_diff_document(const struct assay__explain_diff *d, struct assay__doc **made)

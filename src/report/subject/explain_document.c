@@ -5,6 +5,7 @@
 
 #include "explain/gpu_metrics.h"
 #include "explain/timeline.h"
+#include "import/import.h"
 #include "profile/profile.h"
 #include "report/formats.h"
 #include "report/subject/subject.h"
@@ -34,17 +35,17 @@ static const char *text(const struct assay__explain *x, uint32_t name)
 
 /* --- the answer ------------------------------------------------------------------------------- */
 
-static const char *verdict_of(struct assay__doc *doc, const struct assay__explain *x)
+/* The clauses of the evidence, each an item. */
+static void add_evidence(struct assay__doc *doc, const struct assay__explain *x)
 {
-    static const char *const words[ASSAY__DIAGNOSES] = {
-        [ASSAY__DIAGNOSIS_LAUNCH_OVERHEAD] = "Launch overhead",
-        [ASSAY__DIAGNOSIS_TRANSFERS] = "Transfers between host and device",
-        [ASSAY__DIAGNOSIS_INEFFICIENT_KERNELS] = "Inefficient kernels",
-        [ASSAY__DIAGNOSIS_STARVED] = "Starved by the host",
-        [ASSAY__DIAGNOSIS_SYNCHRONISATION] = "Drained by synchronisation",
-        [ASSAY__DIAGNOSIS_NONE] = "Nothing wrong found",
-        [ASSAY__DIAGNOSIS_UNDECIDED] = "Undecided"};
-    return assay__doc_printf(doc, "%s: %s.", words[x->diagnosis.id], x->diagnosis.evidence);
+    const char *at = x->diagnosis.evidence;
+    if (*at) assay__doc_fact(doc, "evidence");
+    while (*at) {
+        const char *end = strstr(at, "; ");
+        size_t length = end ? (size_t)(end - at) : strlen(at);
+        assay__doc_item_text(doc, "%.*s", (int)length, at);
+        at += length + (end ? 2 : 0);
+    }
 }
 
 static void add_kpis(struct assay__doc *doc, const struct assay__explain *x)
@@ -78,6 +79,7 @@ static void add_devices(struct assay__doc *doc, const struct assay__explain *x)
         assay__doc_item_text(doc, "%s", d->name);
         if (x->timeline->rank_count > 1) assay__doc_item_text(doc, "rank %d", (int)d->rank);
         assay__doc_item(doc, "first to last work", assay__derived(seconds(d->span_ns), "s"));
+        if (!d->host) continue;
         assay__doc_item(doc, "host before", assay__derived(seconds(d->before_ns), "s"));
         assay__doc_item(doc, "after", assay__derived(seconds(d->after_ns), "s"));
     }
@@ -92,11 +94,12 @@ static void add_devices(struct assay__doc *doc, const struct assay__explain *x)
 static void add_sources(struct assay__doc *doc, const struct assay__explain *x)
 {
     const struct assay__events *events = x->events;
+    const char *reason = "";
     uint64_t skipped = 0;
     assay__doc_fact(doc, "trace");
     if (events->source_count) {
         const struct assay__trace_source *s = &events->sources[0];
-        assay__doc_item_text(doc, "%s", *s->producer ? s->producer : s->format);
+        assay__doc_item_text(doc, "%s", assay__import_source_name(s));
     }
     assay__doc_item_count(doc, (double)events->count, "event");
     if (events->source_count > 1) assay__doc_item_count(doc, (double)events->source_count, "file");
@@ -105,15 +108,18 @@ static void add_sources(struct assay__doc *doc, const struct assay__explain *x)
     add_devices(doc, x);
     for (size_t i = 0; i < events->source_count; i++) {
         const struct assay__trace_source *s = &events->sources[i];
+        bool why = !s->skipped && *s->complaint; /* else it is about what was skipped first */
+        if (s->skipped && !*reason) reason = s->complaint;
         skipped += s->skipped;
         if (s->truncated)
-            assay__doc_warn(doc, "%s ends early: %s. What could be read is explained.", s->path,
-                            s->complaint);
-        else if (!s->skipped && *s->complaint)
+            assay__doc_warn(doc, "%s ends early%s%s. What could be read is explained.", s->path,
+                            why ? ": " : "", why ? s->complaint : "");
+        else if (why)
             assay__doc_warn(doc, "%s: %s.", s->path, s->complaint);
     }
     if (skipped)
-        assay__doc_warn(doc, "%llu events could not be read.", (unsigned long long)skipped);
+        assay__doc_warn(doc, "%llu event%s could not be read%s%s.", (unsigned long long)skipped,
+                        skipped == 1 ? "" : "s", *reason ? ", the first because of: " : "", reason);
 }
 
 /* --- where the time went ---------------------------------------------------------------------- */
@@ -137,7 +143,7 @@ static double gain_of(const struct assay__explain *x, enum assay__loss loss)
 static void add_loss(struct assay__table *t, const struct assay__explain *x, const char *id,
                      const char *title, int64_t ns, double gain)
 {
-    if (ns <= 0 && !(gain > 0)) return;
+    if (ns <= 0 && !(gain >= 0.05)) return;
     double share = of(ns, x->span_ns);
     assay__table_row_of(t, 0, id, title);
     assay__table_numbers(t, ASSAY_DERIVED, seconds(ns) * 1e3, share, share);
@@ -217,11 +223,15 @@ static const struct assay__column kernel_columns[] = {
     {"operator", "operator", .priority = 2},
 };
 
-static const char *short_name(struct assay__doc *doc, const char *name)
+/* Short names, no two of them equal. */
+static const char **short_names(struct assay__doc *doc, const struct assay__explain *x)
 {
-    struct assay__buf brief = {0};
-    assay__kernel_brief(&brief, name ? name : "");
-    return assay__doc_take(doc, &brief);
+    const char **names = assay__arena_array(doc->arena, x->kernel_count + 1, sizeof *names);
+    for (size_t i = 0; names && i < x->kernel_count; i++) {
+        const char *name = text(x, x->kernels[i].name);
+        names[i] = name ? name : "";
+    }
+    return names ? assay__kernel_briefs(names, x->kernel_count, doc->arena) : NULL;
 }
 
 static const char *traits_text(struct assay__doc *doc, unsigned traits)
@@ -241,11 +251,12 @@ static void add_kernels(struct assay__doc *doc, const struct assay__explain *x)
     struct assay__table *t = assay__doc_table(doc, "kernels", "Kernels", kernel_columns);
     t->more = "kernels";
     t->limit = KERNELS_SHOWN;
-    for (size_t i = 0; i < x->kernel_count; i++) {
+    const char **names = short_names(doc, x);
+    for (size_t i = 0; names && i < x->kernel_count; i++) {
         const struct assay__kernel_time *k = &x->kernels[i];
         double total_us = (double)k->ns * 1e-3;
-        assay__table_row_of(t, 0, text(x, k->name), short_name(doc, text(x, k->name)),
-                            assay__kernel_kinds[k->kind], traits_text(doc, k->traits));
+        assay__table_row_of(t, 0, text(x, k->name), names[i], assay__kernel_kinds[k->kind],
+                            traits_text(doc, k->traits));
         assay__table_number(t, (double)k->count, ASSAY_MEASURED);
         assay__table_numbers(t, ASSAY_DERIVED, total_us, of(k->ns, sum_ns),
                              total_us / (double)k->count);
@@ -296,8 +307,9 @@ int assay__explain_document(const struct assay__explain *x, bool page, struct as
     doc->marks = true;
     if (x->device_count) doc->subtitle = assay__doc_printf(doc, "on %s", x->devices[0].name);
     assay__doc_section(doc, "summary", "Summary", NULL, ASSAY__SECTION_QUIET);
-    assay__doc_verdict(doc, verdict_of(doc, x));
+    assay__doc_verdict(doc, x->diagnosis.verdict);
     assay__doc_say(doc, ASSAY__TONE_PLAIN, x->diagnosis.advice);
+    add_evidence(doc, x);
     add_kpis(doc, x);
     add_sources(doc, x);
     assay__doc_end(doc);

@@ -247,6 +247,13 @@ static bool has_sections(const struct assay__doc *doc, size_t at)
     return false;
 }
 
+/* The section that begins there holds nothing but a figure, which is left out. */
+static bool is_picture(const struct assay__doc *doc, size_t at)
+{
+    return at + 2 < doc->count && doc->blocks[at + 1].kind == ASSAY__BLOCK_FIGURE &&
+           doc->blocks[at + 2].kind == ASSAY__BLOCK_END;
+}
+
 /* Block after block; an end closes its fold, or leaves the depth of its section. */
 static void put_blocks(struct walk *w)
 {
@@ -262,6 +269,7 @@ static void put_blocks(struct walk *w)
         case ASSAY__BLOCK_SECTION:
             w->depth++;
             if (block->heading.flags & ASSAY__SECTION_QUIET && !has_sections(w->doc, i)) break;
+            if (is_picture(w->doc, i)) break;
             assay__buf_putc(w->out, '\n');
             assay__buf_repeat(w->out, "#", (size_t)(w->depth < DEEPEST ? w->depth : DEEPEST) + 1);
             put(w, " ", block->heading.title, "\n");
