@@ -13,6 +13,10 @@ struct bench_options {
 
 #define AT(member) offsetof(struct bench_options, member)
 
+/* Models and inputs are fixed: the library refuses these, and help does not list them. */
+#define FIXED_ROW(name, kind, member) \
+    {name, 0, kind, AT(run.member), "VALUE", "Fixed.", NULL, NULL, 0, 9e18, true}
+
 static const struct assay__option options[] = {
     ASSAY__FLAG_ROW("list", 0, list, "List the benchmarks and their models."),
     ASSAY__ONCE_ROW("only", bench.only, "NAMES",
@@ -28,6 +32,15 @@ static const struct assay__option options[] = {
                        "Worker processes per benchmark, alternating (default 5, which a verdict "
                        "and an interval need).",
                        1, 1000),
+    FIXED_ROW("batch", ASSAY__OPTION_INTEGER, batch),
+    FIXED_ROW("seq", ASSAY__OPTION_INTEGER, seq),
+    FIXED_ROW("dim", ASSAY__OPTION_LIST, dims),
+    FIXED_ROW("shape", ASSAY__OPTION_LIST, shapes),
+    FIXED_ROW("input", ASSAY__OPTION_LIST, inputs),
+    FIXED_ROW("state", ASSAY__OPTION_LIST, states),
+    FIXED_ROW("seconds-per-inference", ASSAY__OPTION_DURATION, seconds_per_inference),
+    FIXED_ROW("generate", ASSAY__OPTION_INTEGER, generate),
+    FIXED_ROW("prompt", ASSAY__OPTION_INTEGER, prompt),
     {0},
 };
 
