@@ -75,7 +75,8 @@ static double half_width(const struct assay__trial *trial)
 
 /* --- the level -------------------------------------------------------------------------------- */
 
-bool assay__layers_are_off(const struct assay__trial *trial)
+/* Markers time every layer of the same run: only then must the layers add up. */
+static bool layers_are_off(const struct assay__trial *trial)
 {
     const struct assay__layers *layers = &trial->layers;
     double ratio = assay__layers_add_up(trial);
@@ -104,7 +105,7 @@ static enum assay__trust find_level(const struct assay_profile *profile,
     if (p50->state == ASSAY_ESTIMATED) return ASSAY__TRUST_ESTIMATED;
     bool unstable = strcmp(verdict, "unstable") == 0;
     if (unstable && !launches_agree(trial)) return ASSAY__TRUST_NOISY;
-    if (assay__layers_are_off(trial)) return ASSAY__TRUST_LAYERS;
+    if (layers_are_off(trial)) return ASSAY__TRUST_LAYERS;
     if (unstable) return ASSAY__TRUST_UNSTEADY;
     if (strcmp(verdict, "too-few") == 0) return ASSAY__TRUST_FEW;
     return strcmp(verdict, "stable") == 0 ? ASSAY__TRUST_STABLE : ASSAY__TRUST_UNKNOWN;

@@ -17,8 +17,5 @@ bool assay__layers_were_asked(const struct assay__trial *trial);
 /** The total of the timed layers and the engine, relative to latency.p50; NaN: no layer is
  * timed. */
 double assay__layers_add_up(const struct assay__trial *trial);
-/** They explain nothing: that is too far from 1, beyond what timing them costs. Markers time every
- * layer of the same run: only then must the layers add up. */
-bool assay__layers_are_off(const struct assay__trial *trial);
 
 #endif
