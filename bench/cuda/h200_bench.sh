@@ -33,6 +33,7 @@ import json, math, statistics, sys
 document = json.load(open(sys.argv[1]))
 b, trials = document["bench"], document["trials"]
 rows = b["benchmarks"]
+def drift(trial): return trial["metrics"].get("drift.relative_l2", {}).get("value")
 print(eval(sys.argv[2]))
 EOF
 }
@@ -50,11 +51,11 @@ check "every benchmark ran on both devices" holds "$out/bench.json" 'all(r["usab
 check "five launches of each were good" holds "$out/bench.json" \
     "all(sum(l['state'] == 'ok' for l in t['launches']) == $launches for t in trials)"
 check "the outputs of both devices agree (relative L2 <= 0.01)" holds "$out/bench.json" \
-    'all(t["metrics"]["drift.relative_l2"]["value"] <= 0.01 for t in trials if t["target"]["device"] == "cuda:0")'
+    'all(drift(t) is not None and drift(t) <= 0.01 for t in trials if t["target"]["device"] == "cuda:0")'
 check "no share of a ceiling is above 105 %" holds "$out/bench.json" \
     'all((r[k] or 0) <= 1.05 for r in rows for k in ("bandwidth_share", "compute_share"))'
-check "throughput and latency agree within 20 % at one request in flight" holds "$out/bench.json" \
-    'statistics.median(r["inferences_per_s"] * r["latency_s"] for r in rows) > 0.8'
+check "throughput x median latency is about 1 with one request in flight" holds "$out/bench.json" \
+    'statistics.median((r["inferences_per_s"] or 0) * (r["latency_s"] or 0) for r in rows) > 0.8'
 
 # The same again: two runs of one program must mostly show no difference, and the GPU against the CPU must show one.
 start=$(date +%s)

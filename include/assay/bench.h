@@ -1,6 +1,6 @@
-/* bench.h - a standard set of small models, each in several processes, in one profile: LoRA in three
- * sizes and five ranks, softmax, layer norm, RMS norm, recurrent cells. The numbers and verdicts are
- * in the profile's report. */
+/* bench.h - a standard set of small models, each in several processes, in one profile: LoRA in
+ * three sizes and five ranks, softmax, layer norm, RMS norm, recurrent cells. The numbers and
+ * verdicts are in the profile's report. */
 #ifndef ASSAY_BENCH_H
 #define ASSAY_BENCH_H
 
@@ -21,8 +21,8 @@ struct assay_bench_options {
 
 /** Zero in the run options means: 5 launches of 1,000 iterations each. The benchmarks have fixed
  *  sizes: of the workload only the seed may be set. Returns 0 with *profile (assay_profile_close
- *  it): a trial per benchmark and device, including failed ones. Either options pointer may be NULL.
- *  ASSAY_EINTERRUPTED with *profile. May be called from several threads. */
+ *  it): a trial per benchmark and device, including failed ones. Either options pointer may be
+ * NULL. ASSAY_EINTERRUPTED with *profile. May be called from several threads. */
 ASSAY_API int assay_bench(const struct assay_run_options *run,
                           const struct assay_bench_options *options, struct assay_profile **profile,
                           struct assay_error *error);

@@ -14,8 +14,10 @@ struct bench_options {
 #define AT(member) offsetof(struct bench_options, member)
 
 /* Models and inputs are fixed: the library refuses these, and help does not list them. */
-#define FIXED_ROW(name, kind, member) \
-    {name, 0, kind, AT(run.member), "VALUE", "Fixed.", NULL, NULL, 0, 9e18, true}
+#define FIXED_ROW(name, kind, member)                                               \
+    {                                                                               \
+        name, 0, kind, AT(run.member), "VALUE", "Fixed.", NULL, NULL, 0, 9e18, true \
+    }
 
 static const struct assay__option options[] = {
     ASSAY__FLAG_ROW("list", 0, list, "List the benchmarks and their models."),

@@ -81,8 +81,7 @@ static const char *objection(const struct assay__trial *trial, const struct assa
                      : "the baseline does not have this benchmark";
     if (strcmp(trial->model->fingerprint, base->model->fingerprint) != 0)
         return "the baseline measured another model under this name";
-    if (!(assay__trial_value(base, throughput) > 0))
-        return "the baseline has no throughput for it";
+    if (!(assay__trial_value(base, throughput) > 0)) return "the baseline has no throughput for it";
     return assay__trial_value(trial, throughput) > 0 ? "" : "it has no throughput";
 }
 
@@ -108,12 +107,9 @@ static void put(struct assay_profile *now, struct assay__trial *trial,
     const struct {
         const char *name;
         double value;
-    } rows[] = {{"bench.baseline", before},
-                {"bench.ratio", ratio.ratio},
-                {"bench.ratio_low", ratio.ci.low},
-                {"bench.ratio_high", ratio.ci.high},
-                {"bench.p_value", ratio.p_value},
-                {"bench.smallest_difference", ratio.smallest}};
+    } rows[] = {{"bench.baseline", before},        {"bench.ratio", ratio.ratio},
+                {"bench.ratio_low", ratio.ci.low}, {"bench.ratio_high", ratio.ci.high},
+                {"bench.p_value", ratio.p_value},  {"bench.smallest_difference", ratio.smallest}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         assay__metrics_put_known(trial->metrics, rows[i].name, ASSAY_DERIVED, rows[i].value,
                                  "baseline", i ? "" : note, missing);

@@ -1,6 +1,6 @@
 /* experiment.h - experiments that start launches, shared by the commands and the public functions
- * (assay/run.h, compare.h, sweep.h, tune.h, bench.h): the same calls with the internal run options, which
- * also contain the command line and the script of the fake engine. */
+ * (assay/run.h, compare.h, sweep.h, tune.h, bench.h): the same calls with the internal run options,
+ * which also contain the command line and the script of the fake engine. */
 #ifndef ASSAY_EXPERIMENT_EXPERIMENT_H
 #define ASSAY_EXPERIMENT_EXPERIMENT_H
 

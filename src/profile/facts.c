@@ -105,11 +105,11 @@ const struct assay__enum_names assay__feedback_names = NAMES("", "name", "given"
 
 /* --- axes ------------------------------------------------------------------------------------- */
 
-const struct assay__enum_names assay__axis_names = NAMES(
-    [ASSAY__AXIS_BENCHMARK] = "benchmark", [ASSAY__AXIS_DEVICE] = "device",
-    [ASSAY__AXIS_PRECISION] = "precision",
-    [ASSAY__AXIS_OPT] = "opt", [ASSAY__AXIS_THREADS] = "threads",
-    [ASSAY__AXIS_SPINNING] = "spinning", [ASSAY__AXIS_SEQ] = "seq", [ASSAY__AXIS_BATCH] = "batch");
+const struct assay__enum_names assay__axis_names =
+    NAMES([ASSAY__AXIS_BENCHMARK] = "benchmark", [ASSAY__AXIS_DEVICE] = "device",
+          [ASSAY__AXIS_PRECISION] = "precision", [ASSAY__AXIS_OPT] = "opt",
+          [ASSAY__AXIS_THREADS] = "threads", [ASSAY__AXIS_SPINNING] = "spinning",
+          [ASSAY__AXIS_SEQ] = "seq", [ASSAY__AXIS_BATCH] = "batch");
 
 const char *assay__axis_name(enum assay__axis axis)
 {

@@ -1,4 +1,5 @@
-/* report_bench.h - the list of the standard benchmarks: a document (0 or ASSAY_ENOMEM), and JSON. */
+/* report_bench.h - the list of the standard benchmarks: a document (0 or ASSAY_ENOMEM), and JSON.
+ */
 #ifndef ASSAY_REPORT_REPORT_BENCH_H
 #define ASSAY_REPORT_REPORT_BENCH_H
 

@@ -110,10 +110,14 @@ static void layers_that_do_not_add_up_are_no_kernels(void)
     CHECK(*b->rows[0].kernels_reason);
     CHECK(isnan(b->efficiency) && b->least_efficient == SIZE_MAX);
     /* the same from markers that saw the machine in another state */
-    struct assay__layer layer = {.name = "a", .op = "MatMul", .time_ns = 900e3,
-                                 .state = ASSAY_MEASURED};
-    p->trials[0].layers = (struct assay__layers){.method = "markers", .reason = "", .items = &layer,
-                                                 .count = 1, .engine_ns = NAN, .slowdown = NAN};
+    struct assay__layer layer = {
+        .name = "a", .op = "MatMul", .time_ns = 900e3, .state = ASSAY_MEASURED};
+    p->trials[0].layers = (struct assay__layers){.method = "markers",
+                                                 .reason = "",
+                                                 .items = &layer,
+                                                 .count = 1,
+                                                 .engine_ns = NAN,
+                                                 .slowdown = NAN};
     assay__study_free(study);
     b = judge(&study, p);
     CHECK(isnan(b->rows[0].efficiency));
@@ -200,10 +204,9 @@ static void several_devices(void)
 {
     make_folder();
     const char *before = in_folder("cpu.assay");
-    const struct assay_bench_options one = {.only = "softmax"},
-                                     two = {.only = "softmax,cfc",
-                                            .devices = "cpu,gpu:0,gpu:1",
-                                            .against = before};
+    const struct assay_bench_options one = {.only = "softmax"}, two = {.only = "softmax,cfc",
+                                                                       .devices = "cpu,gpu:0,gpu:1",
+                                                                       .against = before};
     assay_profile_close(bench(SCRIPT, &one, before, 0));
     setenv("ASSAY_FAKE_DEVICES", "cpu;gpu:0;gpu:1=refused", 1);
     setenv("ASSAY_FAKE_SCRIPTS", "gpu:0 steady=50us", 1);
@@ -283,7 +286,8 @@ static void what_is_refused(void)
     /* a profile of another command is no baseline, nor is a file that is not there */
     make_folder();
     const char *path = in_folder("run.assay");
-    struct assay__run_options run = {.target.engine = "fake", .script = "steady=100us",
+    struct assay__run_options run = {.target.engine = "fake",
+                                     .script = "steady=100us",
                                      .measuring = {.launches = 1, .iterations = 20},
                                      .keeping.output = path};
     CHECK_INT(assay__run(&run, &p, NULL), 0);

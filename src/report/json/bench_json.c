@@ -52,13 +52,12 @@ void assay__json_bench(struct assay__json_writer *w, struct assay__study *study)
                            json_number("time_ratio_high", s->ratio.ci.high),
                            json_text("reason", s->reason));
     }
-    assay__json_members(w, json_number("measured_s", bench->measured_s),
-                        json_number("kernel_efficiency", bench->efficiency),
-                        json_text("baseline", bench->baseline),
-                        json_integer("faster", (int64_t)bench->faster),
-                        json_integer("slower", (int64_t)bench->slower),
-                        json_integer("same", (int64_t)bench->same),
-                        json_integer("unjudged", (int64_t)bench->unjudged));
+    assay__json_members(
+        w, json_number("measured_s", bench->measured_s),
+        json_number("kernel_efficiency", bench->efficiency), json_text("baseline", bench->baseline),
+        json_integer("faster", (int64_t)bench->faster),
+        json_integer("slower", (int64_t)bench->slower), json_integer("same", (int64_t)bench->same),
+        json_integer("unjudged", (int64_t)bench->unjudged));
     assay__json_object_end(w);
 }
 

@@ -1,6 +1,6 @@
-/* subject_bench.c - the standard benchmarks: the numbers of each, its throughput against a baseline,
- * and its key performance indicators: how much of the time is spent in kernels, how long they and
- * the gaps between them are, and the share of the device's ceilings that is reached. */
+/* subject_bench.c - the standard benchmarks: the numbers of each, its throughput against a
+ * baseline, and its key performance indicators: how much of the time is spent in kernels, how long
+ * they and the gaps between them are, and the share of the device's ceilings that is reached. */
 #include "report/subject/subject.h"
 
 #include <math.h>
@@ -12,8 +12,9 @@ enum { NUMBERS = 1, KPIS, AGAINST };
 static const struct assay__heading parts[] = {
     {.title = "Benchmarks", .remark = "medians over alternating launches"},
     {.title = "Key performance indicators",
-     .remark = "kernels (on the CPU the nodes as the engine runs them), mean time of one and of the "
-               "gap after it; bandwidth and compute as shares of the measured ceilings"},
+     .remark =
+         "kernels (on the CPU the nodes as the engine runs them), mean time of one and of the "
+         "gap after it; bandwidth and compute as shares of the measured ceilings"},
     {.title = "Against the baseline", .remark = "throughput now / before; 95 % intervals"},
 };
 
@@ -58,19 +59,22 @@ struct view {
     const struct assay_profile *profile;
     const struct assay__bench *bench;
     struct assay__table *table;
+    bool usable; /* the row */
 };
 
+/* Nothing for one that did not run. */
 static void put(struct view *v, double number, enum assay_state state)
 {
-    bool known = isfinite(number);
-    assay__table_cell(v->table, known ? assay__datum_number(number, NULL, state)
-                                      : assay__datum_unknown(NULL));
+    struct assay__datum value = assay__datum_number(number, NULL, state);
+    if (!isfinite(number)) value = assay__datum_unknown(NULL);
+    assay__table_cell(v->table, v->usable ? value : assay__datum_none());
 }
 
 /* "=1.34 × (1.31 to 1.36)" */
 static struct assay__datum ratio_datum(struct view *v, const struct assay__ratio *ratio)
 {
     struct assay__datum value = assay__derived(ratio->ratio, NULL);
+    if (!v->usable) return assay__datum_none();
     if (!isfinite(ratio->ratio)) return assay__datum_unknown(NULL);
     if (ratio->ci.known)
         value.text = assay__doc_printf(v->doc, "=%s × (%s)", assay__digits(ratio->ratio, 3).text,
@@ -82,6 +86,7 @@ static struct assay__datum ratio_datum(struct view *v, const struct assay__ratio
 static struct assay__datum share_datum(struct view *v, const struct assay__bench_row *row)
 {
     struct assay__datum value = assay__derived(row->bandwidth_share, NULL);
+    if (!v->usable) return assay__datum_none();
     if (!isfinite(row->bandwidth_share)) return assay__datum_unknown(NULL);
     value.text = assay__doc_printf(v->doc, "=%s %% of %s",
                                    assay__digits(row->bandwidth_share * 100, 2).text, row->level);
@@ -92,10 +97,11 @@ static void put_row(struct view *v, const struct assay__bench_row *row)
 {
     const struct assay__judged *j = &row->judged;
     struct assay__table *t = v->table;
+    v->usable = j->usable;
     assay__table_row(t, j->usable ? 0 : ASSAY__ROW_FAULT, NULL);
     assay__table_number(t, v->profile->trials[j->trial].id, ASSAY_MEASURED);
-    assay__table_texts(t, j->label, row->benchmark, row->row ? row->row->family : NULL,
-                       row->device, j->usable ? "yes" : "no");
+    assay__table_texts(t, j->label, row->benchmark, row->row ? row->row->family : NULL, row->device,
+                       j->usable ? "yes" : "no");
     assay__table_judged(t, j->usable, &j->latency, &j->p99, &row->rate);
     put(v, row->measured_s, ASSAY_MEASURED);
     assay__table_judged(t, j->usable, &j->bandwidth, &j->compute, &j->drift);
@@ -127,8 +133,9 @@ static void add_baseline(struct view *v)
     assay__doc_fact(v->doc, "throughput");
     if (judged)
         assay__doc_item_text(
-            v->doc, "%zu faster, %zu slower, %zu without a difference; by chance one in twenty of "
-                    "equal ones would differ",
+            v->doc,
+            "%zu faster, %zu slower, %zu without a difference; by chance one in twenty of "
+            "equal ones would differ",
             bench->faster, bench->slower, bench->same);
     if (bench->unjudged) assay__doc_item_text(v->doc, "%zu without a verdict", bench->unjudged);
 }
@@ -140,12 +147,11 @@ static void add_scaling(struct view *v)
         const struct assay__bench_row *first = &v->bench->rows[s->first],
                                       *last = &v->bench->rows[s->last];
         double plain = last->judged.latency.value / first->judged.latency.value;
-        const char *interval = s->ratio.ci.known
-                                   ? assay__doc_printf(v->doc, " (%s)",
-                                                       assay__digits_range(s->ratio.ci.low,
-                                                                           s->ratio.ci.high)
-                                                           .text)
-                                   : "; no interval";
+        const char *interval =
+            s->ratio.ci.known
+                ? assay__doc_printf(v->doc, " (%s)",
+                                    assay__digits_range(s->ratio.ci.low, s->ratio.ci.high).text)
+                : "; no interval";
         double shown = isfinite(s->ratio.ratio) ? s->ratio.ratio : plain;
         assay__doc_fact(v->doc, "rank scaling");
         assay__doc_item_text(v->doc, "%s takes %s × the time of %s%s", last->judged.label,
@@ -187,10 +193,10 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     assay__doc_fact_number(doc, "measured", bench->measured_s, "s");
     assay__doc_fact_number(doc, "in kernels", bench->efficiency, "ratio");
     if (bench->least_efficient != SIZE_MAX)
-        assay__doc_item_text(doc, "median over the benchmarks; least in %s: %s %%",
-                             bench->rows[bench->least_efficient].judged.label,
-                             assay__digits(bench->rows[bench->least_efficient].efficiency * 100, 3)
-                                 .text);
+        assay__doc_item_text(
+            doc, "median over the benchmarks; least in %s: %s %%",
+            bench->rows[bench->least_efficient].judged.label,
+            assay__digits(bench->rows[bench->least_efficient].efficiency * 100, 3).text);
     add_scaling(&v);
     add_baseline(&v);
     v.table = assay__doc_table(doc, "benchmarks", "The benchmarks", columns);

@@ -1,5 +1,5 @@
-/* bench.c - the standard benchmarks (zoo/benchmarks.h) on one device or several, launches of all of
- * them alternating, so that drift of the machine affects all equally. */
+/* bench_run.c - the standard benchmarks (zoo/benchmarks.h) on one device or several, launches of
+ * all of them alternating, so that drift of the machine affects all equally. */
 #include "base/clock.h"
 #include "base/no_memory.h"
 #include "base/options_read.h"
@@ -124,10 +124,9 @@ static int add_arm(struct assay__arms *arms, struct work *work,
     struct assay__run_options one = work->run;
     const struct assay__axis_value axes[] = {{ASSAY__AXIS_BENCHMARK, benchmark->name},
                                              {ASSAY__AXIS_DEVICE, device->name}};
-    const char *label = work->devices.count == 1
-                            ? benchmark->name
-                            : assay__arena_text(work->arena, "%s on %s", benchmark->name,
-                                                device->name);
+    const char *label = work->devices.count == 1 ? benchmark->name
+                                                 : assay__arena_text(work->arena, "%s on %s",
+                                                                     benchmark->name, device->name);
     const struct assay__arm_identity identity = {
         .label = label,
         .role = device->software ? ASSAY__ROLE_SOFTWARE : ASSAY__ROLE_NONE,
@@ -169,8 +168,7 @@ static int launch_all(struct assay__arms *arms, struct work *work, struct assay_
         .left_s = INFINITY,
         .launches = launches};
     bool repeated;
-    return code ? code
-                : assay__arms_when_quiet(arms, members, count, &quiet, &repeated, error);
+    return code ? code : assay__arms_when_quiet(arms, members, count, &quiet, &repeated, error);
 }
 
 /* With several devices: do they compute the same? Compared with the first one. */
@@ -179,8 +177,7 @@ static int compare_outputs(struct assay__arms *arms, size_t devices, struct assa
     int code = 0;
     for (size_t i = 0; i < arms->count && !code; i++) {
         code = assay__arms_nonfinite(arms, i, error);
-        if (!code && i % devices)
-            code = assay__arms_drift_one(arms, i - i % devices, i, error);
+        if (!code && i % devices) code = assay__arms_drift_one(arms, i - i % devices, i, error);
     }
     return code;
 }
