@@ -184,7 +184,7 @@ static void against_a_baseline(void)
     struct assay__model_info other = *base->trials[1].model;
     other.fingerprint = "0";
     base->trials[1].model = &other;
-    base->trials[2].launch_count = 4;
+    base->trials[2].launches[4].state = ASSAY__TRIAL_FAILED; /* four are too few */
     CHECK_INT(assay__bench_baseline_put(now, base, NULL), 0);
     b = judge(&study, now);
     CHECK_INT(b->rows[0].verdict, ASSAY__VERDICT_SAME);
