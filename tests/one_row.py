@@ -235,6 +235,7 @@ MAIN = """
 int main(void) { %s }
 """
 HERE = {  # the program that asks
+    "benchmark": ('#include "zoo/benchmarks.h"', 'return assay__benchmark_find("example") ? 0 : 1;'),
     "probe": ('#include "probe/probe.h"', 'return assay__probe_find("example") ? 0 : 1;'),
     "engine": ('#include "engine/engine.h"', 'return assay__engine_find("example") ? 0 : 1;'),
     "exporter": ('#include "trace/export.h"', 'size_t n; assay__exporters(&n); return n == 5 ? 0 : 1;'),
@@ -268,8 +269,14 @@ HERE = {  # the program that asks
     "model format": ('#include "model/model_format.h"', 'struct assay__model *m = NULL; return '
                      'assay__model_load("a.example", &m, NULL) || !assay__model_file_named("b.example");'),
 }
-# kind: new file, text, row, sources compiled anew (the registry, and what expands its list)
+# lists of rows without files of their own
+LISTS = {
+    "report format": ("report/formats.h", "ASSAY__FORMATS"),
+    "benchmark": ("zoo/benchmarks.h", "ASSAY__BENCHMARKS"),
+}
+# kind: new file (None: the row is all), text, row, sources compiled anew (the registry, and what expands its list)
 PROOFS = {
+    "benchmark": (None, None, 'X("example", "operator", "gelu:rows=8,width=8", "an example")', ["zoo/benchmarks.c"]),
     "probe": ("probe/example.c", PROBE, "X(example)", ["probe/probes.c"]),
     "engine": ("engine/example.c", ENGINE, "X(example)", ["engine/engines.c"]),
     "command": ("cli/cmd_example.c", COMMAND, "X(example)", ["cli/main.c"]),
@@ -298,16 +305,19 @@ def with_row(text, macro, row):
 
 
 def prove(kind, libraries):
-    header, macro = KINDS[kind][:2] if kind in KINDS else ("report/formats.h", "ASSAY__FORMATS")
+    header, macro = KINDS[kind][:2] if kind in KINDS else LISTS[kind]
     file, text, row, compiled = PROOFS[kind]
     folder = os.path.abspath(kind.replace(" ", "-"))
     for path, content in ((header, with_row(read(os.path.join(root, "src", header)), macro, row)), (file, text)):
+        if not path:
+            continue
         os.makedirs(os.path.join(folder, os.path.dirname(path)), exist_ok=True)
         with open(os.path.join(folder, path), "w", encoding="utf-8") as out:
             out.write(content)
     flags = ["-std=c17", "-D_GNU_SOURCE", "-O0", "-Wall", "-Wextra", "-Werror", "-I", folder, "-I", root + "/src", "-I",
              root + "/include"]
-    inputs = [os.path.join(folder, file)] + [os.path.join(root, "src", path) for path in compiled]
+    inputs = [os.path.join(folder, file)] if file else []
+    inputs += [os.path.join(root, "src", path) for path in compiled]
     if kind in HERE:
         inputs.append(os.path.join(folder, "main.c"))
         with open(inputs[-1], "w", encoding="utf-8") as out:
@@ -321,7 +331,7 @@ def prove(kind, libraries):
     program = os.path.join(folder, "program")
     code, said = run("cc", *flags, *inputs, build + "/libassay.a", *libraries, "-lpthread", "-ldl", "-lm", "-o", program)
     if code:
-        return f"{kind}: more is needed than {file} and a row in {header}:\n{said[:2000]}"
+        return f"{kind}: more is needed than {file or 'nothing'} and a row in {header}:\n{said[:2000]}"
     if kind in HERE:
         return f"{kind}: it is not there" if run(program)[0] else None
     asked = {"command": (["help"], "an example"), "rewrite": (["help", "make"], "--example")}[kind]

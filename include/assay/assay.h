@@ -4,6 +4,7 @@
 
 #include <assay/advise.h>
 #include <assay/api.h>
+#include <assay/bench.h>
 #include <assay/check.h>
 #include <assay/compare.h>
 #include <assay/device.h>

@@ -156,6 +156,14 @@ const struct assay_metric_info assay__metric_table[] = {
     {"sweep.wall.loading", "s",
      "Part of sweep.wall.total from the start of each worker to its first measured inference."},
     {"sweep.wall.overhead", "s", "The rest of sweep.wall.total: assay's own overhead."},
+    /* benchmarks compared with an earlier profile */
+    {"bench.baseline", "1/s",
+     "Throughput of the benchmark in the baseline; the note names it and what else differs."},
+    {"bench.ratio", "ratio", "throughput.inferences over the baseline's, medians over launches."},
+    {"bench.ratio_low", "ratio", "Lower end of the 95 % interval of bench.ratio."},
+    {"bench.ratio_high", "ratio", "Upper end of the 95 % interval of bench.ratio."},
+    {"bench.p_value", "1", "Exact rank test on the launches of both, two-sided."},
+    {"bench.smallest_difference", "ratio", "Relative difference that the launches could detect."},
     /* hardware */
     {"hardware.cycles", "count", "CPU cycles from hardware counters.", NO_COUNTERS},
     {"hardware.instructions", "count", "Instructions retired, from hardware counters.",

@@ -11,6 +11,7 @@
     X(compare)             \
     X(sweep)               \
     X(tune)                \
+    X(bench)               \
     X(power)               \
     X(memory)              \
     X(counters)            \

@@ -5,6 +5,7 @@
 #include <string.h>
 
 static const struct assay__option_hint options[] = {
+    {"against", "--against", "assay bench -o FILE.assay makes one"},
     {"batch", "--batch", NULL},
     {"budget_s", "--budget", NULL},
     {"ceilings", NULL,

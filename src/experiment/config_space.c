@@ -194,6 +194,7 @@ static void set_value(struct assay__run_options *options, const struct assay__co
     case ASSAY__AXIS_SPINNING: options->target.spinning_off = strcmp(text, "off") == 0; break;
     case ASSAY__AXIS_SEQ: options->workload.sequence = strtoll(text, NULL, 10); break;
     case ASSAY__AXIS_BATCH: options->workload.batch = strtoll(text, NULL, 10); break;
+    case ASSAY__AXIS_BENCHMARK: /* not of a grid */
     case ASSAY__AXIS_COUNT: break;
     }
 }

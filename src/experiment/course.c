@@ -61,3 +61,16 @@ void assay__course_launched(struct assay__course *course, const struct assay__tr
     snprintf(course->best, sizeof course->best, "%.80s: %s", trial->label,
              rate ? assay__scaled(1 / cost, "1/s").text : assay__scaled(cost, "s").text);
 }
+
+int assay__course_round(struct assay__course *course, struct assay__arms *arms,
+                        const size_t *indexes, size_t count, bool back, struct assay_error *error)
+{
+    int code = 0;
+    for (size_t i = 0; i < count && !code; i++) {
+        size_t index = indexes[back ? count - 1 - i : i];
+        course->point = (int)index + 1;
+        code = assay__arms_round(arms, &index, 1, false, error);
+        assay__course_launched(course, assay__arms_trial(arms, index));
+    }
+    return code;
+}

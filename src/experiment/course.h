@@ -3,9 +3,7 @@
 #ifndef ASSAY_EXPERIMENT_COURSE_H
 #define ASSAY_EXPERIMENT_COURSE_H
 
-#include "profile/profile.h"
-
-#include <assay/run.h>
+#include "run/arm/arms.h"
 
 struct assay__course {
     struct assay_callbacks caller; /* as they were given */
@@ -24,5 +22,9 @@ void assay__course_begin(struct assay__course *course, struct assay_callbacks *c
 /** The trial's last launch has ended: one more is done, and it may be the best. Energies are only
  *  known at the end: then there is no best. course may be NULL. */
 void assay__course_launched(struct assay__course *course, const struct assay__trial *trial);
+
+/** One launch of each of these arms, in that order or in reverse; the progress says which it is. */
+int assay__course_round(struct assay__course *course, struct assay__arms *arms,
+                        const size_t *indexes, size_t count, bool back, struct assay_error *error);
 
 #endif

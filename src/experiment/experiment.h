@@ -1,12 +1,13 @@
 /* experiment.h - experiments that start launches, shared by the commands and the public functions
- * (assay/run.h, compare.h, sweep.h, tune.h): the same calls with the internal run options, which
- * also contain the command line and the script of the fake engine. */
+ * (assay/run.h, compare.h, sweep.h, tune.h, bench.h): the same calls with the internal run options,
+ * which also contain the command line and the script of the fake engine. */
 #ifndef ASSAY_EXPERIMENT_EXPERIMENT_H
 #define ASSAY_EXPERIMENT_EXPERIMENT_H
 
 #include "run/run_options.h"
 
 #include <assay/advise.h>
+#include <assay/bench.h>
 #include <assay/compare.h>
 #include <assay/sweep.h>
 #include <assay/tune.h>
@@ -17,6 +18,8 @@ int assay__run_with_ceilings(const struct assay__run_options *options,
 int assay__compare(const struct assay__run_options *run,
                    const struct assay_compare_options *options, struct assay_profile **profile,
                    struct assay_error *error);
+int assay__bench(const struct assay__run_options *run, const struct assay_bench_options *options,
+                 struct assay_profile **profile, struct assay_error *error);
 int assay__sweep_model(const struct assay__run_options *run,
                        const struct assay_sweep_options *options, struct assay_profile **profile,
                        struct assay_error *error);

@@ -158,20 +158,6 @@ static int put_wall(struct assay__arms *arms, uint64_t start_ns, struct assay_er
     return code ? assay_error_set(error, code, "out of memory for the metrics") : 0;
 }
 
-/* One launch of each of the points. */
-static int run_round(struct assay__arms *arms, struct assay__course *course, const size_t *points,
-                     size_t count, bool back, struct assay_error *error)
-{
-    int code = 0;
-    for (size_t i = 0; i < count && !code; i++) {
-        size_t point = points[back ? count - 1 - i : i];
-        course->point = (int)point + 1;
-        code = assay__arms_round(arms, &point, 1, false, error);
-        assay__course_launched(course, assay__arms_trial(arms, point));
-    }
-    return code;
-}
-
 int assay__sweep_run(struct assay__arms *arms, const struct assay__sweep_plan *plan,
                      struct assay__sweep_tally *tally, struct assay_error *error)
 {
@@ -209,7 +195,7 @@ int assay__sweep_run(struct assay__arms *arms, const struct assay__sweep_plan *p
         size_t members = 0;
         for (size_t i = 0; i < count; i++)
             if (arms->items[i] && had[i] <= (size_t)r) round[members++] = i;
-        code = run_round(arms, plan->course, round, members, r % 2 != 0, error);
+        code = assay__course_round(plan->course, arms, round, members, r % 2 != 0, error);
     }
     size_t ran = 0;
     for (size_t i = 0; i < count && !code; i++)

@@ -345,6 +345,28 @@ const char *assay__headline_tune(const struct assay_profile *profile,
     return line;
 }
 
+/* --- benchmarks ------------------------------------------------------------------------------- */
+
+const char *assay__headline_bench(const struct assay__bench *bench, struct assay__arena *arena)
+{
+    size_t judged = bench->faster + bench->slower + bench->same;
+    if (judged)
+        return assay__arena_text(arena,
+                                 "Of %zu benchmarks, %zu are faster than the baseline, %zu slower; "
+                                 "%zu show no difference.",
+                                 judged, bench->faster, bench->slower, bench->same);
+    const char *line = bench->usable == bench->count
+                           ? assay__arena_text(arena, "%zu benchmarks measured", bench->usable)
+                           : assay__arena_text(arena, "%zu of %zu benchmarks measured",
+                                               bench->usable, bench->count);
+    if (bench->least_efficient == SIZE_MAX) return assay__arena_text(arena, "%s.", line);
+    const struct assay__bench_row *least = &bench->rows[bench->least_efficient];
+    return assay__arena_text(arena, "%s; median kernel efficiency %s %%, lowest in %s: %s %%.",
+                             line, assay__digits(bench->efficiency * 100, 2).text,
+                             name_of(least->judged.label, arena),
+                             assay__digits(least->efficiency * 100, 2).text);
+}
+
 const char *assay__headline(struct assay__study *study)
 {
     const struct assay_profile *profile = study->profile;
@@ -357,6 +379,8 @@ const char *assay__headline(struct assay__study *study)
         return assay__headline_sweep(profile, assay__study_sweep(study), study->arena);
     case ASSAY__PROFILE_TUNE:
         return assay__headline_tune(profile, assay__study_tune(study), study->arena);
+    case ASSAY__PROFILE_BENCH:
+        return assay__headline_bench(assay__study_bench(study), study->arena);
     default: return "";
     }
 }

@@ -7,7 +7,8 @@
 
 #include "judge/study.h"
 
-/** For a comparison, a sweep or a tuning with several trials; "" for any other profile. */
+/** For a comparison, a sweep, a tuning or benchmarks with several trials; "" for any other profile.
+ */
 const char *assay__headline(struct assay__study *study);
 
 const char *assay__headline_diff(const struct assay__diff *diff, struct assay__arena *arena);
@@ -17,6 +18,9 @@ const char *assay__headline_comparison(const struct assay__comparison *all,
                                        struct assay__arena *arena);
 const char *assay__headline_sweep(const struct assay_profile *profile,
                                   const struct assay__sweep *sweep, struct assay__arena *arena);
+/** How many were measured; against a baseline the verdicts, else how much of the time is in
+ * kernels. */
+const char *assay__headline_bench(const struct assay__bench *bench, struct assay__arena *arena);
 const char *assay__headline_tune(const struct assay_profile *profile,
                                  const struct assay__tune_result *result,
                                  struct assay__arena *arena);

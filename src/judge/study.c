@@ -60,6 +60,14 @@ const struct assay__sweep *assay__study_sweep(struct assay__study *study)
     return &study->sweep;
 }
 
+const struct assay__bench *assay__study_bench(struct assay__study *study)
+{
+    if (!study->has_bench)
+        study->failed |= assay__bench_judge(study->profile, study->arena, &study->bench) != 0;
+    study->has_bench = true;
+    return &study->bench;
+}
+
 const struct assay__tune_result *assay__study_tune(struct assay__study *study)
 {
     if (!study->has_tune)

@@ -7,6 +7,7 @@
 #define ASSAY_JUDGE_STUDY_H
 
 #include "cost/roofline.h"
+#include "judge/bench.h"
 #include "judge/blocks.h"
 #include "judge/comparison.h"
 #include "judge/layer_changes.h"
@@ -22,11 +23,12 @@ struct assay__study {
     const struct assay_profile *profile;
     struct assay__arena *arena;
     bool failed;
-    bool has_comparison, has_changes, has_sweep, has_tune; /* computed */
+    bool has_comparison, has_changes, has_sweep, has_tune, has_bench; /* computed */
     struct assay__comparison comparison;
     struct assay__layer_changes changes;
     struct assay__sweep sweep;
     struct assay__tune_result tune;
+    struct assay__bench bench;
     struct assay__study_trial *trials; /* by trial */
 };
 
@@ -38,6 +40,7 @@ const struct assay__comparison *assay__study_comparison(struct assay__study *stu
 /** Why the trials of a comparison differ. */
 const struct assay__layer_changes *assay__study_changes(struct assay__study *study);
 const struct assay__sweep *assay__study_sweep(struct assay__study *study);
+const struct assay__bench *assay__study_bench(struct assay__study *study);
 const struct assay__tune_result *assay__study_tune(struct assay__study *study);
 const struct assay__roofline *assay__study_roofline(struct assay__study *study,
                                                     const struct assay__trial *trial);

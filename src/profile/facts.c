@@ -28,7 +28,7 @@ const struct assay__enum_names assay__kind_names =
           [ASSAY__PROFILE_TUNE] = "tune", [ASSAY__PROFILE_POWER] = "power",
           [ASSAY__PROFILE_MEMORY] = "memory", [ASSAY__PROFILE_COUNTERS] = "counters",
           [ASSAY__PROFILE_ADVISE] = "advise", [ASSAY__PROFILE_PREDICT] = "predict",
-          [ASSAY__PROFILE_EXPLAIN] = "explain");
+          [ASSAY__PROFILE_EXPLAIN] = "explain", [ASSAY__PROFILE_BENCH] = "bench");
 
 enum assay__profile_kind assay__kind_of_command(const char *command)
 {
@@ -105,10 +105,11 @@ const struct assay__enum_names assay__feedback_names = NAMES("", "name", "given"
 
 /* --- axes ------------------------------------------------------------------------------------- */
 
-const struct assay__enum_names assay__axis_names = NAMES(
-    [ASSAY__AXIS_DEVICE] = "device", [ASSAY__AXIS_PRECISION] = "precision",
-    [ASSAY__AXIS_OPT] = "opt", [ASSAY__AXIS_THREADS] = "threads",
-    [ASSAY__AXIS_SPINNING] = "spinning", [ASSAY__AXIS_SEQ] = "seq", [ASSAY__AXIS_BATCH] = "batch");
+const struct assay__enum_names assay__axis_names =
+    NAMES([ASSAY__AXIS_BENCHMARK] = "benchmark", [ASSAY__AXIS_DEVICE] = "device",
+          [ASSAY__AXIS_PRECISION] = "precision", [ASSAY__AXIS_OPT] = "opt",
+          [ASSAY__AXIS_THREADS] = "threads", [ASSAY__AXIS_SPINNING] = "spinning",
+          [ASSAY__AXIS_SEQ] = "seq", [ASSAY__AXIS_BATCH] = "batch");
 
 const char *assay__axis_name(enum assay__axis axis)
 {
@@ -117,7 +118,7 @@ const char *assay__axis_name(enum assay__axis axis)
 
 enum assay__axis assay__axis_parse(const char *name, size_t length)
 {
-    enum assay__axis axis = ASSAY__AXIS_DEVICE;
+    enum assay__axis axis = (enum assay__axis)0;
     while (axis < ASSAY__AXIS_COUNT && (strlen(assay__axis_name(axis)) != length ||
                                         memcmp(assay__axis_name(axis), name, length) != 0))
         axis++;
@@ -142,6 +143,7 @@ void assay__target_set_axis(struct assay__target *target, const struct assay__ax
         target->threads_default = false;
         break;
     case ASSAY__AXIS_SPINNING: target->spinning_off = strcmp(value->value, "off") == 0; break;
+    case ASSAY__AXIS_BENCHMARK:
     case ASSAY__AXIS_DEVICE:
     case ASSAY__AXIS_SEQ:
     case ASSAY__AXIS_BATCH:

@@ -26,6 +26,7 @@ enum assay__profile_kind {
     ASSAY__PROFILE_ADVISE,
     ASSAY__PROFILE_PREDICT,
     ASSAY__PROFILE_EXPLAIN,
+    ASSAY__PROFILE_BENCH,
     ASSAY__PROFILE_KINDS
 };
 
@@ -172,6 +173,7 @@ struct assay__real_time {
 
 /* In the order of labels and of points: the last axis varies fastest. */
 enum assay__axis {
+    ASSAY__AXIS_BENCHMARK, /* its name (zoo/benchmarks.h); only of a profile of benchmarks */
     ASSAY__AXIS_DEVICE,
     ASSAY__AXIS_PRECISION,
     ASSAY__AXIS_OPT,
@@ -188,7 +190,7 @@ enum assay__axis assay__axis_parse(const char *name, size_t length);
 /** Its values are numbers. */
 bool assay__axis_is_number(enum assay__axis axis);
 
-/** A trial's value on an axis of its sweep or tuning. */
+/** A trial's value on an axis of its sweep, tuning or benchmarks. */
 struct assay__axis_value {
     enum assay__axis axis;
     const char *value; /* "8", "float16" */

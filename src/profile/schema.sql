@@ -146,9 +146,9 @@ CREATE TABLE options (
     PRIMARY KEY (trial, position)
 );
 
-CREATE TABLE axes (                    -- where a trial stands on the axes of its sweep or tuning
+CREATE TABLE axes (                    -- where a trial stands on the axes of its sweep, tuning or benchmarks
     trial INTEGER NOT NULL, position INTEGER NOT NULL,
-    axis TEXT,                         -- 'device' | 'precision' | 'opt' | 'threads' | 'spinning' | 'seq' | 'batch'
+    axis TEXT,                         -- 'benchmark' | 'device' | 'precision' | 'opt' | 'threads' | 'spinning' | 'seq' | 'batch'
     value TEXT,
     PRIMARY KEY (trial, position)
 );

@@ -195,6 +195,7 @@ void assay__print_model_names(struct assay__buf *out, const struct assay_profile
 {
     const char *own = profile->models[0]->name;
     size_t more = 0; /* other commands make copies of the one model */
+    if (profile->kind == ASSAY__PROFILE_BENCH) own = "standard benchmarks";
     while (profile->kind == ASSAY__PROFILE_COMPARE && assay__trial_of_model(profile, more + 1))
         more++;
     assay__buf_puts(out, own && *own ? own : "(unnamed model)");

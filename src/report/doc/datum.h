@@ -63,7 +63,7 @@ void assay__datum_print(struct assay__buf *out, const struct assay__datum *value
 
 /** "layer%s": "" of one, else "s". */
 const char *assay__plural(double count);
-/** "cfc", "cfc and lora", "cfc and 3 more models". Unescaped. */
+/** "cfc", "cfc and lora", "cfc and 3 more models", "standard benchmarks". Unescaped. */
 void assay__print_model_names(struct assay__buf *out, const struct assay_profile *profile);
 /** The shortest decimal form that reads back as the same number; nothing for a non-finite one. */
 void assay__print_number(struct assay__buf *out, double value);

@@ -259,6 +259,7 @@ int assay__write_json(struct assay__study *study, const struct assay_report_opti
     if (profile->kind == ASSAY__PROFILE_COMPARE) assay__json_comparison(w, study);
     if (profile->kind == ASSAY__PROFILE_SWEEP) assay__json_sweep(w, study);
     if (profile->kind == ASSAY__PROFILE_TUNE) assay__json_tune(w, study);
+    if (profile->kind == ASSAY__PROFILE_BENCH) assay__json_bench(w, study);
     assay__json_ceilings(w, profile);
     assay__json_findings(w, profile);
     assay__json_tail(w);

@@ -36,6 +36,8 @@ void assay__json_diff_deltas(struct assay__json_writer *w, const struct assay__d
                              const struct assay__diff_delta *deltas, bool of_layers);
 /** Member of a swept profile: "sweep". */
 void assay__json_sweep(struct assay__json_writer *w, struct assay__study *study);
+/** Member of a profile of benchmarks: "bench". */
+void assay__json_bench(struct assay__json_writer *w, struct assay__study *study);
 /** Member of a tuned profile: "tune". */
 void assay__json_tune(struct assay__json_writer *w, struct assay__study *study);
 

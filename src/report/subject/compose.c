@@ -38,6 +38,7 @@ static const struct {
     {ASSAY__PROFILE_COMPARE, {"summary", "findings", "comparison", "changes", "environment"}},
     {ASSAY__PROFILE_SWEEP, {"summary", "findings", "sweep", "environment"}},
     {ASSAY__PROFILE_TUNE, {"summary", "findings", "tune", "environment"}},
+    {ASSAY__PROFILE_BENCH, {"summary", "findings", "bench", "environment"}},
     {ASSAY__PROFILE_POWER, {"summary", "power", "stability", "unavailable", "environment"}},
     {ASSAY__PROFILE_MEMORY,
      {"summary", "memory", "allocations", "stability", "unavailable", "environment"}},
@@ -110,7 +111,9 @@ static void put_devices(struct assay__buf *out, const struct assay_profile *prof
     size_t count = 0, put = 0;
     for (size_t i = 0; i < profile->trial_count; i++)
         count += is_first_on(profile, i);
-    if (count < 2 && profile->trial_count > 1 && assay__trial_of_model(profile, 1)) return;
+    if (count < 2 && profile->trial_count > 1 && profile->kind != ASSAY__PROFILE_BENCH &&
+        assay__trial_of_model(profile, 1))
+        return;
     for (size_t i = 0; i < profile->trial_count && put < NAMED; i++) {
         bool last = put + 1 == count, more = put + 1 == NAMED && count > NAMED;
         if (!is_first_on(profile, i)) continue;
@@ -228,15 +231,17 @@ int assay__report_document(struct assay__study *study, const struct assay_report
     struct assay__buf names = {0}, heading = {0};
     assay__print_model_names(&names, profile);
     assay__print_model_names(&heading, profile);
-    if (profile->kind == ASSAY__PROFILE_COMPARE) put_devices(&heading, profile);
+    bool several = profile->kind == ASSAY__PROFILE_COMPARE || profile->kind == ASSAY__PROFILE_BENCH;
+    if (several) put_devices(&heading, profile);
     doc->heading = assay__doc_take(doc, &heading);
-    if (profile->trial_count == 1 || profile->kind == ASSAY__PROFILE_COMPARE)
-        put_devices(&names, profile);
+    if (profile->trial_count == 1 || several) put_devices(&names, profile);
     assay__doc_name(doc, profile->command, assay__doc_take(doc, &names), profile->assay_version);
     doc->subtitle = subtitle(doc, trial);
     doc->trial = trial ? trial->id : 0;
     doc->marks = trial != NULL;
-    doc->table = profile->kind == ASSAY__PROFILE_COMPARE ? "comparison" : "metrics";
+    doc->table = profile->kind == ASSAY__PROFILE_COMPARE ? "comparison"
+                 : profile->kind == ASSAY__PROFILE_BENCH ? "benchmarks"
+                                                         : "metrics";
     doc->known_table = known_table;
     doc->known_tables = ASSAY__TABLE_NAMES;
     bool brief = is_brief(profile, trial, options);

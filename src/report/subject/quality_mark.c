@@ -90,7 +90,8 @@ static const char *const *list_reasons(struct assay__doc *doc, size_t *count)
 void assay__add_quality(struct assay__doc *doc, const struct assay__trial *trial)
 {
     enum assay__profile_kind kind = doc->study->profile->kind;
-    bool several = kind == ASSAY__PROFILE_COMPARE || kind == ASSAY__PROFILE_SWEEP;
+    bool several = kind == ASSAY__PROFILE_COMPARE || kind == ASSAY__PROFILE_SWEEP ||
+                   kind == ASSAY__PROFILE_BENCH;
     const struct assay__trial_verdict *v = assay__study_verdict(doc->study, trial);
     struct tally all = {0};
     if (several && doc->study->profile->trial_count > 1) all = count_trials(doc->study);

@@ -87,7 +87,7 @@ static void add_derived(struct assay__doc *doc, const struct assay__trial *trial
 static bool is_of_several(const struct assay_profile *profile)
 {
     return profile->kind == ASSAY__PROFILE_COMPARE || profile->kind == ASSAY__PROFILE_SWEEP ||
-           profile->kind == ASSAY__PROFILE_TUNE;
+           profile->kind == ASSAY__PROFILE_TUNE || profile->kind == ASSAY__PROFILE_BENCH;
 }
 
 static void build(struct assay__doc *doc, const struct assay__trial *trial)

@@ -103,7 +103,7 @@ static void add_answer(struct assay__doc *doc, struct assay__study *study,
     const char *answer = assay__study_verdict(study, trial)->text;
     if (!*of_all)
         assay__doc_verdict(doc, answer);
-    else if (trial->layers.count) {
+    else if (trial->layers.count && study->profile->kind != ASSAY__PROFILE_BENCH) {
         doc->headed = true; /* a page is about all of them: a single one has its own tabs */
         assay__doc_plain(doc, "%s: %s", *trial->label ? trial->label : trial->target.device,
                          answer);
@@ -271,6 +271,7 @@ static void add_numbers(struct assay__doc *doc, const struct assay__trial *trial
         return;
     }
     enum assay__profile_kind kind = doc->study->profile->kind;
+    if (several && kind == ASSAY__PROFILE_BENCH) return; /* different models: see their table */
     const char *label = kind == ASSAY__PROFILE_SWEEP || kind == ASSAY__PROFILE_TUNE ? "the best"
                         : *trial->label                                             ? trial->label
                                         : trial->target.device;
@@ -347,7 +348,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     assay__doc_section(doc, "measured", "What was measured", NULL,
                        ASSAY__TAB_EVIDENCE | ASSAY__SECTION_QUIET);
     bool models = assay__trial_of_model(profile, 1) != NULL;
-    for (size_t i = 0; i < profile->model_count; i++)
+    for (size_t i = 0; i < profile->model_count && profile->kind != ASSAY__PROFILE_BENCH; i++)
         if (!i || assay__trial_of_model(profile, i)) add_model(doc, profile->models[i], models);
     add_machine(doc, &profile->environment);
     assay__doc_fact_text(doc, "when", profile->created);

@@ -13,6 +13,7 @@
     X(changes, "|operator-changes|layer-changes") \
     X(sweep, "|sweep")                            \
     X(tune, "|tune")                              \
+    X(bench, "|benchmarks")                       \
     X(findings, "|findings")                      \
     X(requirements, "|requirements")              \
     X(latency, "|launches|samples")               \
