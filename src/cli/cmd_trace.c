@@ -271,8 +271,8 @@ static int check_form(const struct assay__invocation *invocation)
     static const char *const of_programs[] = {"delay",    "duration", "range", "signal",
                                               "calls",    "buffers",  "wait",  "patience",
                                               "cpu-rate", "cpu",      "allocations"};
-    static const char *const not_here[] = {"launches", "streams",  "layers", "ceilings",
-                                           "hash",     "generate", "prompt"};
+    static const char *const not_here[] = {"launches", "streams", "layers", "ceilings", "hash",
+                                           "generate", "prompt",  "format", "json",     "table"};
     if (invocation->dashed && invocation->before_dashes)
         return assay__refuse("trace: name either a model or, behind '--', a program");
     if (!invocation->argument_count && invocation->dashed)

@@ -146,21 +146,29 @@ static void add(struct assay__trial_verdict *out, struct assay__arena *arena, co
     grown[out->reason_count++] = reason;
 }
 
+static bool only_enqueued(const struct assay__layers *layers)
+{
+    bool enqueued = false;
+    for (size_t i = 0; i < layers->count; i++)
+        enqueued |= isfinite(layers->items[i].host_enqueue_ns) != 0;
+    return enqueued;
+}
+
 /* Why no layer has a time: the reason of the layers themselves takes precedence over a note on all
  * of them. */
 static const char *why_untimed(const struct assay__trial *trial)
 {
     const struct assay__layers *layers = &trial->layers;
     const char *note = NULL, *said = layers->reason ? layers->reason : "";
-    bool enqueued = false, differ = false;
+    bool differ = false;
     for (size_t i = 0; i < layers->count; i++) {
         const struct assay__layer *l = &layers->items[i];
-        enqueued |= isfinite(l->host_enqueue_ns);
         if (!l->note || !*l->note) continue;
         differ |= note && strcmp(note, l->note) != 0;
         if (!note) note = l->note;
     }
-    if (enqueued) return "the engine reports only how long the host took to enqueue each layer";
+    if (only_enqueued(layers))
+        return "the engine reports only how long the host took to enqueue each layer";
     if (note) return differ ? "no layer has a time; their notes say why" : note;
     if (*said) return said;
     if (!assay__layers_were_asked(trial)) return "";
@@ -176,6 +184,7 @@ static void add_layers(const struct assay__trial *trial, struct assay__arena *ar
     if (isnan(ratio)) {
         const char *why = why_untimed(trial);
         if (*why) add(out, arena, assay__arena_text(arena, "layer times are unknown: %s", why));
+        if (only_enqueued(layers)) add(out, arena, layers->reason); /* what to do about it */
         return;
     }
     add(out, arena, layers->reason);

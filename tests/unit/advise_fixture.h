@@ -45,6 +45,8 @@ static inline struct assay__layer make_layer(const char *name, const char *op, d
                                  .provider = "CPUExecutionProvider",
                                  .time_ns = time_us * US,
                                  .host_enqueue_ns = NAN,
+                                 .kernel_count = NAN,
+                                 .gap_ns = NAN,
                                  .share = NAN,
                                  .flops = flops,
                                  .bytes = bytes,

@@ -274,6 +274,8 @@ static struct assay__diff hostile(void)
                                                   .weight_bytes = NAN,
                                                   .live_bytes = NAN,
                                                   .host_enqueue_ns = NAN,
+                                                  .kernel_count = NAN,
+                                                  .gap_ns = NAN,
                                                   .bound = "",
                                                   .state = ASSAY_MEASURED,
                                                   .method = "",

@@ -90,6 +90,8 @@ static struct assay__layer layer(int index, const char *name, double time_ns)
                                  .provider = "CPU",
                                  .time_ns = time_ns,
                                  .host_enqueue_ns = NAN,
+                                 .kernel_count = NAN,
+                                 .gap_ns = NAN,
                                  .share = NAN,
                                  .flops = 1e9,
                                  .bytes = 1e6,

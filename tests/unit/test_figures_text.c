@@ -120,6 +120,8 @@ static struct assay__layer layer(int index, const char *name, double time_ns, do
                                  .provider = name,
                                  .time_ns = time_ns,
                                  .host_enqueue_ns = NAN,
+                                 .kernel_count = NAN,
+                                 .gap_ns = NAN,
                                  .share = NAN,
                                  .flops = flops,
                                  .bytes = 2,

@@ -34,6 +34,8 @@ static struct assay__layer layer(const char *op, double time_ns, double flops, c
                                  .provider = "CPU",
                                  .time_ns = time_ns,
                                  .host_enqueue_ns = NAN,
+                                 .kernel_count = NAN,
+                                 .gap_ns = NAN,
                                  .share = NAN,
                                  .flops = flops,
                                  .bytes = NAN,

@@ -41,6 +41,8 @@ static struct assay__layer layer_of(int index, const double *times_ns)
                                  .op = "Conv",
                                  .time_ns = 11,
                                  .host_enqueue_ns = NAN,
+                                 .kernel_count = NAN,
+                                 .gap_ns = NAN,
                                  .share = NAN,
                                  .flops = NAN,
                                  .bytes = NAN,

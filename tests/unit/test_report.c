@@ -183,6 +183,8 @@ static void fill_layers(struct assay_profile *p, struct assay__trial *t)
                                             .provider = "CPUExecutionProvider",
                                             .time_ns = rows[i].time_ns,
                                             .host_enqueue_ns = NAN,
+                                            .kernel_count = NAN,
+                                            .gap_ns = NAN,
                                             .share = rows[i].time_ns / 39100000,
                                             .flops = rows[i].flops,
                                             .bytes = NAN,

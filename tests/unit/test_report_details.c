@@ -23,6 +23,8 @@ static struct assay__layer layer_of(int index, const char *op, double time_ns, c
                                  .provider = "CPUExecutionProvider",
                                  .time_ns = time_ns,
                                  .host_enqueue_ns = NAN,
+                                 .kernel_count = NAN,
+                                 .gap_ns = NAN,
                                  .share = time_ns / 1e5,
                                  .flops = 1e6,
                                  .bytes = 2e4,
@@ -122,11 +124,11 @@ static void test_csv(void)
 {
     struct assay_profile *p = document();
     char *text = render(p, "csv", "layers");
-    CHECK_HAS(text,
-              "live_bytes,time_low_us,time_high_us,inputs,weights,outputs,attributes,layer\n");
+    CHECK_HAS(text, "live_bytes,time_low_us,time_high_us,inputs,weights,outputs,attributes,layer,"
+                    "kernel_count,gap_us,kernels\n");
     CHECK_HAS(text, ",4096,59,63,1x3x8x8 float32,4x3x3x3 float32,1x4x6x6 float32,\"auto_pad <b>, "
-                    "=1+1\",conv\n");
-    CHECK_HAS(text, ",4096,,,,,,,conv\n");
+                    "=1+1\",conv,,,\n");
+    CHECK_HAS(text, ",4096,,,,,,,conv,,,\n");
     assay_free(text);
     text = render(p, "csv", "layer-times");
     CHECK_STR(text, "trial,index,launch,name,time_us\n1,0,1,Conv,60\n1,0,2,Conv,62\n1,0,3,Conv,61\n"

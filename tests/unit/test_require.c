@@ -422,6 +422,8 @@ static void test_beyond(void)
          .provider = "",
          .time_ns = 9e5,
          .host_enqueue_ns = NAN,
+         .kernel_count = NAN,
+         .gap_ns = NAN,
          .share = 0.9,
          .flops = 1e9,
          .bytes = 1e6,

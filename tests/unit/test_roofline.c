@@ -48,6 +48,8 @@ static struct assay__layer layer(const char *op, double flops, double bytes, dou
                                  .provider = "",
                                  .time_ns = time_ns,
                                  .host_enqueue_ns = NAN,
+                                 .kernel_count = NAN,
+                                 .gap_ns = NAN,
                                  .share = NAN,
                                  .flops = flops,
                                  .bytes = bytes,

@@ -155,6 +155,8 @@ static void put_layers(struct assay_profile *profile, struct assay__trial *trial
                                                        .provider = "",
                                                        .time_ns = NAN,
                                                        .host_enqueue_ns = NAN,
+                                                       .kernel_count = NAN,
+                                                       .gap_ns = NAN,
                                                        .share = NAN,
                                                        .flops = NAN,
                                                        .bytes = NAN,

@@ -297,7 +297,8 @@ static const char *why_unknown(struct assay_profile *p)
     const struct assay__trial_verdict *v = judge(p);
     CHECK_STR(v->text, "1.00 ms per image; layer times are unknown.");
     CHECK(isnan(v->cause_share));
-    CHECK_INT(v->reason_count, 1);
+    bool enqueued = isfinite(p->trials[0].layers.items[1].host_enqueue_ns);
+    CHECK_INT(v->reason_count, enqueued && *p->trials[0].layers.reason ? 2 : 1);
     CHECK(strncmp(v->reasons[0], "layer times are unknown: ", 25) == 0);
     return v->reasons[0] + 25;
 }

@@ -95,7 +95,7 @@ void assay__layer_method(struct assay__buf *out, const struct assay__layers *lay
 
 bool assay__layers_on_gpu(const struct assay__layers *layers)
 {
-    return isfinite(layers->traced_ns) != 0;
+    return layers->traced_ns > 0;
 }
 
 void assay__add_gpu_parts(struct assay__doc *doc, const struct assay__trial *trial)
