@@ -84,6 +84,13 @@ async function fits(file) {
     }
 }
 
+async function answers(file) { // the verdict is one sentence, or two, of at most 20 words
+    const page = await open(file), verdict = (await page.$$eval('.top .lead', (all) => all.map((item) => item.textContent))).join(' ').trim();
+    const words = verdict.split(/\s+/).length;
+    check(verdict && words <= 20, `${file}: a verdict of ${words} words: ${verdict}`);
+    await page.done();
+}
+
 async function accessible(file) {
     for (const colorScheme of ['light', 'dark']) {
         const page = await open(file, { colorScheme });
@@ -705,6 +712,7 @@ async function shot(file, out, width, colorScheme, selector) {
 
 if (verb === 'check')
     for (const file of rest) {
+        await answers(file);
         await fits(file);
         await accessible(file);
         await without(file);
