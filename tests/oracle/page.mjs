@@ -7,6 +7,7 @@
 //   node page.mjs PLAYWRIGHT AXE CHROMIUM graph RUN.html      the network: opening, keys, selection, address; no box upon another
 //   node page.mjs PLAYWRIGHT AXE CHROMIUM difference DIFF.html
 //   node page.mjs PLAYWRIGHT AXE CHROMIUM stops FILE MOST     tab stops of all tabs together
+//   node page.mjs PLAYWRIGHT AXE CHROMIUM screens FILE MOST   height of each tab in screens of 1440 by 900; prints JSON
 //   node page.mjs PLAYWRIGHT AXE CHROMIUM time FILE LIMIT_MS  until it can be used; least of 3; prints JSON
 //   node page.mjs PLAYWRIGHT AXE CHROMIUM floors FILE PICTURE_MS SELECT_MS FRAMES  first picture, selection, frames a second; prints JSON
 //   node page.mjs PLAYWRIGHT AXE CHROMIUM timeline…           see timeline.mjs
@@ -547,6 +548,20 @@ async function stops(file, most) {
     await page.done();
 }
 
+// How many screens of 1440 by 900 a tab is high.
+async function screens(file, most) {
+    const page = await open(file), found = {};
+    await ready(page);
+    for (const tab of await tabsOf(page)) {
+        await page.evaluate((name) => { location.hash = `tab=${name}`; }, tab);
+        await page.waitForTimeout(500); // plots are drawn when they come near
+        found[tab] = await page.evaluate(() => document.documentElement.scrollHeight / innerHeight);
+        check(found[tab] <= most, `${file}, ${tab}: ${found[tab].toFixed(2)} screens, at most ${most}`);
+    }
+    console.log(JSON.stringify({ screens: found }, (key, value) => typeof value === 'number' ? Math.round(100 * value) / 100 : value));
+    await page.done();
+}
+
 // Boxes that are no frames overlap none, and each lies in the frame of its group.
 async function boxesApart(page, when) {
     const overlaps = await page.$$eval('.network .node:not(.frame) > .tint', (rects) => {
@@ -724,6 +739,7 @@ else if (verb === 'shows') await shows(rest[0]);
 else if (verb === 'graph') await graph(rest[0]);
 else if (verb === 'difference') await difference(rest[0]);
 else if (verb === 'stops') await stops(rest[0], Number(rest[1]));
+else if (verb === 'screens') await screens(rest[0], Number(rest[1]));
 else if (verb === 'time') await time(rest[0], Number(rest[1]));
 else if (verb === 'floors') await floors(rest[0], ...rest.slice(1).map(Number));
 else if (verb === 'shot') await shot(...rest);
