@@ -534,7 +534,7 @@ async function stops(file, most) {
     const page = await open(file);
     await ready(page);
     const counts = {}, visible = () => page.evaluate(() => Array.from(document.querySelectorAll('a[href], button, input, select, summary, [tabindex]')).filter((item) =>
-        item.tabIndex >= 0 && item.getClientRects().length && getComputedStyle(item).visibility !== 'hidden').map((item) => Boolean(item.closest('main'))));
+        item.tabIndex >= 0 && item.getClientRects().length && item.checkVisibility({ visibilityProperty: true })).map((item) => Boolean(item.closest('main'))));
     let total = 0;
     for (const tab of await tabsOf(page)) {
         await page.evaluate((name) => { location.hash = `tab=${name}`; }, tab);
