@@ -64,6 +64,7 @@ function showTab() {
         tab.panel.hidden = tab.name !== now;
         tab.link.setAttribute('aria-selected', String(tab.name === now));
         tab.link.tabIndex = tab.name === now ? 0 : -1;
+        if (tab.name === now && root.hasAttribute('data-ready')) tab.link.scrollIntoView({block: 'nearest', inline: 'nearest'}); /* on a phone the row of tabs scrolls */
     });
 }
 function reveal(element) {
