@@ -257,6 +257,7 @@ class Bench:
                 say(f"        {text}")
             else:
                 judge(took <= 0.150 and result["bytes"] <= 2e6, f"{text}, floor: 150 ms, 2 MB")
+        self.page_floors()
         self.page_in_browser()
 
     def in_browser(self, page, verb, *arguments):
@@ -270,7 +271,34 @@ class Bench:
         done = subprocess.run(["node", str(ROOT / "tests/oracle/page.mjs"), *map(str, packages), browser, verb, page, *arguments],
                               capture_output=True, text=True, check=False)
         found = [line for line in done.stdout.splitlines() if line.startswith("{")]
-        return json.loads(found[0]) if found else {"least_ms": None, "busy": False, "frames_per_s": None}, done.returncode == 0
+        if not found:
+            raise SystemExit(f"page.mjs {verb}: {done.stdout}{done.stderr}")
+        return json.loads(found[0]), done.returncode == 0
+
+    def page_floors(self):
+        """Size, writing time, tab stops, height, and how soon the page answers."""
+        for layers, most_bytes, most_s, floors in ((500, 400e3, 0.1, ("300", "16", "0")), (10000, 6e6, 1, ("1e9", "1e9", "30"))):
+            with tempfile.TemporaryDirectory() as folder:
+                page = f"{folder}/page.html"
+                done = subprocess.run([str(self.build / "bench/report_page"), str(layers), "1000", "15", page], stdout=subprocess.PIPE, check=True)
+                result = json.loads(done.stdout)
+                took = result["median_s"] + result["write_s"]
+                judge(result["bytes"] <= most_bytes, f"{layers:,} layers: {result['bytes'] / 1e3:.0f} kB, floor: {most_bytes / 1e3:.0f} kB")
+                judge(took <= most_s, f"{layers:,} layers: written in {took * 1e3:.0f} ms, floor: {most_s * 1e3:.0f} ms")
+                found = self.in_browser(page, "floors", *floors)
+                if not found:
+                    return
+                times, ok = found
+                how = (f"own processor time, the load is {times['load']}: {times['own']['picture_ms']} ms, {times['own']['select_ms']} ms, "
+                       f"{times['own']['frame_ms']} ms a frame" if times["busy"] else "the machine is quiet")
+                judge(ok, f"{layers:,} layers: first picture after {times['picture_ms']} ms, selection shown in {times['select_ms']} ms, {times['frames_per_s']} frames/s "
+                          f"(medians; {how}), floor: {'300 ms, 16 ms' if layers == 500 else '30 frames/s'}")
+                if layers > 500:
+                    continue
+                stops, ok = self.in_browser(page, "stops", "120")
+                judge(ok, f"{layers:,} layers: {stops['stops']} tab stops, floor: 120")
+                screens, ok = self.in_browser(page, "screens", "1.25")
+                judge(ok, f"{layers:,} layers: screens of 1440 by 900 by tab: {screens['screens']}, floor: about one")
 
     def page_in_browser(self):
         for layers, samples, limit_ms in ((1000, 100000, 1000), (100000, 1000, 60000)):

@@ -53,6 +53,7 @@ struct assay__recommendation {
     size_t first, second;      /* the best two, shown to differ or not; SIZE_MAX: none */
     struct assay__ratio ratio; /* how much better the first is; above 1, for energy below; NaN */
     const char *why;           /* always a sentence */
+    bool withdrawn;            /* other processes used most of the machine */
 };
 
 struct assay__comparison {

@@ -14,6 +14,9 @@ enum { NAME_WORDS = 4 }; /* of a label; the rest is cut off */
 
 /* --- words ------------------------------------------------------------------------------------ */
 
+static const char busy[] = "Not judged: other processes used most of the machine. Measure again "
+                           "on an idle machine.";
+
 /* Where the text ends after that many words. */
 static size_t end_of(const char *text, size_t words)
 {
@@ -36,8 +39,8 @@ const char *assay__headline_cut(const char *text, struct assay__arena *arena)
 {
     if (assay__count_words(text) <= ASSAY__VERDICT_WORDS) return text;
     size_t end = end_of(text, ASSAY__VERDICT_WORDS), clause = end;
-    while (clause && !strchr(";:.", text[clause - 1]))
-        clause--;
+    while (clause && !(strchr(";:.", text[clause - 1]) && (!text[clause] || text[clause] == ' ')))
+        clause--; /* the point of 98.8 ends nothing */
     if (clause > end / 3) return assay__arena_text(arena, "%.*s.", (int)clause - 1, text);
     return assay__arena_text(arena, "%.*s…", (int)end, text);
 }
@@ -217,6 +220,7 @@ const char *assay__headline_comparison(const struct assay__comparison *all,
                                        struct assay__arena *arena)
 {
     const struct assay__recommendation *r = &all->recommendations[ASSAY__FOR_LATENCY];
+    if (r->withdrawn) return busy;
     if (r->first == SIZE_MAX || r->second == SIZE_MAX) return assay__headline_cut(r->why, arena);
     const struct assay__comparison_row *first = &all->rows[r->first],
                                        *second = &all->rows[r->second];
@@ -252,6 +256,7 @@ const char *assay__headline_sweep(const struct assay_profile *profile,
 {
     static const char *const words[] = {"the throughput of", "as fast as", "as efficient as"};
     enum assay__plan_goal goal = profile->plan.goal;
+    if (sweep->withdrawn) return busy;
     if (sweep->best == SIZE_MAX)
         return assay__headline_cut(assay__arena_text(arena, "%s.", sweep->why), arena);
     const struct assay__sweep_point *best = &sweep->points[sweep->best];
@@ -311,6 +316,7 @@ const char *assay__headline_tune(const struct assay_profile *profile,
                                  struct assay__arena *arena)
 {
     enum assay__plan_goal goal = result->plan->goal;
+    if (result->withdrawn) return busy;
     if (result->best == SIZE_MAX)
         return assay__headline_cut(assay__arena_text(arena, "%s.", result->why), arena);
     const struct assay__tune_row *best = &result->rows[result->best];

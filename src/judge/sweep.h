@@ -65,6 +65,7 @@ struct assay__sweep {
     size_t knee;                /* index of a point; SIZE_MAX: none */
     size_t scaled;              /* whose scaling is shown: the best, else the highest throughput */
     const char *why, *knee_why; /* always sentences */
+    bool withdrawn;             /* other processes used most of the machine */
     const char *gain; /* what a larger batch (else more threads) gains, as a sentence; "" */
     size_t *alike;    /* points that are tied with the best one */
     size_t alike_count;

@@ -419,6 +419,7 @@ void assay__sweep_judge(const struct assay_profile *profile, struct assay__arena
     if (*withdrawn) { /* the numbers stay, the verdicts go */
         sweep->why = assay__arena_text(arena, "%s; as measured: %s", withdrawn,
                                        say_best(sweep, &profile->plan, arena));
+        sweep->withdrawn = true;
         sweep->best = sweep->next = SIZE_MAX;
         sweep->alike_count = 0;
         if (sweep->knee != SIZE_MAX) sweep->knee_why = withdrawn;

@@ -388,6 +388,7 @@ static void withdraw(const struct assay_profile *profile, struct assay__tune_res
     if (!*withdrawn) return;
     out->why = assay__arena_text(arena, "%s; as measured, %s: %s", withdrawn,
                                  out->rows[out->best].judged.label, say_best(out, arena));
+    out->withdrawn = true;
     out->unconfirmed = "";
     out->best = SIZE_MAX;
     out->part_count = 0;

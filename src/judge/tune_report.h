@@ -47,6 +47,7 @@ struct assay__tune_result {
     bool tested;             /* the best was judged by new launches, as many as the test needs */
     bool confirmed;          /* and shown to differ from the defaults */
     const char *why;         /* always a sentence */
+    bool withdrawn;          /* other processes used most of the machine */
     const char *unconfirmed; /* why a row that looked better than the best is not trusted; "" */
     struct assay__tune_part *parts;
     size_t part_count;

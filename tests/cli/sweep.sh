@@ -12,7 +12,7 @@ expect_equal "$(json_get out '.trials[3].workload.batch')" 4
 expect_equal "$(json_get out '.sweep.points[3].usable')" true
 expect_exit 0 "$ASSAY" report s.assay
 grep -q "^Points " out || fail "no table of the points"
-expect_has out "best throughput:"
+grep -Eq "^(Best throughput:|Not judged:)" out || fail "no verdict" # on a busy machine there is none
 # a precision is a rewritten copy that really runs; a limit nobody keeps is said
 expect_exit 0 "$ASSAY" sweep mlp --precision float32,float16 --iters 5 --launches 1 --slo p50=1us
 expect_has out "point is within the limits"

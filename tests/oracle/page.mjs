@@ -7,6 +7,7 @@
 //   node page.mjs PLAYWRIGHT AXE CHROMIUM graph RUN.html      the network: opening, keys, selection, address; no box upon another
 //   node page.mjs PLAYWRIGHT AXE CHROMIUM difference DIFF.html
 //   node page.mjs PLAYWRIGHT AXE CHROMIUM stops FILE MOST     tab stops of all tabs together
+//   node page.mjs PLAYWRIGHT AXE CHROMIUM screens FILE MOST   height of each tab in screens of 1440 by 900; prints JSON
 //   node page.mjs PLAYWRIGHT AXE CHROMIUM time FILE LIMIT_MS  until it can be used; least of 3; prints JSON
 //   node page.mjs PLAYWRIGHT AXE CHROMIUM floors FILE PICTURE_MS SELECT_MS FRAMES  first picture, selection, frames a second; prints JSON
 //   node page.mjs PLAYWRIGHT AXE CHROMIUM timeline…           see timeline.mjs
@@ -82,6 +83,13 @@ async function fits(file) {
         }
         await page.done();
     }
+}
+
+async function answers(file) { // the verdict is one sentence, or two, of at most 20 words
+    const page = await open(file), verdict = (await page.$$eval('.top .lead', (all) => all.map((item) => item.textContent))).join(' ').trim();
+    const words = verdict.split(/\s+/).length;
+    check(verdict && words <= 20, `${file}: a verdict of ${words} words: ${verdict}`);
+    await page.done();
 }
 
 async function accessible(file) {
@@ -173,14 +181,16 @@ const dataOf = (page) => page.evaluate(() => {
     };
     return unpack(JSON.parse(document.getElementById('assay-data').textContent));
 });
-const hashOf = (page) => page.evaluate(() => Object.fromEntries(location.hash.slice(1).split('&').filter(Boolean).map((part) => part.split('=').map(decodeURIComponent))));
+// The address follows after some milliseconds, or when the page is left.
+const addressOf = (page) => page.evaluate(() => { dispatchEvent(new Event('pagehide')); return location.hash; });
+const hashOf = async (page) => Object.fromEntries((await addressOf(page)).slice(1).split('&').filter(Boolean).map((part) => part.split('=').map(decodeURIComponent)));
 const rows = (page, key) => page.$$eval(`.tall tbody tr[data-l] .${key}`, (cells) => cells.map((cell) => cell.textContent));
 const indices = (page) => page.$$eval('.tall tbody tr[data-l]', (all) => all.map((row) => Number(row.dataset.l)));
 const answered = async (page) => Number((await page.textContent('.answer')).split(' ')[0].replace(/,/g, ''));
 const chosen = (page) => page.$$eval('.tall tbody tr.sel', (all) => all.map((row) => row.dataset.l).join());
 const seconds = (text) => { const [number, unit] = text.split(' '); return text === '—' ? NaN : parseFloat(number) * { ns: 1e-9, 'µs': 1e-6, ms: 1e-3, s: 1 }[unit]; };
 const ordered = (values, sign) => values.every((value, i) => !i || sign * (value - values[i - 1]) >= 0);
-const onStrip = async (page, x, y) => { const box = await page.locator('.canvas canvas').boundingBox(); return [box.x + box.width * x, box.y + y]; };
+const onStrip = async (page, x, y) => { const box = await page.locator('.canvas .base').boundingBox(); return [box.x + box.width * x, box.y + y]; };
 
 async function sorts(page) {
     const known = async (key) => (await rows(page, key)).map(seconds).filter((value) => !Number.isNaN(value));
@@ -258,7 +268,7 @@ async function selects(page, data) {
     await page.keyboard.press('Escape');
     equal((await hashOf(page)).sel, undefined, 'Esc clears it');
     // the strip: a press selects what is there, the same again clears it
-    const [x, y] = await onStrip(page, 0.3, (await page.locator('.canvas canvas').boundingBox()).height * 0.33);
+    const [x, y] = await onStrip(page, 0.3, (await page.locator('.canvas .base').boundingBox()).height * 0.33);
     await page.mouse.click(x, y);
     const picked = (await hashOf(page)).sel;
     check(/^b?\d+$/.test(picked || ''), `a press on the strip selects: ${picked}`);
@@ -311,7 +321,7 @@ async function keyed(page, data) {
 }
 
 async function ranges(page) {
-    const height = (await page.locator('.canvas canvas').boundingBox()).height, [x, y] = await onStrip(page, 0.2, height * 0.3), [to] = await onStrip(page, 0.6, 0);
+    const height = (await page.locator('.canvas .base').boundingBox()).height, [x, y] = await onStrip(page, 0.2, height * 0.3), [to] = await onStrip(page, 0.6, 0);
     await page.mouse.move(x, y);
     await page.mouse.down();
     await page.mouse.move(to, y, { steps: 5 });
@@ -335,7 +345,7 @@ async function ranges(page) {
 
 async function colors(page) {
     const values = await page.$$eval('#color option', (all) => all.map((item) => item.value));
-    const pixels = () => page.evaluate(() => { const canvas = document.querySelector('.canvas canvas'); return Array.from(canvas.getContext('2d').getImageData(0, Math.round(canvas.height * 0.3), canvas.width, 1).data).join(); });
+    const pixels = () => page.evaluate(() => { const canvas = document.querySelector('.canvas .base'); return Array.from(canvas.getContext('2d').getImageData(0, Math.round(canvas.height * 0.3), canvas.width, 1).data).join(); });
     const before = await pixels();
     for (const value of values.slice(1)) {
         await page.selectOption('#color', value);
@@ -524,7 +534,7 @@ async function stops(file, most) {
     const page = await open(file);
     await ready(page);
     const counts = {}, visible = () => page.evaluate(() => Array.from(document.querySelectorAll('a[href], button, input, select, summary, [tabindex]')).filter((item) =>
-        item.tabIndex >= 0 && item.getClientRects().length && getComputedStyle(item).visibility !== 'hidden').map((item) => Boolean(item.closest('main'))));
+        item.tabIndex >= 0 && item.getClientRects().length && item.checkVisibility({ visibilityProperty: true })).map((item) => Boolean(item.closest('main'))));
     let total = 0;
     for (const tab of await tabsOf(page)) {
         await page.evaluate((name) => { location.hash = `tab=${name}`; }, tab);
@@ -535,6 +545,20 @@ async function stops(file, most) {
     }
     console.log(JSON.stringify({ stops: total, tabs: counts }));
     check(total <= most, `${file} has ${total} tab stops, at most ${most}`);
+    await page.done();
+}
+
+// How many screens of 1440 by 900 a tab is high.
+async function screens(file, most) {
+    const page = await open(file), found = {};
+    await ready(page);
+    for (const tab of await tabsOf(page)) {
+        await page.evaluate((name) => { location.hash = `tab=${name}`; }, tab);
+        await page.waitForTimeout(500); // plots are drawn when they come near
+        found[tab] = await page.evaluate(() => document.documentElement.scrollHeight / innerHeight);
+        check(found[tab] <= most, `${file}, ${tab}: ${found[tab].toFixed(2)} screens, at most ${most}`);
+    }
+    console.log(JSON.stringify({ screens: found }, (key, value) => typeof value === 'number' ? Math.round(100 * value) / 100 : value));
     await page.done();
 }
 
@@ -561,7 +585,7 @@ async function graph(file) {
     const opened = await count();
     check(opened > first, `${opened} boxes once one is open, ${first} before`);
     await boxesApart(page, 'one open');
-    const hash = await page.evaluate(() => location.hash);
+    const hash = await addressOf(page);
     check(/open=/.test(hash), `what is open is in the address: ${hash}`);
     const again = await open(file, {}, hash);
     await ready(again);
@@ -608,8 +632,7 @@ async function time(file, limit) {
         await page.goto(pathToFileURL(file).href, { waitUntil: 'load', timeout: 240000 });
         await ready(page);
         const took = await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(performance.now()), 0))));
-        const { metrics } = await tools.send('Performance.getMetrics');
-        own.push(1000 * metrics.find((metric) => metric.name === 'TaskDuration').value);
+        own.push(await worked(tools));
         await page.keyboard.press('2');
         check(await page.getAttribute('nav.tabs a >> nth=1', 'aria-selected') === 'true', 'a key is answered');
         all.push(took);
@@ -620,6 +643,11 @@ async function time(file, limit) {
     check(!(least > limit), `${file} takes ${least.toFixed(0)} ms until it can be used, at most ${limit}`);
 }
 
+// Processor time of the page's main thread until now, in ms.
+async function worked(tools) {
+    const { metrics } = await tools.send('Performance.getMetrics');
+    return 1000 * metrics.find((metric) => metric.name === 'TaskDuration').value;
+}
 // The work of one selection: the key's handler, what it asked to be drawn in the next frame, and the layout; not the wait for that frame, nor its paint.
 const selectOnce = (page) => page.evaluate(() => new Promise((done) => {
     let from = 0, handled = 0;
@@ -630,8 +658,9 @@ const selectOnce = (page) => page.evaluate(() => new Promise((done) => {
     requestAnimationFrame(() => { document.body.getBoundingClientRect(); done(handled + performance.now() - from); });
 }));
 // A step in every frame: the table scrolls and the strip is zoomed, in and out again.
-const moveOn = (page) => page.evaluate(() => new Promise((done) => {
-    const strip = document.querySelector('.canvas canvas'), table = document.querySelector('.tall'), at = strip.getBoundingClientRect(), steps = 120, begin = performance.now();
+const STEPS = 120;
+const moveOn = (page) => page.evaluate((steps) => new Promise((done) => {
+    const strip = document.querySelector('.canvas .base'), table = document.querySelector('.tall'), at = strip.getBoundingClientRect(), begin = performance.now();
     let step = 0;
     const go = () => {
         if (step++ === steps) { done(1000 * steps / (performance.now() - begin)); return; }
@@ -640,27 +669,41 @@ const moveOn = (page) => page.evaluate(() => new Promise((done) => {
         requestAnimationFrame(go);
     };
     requestAnimationFrame(go);
-}));
+}), STEPS);
 const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];
 
+// Medians of 5 pages (selection: of 100). On a machine that has more to do than it has processors the processor time of the page's main thread is judged
+// instead, with everything that it does until then: parsing, script, layout and paint.
 async function floors(file, picture, selection, frames) {
-    const pictures = [], selections = [], rates = [], shown = new Set();
+    const pictures = [], selections = [], rates = [], shown = new Set(), own = { picture: [], selection: [], frame: [] }, busy = loadavg()[0] > availableParallelism();
     for (let i = 0; i < 5; i++) {
-        const page = await open(file);
+        const page = await open('about:blank'), tools = await page.context().newCDPSession(page);
+        await tools.send('Performance.enable', { timeDomain: 'threadTicks' });
+        await page.goto(pathToFileURL(file).href, { waitUntil: 'load', timeout: 240000 });
         await ready(page);
+        await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0))));
+        own.picture.push(await worked(tools));
         pictures.push(await page.evaluate(() => new Promise((done) => new PerformanceObserver((list) => { const [entry] = list.getEntriesByName('first-contentful-paint'); if (entry) done(entry.startTime); })
             .observe({ type: 'paint', buffered: true }))));
         await page.focus('#strip-canvas');
-        for (let k = 0; k < 20; k++) { selections.push(await selectOnce(page)); shown.add(await page.evaluate(() => location.hash)); }
+        const before = await worked(tools);
+        for (let k = 0; k < 20; k++) { selections.push(await selectOnce(page)); shown.add(await addressOf(page)); }
+        own.selection.push((await worked(tools) - before) / 20);
+        await page.keyboard.press('Escape');
+        const still = await worked(tools);
         rates.push(await moveOn(page));
+        own.frame.push((await worked(tools) - still) / STEPS);
         await page.done();
     }
     check(shown.size >= 20, `${shown.size} different selections were shown`);
     const found = { picture_ms: median(pictures), select_ms: median(selections), frames_per_s: median(rates) };
-    console.log(JSON.stringify({ ...found, pictures_ms: pictures, rates }, (key, value) => typeof value === 'number' ? Math.round(10 * value) / 10 : value));
-    check(found.picture_ms <= picture, `${file}: the first picture after ${found.picture_ms.toFixed(0)} ms, at most ${picture}`);
-    check(found.select_ms <= selection, `${file}: a selection takes ${found.select_ms.toFixed(1)} ms, at most ${selection}`);
-    check(found.frames_per_s >= frames, `${file}: ${found.frames_per_s.toFixed(0)} frames a second, at least ${frames}`);
+    const work = { picture_ms: median(own.picture), select_ms: median(own.selection), frame_ms: median(own.frame) };
+    console.log(JSON.stringify({ ...found, busy, load: loadavg()[0], best: { picture_ms: Math.min(...pictures), select_ms: Math.min(...selections), frames_per_s: Math.max(...rates) },
+        own: work, pictures_ms: pictures, rates }, (key, value) => typeof value === 'number' ? Math.round(10 * value) / 10 : value));
+    const judged = busy ? { picture_ms: work.picture_ms, select_ms: work.select_ms, frames_per_s: 1000 / work.frame_ms } : found, how = busy ? ' by its own processor time' : '';
+    check(judged.picture_ms <= picture, `${file}: the first picture after ${judged.picture_ms.toFixed(0)} ms${how}, at most ${picture}`);
+    check(judged.select_ms <= selection, `${file}: a selection takes ${judged.select_ms.toFixed(1)} ms${how}, at most ${selection}`);
+    check(judged.frames_per_s >= frames, `${file}: ${judged.frames_per_s.toFixed(0)} frames a second${how}, at least ${frames}`);
 }
 
 async function shot(file, out, width, colorScheme, selector) {
@@ -684,6 +727,7 @@ async function shot(file, out, width, colorScheme, selector) {
 
 if (verb === 'check')
     for (const file of rest) {
+        await answers(file);
         await fits(file);
         await accessible(file);
         await without(file);
@@ -695,6 +739,7 @@ else if (verb === 'shows') await shows(rest[0]);
 else if (verb === 'graph') await graph(rest[0]);
 else if (verb === 'difference') await difference(rest[0]);
 else if (verb === 'stops') await stops(rest[0], Number(rest[1]));
+else if (verb === 'screens') await screens(rest[0], Number(rest[1]));
 else if (verb === 'time') await time(rest[0], Number(rest[1]));
 else if (verb === 'floors') await floors(rest[0], ...rest.slice(1).map(Number));
 else if (verb === 'shot') await shot(...rest);

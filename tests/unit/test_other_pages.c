@@ -365,6 +365,18 @@ static void test_headlines_are_short(void)
                             "thirteen fourteen fifteen sixteen; seventeen eighteen nineteen "
                             "twenty twenty-one",
                             arena));
+    CHECK_STR(assay__headline_cut("1 2 3 4 5 6 7 8 9; 10 11 12 13 14 15 16 17 18 19 20.5 21", arena),
+              "1 2 3 4 5 6 7 8 9.");
+}
+
+static void test_headline_of_a_busy_machine(void)
+{
+    struct assay_profile *p = grid();
+    struct assay__sweep sweep = {.best = 0, .withdrawn = true};
+    const char *text = assay__headline_sweep(p, &sweep, arena);
+    CHECK_HAS(text, "Not judged");
+    check_words(text);
+    assay_profile_close(p);
 }
 
 static void test_headline_of_a_difference(void)
@@ -389,6 +401,7 @@ int main(int argc, char **argv)
         {"heat_map", test_heat_map},
         {"band", test_band},
         {"headlines_are_short", test_headlines_are_short},
+        {"headline_of_a_busy_machine", test_headline_of_a_busy_machine},
         {"headline_of_a_difference", test_headline_of_a_difference},
     };
     return harness_main(argc, argv, tests, COUNT(tests));

@@ -92,6 +92,7 @@ enum assay__section_flag {
     ASSAY__SECTION_DECK = 512,
     ASSAY__SECTION_HALF = 1024,  /* in a deck: two beside each other, … */
     ASSAY__SECTION_THIRD = 2048, /* … three */
+    ASSAY__SECTION_PAIR = 4096,  /* of a page: its pictures stand beside the rest */
 };
 
 struct assay__heading {

@@ -303,7 +303,7 @@ static int make_spread(struct assay__sketch *k, const struct spread_side *sides,
 {
     struct sample_set *sets = assay__arena_array(k->arena, count, sizeof *sets);
     double low = INFINITY, high = -INFINITY, least = INFINITY, most = 0;
-    size_t known = 0, outside = 0;
+    size_t known = 0, outside = 0, few = 0;
     struct assay__buf text = {0};
     if (!sets) k->failed = true;
     struct assay__figure *f = assay__sketch_begin(k, ASSAY__FIGURE_SPREAD, "spread",
@@ -313,6 +313,7 @@ static int make_spread(struct assay__sketch *k, const struct spread_side *sides,
         sets[s] = read_samples(sides[s].trial);
         if (isfinite(sets[s].low)) low = fmin(low, sets[s].low), high = fmax(high, sets[s].high);
         known += isfinite(p50);
+        few += isfinite(p50) && sets[s].count < LEAST_SAMPLES;
         if (isfinite(p50)) least = fmin(least, p50), most = fmax(most, p50);
         assay__buf_printf(&text, "%s%s %s", s ? ", " : "", assay__sketch_short(k, sides[s].name),
                           assay__scaled(p50, "s").text);
@@ -339,8 +340,13 @@ static int make_spread(struct assay__sketch *k, const struct spread_side *sides,
         "Outline: share of the inferences. A mark is the median of one launch, the vertical line "
         "is the median over launches.%s",
         f->span_count ? " Shaded: where the difference puts the second run's median." : "");
+    if (few)
+        assay__buf_printf(&text, "No outline of %s with fewer than %d inferences.",
+                          few > 1 ? "runs" : "the run", LEAST_SAMPLES);
     if (outside)
-        f->note = assay__sketch_printf(k, "%zu inferences are outside the picture.", outside);
+        assay__buf_printf(&text, "%s%zu inference%s outside the picture.", text.length ? " " : "",
+                          outside, outside == 1 ? " is" : "s are");
+    f->note = assay__sketch_take(k, &text);
     return assay__sketch_end(k);
 }
 

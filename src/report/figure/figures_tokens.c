@@ -38,6 +38,7 @@ static int make_row(struct assay__sketch *k)
                                                   "One generation");
     add_blocks(k);
     f->x_title = "time since the generation began", f->x_unit = "s", f->y_unit = "s";
+    f->wide = true;
     f->caption = "The first block is the run of the prompt (prefill), then every block is one "
                  "token; width is time.";
     f->description = assay__sketch_printf(

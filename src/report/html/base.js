@@ -43,7 +43,8 @@ function scaled(value, unit) {
     for (; i < 5 && Math.abs(value) >= 999.5; i++) value /= 1000;
     return (i ? digits(value) : digits(value).replace(/\.0+$/, '')) + ' ' + prefixes[i] + unit;
 }
-const count = (value) => value.toLocaleString('en-US');
+/* The first toLocaleString of a page takes 20 ms: not for whole numbers. */
+const count = (value) => Number.isInteger(value) ? String(value).replace(/\B(?=(\d{3})+$)/g, ',') : value.toLocaleString('en-US');
 const plural = (value, noun) => count(value) + ' ' + noun + (value === 1 ? '' : 's');
 /* A label of an axis: as many digits as its step needs, so that 102.5 does not read as 103. */
 function tick(value, unit, step) {

@@ -1,6 +1,6 @@
 /* inspect.js - next to the table: what is known about the selected layer or block; without a selection, the findings. */
 
-const aside = {box: null, rest: null, made: null};
+const aside = {box: null, rest: null, made: null, scrolled: false};
 
 function factList(rows) {
     return make('dl', {'class': 'facts'}, rows.filter((row) => row && row[1] !== null && row[1] !== undefined && row[1] !== '').map((row) =>
@@ -71,10 +71,11 @@ function inspect() {
     aside.rest.hidden = Boolean(chosen) || !aside.rest.childElementCount;
     aside.box.classList.toggle('chosen', Boolean(chosen));
     aside.box.hidden = !chosen && !aside.rest.childElementCount;
+    aside.box.parentElement.classList.toggle('alone', aside.box.hidden);
+    if (aside.scrolled) aside.box.scrollTop = 0;
     if (!chosen) { aside.made.replaceChildren(); return; }
     const close = button('✕', () => choose({sel: ''}), {'class': 'close', 'aria-label': 'Close'});
     aside.made.replaceChildren.apply(aside.made, [close].concat(layer >= 0 ? describeLayer(layer) : describeBlock(block)).filter(Boolean));
-    aside.made.scrollTop = 0;
 }
 function startInspector() {
     const first = tabs.length ? tabs[0].panel : find('.tab'), section = find('#layers'), found = find('#findings');
@@ -88,7 +89,7 @@ function startInspector() {
     (strip.box ? bars[1] : bars[0]).before(holder);
     [strip.box ? bars[1] : bars[0], find('.scroll.tall', section), find('.rows', section)].forEach((part) => { if (part) left.append(part); });
     holder.append(left, aside.box);
+    aside.box.addEventListener('scroll', () => { aside.scrolled = aside.box.scrollTop > 0; }, {passive: true});
+    listen((changed) => { if (changed.has('sel')) inspect(); }); /* after the table has scrolled, which asks for a layout */
     repaints.push(inspect);
-    inspect();
-    fitTable();
 }

@@ -108,8 +108,8 @@ if (tools) {
 setTheme(stored('assay-theme'));
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => setTheme());
 root.setAttribute('data-script', 'on'); /* the style sheet hides what the script shows in another way */
-if (view.box) fitTable();
-showTab();
+showTab(); /* before anything is laid out: what is hidden costs nothing */
+repaint();
 readHash();
 addEventListener('hashchange', readHash);
 document.addEventListener('click', (event) => { /* a link within the page to something in another tab */

@@ -2,9 +2,15 @@
 
 const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
 const ruler = document.createElement('canvas').getContext('2d');
+const widths = new Map(); /* the same words are measured in every frame */
 function measure(text, font) {
-    ruler.font = font;
-    return ruler.measureText(text).width;
+    const key = font + text;
+    if (!widths.has(key)) {
+        if (widths.size > 20000) widths.clear();
+        if (ruler.font !== font) ruler.font = font;
+        widths.set(key, ruler.measureText(text).width);
+    }
+    return widths.get(key);
 }
 /* The first of the texts that fits completely; a part of the last one, if it is long enough. "": none. */
 function fitting(texts, room, font) {

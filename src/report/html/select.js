@@ -7,8 +7,18 @@ let marks = null;   /* index of a layer, or "b" + id of a block -> its marks in 
 const layerOf = (text) => /^\d+$/.test(text) && layers && layers.at.has(Number(text)) ? layers.at.get(Number(text)) : -1;
 const blockOf = (text) => (/^b\d+$/.test(text) && layers && layers.blocks.find((block) => block.id === Number(text.slice(1)))) || null;
 /* Over all its runs: a part of the model that runs in several pieces is one block. */
-const membersOf = (block) => [].concat.apply([], layers.blocks.filter((run) => run === block || (block.name && run.level === block.level && run.name === block.name && run.label === block.label))
-    .map((run) => Array.from({length: run.count}, (none, i) => run.first + i)));
+const members = new Map();
+function membersOf(block) {
+    const keyOf = (run) => (run.name ? run.level + '\n' + run.name + '\n' + run.label : run);
+    if (!members.size) {
+        layers.blocks.forEach((run) => {
+            const key = keyOf(run), inside = members.get(key) || [];
+            for (let i = 0; i < run.count; i++) inside.push(run.first + i);
+            members.set(key, inside);
+        });
+    }
+    return members.get(keyOf(block));
+}
 /* Positions of the selected layers. */
 function selected() {
     const layer = layerOf(state.sel), block = blockOf(state.sel);
@@ -40,7 +50,7 @@ function brush(positions) {
     if (!positions && !hovered) return;
     hovered = positions && positions.length ? positions : null;
     light('hov', hovered && hovered.length < 200 ? hovered.map((i) => String(layers.index[i])) : []);
-    drawStrip();
+    outlineStrip();
     sayStrip();
     lightRows();
     lightGraph();
@@ -49,7 +59,6 @@ function startSelection() {
     listen((changed) => {
         if (!changed.has('sel')) return;
         light('sel', blockOf(state.sel) ? [state.sel].concat(selected().map((i) => String(layers.index[i]))) : [state.sel]);
-        inspect();
     });
     const under = (event) => {
         const mark = event.target.closest && event.target.closest('svg [data-l], svg [data-b], table:not(.layers) [data-l]');

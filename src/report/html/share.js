@@ -74,7 +74,7 @@ function startSharing(tools) {
         ['Copy as SVG', () => tried(async () => navigator.clipboard.writeText(cardSvg()), 'Copied.')],
         ['Save PNG', async () => save(named('card.png'), 'image/png', await cardCanvas())],
         ['Save SVG', () => save(named('card.svg'), 'image/svg+xml', [cardSvg()])],
-        ['Copy link', () => tried(async () => navigator.clipboard.writeText(location.href), 'Copied.')]];
+        ['Copy link', () => { flushHash(); tried(async () => navigator.clipboard.writeText(location.href), 'Copied.'); }]];
     const menu = make('details', {'class': 'menu', id: 'share'}, [make('summary', {}, ['Share']), make('div', {}, actions.map((action) => button(action[0], action[1])).concat(said))]);
     tools.prepend(menu);
 }

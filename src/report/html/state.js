@@ -6,27 +6,44 @@ const listeners = [];
 /* Called with the set of members that changed. */
 const listen = (act) => listeners.push(act);
 
+/* Browsers drop changes of the address beyond 200 in 30 s, and each takes some milliseconds: it follows what is shown. */
+const address = {timer: 0, left: 100, at: 0};
+function queueHash(delay) {
+    const now = performance.now();
+    address.left = Math.min(100, address.left + (now - address.at) / 300);
+    address.at = now;
+    if (address.timer) return;
+    address.timer = setTimeout(writeHash, address.left < 1 ? 300 : delay);
+}
+function flushHash() { if (address.timer) writeHash(); }
+addEventListener('pagehide', flushHash);
 function writeHash() {
+    clearTimeout(address.timer);
+    address.timer = 0;
+    address.left--;
     const text = Object.keys(defaults).filter((key) => state[key] !== defaults[key])
         .map((key) => key + '=' + encodeURIComponent(state[key]).replace(/%2C/g, ',').replace(/%3A/g, ':').replace(/%C2%B5/g, 'u')).join('&');
     try { history.replaceState(null, '', text || location.hash ? '#' + text : location.pathname + location.search); } catch (fault) { /* a page without an address */ }
 }
-function choose(changes, silent) {
+/* how: nothing; 'later' in the middle of a movement; 'silent' if the address has it already. */
+function choose(changes, how) {
     const changed = new Set(Object.keys(changes).filter((key) => state[key] !== changes[key]));
     Object.assign(state, changes);
     if (!changed.size) return;
-    if (!silent) writeHash();
+    if (how !== 'silent') queueHash(how === 'later' ? 150 : 0);
     listeners.forEach((act) => act(changed));
 }
 /* The state in the address; links of the page itself (#memory, #layer-12) lead to their tab. */
 function readHash() {
     const text = location.hash.slice(1), made = Object.assign({}, defaults);
+    clearTimeout(address.timer);
+    address.timer = 0;
     if (/^[a-z]+=/.test(text)) {
         text.split('&').forEach((part) => {
             const [key, value] = [part.slice(0, part.indexOf('=')), part.slice(part.indexOf('=') + 1)];
             try { if (key in defaults) made[key] = decodeURIComponent(value); } catch (fault) { /* no address of ours */ }
         });
-        choose(made, true);
+        choose(made, 'silent');
         return;
     }
     let id = '';
@@ -47,6 +64,7 @@ function showTab() {
         tab.panel.hidden = tab.name !== now;
         tab.link.setAttribute('aria-selected', String(tab.name === now));
         tab.link.tabIndex = tab.name === now ? 0 : -1;
+        if (tab.name === now && root.hasAttribute('data-ready')) tab.link.scrollIntoView({block: 'nearest', inline: 'nearest'}); /* on a phone the row of tabs scrolls */
     });
 }
 function reveal(element) {
@@ -92,7 +110,7 @@ function isDark() {
     return chosen ? chosen === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
 }
 const repaints = []; /* what is drawn with the theme's colours */
-const repaint = () => { inks.clear(); repaints.forEach((act) => act()); };
+const repaint = () => { inks.clear(); if (root.hasAttribute('data-script')) repaints.forEach((act) => act()); }; /* not before the page stands */
 const themeButton = button('', () => setTheme(isDark() ? 'light' : 'dark'), {id: 'theme'});
 function setTheme(theme) {
     if (theme === 'light' || theme === 'dark') {

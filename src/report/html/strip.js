@@ -2,7 +2,7 @@
  * its roof, and the activations alive. Drawn on a canvas from columns, so that ten thousand layers stay fluent; without the script the picture that
  * the page was written with stands here. The times are those of the layers laid end to end: it is no trace. */
 
-const strip = {canvas: null, box: null, line: null, drag: null, queued: false, rows: []};
+const strip = {canvas: null, over: null, box: null, line: null, kept: null, drag: null, stale: false, queued: false, wide: 0, rows: []};
 
 /* --- colours ---------------------------------------------------------------------------------------- */
 
@@ -113,6 +113,29 @@ function blockLabels(level) {
 
 /* --- drawing ------------------------------------------------------------------------------------------- */
 
+/* What does not change while one zooms: colours, blocks with where they begin and end, the roofs. */
+function stripKept() {
+    const line = stripLine(), by = coloring(), key = [state.order, by && by.key, isDark(), state.q].join('\n');
+    if (strip.kept && strip.kept.key === key) return strip.kept;
+    const matching = matches(), most = layers.rateTop, made = {key: key, faint: null, levels: []};
+    made.colors = Array.from(layers.time, (none, i) => colorOf(i));
+    if (matching) made.faint = Array.from(layers.time, (none, i) => (matching.has(i) ? 1 : 0.22));
+    made.roofed = layers.attainable.some((value) => value > 0);
+    made.higher = layers.attainable.filter((value) => value > most * 1.001).length;
+    if (state.order !== 'time') [0, 1].forEach((level) => {
+        const names = blockLabels(level);
+        made.levels.push(layers.blocks.filter((block) => block.level === level && block.label).map((block) => {
+            const inside = membersOf(block).filter((i) => line.place.has(i));
+            if (!inside.length) return null;
+            const from = line.start[line.place.get(inside[0])], to = line.start[line.place.get(inside[inside.length - 1]) + 1], own = names.get(block);
+            const time = scaled(to - from, 's') + (level ? '' : ' · ' + scaled((to - from) / layers.whole, 'ratio')), color = level ? colorOfAll(inside) : ink('raised');
+            return {from: from, to: to, color: color, ink: level ? inkOn(color) : ink('ink'), texts: [own[0] + '  ' + time].concat(own, ''),
+                alpha: matching && !inside.some((i) => matching.has(i)) ? 0.22 : 1};
+        }).filter(Boolean));
+    });
+    strip.kept = made;
+    return made;
+}
 /* Rows from top to bottom: {key, y, height}. */
 function stripRows(tall) {
     const rows = [], levels = state.order === 'time' ? 0 : 1 + Math.max(-1, ...layers.blocks.map((block) => block.level));
@@ -128,42 +151,38 @@ function stripRows(tall) {
 }
 /* p: a painter (paint.js); the window of time is drawn from x to x + width. */
 function paintStrip(p, x, y, width, rows, low, high) {
-    const line = stripLine(), at = (time) => x + (time - low) / (high - low) * width;
+    const line = stripLine(), kept = stripKept(), at = (time) => x + (time - low) / (high - low) * width;
     const clip = (from, to) => { const left = Math.max(x, at(from)), right = Math.min(x + width, at(to)); return right > left ? [left, right - left] : null; };
-    const matching = matches(), faint = (i) => (matching && !matching.has(i) ? 0.22 : 1);
+    const faint = (i) => (kept.faint ? kept.faint[i] : 1), colorAt = (i) => kept.colors[i], pieces = [];
     const first = placeAt(low), last = Math.min(line.order.length, placeAt(high) + 1);
     const box = (row) => rows.find((item) => item.key === row);
     /* layers narrower than a pixel are drawn together with their neighbours, as the longest of them */
-    function each(act) {
-        for (let k = first; k < last;) {
-            let next = k + 1, longest = k;
-            while (next < last && at(line.start[next]) - at(line.start[k]) < 1) {
-                if (layers.time[line.order[next]] > layers.time[line.order[longest]]) longest = next;
-                next++;
-            }
-            const span = clip(line.start[k], line.start[next]);
-            if (span) act(line.order[longest], span[0], span[1]);
-            k = next;
+    for (let k = first; k < last;) {
+        let next = k + 1, longest = k;
+        while (next < last && at(line.start[next]) - at(line.start[k]) < 1) {
+            if (layers.time[line.order[next]] > layers.time[line.order[longest]]) longest = next;
+            next++;
         }
+        const span = clip(line.start[k], line.start[next]);
+        if (span) pieces.push([line.order[longest], span[0], span[1]]);
+        k = next;
     }
-    const gap = (wide) => (wide > 4 ? 1 : 0);
+    const each = (act) => pieces.forEach((piece) => act(piece[0], piece[1], piece[2])), gap = (wide) => (wide > 4 ? 1 : 0);
     ['stage', 'block'].forEach((key, level) => {
-        const row = box(key), names = row && blockLabels(level);
+        const row = box(key);
+        let drawn = -1; /* up to this pixel */
         if (!row) return;
-        layers.blocks.filter((block) => block.level === level).forEach((block) => {
-            const inside = membersOf(block).filter((i) => line.place.has(i));
-            if (!inside.length) return;
-            const from = line.start[line.place.get(inside[0])], to = line.start[line.place.get(inside[inside.length - 1]) + 1], span = clip(from, to);
-            if (!span || !block.label) return;
-            const color = level ? colorOfAll(inside) : ink('raised');
-            p.rect(span[0], y + row.y, span[1] - gap(span[1]), row.height, color, matching && !inside.some((i) => matching.has(i)) ? 0.22 : 1);
-            const own = names.get(block), time = scaled(to - from, 's') + (level ? '' : ' · ' + scaled((to - from) / layers.whole, 'ratio'));
-            p.label(span[0] + 5, y + row.y + row.height / 2, span[1] - 8, [own[0] + '  ' + time].concat(own, ''), level ? inkOn(color) : ink('ink'));
+        kept.levels[level].forEach((block) => {
+            const span = clip(block.from, block.to);
+            if (!span || (span[1] < 1 && Math.floor(span[0]) === drawn)) return;
+            drawn = Math.floor(span[0] + span[1]);
+            p.rect(span[0], y + row.y, span[1] - gap(span[1]), row.height, block.color, block.alpha);
+            if (span[1] > 16) p.label(span[0] + 5, y + row.y + row.height / 2, span[1] - 8, block.texts, block.ink);
         });
     });
     const own = box('layer');
     each((i, left, wide) => {
-        const color = colorOf(i);
+        const color = colorAt(i);
         p.rect(left, y + own.y, wide - gap(wide), own.height, color, faint(i));
         if (wide > 20) p.label(left + 4, y + own.y + own.height / 2, wide - 7, labelsOf(i).concat(''), inkOn(color));
     });
@@ -179,12 +198,12 @@ function paintStrip(p, x, y, width, rows, low, high) {
         const roofs = [];
         each((i, left, wide) => {
             const value = layers.rate[i] > 0 ? height(layers.rate[i]) : 0;
-            if (value) p.rect(left, y + rate.y + rate.height - value, wide - gap(wide), value, colorOf(i), faint(i));
+            if (value) p.rect(left, y + rate.y + rate.height - value, wide - gap(wide), value, colorAt(i), faint(i));
             if (layers.attainable[i] > 0 && layers.attainable[i] <= most * 1.001) roofs.push([left, y + rate.y + rate.height - height(layers.attainable[i]), left + wide]);
         });
         roofs.forEach((roof) => p.rect(roof[0], roof[1], roof[2] - roof[0], 1, ink('soft'), 0.9));
-        const roofed = layers.attainable.some((value) => value > 0), higher = layers.attainable.filter((value) => value > most * 1.001).length;
-        p.label(x + 4, y + rate.y + 5, width - 8, [(roofed ? 'rate; the line above a bar is its roof, up to ' : 'rate, up to ') + scaled(most, 'FLOP/s') + (higher ? '; ' + plural(higher, 'roof') + ' higher' : ''), 'rate, up to ' + scaled(most, 'FLOP/s')], ink('soft'));
+        p.label(x + 4, y + rate.y + 5, width - 8, [(kept.roofed ? 'rate; the line above a bar is its roof, up to ' : 'rate, up to ') + scaled(most, 'FLOP/s') +
+            (kept.higher ? '; ' + plural(kept.higher, 'roof') + ' higher' : ''), 'rate, up to ' + scaled(most, 'FLOP/s')], ink('soft'));
     }
     const live = box('live');
     if (live) {
@@ -220,28 +239,40 @@ function outline(p, positions, width, low, high, color, thick) {
         k = next;
     }
 }
+/* Two canvases: what is selected, hovered or dragged lies on the layers, which need not be drawn again for it. */
 function drawStrip() {
+    strip.stale = true;
+    outlineStrip();
+}
+function outlineStrip() {
     if (!strip.canvas || strip.queued) return;
     strip.queued = true;
     requestAnimationFrame(paintNow);
 }
-function paintNow() {
-    const width = strip.box.clientWidth, scale = window.devicePixelRatio || 1, [low, high] = windowOf();
-    strip.queued = false;
-    if (!width) return;
-    strip.rows = stripRows(56);
-    const last = strip.rows[strip.rows.length - 1], height = last.y + last.height;
-    if (strip.canvas.width !== Math.round(width * scale) || strip.canvas.height !== Math.round(height * scale)) {
-        strip.canvas.width = Math.round(width * scale);
-        strip.canvas.height = Math.round(height * scale);
-        strip.canvas.style.height = height + 'px';
-        if (view.box) fitTable();
+/* A cleared canvas of that size, in units of the page. */
+function cleared(canvas, width, height) {
+    const scale = window.devicePixelRatio || 1, context = canvas.getContext('2d');
+    if (canvas.width !== Math.round(width * scale) || canvas.height !== Math.round(height * scale)) {
+        canvas.width = Math.round(width * scale);
+        canvas.height = Math.round(height * scale);
+        canvas.style.height = height + 'px';
     }
-    const context = strip.canvas.getContext('2d'), p = canvasPainter(context);
     context.setTransform(scale, 0, 0, scale, 0, 0);
     context.clearRect(0, 0, width, height);
-    paintStrip(p, 0, 0, width, strip.rows, low, high);
-    const range = strip.drag || spanOf(state.range);
+    return canvasPainter(context);
+}
+function paintNow() {
+    const width = strip.wide, [low, high] = windowOf();
+    strip.queued = false;
+    if (!width) return;
+    if (strip.stale || !strip.rows.length) {
+        strip.rows = stripRows(56);
+        const before = strip.canvas.style.height, bottom = strip.rows[strip.rows.length - 1];
+        paintStrip(cleared(strip.canvas, width, bottom.y + bottom.height), 0, 0, width, strip.rows, low, high);
+        if (view.box && before !== strip.canvas.style.height) fitTable();
+        strip.stale = false;
+    }
+    const last = strip.rows[strip.rows.length - 1], p = cleared(strip.over, width, last.y + last.height), range = strip.drag || spanOf(state.range);
     if (range) {
         const left = (range[0] - low) / (high - low) * width, right = (range[1] - low) / (high - low) * width;
         p.rect(left, 0, right - left, last.y, ink('accent'), 0.14);
@@ -280,15 +311,15 @@ function readingOf() {
 
 /* --- using it --------------------------------------------------------------------------------------------- */
 
-function zoomStrip(factor, middle) {
+function zoomStrip(factor, middle, how) {
     const [low, high] = windowOf(), end = stripLine().end, span = Math.min(end, Math.max(end / 1e5, (high - low) * factor));
     const centre = middle === undefined ? (low + high) / 2 : middle, share = (centre - low) / (high - low);
     const from = Math.max(0, Math.min(end - span, centre - span * share));
-    choose({zoom: span >= end * 0.9999 ? '' : spanText(from, from + span)});
+    choose({zoom: span >= end * 0.9999 ? '' : spanText(from, from + span)}, how);
 }
-function panStrip(part) {
+function panStrip(part, how) {
     const [low, high] = windowOf(), end = stripLine().end, span = high - low, from = Math.max(0, Math.min(end - span, low + span * part));
-    if (span < end * 0.9999) choose({zoom: spanText(from, from + span)});
+    if (span < end * 0.9999) choose({zoom: spanText(from, from + span)}, how);
 }
 const timeAt = (event) => {
     const box = strip.canvas.getBoundingClientRect(), [low, high] = windowOf();
@@ -310,7 +341,7 @@ function useStrip() {
         if (from === null) { const found = under(event); brush(found ? found.positions : null); return; }
         const to = timeAt(event), [low, high] = windowOf();
         strip.drag = Math.abs(to - from) > (high - low) * 0.004 ? [Math.min(from, to), Math.max(from, to)] : null;
-        drawStrip();
+        outlineStrip();
         sayStrip();
     });
     canvas.addEventListener('pointerleave', () => { if (from === null) brush(null); });
@@ -329,14 +360,14 @@ function useStrip() {
         else if (found.block) choose({sel: state.sel === 'b' + found.block.id ? '' : 'b' + found.block.id, range: ''});
         else choose({sel: state.sel === String(layers.index[found.position]) ? '' : String(layers.index[found.position]), range: ''});
     });
-    canvas.addEventListener('pointercancel', () => { from = strip.drag = null; drawStrip(); });
+    canvas.addEventListener('pointercancel', () => { from = strip.drag = null; outlineStrip(); });
     canvas.addEventListener('dblclick', () => choose({zoom: state.range || '', range: ''}));
     /* When zoomed out completely, the wheel scrolls the page. */
     canvas.addEventListener('wheel', (event) => {
         if (event.deltaY > 0 && !spanOf(state.zoom) && !event.shiftKey) return;
         event.preventDefault();
-        if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) panStrip((event.deltaX || event.deltaY) / 800);
-        else zoomStrip(Math.exp(Math.max(-1, Math.min(1, event.deltaY / 240))), timeAt(event));
+        if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) panStrip((event.deltaX || event.deltaY) / 800, 'later');
+        else zoomStrip(Math.exp(Math.max(-1, Math.min(1, event.deltaY / 240))), timeAt(event), 'later');
     }, {passive: false});
 }
 function legend() {
@@ -358,9 +389,10 @@ function startStrip() {
     strip.output = make('output', {'class': 'say', 'aria-live': 'polite'});
     strip.clear = button('Zoom to it', () => choose({zoom: state.range, range: ''}));
     strip.whole = button('Whole', () => choose({zoom: ''}));
-    strip.canvas = make('canvas', {'aria-hidden': 'true'});
+    strip.canvas = make('canvas', {'class': 'base', 'aria-hidden': 'true'});
+    strip.over = make('canvas', {'class': 'over', 'aria-hidden': 'true'});
     strip.box = make('div', {'class': 'canvas', id: 'strip-canvas', tabindex: '0', role: 'application', 'aria-roledescription': 'strip of layers',
-        'aria-label': 'One inference, layer by layer: arrow keys move through the layers, W and S zoom, A and D move'}, [strip.canvas]);
+        'aria-label': 'One inference, layer by layer: arrow keys move through the layers, W and S zoom, A and D move'}, [strip.canvas, strip.over]);
     const holder = make('div', {'class': 'strip'}, [
         make('div', {'class': 'bar'}, [make('label', {'for': 'color'}, ['Colour']), chooser, key, order]), strip.box,
         make('div', {'class': 'below'}, [strip.output, strip.clear, strip.whole])]);
@@ -372,11 +404,15 @@ function startStrip() {
         key.replaceChildren(legend());
         order.setAttribute('aria-pressed', String(state.order === 'time'));
         strip.reading = readingOf();
-        drawStrip();
-        sayStrip();
     };
-    listen((changed) => { if (['color', 'order', 'zoom', 'range', 'sel', 'q'].some((item) => changed.has(item))) dress(); else if (changed.has('tab')) drawStrip(); });
-    repaints.push(dress);
-    if (window.ResizeObserver) new ResizeObserver(drawStrip).observe(strip.box);
-    dress();
+    const touched = (changed, keys) => keys.some((item) => changed.has(item));
+    listen((changed) => {
+        if (touched(changed, ['color', 'order'])) dress();
+        if (touched(changed, ['color', 'order', 'zoom', 'q'])) drawStrip();
+        else if (touched(changed, ['range', 'sel'])) outlineStrip();
+        if (touched(changed, ['color', 'order', 'zoom', 'q', 'range', 'sel'])) sayStrip();
+    });
+    repaints.push(() => { strip.kept = null; dress(); drawStrip(); sayStrip(); });
+    strip.canvas.style.height = stripRows(56).reduce((most, row) => Math.max(most, row.y + row.height), 0) + 'px';
+    new ResizeObserver((entries) => { strip.wide = entries[0].contentRect.width; strip.stale = true; paintNow(); }).observe(strip.box); /* in the same frame */
 }

@@ -2,7 +2,7 @@
  * made. Then the sorting of every other table, and the walk through its numbers. */
 
 const ROW = 24; /* px, as the style sheet has it */
-const view = {table: null, box: null, body: null, lines: [], open: new Set(), drawn: ''};
+const view = {table: null, box: null, body: null, lines: [], open: new Set(), rows: [], from: 0, above: null, below: null, at: new Map(), lit: {sel: [], hov: []}, top: 0, tall: 0};
 let tableOrder = []; /* positions of the layers in the order they are shown */
 
 /* --- the filter ------------------------------------------------------------------------------------------ */
@@ -83,11 +83,12 @@ function sorting() {
     return {key: layers.judged ? 'lost' : 'time', sign: -1, own: true};
 }
 /* Unknown values come last in both directions. */
+const collator = new Intl.Collator('en', {numeric: true});
 function compare(a, b, sign) {
     const none = (value) => value === null || value === undefined || value === '' || value === '—' || (typeof value === 'number' && !isFinite(value));
     if (none(a) || none(b)) return none(a) - none(b);
     if (typeof a === 'number' && typeof b === 'number') return (a - b) * sign;
-    return String(a).localeCompare(String(b), 'en', {numeric: true}) * sign;
+    return collator.compare(String(a), String(b)) * sign;
 }
 function sorted(lines) {
     const by = sorting(), column = columnsByKey[by.key], values = new Map(lines.map((line) => [line, column.value(line)]));
@@ -143,6 +144,7 @@ function rowOf(line, at) {
     if (line.rest) return restRow(line);
     const row = make('tr', line.group ? {'class': 'sum'} : {'data-l': layers.index[line.at]}, view.keys.map((key) => columnsByKey[key].cell(line, columnsByKey[key].value(line))));
     row.setAttribute('aria-rowindex', at + 2);
+    row.position = line.at;
     return row;
 }
 
@@ -152,32 +154,54 @@ function toggleGroup(key) {
     if (!view.open.delete(key)) view.open.add(key);
     renew();
 }
-function spacer(rows) {
-    const cell = make('td', {colspan: view.keys.length}), row = make('tr', {'class': 'spacer', 'aria-hidden': 'true'}, [cell]);
-    cell.style.height = rows * ROW + 'px';
-    return row;
+function spacer() {
+    return make('tr', {'class': 'spacer', 'aria-hidden': 'true'}, [make('td', {colspan: view.keys.length})]);
 }
-/* The rows near the screen; all of them when there are few. */
+/* The rows near the screen; all of them when there are few. Those that stay are kept. Height and place of the box are known from its events: to ask for them
+ * here would lay the page out again in the middle of a step. */
 function drawRows() {
-    const total = view.lines.length, few = total <= 200, room = Math.ceil(view.box.clientHeight / ROW);
-    const from = few ? 0 : Math.max(0, Math.floor(view.box.scrollTop / ROW) - 16), to = few ? total : Math.min(total, from + room + 32);
-    const drawn = from + '-' + to;
-    if (drawn === view.drawn) return;
-    view.drawn = drawn;
-    const rows = view.lines.slice(from, to).map((line, i) => rowOf(line, from + i));
-    if (from) rows.unshift(spacer(from));
-    if (to < total) rows.push(spacer(total - to));
-    view.body.replaceChildren.apply(view.body, rows);
+    const total = view.lines.length, few = total <= 200, room = Math.ceil(view.tall / ROW), first = Math.max(0, Math.min(total - room, Math.floor(view.top / ROW)) - 8);
+    const from = few ? 0 : first, to = few ? total : Math.min(total, first + room + 16), end = view.from + view.rows.length;
+    if (from === view.from && to === end && view.above) return;
+    const made = (low, high) => view.lines.slice(low, high).map((line, i) => {
+        const row = rowOf(line, low + i);
+        if (!line.group && !line.rest) view.at.set(line.at, row);
+        return row;
+    });
+    const drop = (rows) => rows.forEach((row) => { row.remove(); view.at.delete(row.position); });
+    if (!view.above) {
+        view.above = spacer();
+        view.below = spacer();
+        view.body.replaceChildren(view.above, view.below);
+    }
+    if (from >= end || to <= view.from) { /* nothing stays */
+        drop(view.rows);
+        view.rows = made(from, to);
+        view.above.after.apply(view.above, view.rows);
+    } else {
+        if (from > view.from) drop(view.rows.splice(0, from - view.from));
+        if (to < end) drop(view.rows.splice(to - end));
+        const before = made(from, Math.max(from, view.from)), after = made(Math.min(to, end), to);
+        if (before.length) view.above.after.apply(view.above, before);
+        if (after.length) view.below.before.apply(view.below, after);
+        view.rows = before.concat(view.rows, after);
+    }
+    view.from = from;
+    view.above.hidden = !from;
+    view.below.hidden = to === total;
+    view.above.cells[0].style.height = from * ROW + 'px';
+    view.below.cells[0].style.height = (total - to) * ROW + 'px';
     lightRows();
 }
 function lightRows() {
     if (!view.body) return;
-    const chosen = new Set(selected().map((i) => String(layers.index[i]))), over = new Set((hovered || []).map((i) => String(layers.index[i])));
-    Array.from(view.body.rows).forEach((row) => {
-        const own = row.getAttribute('data-l');
-        row.classList.toggle('sel', own !== null && chosen.has(own));
-        row.classList.toggle('hov', own !== null && over.has(own));
-    });
+    const mark = (name, positions) => {
+        view.lit[name].forEach((row) => row.classList.remove(name));
+        view.lit[name] = positions.map((i) => view.at.get(i)).filter(Boolean);
+        view.lit[name].forEach((row) => row.classList.add(name));
+    };
+    mark('sel', selected());
+    mark('hov', hovered || []);
 }
 function renew() {
     if (!view.body) return;
@@ -187,35 +211,42 @@ function renew() {
         view.table.tHead.rows[0].replaceChildren.apply(view.table.tHead.rows[0], keys.map(headOf));
     }
     view.lines = makeLines();
-    view.drawn = '';
+    view.above = null;
+    view.rows = [];
+    view.at.clear();
+    fitTable();
     view.table.setAttribute('aria-rowcount', view.lines.length + 1);
     Array.from(view.table.tHead.rows[0].cells).forEach((cell, i) => {
         if (view.keys[i] === by.key && !(by.own && state.by === 'block')) cell.setAttribute('aria-sort', by.sign > 0 ? 'ascending' : 'descending');
         else cell.removeAttribute('aria-sort');
     });
     view.output.textContent = sumText(view.sum);
-    fitTable();
     drawRows();
 }
 /* Scrolls the selected row into view, if the table shows it. */
 function showRow() {
     const at = view.body ? view.lines.findIndex((line) => line.at === layerOf(state.sel) && !line.group && !line.rest) : -1;
     if (at < 0) { lightRows(); return; }
-    const top = at * ROW, room = view.box.clientHeight - 2 * ROW;
-    if (top < view.box.scrollTop) view.box.scrollTop = top;
-    else if (top > view.box.scrollTop + room) view.box.scrollTop = top - room;
+    const top = at * ROW, room = view.tall - 2 * ROW;
+    if (top < view.top) scrollRows(top);
+    else if (top > view.top + room) scrollRows(top - room);
     drawRows();
     lightRows();
+}
+function scrollRows(top) {
+    view.top = top;
+    requestAnimationFrame(() => { view.box.scrollTop = view.top; }); /* when the rows for it are there, and the page is laid out anyway */
 }
 /* As tall as the screen allows, below what is above it. */
 function fitTable() {
     const top = view.box.getBoundingClientRect().top + scrollY, narrow = innerWidth <= 960;
     const least = 11 * ROW, room = Math.max(least, innerHeight - top - 14);
-    view.box.style.height = Math.min(narrow ? Math.max(least, innerHeight * 0.6) : room, (view.lines.length + 1) * ROW + 16) + 'px';
+    view.tall = Math.min(narrow ? Math.max(least, innerHeight * 0.6) : room, (view.lines.length + 1) * ROW + 16);
+    view.box.style.height = view.tall + 'px';
     if (aside.box) aside.box.style.maxHeight = narrow ? '' : Math.max(room + 36, 300) + 'px';
 }
 function useTable() {
-    view.box.addEventListener('scroll', drawRows, {passive: true});
+    view.box.addEventListener('scroll', () => { view.top = view.box.scrollTop; drawRows(); }, {passive: true});
     view.body.addEventListener('click', (event) => {
         const row = event.target.closest('tr'), own = row && row.getAttribute('data-l');
         if (own !== null && own !== undefined) choose({sel: state.sel === own ? '' : own});
@@ -254,6 +285,7 @@ function startTable() {
     view.output = make('output', {'class': 'answer', 'aria-live': 'polite'});
     const modes = [['layers', 'Layers'], ['op', 'Operators'], ['block', 'Blocks'], ['shape', 'Shapes']].filter((mode) => mode[0] !== 'block' || layers.blocks.length);
     const buttons = modes.map((mode) => button(mode[1], () => choose({by: mode[0]}), {'aria-pressed': 'false', 'data-by': mode[0]}));
+    old.closest('section').classList.add('timed');
     old.before(make('div', {'class': 'bar'}, [make('div', {'class': 'group', role: 'group', 'aria-label': 'Rows are'}, buttons), view.input, view.output]), view.box);
     old.classList.add('paper');
     all('#operators').forEach((section) => section.classList.add('paper')); /* the table has them */
@@ -263,15 +295,13 @@ function startTable() {
     };
     useTable();
     listen((changed) => {
-        if (['q', 'by', 'sort'].some((item) => changed.has(item))) { if (changed.has('by')) view.box.scrollTop = 0; dress(); renew(); }
-        if (changed.has('tab') && tabNow() === (tabs[0] || {name: ''}).name) drawRows();
+        if (['q', 'by', 'sort'].some((item) => changed.has(item))) { if (changed.has('by')) scrollRows(0); dress(); renew(); }
+        if (changed.has('tab') && tabNow() === (tabs[0] || {name: ''}).name) { fitTable(); drawRows(); }
         if (changed.has('sel')) showRow();
     });
     repaints.push(renew);
-    if (window.ResizeObserver) new ResizeObserver(drawRows).observe(view.box);
-    addEventListener('resize', fitTable);
+    addEventListener('resize', () => { fitTable(); drawRows(); });
     dress();
-    renew();
 }
 
 /* --- every other table -------------------------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 #include "report/report_model.h"
 
 #include "base/text.h"
+#include "judge/headline.h"
 
 #include <math.h>
 #include <string.h>
@@ -42,7 +43,7 @@ static const char *verdict_word(enum assay__check_verdict verdict)
     return words[verdict];
 }
 
-/* What stays on the target. */
+/* What stays on the target: "100 %" only if all of it does. */
 static void put_share(struct assay__buf *out, const struct assay__check *check)
 {
     const struct assay__check_partitions *p = &check->partitions;
@@ -61,14 +62,15 @@ static void put_share(struct assay__buf *out, const struct assay__check *check)
                                                            : "; every node may run on %s",
                           target);
     else if (isfinite(share))
-        assay__buf_printf(out, "; %.1f %% of the FLOPs %s %s", 100 * share,
+        assay__buf_printf(out, share < 1 ? "; %.1f %% of FLOPs %s %s" : "; %.0f %% of FLOPs %s %s",
+                          share < 1 ? fmin(100 * share, 99.9) : 100,
                           p->unknown ? "are known to stay on" : "stay on", target);
     else
         assay__buf_printf(out, "; %zu of %zu nodes stay on %s", p->on, nodes, target);
-    if (has_open_inputs(check)) assay__buf_puts(out, " once its inputs have fixed shapes");
+    if (has_open_inputs(check)) assay__buf_puts(out, " once shapes are fixed");
 }
 
-/* "WARN: 2 warnings, 5 notes; 98.8 % of the FLOPs stay on cuda:0." */
+/* "WARN: 2 warnings, 5 notes; 98.8 % of FLOPs stay on cuda:0."; at most 20 words. */
 static void add_verdict(struct assay__doc *doc, const struct assay__check *check)
 {
     static const char *const words[] = {"PASS", "WARN", "FAIL", "NO VERDICT"};
@@ -78,7 +80,7 @@ static void add_verdict(struct assay__doc *doc, const struct assay__check *check
     size_t before;
     assay__buf_printf(&text, "%s: ", words[check->verdict]);
     if (check->verdict == ASSAY__CHECK_NONE)
-        assay__buf_puts(&text, "the target could not be queried; from the model alone: ");
+        assay__buf_puts(&text, "the target could not be queried; the model alone: ");
     before = text.length;
     for (int s = ASSAY__CHECK_ERROR; s <= ASSAY__CHECK_NOTE; s++) {
         size_t count = group_count(check, (enum assay__check_severity)s);
@@ -90,7 +92,7 @@ static void add_verdict(struct assay__doc *doc, const struct assay__check *check
     if (text.length == before) assay__buf_puts(&text, "nothing found");
     put_share(&text, check);
     assay__buf_putc(&text, '.');
-    assay__doc_verdict(doc, assay__doc_take(doc, &text));
+    assay__doc_verdict(doc, assay__headline_cut(assay__doc_take(doc, &text), doc->arena));
     assay__doc_quality(doc, (struct assay__quality){badges[check->verdict],
                                                     verdict_word(check->verdict), NULL, 0});
     assay__doc_say(doc, ASSAY__TONE_WARN, check->unasked);

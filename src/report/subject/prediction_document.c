@@ -52,7 +52,29 @@ static void put_error(struct assay__table *t, const struct assay__fit *fit, doub
         assay__table_cell(t, assay__datum_unknown(fit->validation));
 }
 
-/* "About 2.01 ms on M1/ane; half of such estimates are within 23 %." */
+/* ", 63 % limited by memory": what limits most of the time. */
+static const char *limit_of(struct assay__doc *doc, const struct assay__trial *trial)
+{
+    double time_ns[ASSAY__BOUND_COUNT] = {0}, sum_ns = 0;
+    enum assay__bound most = ASSAY__BOUND_COMPUTE;
+    for (size_t i = 0; i < trial->layers.count; i++) {
+        const struct assay__layer *l = &trial->layers.items[i];
+        if (!(l->time_ns > 0)) continue;
+        time_ns[assay__bound_parse(l->bound)] += l->time_ns;
+        sum_ns += l->time_ns;
+    }
+    if (isfinite(trial->layers.engine_ns) && trial->layers.engine_ns > 0) {
+        time_ns[ASSAY__BOUND_OVERHEAD] += trial->layers.engine_ns;
+        sum_ns += trial->layers.engine_ns;
+    }
+    for (int b = 0; b < ASSAY__BOUND_COUNT; b++)
+        if (b < ASSAY__BOUND_NEITHER && time_ns[b] > time_ns[most]) most = (enum assay__bound)b;
+    if (!(time_ns[most] > 0)) return "";
+    return assay__doc_printf(doc, ", %.0f %% limited by %s", 100 * time_ns[most] / sum_ns,
+                             assay__bound_name(most));
+}
+
+/* "About 2.01 ms on M1/ane, 63 % limited by memory; half of such estimates are within 23 %." */
 static void add_answer(struct assay__doc *doc, const struct assay__trial *trial,
                        const struct assay__fit *fit)
 {
@@ -75,9 +97,9 @@ static void add_answer(struct assay__doc *doc, const struct assay__trial *trial,
     const char *trust = known ? assay__doc_printf(doc, "half of such estimates are within %.0f %%",
                                                   fit->out.median * 100)
                               : "the error of such estimates is not known";
-    assay__doc_verdict(doc, assay__doc_printf(doc, "About %s on %s; %s.",
+    assay__doc_verdict(doc, assay__doc_printf(doc, "About %s on %s%s; %s.",
                                               assay__scaled(p50->value, "s").text,
-                                              trial->target.device, trust));
+                                              trial->target.device, limit_of(doc, trial), trust));
     const char **reasons = assay__doc_array(doc, 2, sizeof *reasons);
     size_t count = 0;
     if (reasons && *trial->target.uncovered) reasons[count++] = trial->target.uncovered;

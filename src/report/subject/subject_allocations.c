@@ -233,11 +233,11 @@ static void add_details(struct assay__doc *doc, const struct assay__allocations 
                   others = {first->name, true, NAN};
     const char *remark = assay__doc_printf(
         doc, each ? "phase %s, per inference" : "phase %s, total", first->name);
-    assay__doc_section(doc, NULL, "Allocations by size", remark, 0);
+    assay__doc_section(doc, NULL, "Allocations by size", remark, ASSAY__SECTION_HALF);
     add_sizes(doc, a, &chosen);
     assay__doc_end(doc);
     remark = assay__doc_printf(doc, "%s; live: at its end", remark);
-    assay__doc_section(doc, NULL, "Allocations by caller", remark, 0);
+    assay__doc_section(doc, NULL, "Allocations by caller", remark, ASSAY__SECTION_HALF);
     add_sites(doc, a, &chosen);
     assay__doc_end(doc);
     assay__doc_fold(doc, NULL, "Allocations of the other phases", "totals by size and by caller");
@@ -255,7 +255,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
         doc, "allocations",
         traced ? assay__doc_printf(doc, "Allocations of %s", trial->label) : "Allocations",
         traced ? "live: when it ended" : "counted in a separate launch; live: at the end of the phase",
-        ASSAY__TAB_MEMORY);
+        ASSAY__TAB_MEMORY | ASSAY__SECTION_DECK);
     assay__doc_say(doc, ASSAY__TONE_NOTE, a->reason);
     if (a->phase_count) {
         struct assay__table *t = assay__doc_table(

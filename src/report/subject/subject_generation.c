@@ -98,7 +98,10 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     const char *remark = assay__doc_printf(doc, "a prompt of %" PRId64 ", then %" PRId64 " token%s",
                                            made->prompt, made->tokens,
                                            made->tokens == 1 ? "" : "s");
-    assay__doc_section(doc, "generation", "Generation", remark, ASSAY__TAB_GENERATE);
+    bool alone = !trial->layers.count && doc->study->profile->trial_count == 1;
+    assay__doc_section(doc, "generation", "Generation", remark,
+                       alone ? ASSAY__TAB_OVERVIEW | ASSAY__SECTION_FIRST | ASSAY__SECTION_PAIR
+                             : ASSAY__TAB_GENERATE);
     assay__doc_picture(doc, "tokens", trial, ASSAY__PICTURE_DETAIL);
     add_bench(doc, trial);
     struct assay__table *t = assay__doc_table(

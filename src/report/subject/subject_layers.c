@@ -320,7 +320,7 @@ static void fill_times(const struct assay__table *table, size_t row, struct assa
 static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
     const struct assay__layers *layers = &trial->layers;
-    bool generates = trial->generation.tokens > 0;
+    bool generates = trial->generation.tokens > 0; /* then the tokens are what it is about */
     struct assay__buf remark = {0};
     if (layers->count) {
         assay__buf_printf(&remark, "%zu, slowest first; ", layers->count);
@@ -328,7 +328,9 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     }
     bool alone = doc->study->profile->trial_count == 1; /* then a page is about them */
     assay__doc_section(doc, "layers", "Layers", assay__doc_take(doc, &remark),
-                       ASSAY__TAB_OVERVIEW | (alone ? ASSAY__SECTION_FIRST : 0));
+                       generates && !layers->count ? ASSAY__TAB_EVIDENCE
+                       : alone                     ? ASSAY__TAB_OVERVIEW | ASSAY__SECTION_FIRST
+                                                   : ASSAY__TAB_OVERVIEW);
     if (layers->count) {
         assay__doc_picture(doc, "strip", trial, ASSAY__PICTURE_PAGE | ASSAY__PICTURE_WIDE);
         doc->headed = true; /* of a page the strip */
@@ -345,8 +347,6 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
         assay__doc_say(doc, ASSAY__TONE_NOTE, layers->reason);
         add_method(doc, layers);
     } else {
-        if (generates)
-            assay__doc_picture(doc, "tokens", trial, ASSAY__PICTURE_WIDE | ASSAY__PICTURE_PAGE);
         assay__doc_say(doc, ASSAY__TONE_NOTE,
                        layers->reason && *layers->reason ? layers->reason
                        : generates ? "Layers are not timed during a generation."

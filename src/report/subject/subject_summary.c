@@ -264,27 +264,46 @@ static void add_compared(struct assay__doc *doc)
     }
 }
 
+/* The trial as the table of a sweep or tuning shows it, and whether it is the best; NULL: none. */
+static const struct assay__judged *judged_of(struct assay__study *study,
+                                             const struct assay__trial *trial, bool *best)
+{
+    const struct assay_profile *profile = study->profile;
+    size_t index = (size_t)(trial - profile->trials);
+    if (profile->kind == ASSAY__PROFILE_SWEEP) {
+        const struct assay__sweep *sweep = assay__study_sweep(study);
+        for (size_t i = 0; i < sweep->count; i++)
+            if (sweep->points[i].judged.trial == index) {
+                *best = i == sweep->best;
+                return &sweep->points[i].judged;
+            }
+    } else if (profile->kind == ASSAY__PROFILE_TUNE) {
+        const struct assay__tune_result *tune = assay__study_tune(study);
+        for (size_t i = 0; i < tune->count; i++)
+            if (tune->rows[i].judged.trial == index) {
+                *best = i == tune->best;
+                return &tune->rows[i].judged;
+            }
+    }
+    return NULL;
+}
+
 static void add_numbers(struct assay__doc *doc, const struct assay__trial *trial, bool several)
 {
     if (several && doc->study->profile->kind == ASSAY__PROFILE_COMPARE) {
         add_compared(doc);
         return;
     }
-    enum assay__profile_kind kind = doc->study->profile->kind;
-    if (several && kind == ASSAY__PROFILE_BENCH) return; /* different models: see their table */
-    const char *label = kind == ASSAY__PROFILE_SWEEP || kind == ASSAY__PROFILE_TUNE ? "the best"
-                        : *trial->label                                             ? trial->label
-                                        : trial->target.device;
+    /* The members of a benchmark are different models: see their table. */
+    if (several && doc->study->profile->kind == ASSAY__PROFILE_BENCH) return;
+    bool best = false;
+    const struct assay__judged *judged = several ? judged_of(doc->study, trial, &best) : NULL;
+    const char *label = best ? "the best" : *trial->label ? trial->label : trial->target.device;
     assay__doc_kpis(doc, "numbers");
     const struct assay__trial_verdict *v = assay__study_verdict(doc->study, trial);
     const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
     struct assay__datum latency = p50 ? assay__datum_metric(p50) : assay__datum_none();
-    if (p50 && several && kind == ASSAY__PROFILE_SWEEP) { /* as its points are judged */
-        const struct assay__sweep *sweep = assay__study_sweep(doc->study);
-        for (size_t i = 0; i < sweep->count; i++)
-            if (&doc->study->profile->trials[sweep->points[i].judged.trial] == trial)
-                latency.number = sweep->points[i].judged.latency.value;
-    }
+    if (p50 && judged) latency.number = judged->latency.value;
     if (p50)
         assay__doc_item_after(doc, several ? assay__doc_printf(doc, "p50 of %s", label) : "p50",
                               latency, interval(doc, trial));

@@ -26,7 +26,7 @@ struct walk {
     struct assay__buf regions; /* names of tables and sections so far: "\nname\n\nname\n" */
     /* of the section that is open: its pictures stand beside the rest */
     bool paired;
-    struct assay__buf pictures, rest;
+    struct assay__buf pictures, rest, *tab; /* tab: above both, for what is as wide as they are */
 };
 
 /* --- numbers with their source ---------------------------------------------------------------- */
@@ -449,8 +449,9 @@ static void enter_tab(struct walk *w, const struct assay__heading *h)
     if (tab >= ASSAY__TAB_COUNT || !tab) tab = ASSAY__TAB_OVERVIEW;
     struct assay__html_tab *into = &w->page.tabs[tab];
     turn_to(w, h->flags & ASSAY__SECTION_FIRST ? &into->first : &into->body);
-    w->paired = tab == ASSAY__TAB_ROOFLINE || tab == ASSAY__TAB_MEMORY || tab == ASSAY__TAB_POWER ||
-                tab == ASSAY__TAB_GENERATE;
+    w->paired = h->flags & ASSAY__SECTION_PAIR || tab == ASSAY__TAB_ROOFLINE ||
+                tab == ASSAY__TAB_MEMORY || tab == ASSAY__TAB_POWER || tab == ASSAY__TAB_GENERATE;
+    w->tab = w->body;
     w->page.heading = assay__html_tab_title(tab);
 }
 
@@ -488,7 +489,10 @@ static void begin_section(struct walk *w, const struct assay__heading *h)
 static void draw(void *context, const struct assay__figure *figure)
 {
     struct walk *w = context;
+    struct assay__buf *body = w->body;
+    if (w->paired && w->depth == 1 && figure->wide) turn_to(w, w->tab);
     assay__html_draw(&w->page, figure);
+    turn_to(w, body);
 }
 
 static void put_picture(struct walk *w, const struct assay__picture *picture)
@@ -564,8 +568,8 @@ static void put_block(struct walk *w, const struct assay__block *block)
 static void put_blocks(struct walk *w)
 {
     static const char *const ends[] = {"</section>\n", "</div>\n", "</details>\n"};
-    struct assay__buf *tab = w->body;
     int open[OPEN];
+    w->tab = w->body;
     for (size_t i = 0; i < w->doc->count; i++) {
         const struct assay__block *block = &w->doc->blocks[i];
         bool fold = block->kind == ASSAY__BLOCK_FOLD;
@@ -573,7 +577,7 @@ static void put_blocks(struct walk *w)
         if (block->kind != ASSAY__BLOCK_FACT) close_list(w);
         if (block->kind == ASSAY__BLOCK_END && w->depth > 0) {
             w->piece = NULL;
-            if (--w->depth == 0 && w->paired) put_pair(w, tab);
+            if (--w->depth == 0 && w->paired) put_pair(w, w->tab);
             if (w->depth < OPEN) {
                 assay__buf_puts(w->body, ends[open[w->depth]]);
                 w->folds -= open[w->depth] == 2;
@@ -582,7 +586,6 @@ static void put_blocks(struct walk *w)
         }
         bool begins = block->kind == ASSAY__BLOCK_SECTION || fold;
         if (begins && !w->depth) enter_tab(w, &block->heading);
-        if (begins && !w->depth) tab = w->body;
         put_block(w, block);
         if (!begins) continue;
         if (!w->depth && w->paired) turn_to(w, &w->rest);
