@@ -21,7 +21,7 @@ static const struct assay__column columns[] = {
     {.key = "op"},
     {"provider", "provider", .priority = 6, .flags = ASSAY__COLUMN_ASIDE},
     {"time_us", "time", "s", .factor = 1e-6, .flags = ASSAY__COLUMN_SUM | ASSAY__COLUMN_KEEP},
-    {.key = "share"}, /* share of the latency, whatever the layers sum to */
+    {.key = "share"},
     {.title = "share", .unit = "ratio", .flags = ASSAY__COLUMN_SUM},
     {.title = "bar",
      .unit = "ratio",
@@ -115,10 +115,10 @@ static void put_layer(const struct view *v, size_t at)
     assay__table_texts(t, l->inputs, l->weights, l->outputs, l->attributes, title);
 }
 
-/* A row that is not a layer: people see its name, programs find it in parentheses. Programs see
- * shares of the latency, people shares that add up. */
+/* A row that is not a layer: people see its name, programs find it in parentheses. People
+ * see no share of a negative time. */
 static void put_rest(const struct view *v, const char *id, const char *name, const char *key,
-                     double time_ns, double total_s, enum assay_state state)
+                     double time_ns, enum assay_state state)
 {
     struct assay__table *t = v->table;
     bool known = isfinite(time_ns);
@@ -131,8 +131,7 @@ static void put_rest(const struct view *v, const char *id, const char *name, con
         assay__table_texts(t, pass ? name : NULL, NULL, NULL, pass ? NULL : key);
         assay__table_skip(t, 2);
         assay__table_number(t, time_ns / 1e3, state);
-        assay__table_number(t, known && total_s > 0 ? time_ns / 1e9 / total_s : (double)NAN,
-                            ASSAY_MEASURED);
+        assay__table_number(t, time_ns / v->whole_ns, ASSAY_MEASURED);
         assay__table_known(t, time_ns >= 0 && !over ? time_ns / v->whole_ns : (double)NAN,
                            ASSAY_MEASURED);
         if (pass) continue;
@@ -205,13 +204,12 @@ static void add_table(struct assay__doc *doc, const struct assay__trial *trial)
     t->trial = trial->id;
     for (size_t i = 0; i < layers->count; i++)
         put_layer(&v, i);
-    double p50_s = p50 ? p50->value : (double)NAN;
-    put_rest(&v, "layer-engine", "engine per run", "(engine per run)", layers->engine_ns, p50_s,
+    put_rest(&v, "layer-engine", "engine per run", "(engine per run)", layers->engine_ns,
              ASSAY_MEASURED);
     put_rest(&v, "layer-unattributed", "unattributed", "(unattributed)", layers->unattributed_ns,
-             p50_s, ASSAY_DERIVED);
+             ASSAY_DERIVED);
     if (timed)
-        put_rest(&v, "layer-total", "total (the unprofiled median)", NULL, total_ns, total_ns / 1e9,
+        put_rest(&v, "layer-total", "total (the unprofiled median)", NULL, total_ns,
                  p50 ? p50->state : ASSAY_DERIVED);
     assay__layer_sort(t, layers);
     sort_page(&v);
