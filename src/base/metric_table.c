@@ -97,6 +97,8 @@ const struct assay_metric_info assay__metric_table[] = {
     /* compute */
     {"compute.flops", "FLOP",
      "Operations of one inference, from graph and fixed shapes; a multiply-add is 2."},
+    {"compute.left_out", "count",
+     "Operators without a known cost: the estimate leaves them out and is a lower bound."},
     {"compute.macs", "MAC",
      "Multiply-adds of one inference, from graph and fixed shapes; a bias addition counts as one."},
     {"compute.rate", "FLOP/s", "compute.flops over latency.p50."},

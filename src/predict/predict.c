@@ -166,6 +166,10 @@ void assay__predict(const struct assay__work *work, const struct assay__predict_
         out->bound_s[p.bound] += busy;
         out->latency_s += p.time_s;
     }
+    if (work->unknown && out->flops == 0) { /* the fixed cost alone is no estimate */
+        out->reason = "no operator that computes has a known cost";
+        out->latency_s = (double)NAN;
+    }
 }
 
 double assay__predict_watts(const struct assay__predict_target *target,

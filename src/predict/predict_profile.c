@@ -163,26 +163,14 @@ static void put_rates(struct metric_writer *w, const struct assay__work *work,
             estimate(w, "throughput.tokens",
                      rate * (double)workload->batch * (double)workload->sequence);
     }
-    if (p->flops > 0 || !work->unknown) {
-        put_metric(w, "compute.flops", p->flops, ASSAY_DERIVED, "graph",
-                   "of operators whose cost is known");
-        estimate(w, "compute.rate", p->flops / p->latency_s);
-        estimate(w, "compute.utilization", p->flops / p->latency_s / p->peak_flops);
-        if (p->bytes > 0) estimate(w, "compute.intensity", p->flops / p->bytes);
-    } else {
-        static const char *const names[] = {"compute.flops", "compute.rate", "compute.utilization",
-                                            "compute.intensity"};
-        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-            missing(w, names[i], "no operator that computes has a known cost");
-    }
-    bool moved = p->bytes > 0 || !work->unknown;
-    if (moved)
-        estimate(w, "memory.bandwidth", bandwidth);
-    else
-        missing(w, "memory.bandwidth", "no operator has a known cost");
-    if (!moved)
-        missing(w, "memory.bandwidth_utilization", "no operator has a known cost");
-    else if (roof > 0 && bandwidth <= roof)
+    put_metric(w, "compute.flops", p->flops, ASSAY_DERIVED, "graph",
+               "of operators whose cost is known");
+    put_metric(w, "compute.left_out", (double)work->unknown, ASSAY_DERIVED, "graph", "");
+    estimate(w, "compute.rate", p->flops / p->latency_s);
+    estimate(w, "compute.utilization", p->flops / p->latency_s / p->peak_flops);
+    if (p->bytes > 0) estimate(w, "compute.intensity", p->flops / p->bytes);
+    estimate(w, "memory.bandwidth", bandwidth);
+    if (roof > 0 && bandwidth <= roof)
         estimate(w, "memory.bandwidth_utilization", bandwidth / roof);
     else
         missing(w, "memory.bandwidth_utilization", "some of the data never leaves the chip");

@@ -122,7 +122,7 @@ struct assay__layer {
     const char *name, *op, *provider;
     double time_ns;         /* NaN: unavailable (note says why) */
     double host_enqueue_ns; /* NaN unless the engine's profile has only enqueue times */
-    double share;           /* of latency.p50; NaN */
+    double share;           /* of latency.p50, or of the sum if that is more; NaN */
     double flops, bytes;    /* NaN unknown */
     double weight_bytes;    /* the part of its bytes that is weights; NaN unknown */
     double live_bytes;      /* activations alive while it runs, by liveness analysis; NaN unknown */

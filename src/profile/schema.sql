@@ -237,7 +237,7 @@ CREATE TABLE layers (
     layer INTEGER,                     -- execution order
     name TEXT, op TEXT, provider TEXT,
     time_ns REAL, host_enqueue_ns REAL,
-    share REAL,                        -- of latency.p50
+    share REAL,                        -- of latency.p50, or of layers and engine if their sum is more
     flops REAL, bytes REAL, bound TEXT,
     state TEXT, method TEXT, note TEXT,
     live_bytes REAL,                   -- activations alive while it runs, by liveness of the graph

@@ -22,7 +22,7 @@ const char *assay__trial_values_reason(const struct assay__trial *trial, const c
 bool assay__layer_is_timed(const struct assay__layer *layer);
 /** The 100 % of the layers' shares in reports, in ns: the latency, or the sum of layers and engine
  * cost if that is more, so that shares add up to 1 (with the unattributed time, if that is above
- * 0). NaN unknown. The stored share is always of the latency. */
+ * 0). NaN unknown. The stored share is of the same. */
 double assay__layers_whole(const struct assay__trial *trial);
 /** How many launches ended well. */
 size_t assay__trial_good_launches(const struct assay__trial *trial);

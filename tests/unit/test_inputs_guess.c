@@ -294,6 +294,26 @@ static void test_shape_forms(void)
     assay__model_free(model);
 }
 
+/* "?" is no name: two axes that a file calls so are two dimensions; two of one name are one. */
+static void test_unnamed_axes(void)
+{
+    static const char *const names[] = {"?", "side"};
+    struct assay__workload_options options = {.shapes = LIST("x=1x3x48x192"), .shape_count = 1};
+    for (size_t i = 0; i < 2; i++) {
+        char shape[32];
+        snprintf(shape, sizeof shape, "n,3,%s,%s", names[i], names[i]);
+        struct assay__model *model = read_back(image_model(shape));
+        if (i == 1) {
+            plan_fails(model, &options, ASSAY_EINVAL, "side");
+        } else {
+            struct assay__workload *workload = plan_ok(model, &options);
+            expect_dims(workload, 0, "1x3x48x192");
+            assay__workload_free(workload);
+        }
+        assay__model_free(model);
+    }
+}
+
 static void test_inline_values(void)
 {
     struct assay__model *model = image_model("1,3,8,8");
@@ -325,6 +345,7 @@ int main(int argc, char **argv)
         {"stated", test_stated},
         {"unknown", test_unknown},
         {"shape_forms", test_shape_forms},
+        {"unnamed_axes", test_unnamed_axes},
         {"inline_values", test_inline_values},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);

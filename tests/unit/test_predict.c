@@ -198,6 +198,18 @@ static void test_unknown(void)
     CHECK(isnan(assay__predict_watts(&t, &p, &reason)));
     CHECK_STR(reason, "made up");
     CHECK(!assay__precision_find("float8"));
+    /* the fixed cost alone is no estimate of what has no known cost; of a part it is a bound */
+    t = target();
+    w.unknown = 1;
+    assay__predict(&w, &t, precision("float16"), &f, NULL, &p);
+    CHECK(isfinite(p.latency_s) && !p.reason[0]);
+    item.flops = 0;
+    assay__predict(&w, &t, precision("float16"), &f, NULL, &p);
+    CHECK(isnan(p.latency_s));
+    CHECK_HAS(p.reason, "known cost");
+    w.unknown = 0;
+    assay__predict(&w, &t, precision("float16"), &f, NULL, &p);
+    CHECK(isfinite(p.latency_s));
 }
 
 /* --- work of graphs --------------------------------------------------------------------------- */

@@ -100,12 +100,10 @@ static void put_layers(struct assay__buf *out, struct assay__study *study)
         /* What the table of layers as CSV needs beyond the JSON: the shares of its last two rows,
          * by the same formula (csv.c). */
         if (trial->layers.count) {
-            const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
+            double whole_ns = assay__layers_whole(trial);
             const double rest_ns[] = {trial->layers.engine_ns, trial->layers.unattributed_ns};
             for (ASSAY__JSON_EACH(k, w, "shares", 2))
-                assay__json_number(w, isfinite(rest_ns[k]) && p50 && p50->value > 0
-                                          ? rest_ns[k] / 1e9 / p50->value
-                                          : (double)NAN);
+                assay__json_number(w, rest_ns[k] / whole_ns);
         }
         if (!r->reason[0]) put_places(w, r);
         put_blocks(w, assay__study_blocks(study, trial));

@@ -93,11 +93,16 @@ static void add_answer(struct assay__doc *doc, const struct assay__trial *trial,
         assay__doc_end(doc);
         return;
     }
-    bool known = isfinite(fit->out.median) && !*trial->target.uncovered;
+    double left_out = assay__trial_value(trial, "compute.left_out");
+    bool known = isfinite(fit->out.median) && !*trial->target.uncovered && !(left_out > 0);
     const char *trust = known ? assay__doc_printf(doc, "half of such estimates are within %.0f %%",
                                                   fit->out.median * 100)
                               : "the error of such estimates is not known";
-    assay__doc_verdict(doc, assay__doc_printf(doc, "About %s on %s%s; %s.",
+    if (left_out > 0)
+        trust = assay__doc_printf(doc, "%.0f operator%s without a known cost %s left out", left_out,
+                                  left_out == 1 ? "" : "s", left_out == 1 ? "is" : "are");
+    assay__doc_verdict(doc, assay__doc_printf(doc, "%s %s on %s%s; %s.",
+                                              left_out > 0 ? "At least" : "About",
                                               assay__scaled(p50->value, "s").text,
                                               trial->target.device, limit_of(doc, trial), trust));
     const char **reasons = assay__doc_array(doc, 2, sizeof *reasons);

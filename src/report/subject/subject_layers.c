@@ -21,7 +21,7 @@ static const struct assay__column columns[] = {
     {.key = "op"},
     {"provider", "provider", .priority = 6, .flags = ASSAY__COLUMN_ASIDE},
     {"time_us", "time", "s", .factor = 1e-6, .flags = ASSAY__COLUMN_SUM | ASSAY__COLUMN_KEEP},
-    {.key = "share"}, /* share of the latency, whatever the layers sum to */
+    {.key = "share"},
     {.title = "share", .unit = "ratio", .flags = ASSAY__COLUMN_SUM},
     {.title = "bar",
      .unit = "ratio",
@@ -121,9 +121,9 @@ static void put_layer(const struct view *v, size_t at)
 }
 
 /* A row that is not a layer: people see its name, programs find it in parentheses (either NULL: not
- * for them). Programs see shares of the latency, people shares that add up. */
+ * for them). People see no share of a negative time. */
 static void put_rest(const struct view *v, const char *id, const char *name, const char *key,
-                     double time_ns, double total_s, enum assay_state state)
+                     double time_ns, enum assay_state state)
 {
     struct assay__table *t = v->table;
     bool known = isfinite(time_ns);
@@ -136,8 +136,7 @@ static void put_rest(const struct view *v, const char *id, const char *name, con
         assay__table_texts(t, pass ? name : NULL, NULL, NULL, pass ? NULL : key);
         assay__table_skip(t, 2);
         assay__table_number(t, time_ns / 1e3, state);
-        assay__table_number(t, known && total_s > 0 ? time_ns / 1e9 / total_s : (double)NAN,
-                            ASSAY_MEASURED);
+        assay__table_number(t, time_ns / v->whole_ns, ASSAY_MEASURED);
         assay__table_known(t, time_ns >= 0 && !over ? time_ns / v->whole_ns : (double)NAN,
                            ASSAY_MEASURED);
         if (pass) continue;
@@ -188,16 +187,16 @@ static void sort_page(const struct view *v)
 }
 
 /* What a run takes besides the layers' kernels: the engine's row, in parts. */
-static void put_gpu(const struct view *v, double p50_s)
+static void put_gpu(const struct view *v)
 {
     const struct assay__layers *l = &v->trial->layers;
     double other_ns = l->engine_ns - l->copies_ns - l->gaps_ns - l->host_ns;
-    put_rest(v, "layer-copies", "copies and memsets", NULL, l->copies_ns, p50_s, ASSAY_MEASURED);
-    put_rest(v, "layer-gaps", "GPU idle between its work", NULL, l->gaps_ns, p50_s, ASSAY_MEASURED);
-    put_rest(v, "layer-host", "host, before and after the GPU's work", NULL, l->host_ns, p50_s,
+    put_rest(v, "layer-copies", "copies and memsets", NULL, l->copies_ns, ASSAY_MEASURED);
+    put_rest(v, "layer-gaps", "GPU idle between its work", NULL, l->gaps_ns, ASSAY_MEASURED);
+    put_rest(v, "layer-host", "host, before and after the GPU's work", NULL, l->host_ns,
              ASSAY_MEASURED);
     if (other_ns > 0.5)
-        put_rest(v, "layer-other", "kernels of no layer", NULL, other_ns, p50_s, ASSAY_DERIVED);
+        put_rest(v, "layer-other", "kernels of no layer", NULL, other_ns, ASSAY_DERIVED);
 }
 
 static void add_table(struct assay__doc *doc, const struct assay__trial *trial)
@@ -227,15 +226,14 @@ static void add_table(struct assay__doc *doc, const struct assay__trial *trial)
     t->trial = trial->id;
     for (size_t i = 0; i < layers->count; i++)
         put_layer(&v, i);
-    double p50_s = p50 ? p50->value : (double)NAN;
     bool gpu = assay__layers_on_gpu(layers);
-    if (gpu) put_gpu(&v, p50_s);
+    if (gpu) put_gpu(&v);
     put_rest(&v, "layer-engine", gpu ? NULL : "engine per run", "(engine per run)",
-             layers->engine_ns, p50_s, ASSAY_MEASURED);
+             layers->engine_ns, ASSAY_MEASURED);
     put_rest(&v, "layer-unattributed", gpu ? "less by not recording" : "unattributed",
-             "(unattributed)", layers->unattributed_ns, p50_s, ASSAY_DERIVED);
+             "(unattributed)", layers->unattributed_ns, ASSAY_DERIVED);
     if (timed)
-        put_rest(&v, "layer-total", "total (the unprofiled median)", NULL, total_ns, total_ns / 1e9,
+        put_rest(&v, "layer-total", "total (the unprofiled median)", NULL, total_ns,
                  p50 ? p50->state : ASSAY_DERIVED);
     assay__layer_sort(t, layers);
     sort_page(&v);

@@ -14,7 +14,7 @@ static const struct assay__column columns[] = {
     {"operator", "operator", .flags = ASSAY__COLUMN_NAME},
     {"layers", "layers", ASSAY__UNIT_COUNT, .flags = ASSAY__COLUMN_SUM},
     {"time_us", "time", "s", .factor = 1e-6, .flags = ASSAY__COLUMN_SUM | ASSAY__COLUMN_KEEP},
-    {.key = "share"}, /* share of the latency, whatever the layers sum to */
+    {.key = "share"},
     {.title = "share", .unit = "ratio", .flags = ASSAY__COLUMN_SUM},
     {.title = "bar", .unit = "ratio", .priority = 2, .flags = ASSAY__COLUMN_BAR},
     {"flops", "FLOP", "FLOP", .priority = 1, .flags = ASSAY__COLUMN_SUM},
@@ -101,15 +101,14 @@ static void put_operator(struct assay__doc *doc, struct assay__table *t, int tri
 static void put_rest(struct assay__table *t, const struct assay__trial *trial, const char *name,
                      const char *key, double time_ns, enum assay_state state)
 {
-    double p50_ns = assay__trial_value(trial, "latency.p50") * 1e9,
-           whole_ns = assay__layers_whole(trial);
+    double whole_ns = assay__layers_whole(trial);
     for (int pass = 0; pass < 2 && isfinite(time_ns); pass++) {
         assay__table_row(t, pass ? ASSAY__ROW_PEOPLE | ASSAY__ROW_TOTAL : ASSAY__ROW_DATA, NULL);
         assay__table_number(t, trial->id, ASSAY_MEASURED);
         assay__table_text(t, pass ? name : key);
         assay__table_skip(t, 1);
         assay__table_number(t, time_ns / 1e3, state);
-        assay__table_number(t, p50_ns > 0 ? time_ns / p50_ns : (double)NAN, ASSAY_DERIVED);
+        assay__table_number(t, time_ns / whole_ns, ASSAY_DERIVED);
         assay__table_known(t, time_ns >= 0 ? time_ns / whole_ns : (double)NAN, ASSAY_DERIVED);
         assay__table_skip(t, 2);
         assay__table_text(t, assay_state_name(state));

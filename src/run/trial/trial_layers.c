@@ -273,7 +273,7 @@ static double remainder_exact(double p, double s)
 }
 
 static int merge_items(const struct assay__trial_input *input, const struct joined *lists,
-                       size_t count, double *scratch, double p50_ns)
+                       size_t count, double *scratch)
 {
     struct assay__layers *out = &input->trial->layers;
     const struct assay__layers *lead = lists[0].layers;
@@ -294,7 +294,6 @@ static int merge_items(const struct assay__trial_input *input, const struct join
         MERGE(items[i].time_ns, items[lists[m].where[i]].time_ns);
         MERGE(items[i].host_enqueue_ns, items[lists[m].where[i]].host_enqueue_ns);
         MERGE(items[i].gap_ns, items[lists[m].where[i]].gap_ns);
-        items[i].share = items[i].time_ns / p50_ns;
         code = layer_cost(arena, input->costs, opened, &items[i]);
     }
     out->items = items;
@@ -341,7 +340,7 @@ static int merge(const struct assay__trial_input *input, const struct joined *li
     struct assay__layers *out = &input->trial->layers;
     double sum = 0;
     size_t timed = 0;
-    int code = merge_items(input, lists, count, scratch, p50_ns);
+    int code = merge_items(input, lists, count, scratch);
     if (code) return code;
     out->method = lists[0].layers->method;
     for (size_t i = 0; i < out->count; i++) {
@@ -363,6 +362,9 @@ static int merge(const struct assay__trial_input *input, const struct joined *li
     if (isfinite(out->engine_ns)) sum += out->engine_ns;
     if ((timed > 0 || isfinite(out->engine_ns)) && isfinite(p50_ns))
         out->unattributed_ns = remainder_exact(p50_ns, sum);
+    double whole_ns = sum > p50_ns ? sum : p50_ns; /* as assay__layers_whole */
+    for (size_t i = 0; i < out->count; i++)
+        out->items[i].share = out->items[i].time_ns / whole_ns;
     return 0;
 }
 
