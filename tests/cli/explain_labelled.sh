@@ -13,9 +13,10 @@ while read -r name accepted; do
         # shellcheck disable=SC2086
         python3 "$ROOT/tests/oracle/vary_timeline.py" "$labelled/$name.json.gz" $number.json $change
         expect_exit 0 "$ASSAY" explain $number.json --json
-        id=$(get 'd["diagnosis"]["id"]')
+        read -r id adds_up <<<"$(get 'd["diagnosis"]["id"] + " " + str(all(
+            sum(r["ns"] for r in v["idle"]) + v["busy_ns"] == v["span_ns"] for v in d["devices"]))')"
         case " $accepted " in *" $id "*) ;; *) fail "$name ($change): $id: $(get 'd["diagnosis"]["evidence"]')" ;; esac
-        expect_equal "$(get 'all(sum(r["ns"] for r in v["idle"]) + v["busy_ns"] == v["span_ns"] for v in d["devices"])')" True
+        expect_equal "$adds_up" True
     done
 done <<'END'
 launch-overhead-a launch-overhead

@@ -89,7 +89,7 @@ expect_exit 0 "$ASSAY" compare "$model" "$model" --ceilings --threads 1 --no-pow
 cp out models.json
 expect_exit 0 "$ASSAY" sweep "$model" --opt none,all --threads 1 "${small[@]}"
 cp out sweep.json
-expect_exit 0 "$ASSAY" tune "$model" --opt none,all --threads 1 --precision float32 --spinning on --budget 2s --iters 30 -q --json
+expect_exit 0 "$ASSAY" tune "$model" --opt none,all --threads 1 --precision float32 --spinning on --budget 30s --iters 30 -q --json
 cp out tune.json
 python3 - <<'PYTHON' || fail "compare, sweep and tune do not use the ceilings alike"
 import json
