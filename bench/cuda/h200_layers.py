@@ -183,7 +183,9 @@ def ncu(bench):
                       limit=75)
     if text is None:
         return
+    # assay names kernels as the C++ library demangles them, which is what c++filt does
     names = ncu_names(text)[-count:]
+    names = subprocess.run(["c++filt"], input="\n".join(names), stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
     layers = json.loads((bench.out / "run-resnet50.out").read_text())["trials"][0]["layers"]
     ours = collections.Counter()
     for layer in layers:
