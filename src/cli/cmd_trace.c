@@ -1,5 +1,6 @@
-/* cmd_trace.c - assay trace: runs a program unchanged, records what it does on the GPU, and
- * explains it as `assay explain` would. Nothing of ours is on stdout, which is the program's. */
+/* cmd_trace.c - assay trace: runs a program unchanged, records what it does on the GPU and where
+ * its threads are, and explains it as `assay explain` would. Nothing of ours is on stdout, which is
+ * the program's. */
 #include "cli/commands.h"
 #include "cli/render_options.h"
 #include "cli/report_file.h"
@@ -361,19 +362,21 @@ static int trace(struct assay__invocation *invocation)
 
 const struct assay__command assay__command_trace = {
     .name = "trace",
-    .summary = "run a CUDA program, record what it does on the GPU, and explain it",
+    .summary = "run a program, record what it does on the GPU and the CPU, and explain it",
     .arguments = "-- PROGRAM [ARGUMENT...]",
     .min_arguments = 0,
     .max_arguments = SIZE_MAX,
     .description =
         "Runs PROGRAM unchanged and records its kernels, copies, synchronisations, NVTX ranges "
-        "and the calls that launch them, in every process that uses CUDA. When it ends, the "
+        "and the calls that launch them, in every process that uses CUDA, and samples where its "
+        "threads are. When it ends, the "
         "explanation is on stderr, as 'assay explain' gives it, and the profile is saved. The "
         "program's input, output, signals and exit status are its own.\n\nCtrl-C stops the program "
         "and keeps what was recorded; a program that crashes keeps it too. The profile can be "
         "explained, compared and exported again: 'assay explain FILE.assay'.",
     .examples = "  assay trace -- python3 train.py --epochs 1\n"
                 "  assay trace -o step.assay --range step -- python3 train.py\n"
+                "  assay trace --allocations -- python3 load.py\n"
                 "  assay trace --delay 30s --duration 5s --report trace.html -- ./server\n"
                 "  assay explain train.assay --export perfetto -o train.perfetto-trace\n",
     .options = options,

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_TEXT ((size_t)1 << 30)      /* bytes of all stacks */
-#define SHALLOW 0.5 /* of the samples: from here on it is said */
+#define MOST_TEXT ((size_t)1 << 30) /* bytes of all stacks */
+#define SHALLOW 0.5                 /* of the samples: from here on it is said */
 
 struct frame {
     uint64_t offset;
@@ -38,7 +38,7 @@ struct reader {
     struct assay__trace_source *source;
     struct assay__import_window window;
     struct list strings, frames, nodes, threads; /* strings: numbers of the store, + 1 */
-    struct thread *processes; /* their first threads, by pid */
+    struct thread *processes;                    /* their first threads, by pid */
     size_t process_count;
     struct assay__cpu_sample *samples;
     size_t sample_count, sample_capacity, text_bytes;
@@ -59,7 +59,8 @@ static void skip(struct reader *reader, const char *reason)
     complain(reader, reason);
 }
 
-/* The item of that number, which has come before or is the next; NULL: neither, or out of memory. */
+/* The item of that number, which has come before or is the next; NULL: neither, or out of memory.
+ */
 static void *item(struct reader *reader, struct list *list, uint32_t number, size_t bytes)
 {
     if (!number || number - 1 > list->last || number == UINT32_MAX) {
@@ -97,8 +98,7 @@ static void take_string(struct reader *reader, const char *data, size_t bytes)
         return;
     }
     uint32_t *text = item(reader, &reader->strings, record.number, sizeof *text);
-    if (text)
-        *text = 1 + assay__events_intern(reader->events, data + sizeof record, record.length);
+    if (text) *text = 1 + assay__events_intern(reader->events, data + sizeof record, record.length);
 }
 
 static void take_begin(struct reader *reader, const void *data)
@@ -323,10 +323,10 @@ static void list_processes(struct reader *reader)
 static void put_name(const struct reader *reader, uint32_t pid, char *text, size_t room)
 {
     struct thread wanted = {.pid = pid};
-    const struct thread *found =
-        reader->process_count ? bsearch(&wanted, reader->processes, reader->process_count,
-                                        sizeof wanted, by_process)
-                              : NULL;
+    const struct thread *found = reader->process_count
+                                     ? bsearch(&wanted, reader->processes, reader->process_count,
+                                               sizeof wanted, by_process)
+                                     : NULL;
     if (found)
         snprintf(text, room, "%.64s (%u)", string(reader, found->name), (unsigned)pid);
     else
@@ -358,8 +358,8 @@ static uint32_t track_of(struct reader *reader, uint32_t number)
 }
 
 /* All samples together stand for the processor time that was measured: timers may be late, and
- * cycles have no length of their own. Where it is not known, a clock's sample stands for its period,
- * and also where time in the kernel is part of the measured time but not of the samples. */
+ * cycles have no length of their own. Where it is not known, a clock's sample stands for its
+ * period, and also where time in the kernel is part of the measured time but not of the samples. */
 static int64_t duration_of(const struct reader *reader, uint64_t weight)
 {
     const struct assay__cpu_end *end = &reader->end;

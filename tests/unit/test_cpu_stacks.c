@@ -12,8 +12,11 @@
 
 static struct assay__cpu_stacks *stacks;
 static struct assay__cpu_file file;
-static struct assay__cpu_begin first = {
-    .unix_ns = 1700000000000000000, .monotonic_ns = 500, .rate_hz = 1000, .has_kernel = 1, .pid = PID};
+static struct assay__cpu_begin first = {.unix_ns = 1700000000000000000,
+                                        .monotonic_ns = 500,
+                                        .rate_hz = 1000,
+                                        .has_kernel = 1,
+                                        .pid = PID};
 static const char *path;
 
 static void begin(uint64_t samples_most)
@@ -32,10 +35,14 @@ static void begin(uint64_t samples_most)
 static struct assay__events *end(int64_t running_ns)
 {
     const struct assay__cpu_counts *c = &stacks->counts;
-    struct assay__cpu_end last = {.running_ns = running_ns, .weight = c->weight,
-                                  .samples = c->samples,    .kept = c->kept,
-                                  .lost = c->lost,          .shallow = c->shallow,
-                                  .cut = c->cut,            .elapsed_ns = 1000 * MS};
+    struct assay__cpu_end last = {.running_ns = running_ns,
+                                  .weight = c->weight,
+                                  .samples = c->samples,
+                                  .kept = c->kept,
+                                  .lost = c->lost,
+                                  .shallow = c->shallow,
+                                  .cut = c->cut,
+                                  .elapsed_ns = 1000 * MS};
     assay__cpu_file_flush(&file);
     assay__cpu_names_write(stacks, scratch_folder, 0);
     assay__cpu_file_put(&file, ASSAY__CPU_END, &last, sizeof last);
@@ -66,7 +73,7 @@ static void sample_in(uint32_t pid, uint32_t tid, uint64_t time_ns, uint16_t mod
     memcpy(record + sizeof about, addresses, count * sizeof *addresses);
     take(record, sizeof about + count * sizeof *addresses, ASSAY__PERF_SAMPLE, mode);
 }
-#define SAMPLE(pid, tid, time_ns, mode, ...)                                                    \
+#define SAMPLE(pid, tid, time_ns, mode, ...)                                                 \
     sample_in(pid, tid, time_ns, mode, sizeof((uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t), \
               (uint64_t[]){__VA_ARGS__})
 #define USER ((uint64_t)-512) /* PERF_CONTEXT_USER */
@@ -74,9 +81,12 @@ static void sample_in(uint32_t pid, uint32_t tid, uint64_t time_ns, uint16_t mod
 static void mapped(uint32_t pid, uint64_t start, uint64_t length, uint64_t offset, const char *name)
 {
     _Alignas(8) char record[512] = {0};
-    struct assay__perf_mmap2 about = {
-        .pid = pid, .tid = pid, .start = start, .length = length, .file_offset = offset,
-        .protection = 5};
+    struct assay__perf_mmap2 about = {.pid = pid,
+                                      .tid = pid,
+                                      .start = start,
+                                      .length = length,
+                                      .file_offset = offset,
+                                      .protection = 5};
     size_t room = (strlen(name) + 8) / 8 * 8;
     memcpy(record, &about, sizeof about);
     memcpy(record + sizeof about, name, strlen(name));
@@ -116,7 +126,7 @@ static void samples_are_exact(void)
     mapped(PID, 0x400000, 0x1000, 0x2000, "/nowhere/program");
     mapped(PID, 0x500000, 0x1000, 0, "/nowhere/lib;x.so");
     SAMPLE(PID, PID, 1000, 2, USER, 0x500010, 0x400100, 0x400201);
-    SAMPLE(PID, PID, 2000, 1, USER, 0x400100);                    /* in the kernel */
+    SAMPLE(PID, PID, 2000, 1, USER, 0x400100);                       /* in the kernel */
     SAMPLE(PID, PID + 1, 3000, 2, USER, 0x400100, 0xdead, 0x400201); /* not believed from 0xdead */
     SAMPLE(PID, PID, 4000, 2, USER, 0xdead);
     struct assay__events *events = end(8 * MS);
@@ -156,8 +166,9 @@ static void mappings_change(void)
     task(ASSAY__PERF_EXIT, PID, PID, PID);
     SAMPLE(PID, PID, 9, 2, USER, 0x11000);
     struct assay__events *events = end(0);
-    static const char *const expected[] = {"a+0xfff",  "b+0x500", "a+0x2000",  "a+0x7ff",  "c+0x800",
-                                           "a+0x3800", "c+0x800", "[unknown]", "[unknown]"};
+    static const char *const expected[] = {"a+0xfff", "b+0x500",   "a+0x2000",
+                                           "a+0x7ff", "c+0x800",   "a+0x3800",
+                                           "c+0x800", "[unknown]", "[unknown]"};
     CHECK_INT(events->count, 9);
     for (size_t i = 0; i < 9; i++)
         CHECK_STR(stack_at(events, i), expected[i]);

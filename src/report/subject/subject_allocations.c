@@ -249,13 +249,14 @@ static void add_details(struct assay__doc *doc, const struct assay__allocations 
 static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
     const struct assay__allocations *a = &trial->allocations;
-    if (!a->reason) return; /* not asked for */
+    if (!a->reason) return;                                      /* not asked for */
     bool traced = a->phase_count && a->phases[0].inferences < 0; /* a program of the user's */
-    assay__doc_section(
-        doc, "allocations",
-        traced ? assay__doc_printf(doc, "Allocations of %s", trial->label) : "Allocations",
-        traced ? "live: when it ended" : "counted in a separate launch; live: at the end of the phase",
-        ASSAY__TAB_MEMORY);
+    assay__doc_section(doc, "allocations",
+                       traced ? assay__doc_printf(doc, "Allocations of %s", trial->label)
+                              : "Allocations",
+                       traced ? "live: when it ended"
+                              : "counted in a separate launch; live: at the end of the phase",
+                       ASSAY__TAB_MEMORY);
     assay__doc_say(doc, ASSAY__TONE_NOTE, a->reason);
     if (a->phase_count) {
         struct assay__table *t = assay__doc_table(

@@ -112,8 +112,8 @@ static uint64_t within_call(const struct chain *chain, size_t i)
     return chain->addresses[i] - (i > 0 && chain->addresses[i] > 0);
 }
 
-/* Without frame pointers what follows in a chain is arbitrary: it ends at the first address where no
- * code is. */
+/* Without frame pointers what follows in a chain is arbitrary: it ends at the first address where
+ * no code is. */
 static size_t believed(const struct assay__cpu_process *process, const struct chain *chain)
 {
     size_t count = 0;
@@ -228,12 +228,12 @@ static void take_mapping(struct assay__cpu_stacks *s, const char *record, size_t
     text_of(record, sizeof about, bytes, path, sizeof path);
     snprintf(generated, sizeof generated, ASSAY__CPU_GENERATED "%u]", (unsigned)about.pid);
     bool is_code = is_generated(path);
-    struct assay__cpu_map map = {.start = about.start,
-                                 .end = about.start + about.length,
-                                 .file_offset = about.file_offset,
-                                 .module = assay__cpu_file_string(s->file,
-                                                                  is_code ? generated : path),
-                                 .is_code_of_process = is_code};
+    struct assay__cpu_map map = {
+        .start = about.start,
+        .end = about.start + about.length,
+        .file_offset = about.file_offset,
+        .module = assay__cpu_file_string(s->file, is_code ? generated : path),
+        .is_code_of_process = is_code};
     if (map.module) assay__cpu_maps_add(&s->maps, about.pid, &map);
 }
 
