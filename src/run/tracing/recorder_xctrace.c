@@ -28,6 +28,8 @@
 #include <unistd.h>
 
 #define PROGRAM "/usr/bin/xctrace"
+#define DASHES "--"
+#define OUTPUT (DASHES "output") /* an option of xctrace, not ours of that name */
 #define SCHEMA_MOST 128u
 #define TABLES_MOST 64u
 #define TEXT_MOST ((size_t)16 << 20)
@@ -146,7 +148,7 @@ static int wrap(struct assay__tracing *tracing, const struct recording *r, const
         return assay_error_set(error, ASSAY_EUNSUPPORTED,
                                "xctrace lists none of the instruments that assay reads");
     }
-    add_pair(&words, "--output", r->trace);
+    add_pair(&words, OUTPUT, r->trace);
     add(&words, "--no-prompt");
     if (o->duration_s > 0)
         add_pair(&words, "--time-limit",
@@ -195,10 +197,9 @@ static int prepare(struct assay__tracing *tracing, void **state, struct assay_er
 static bool export(const struct recording *r, const char *what, const char *which,
                    const char *output, struct assay_error *error)
 {
-    const char *argv[] = {r->xctrace, "export",   "--input", r->trace, what,
-                          which,      "--output", output,    NULL};
-    const char *plain[] = {r->xctrace, "export",   "--input", r->trace,
-                           what,       "--output", output,    NULL};
+    const char *argv[] = {r->xctrace, "export", "--input", r->trace, what,
+                          which,      OUTPUT,   output,    NULL};
+    const char *plain[] = {r->xctrace, "export", "--input", r->trace, what, OUTPUT, output, NULL};
     FILE *log = open_log(error);
     bool done = log && run(which ? argv : plain, log, error);
     if (log) fclose(log);
