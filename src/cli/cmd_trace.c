@@ -126,7 +126,9 @@ static int read_records(const struct assay__tracing *tracing, bool quiet,
     assay__bar_erase(&bar);
     for (size_t i = 0; !code && i < (*events)->source_count; i++) {
         struct assay__trace_source *source = &(*events)->sources[i];
-        source->path = assay__events_keep(*events, base_of(source->path));
+        bool is_whole = strcmp(source->format, "cpu") == 0; /* of all processes together */
+        source->path = assay__events_keep(*events, is_whole ? name_of(tracing->options->argv)
+                                                            : base_of(source->path));
     }
     return code;
 }

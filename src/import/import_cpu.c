@@ -2,6 +2,7 @@
  * each with its stack. Names of functions come last, so that samples are kept until the end: 24
  * bytes each. A stack's text is made once. */
 #include "base/buf.h"
+#include "base/checked.h"
 #include "base/cpu_trace.h"
 #include "base/vec.h"
 #include "import/import_window.h"
@@ -25,6 +26,7 @@ struct node {
 struct thread {
     uint32_t pid, tid, name; /* string */
     uint32_t track;          /* of the store, + 2; 0: not made yet */
+    int64_t end_ns;          /* of its sample before */
 };
 
 struct list { /* by number: they come in order, the first is 1 */
@@ -371,11 +373,27 @@ static int64_t duration_of(const struct reader *reader, uint64_t weight)
     return ns > 0 && ns < 1e15 ? (int64_t)(ns + 0.5) : 0;
 }
 
+/* A sample stands for the time before it. It begins where the one before it ends rather than within
+ * that, as it would where a timer was early, but not after its own time. */
+static int64_t start_of(struct reader *reader, const struct assay__cpu_sample *sample,
+                        int64_t duration_ns)
+{
+    struct thread *thread = known(&reader->threads, sample->thread, sizeof *thread);
+    int64_t start_ns, time_ns = sample->time_ns;
+    if (__builtin_sub_overflow(time_ns, duration_ns, &start_ns)) start_ns = time_ns;
+    if (!thread) return start_ns;
+    int64_t before_ns = thread->end_ns < time_ns ? thread->end_ns : time_ns;
+    if (thread->track && start_ns < before_ns) start_ns = before_ns;
+    if (assay__add_i64_overflows(start_ns, duration_ns, &thread->end_ns)) thread->end_ns = time_ns;
+    return start_ns;
+}
+
 static void add_sample(struct reader *reader, const struct assay__cpu_sample *sample)
 {
     char room[512];
-    struct assay__event event = {.start_ns = sample->time_ns,
-                                 .duration_ns = duration_of(reader, sample->weight),
+    int64_t duration_ns = duration_of(reader, sample->weight);
+    struct assay__event event = {.start_ns = start_of(reader, sample, duration_ns),
+                                 .duration_ns = duration_ns,
                                  .kind = ASSAY__EVENT_SAMPLE,
                                  .track = track_of(reader, sample->thread),
                                  .args = args_of(reader, sample->node)};

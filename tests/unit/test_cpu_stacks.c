@@ -125,14 +125,19 @@ static void samples_are_exact(void)
     named(PID, PID, "program", ASSAY__PERF_COMM_EXEC);
     mapped(PID, 0x400000, 0x1000, 0x2000, "/nowhere/program");
     mapped(PID, 0x500000, 0x1000, 0, "/nowhere/lib;x.so");
-    SAMPLE(PID, PID, 1000, 2, USER, 0x500010, 0x400100, 0x400201);
-    SAMPLE(PID, PID, 2000, 1, USER, 0x400100);                       /* in the kernel */
-    SAMPLE(PID, PID + 1, 3000, 2, USER, 0x400100, 0xdead, 0x400201); /* not believed from 0xdead */
-    SAMPLE(PID, PID, 4000, 2, USER, 0xdead);
+    SAMPLE(PID, PID, 10 * MS, 2, USER, 0x500010, 0x400100, 0x400201);
+    SAMPLE(PID, PID, 11 * MS, 1, USER, 0x400100); /* in the kernel */
+    SAMPLE(PID, PID + 1, 12 * MS, 2, USER, 0x400100, 0xdead,
+           0x400201); /* not believed from 0xdead */
+    SAMPLE(PID, PID, 30 * MS, 2, USER, 0xdead);
     struct assay__events *events = end(8 * MS);
     CHECK_INT(events->count, 4);
-    CHECK_INT(events->start_ns[0], 1700000000000000500);
     CHECK_INT(events->duration_ns[0], 2 * MS); /* 8 ms on a processor, in 4 samples */
+    int64_t zero_ns = 1700000000000000000 - 500;
+    CHECK_INT(events->start_ns[0], zero_ns + 8 * MS);
+    CHECK_INT(events->start_ns[1], zero_ns + 10 * MS); /* not before the one before ends */
+    CHECK_INT(events->start_ns[2], zero_ns + 10 * MS); /* of another thread */
+    CHECK_INT(events->start_ns[3], zero_ns + 28 * MS);
     CHECK_STR(stack_at(events, 0), "program+0x2200;program+0x20ff;lib,x.so+0x10");
     CHECK_STR(assay__event_name(events, 0), "lib;x.so+0x10");
     CHECK_STR(stack_at(events, 1), "program+0x2100;[kernel]");
@@ -152,19 +157,19 @@ static void mappings_change(void)
     begin(0);
     mapped(PID, 0x10000, 0x4000, 0, "/a");
     mapped(PID, 0x11000, 0x1000, 0x500, "/b"); /* in its middle */
-    SAMPLE(PID, PID, 1, 2, USER, 0x10fff);
-    SAMPLE(PID, PID, 2, 2, USER, 0x11000);
-    SAMPLE(PID, PID, 3, 2, USER, 0x12000);
+    SAMPLE(PID, PID, 1 * 10 * MS, 2, USER, 0x10fff);
+    SAMPLE(PID, PID, 2 * 10 * MS, 2, USER, 0x11000);
+    SAMPLE(PID, PID, 3 * 10 * MS, 2, USER, 0x12000);
     mapped(PID, 0x10800, 0x3000, 0, "/c"); /* over the end of /a, all of /b, and more of /a */
-    SAMPLE(PID, PID, 4, 2, USER, 0x107ff);
-    SAMPLE(PID, PID, 5, 2, USER, 0x11000);
-    SAMPLE(PID, PID, 6, 2, USER, 0x13800);
+    SAMPLE(PID, PID, 4 * 10 * MS, 2, USER, 0x107ff);
+    SAMPLE(PID, PID, 5 * 10 * MS, 2, USER, 0x11000);
+    SAMPLE(PID, PID, 6 * 10 * MS, 2, USER, 0x13800);
     task(ASSAY__PERF_FORK, PID, PID + 5, PID + 5);
-    SAMPLE(PID + 5, PID + 5, 7, 2, USER, 0x11000);
+    SAMPLE(PID + 5, PID + 5, 7 * 10 * MS, 2, USER, 0x11000);
     named(PID + 5, PID + 5, "other", ASSAY__PERF_COMM_EXEC);
-    SAMPLE(PID + 5, PID + 5, 8, 2, USER, 0x11000);
+    SAMPLE(PID + 5, PID + 5, 8 * 10 * MS, 2, USER, 0x11000);
     task(ASSAY__PERF_EXIT, PID, PID, PID);
-    SAMPLE(PID, PID, 9, 2, USER, 0x11000);
+    SAMPLE(PID, PID, 9 * 10 * MS, 2, USER, 0x11000);
     struct assay__events *events = end(0);
     static const char *const expected[] = {"a+0xfff", "b+0x500",   "a+0x2000",
                                            "a+0x7ff", "c+0x800",   "a+0x3800",

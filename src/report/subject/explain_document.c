@@ -100,6 +100,9 @@ static void add_sources(struct assay__doc *doc, const struct assay__explain *x)
     }
     assay__doc_item_count(doc, (double)events->count, "event");
     if (events->source_count > 1) assay__doc_item_count(doc, (double)events->source_count, "file");
+    for (size_t i = 1; i < events->source_count; i++) /* beside a device's recording */
+        if (!strcmp(events->sources[i].format, "cpu"))
+            assay__doc_item_text(doc, "%s", events->sources[i].producer);
     assay__doc_item(doc, "from the first event to the last",
                     assay__derived(seconds(x->timeline->last_ns - x->timeline->first_ns), "s"));
     add_devices(doc, x);
