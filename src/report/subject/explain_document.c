@@ -8,7 +8,6 @@
 #include "profile/profile.h"
 #include "report/formats.h"
 #include "report/subject/subject.h"
-#include "report/subject/subjects.h"
 
 #include <math.h>
 #include <string.h>
@@ -313,7 +312,7 @@ int assay__explain_document(const struct assay__explain *x, bool page, struct as
         struct assay__trial trial = {.id = (int)i + 1,
                                      .label = x->allocations[i].program,
                                      .allocations = *x->allocations[i].seen};
-        assay__subject_allocations.build(doc, &trial);
+        assay__add_allocations(doc, &trial);
     }
     assay__add_explain_detail(doc, x);
     return 0;

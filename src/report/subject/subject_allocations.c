@@ -246,7 +246,7 @@ static void add_details(struct assay__doc *doc, const struct assay__allocations 
     assay__doc_end(doc);
 }
 
-static void build(struct assay__doc *doc, const struct assay__trial *trial)
+void assay__add_allocations(struct assay__doc *doc, const struct assay__trial *trial)
 {
     const struct assay__allocations *a = &trial->allocations;
     if (!a->reason) return;                                      /* not asked for */
@@ -272,5 +272,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     add_data(doc, trial);
 }
 
-const struct assay__subject assay__subject_allocations = {
-    "allocations", ASSAY__OF_TRIAL, build, {{"allocations", ASSAY__ARRAY(columns)}}};
+const struct assay__subject assay__subject_allocations = {"allocations",
+                                                          ASSAY__OF_TRIAL,
+                                                          assay__add_allocations,
+                                                          {{"allocations", ASSAY__ARRAY(columns)}}};
