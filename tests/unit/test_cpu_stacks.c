@@ -7,6 +7,8 @@
 #include "import/importers.h"
 #include "run/tracing/cpu_stacks.h"
 
+#include <errno.h>
+
 #define PID 4242u
 #define MS 1000000u
 
@@ -264,6 +266,20 @@ static void damaged_records_are_passed_over(void)
     assay__events_free(end(0));
 }
 
+static void a_full_disk_is_kept_in_mind(void)
+{
+    struct assay__cpu_sample sample = {.weight = 1};
+    if (access("/dev/full", W_OK)) SKIP("there is no /dev/full");
+    CHECK_INT(assay__cpu_file_open(&file, "/dev/full", NULL), 0);
+    CHECK_INT(file.reason, 0);
+    for (int i = 0; i < 100000; i++)
+        assay__cpu_file_sample(&file, &sample);
+    CHECK_INT(file.reason, ENOSPC);
+    CHECK(assay__cpu_file_string(&file, "further") > 0); /* and it goes on */
+    assay__cpu_file_close(&file);
+    CHECK_INT(file.reason, ENOSPC);
+}
+
 /* Wherever the file ends, what is before can be read, and it is said. */
 static void torn_files_are_read(void)
 {
@@ -299,6 +315,7 @@ int main(int argc, char **argv)
         {"many_samples_are_thinned", many_samples_are_thinned},
         {"what_was_lost_is_counted", what_was_lost_is_counted},
         {"damaged_records_are_passed_over", damaged_records_are_passed_over},
+        {"a_full_disk_is_kept_in_mind", a_full_disk_is_kept_in_mind},
         {"torn_files_are_read", torn_files_are_read},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
