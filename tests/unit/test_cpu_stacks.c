@@ -154,6 +154,21 @@ static void samples_are_exact(void)
     assay__events_free(events);
 }
 
+/* How long a cycle was is known of all together, or not at all. */
+static void cycles_have_a_length_together(void)
+{
+    first.event = ASSAY__CPU_CYCLES;
+    for (int64_t running_ns = 0; running_ns <= 500000; running_ns += 500000) {
+        begin(0);
+        SAMPLE(PID, PID, 10 * MS, 2, USER, 0x1);
+        SAMPLE(PID, PID, 20 * MS, 2, USER, 0x1);
+        struct assay__events *events = end(running_ns);
+        CHECK_INT(events->duration_ns[0], running_ns / 2);
+        CHECK_INT(events->duration_ns[1], running_ns / 2);
+        assay__events_free(events);
+    }
+}
+
 static void mappings_change(void)
 {
     begin(0);
@@ -309,6 +324,7 @@ int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
         {"samples_are_exact", samples_are_exact},
+        {"cycles_have_a_length_together", cycles_have_a_length_together},
         {"mappings_change", mappings_change},
         {"generated_code_has_names", generated_code_has_names},
         {"threads_have_the_names_of_their_makers", threads_have_the_names_of_their_makers},
