@@ -1,15 +1,15 @@
-/* cpu_trace.h - the file of the CPU recorder (run/tracing), which import/import_cpu.c reads: samples
- * of where threads are, with their stacks.
+/* cpu_trace.h - the file of the CPU recorder (run/tracing), which import/import_cpu.c reads:
+ * samples of where threads are, with their stacks.
  *
  *   file   = struct assay__cpu_file_head, record …
  *   record = one of the structs below: the head's `bytes` is its length, a multiple of 8
  *
- * Stacks share their beginnings: a node is a frame below another node, so that a stack is the number
- * of its innermost node. A frame is a place in a file (or, where there is none, in the memory of a
- * process); its function's name comes at the end, when symbols are read. Numbers count from 1 in the
- * order of the records; 0: none. Times are nanoseconds of CLOCK_MONOTONIC. Little-endian. A later
- * version may append members to a record and add types: a reader takes what it knows of a record and
- * skips types that it does not know. */
+ * Stacks share their beginnings: a node is a frame below another node, so that a stack is the
+ * number of its innermost node. A frame is a place in a file (or, where there is none, in the
+ * memory of a process); its function's name comes at the end, when symbols are read. Numbers count
+ * from 1 in the order of the records; 0: none. Times are nanoseconds of CLOCK_MONOTONIC.
+ * Little-endian. A later version may append members to a record and add types: a reader takes what
+ * it knows of a record and skips types that it does not know. */
 #ifndef ASSAY_BASE_CPU_TRACE_H
 #define ASSAY_BASE_CPU_TRACE_H
 
@@ -82,15 +82,15 @@ struct assay__cpu_name {
 };
 struct assay__cpu_end { /* the recorder left in order */
     struct assay__cpu_record head;
-    int64_t running_ns;  /* processor time while samples were taken; 0: unknown */
-    uint64_t weight;     /* of all samples together: what that time is divided by */
-    uint64_t samples;    /* that were taken */
-    uint64_t kept;       /* … and written: of the others, those that are kept have the weight */
-    uint64_t lost;       /* that the kernel could not hand over */
-    uint64_t shallow;    /* whose stack is one function at most */
-    uint64_t cut;        /* whose stack found no room in the table of stacks */
-    int64_t cost_ns;     /* processor time of the recorder's thread */
-    int64_t elapsed_ns;  /* between begin and end */
+    int64_t running_ns; /* processor time while samples were taken; 0: unknown */
+    uint64_t weight;    /* of all samples together: what that time is divided by */
+    uint64_t samples;   /* that were taken */
+    uint64_t kept;      /* … and written: of the others, those that are kept have the weight */
+    uint64_t lost;      /* that the kernel could not hand over */
+    uint64_t shallow;   /* whose stack is one function at most */
+    uint64_t cut;       /* whose stack found no room in the table of stacks */
+    int64_t cost_ns;    /* processor time of the recorder's thread */
+    int64_t elapsed_ns; /* between begin and end */
     uint32_t reason, reserved; /* string: why recording ended early; 0: it did not */
 };
 

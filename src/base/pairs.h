@@ -11,9 +11,9 @@ struct assay__numbered_pair {
     uint64_t a;
     uint32_t b;
 };
-struct assay__pairs {         /* zeroed: empty */
+struct assay__pairs {                   /* zeroed: empty */
     struct assay__numbered_pair *items; /* by number - 1 */
-    uint32_t *slots;           /* numbers; 0: free */
+    uint32_t *slots;                    /* numbers; 0: free */
     size_t count, capacity, slot_count;
     size_t most; /* no more than that; 0: no limit */
     bool failed; /* out of memory; stays */

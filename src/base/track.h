@@ -11,8 +11,8 @@
 #define ASSAY__TRACK_ABI 2
 #define ASSAY__TRACK_SYMBOL "assay_track"
 /* In a program that does not know of it the tracker counts from the beginning, if this variable
- * names a file: when a process ends, FILE.PID.N gets what it recorded, as JSON with the members of the
- * worker's message (run/worker). The file is there, and empty, from the beginning. */
+ * names a file: when a process ends, FILE.PID.N gets what it recorded, as JSON with the members of
+ * the worker's message (run/worker). The file is there, and empty, from the beginning. */
 #define ASSAY__TRACK_VARIABLE "ASSAY_TRACK_FILE"
 #define ASSAY__TRACK_PHASE_OF_PROGRAM "program"
 /* class c: 2^c <= size < 2^(c+1); size 0 is in class 0; the last one has no end */

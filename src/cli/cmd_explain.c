@@ -231,7 +231,8 @@ static int conclude(const struct assay__invocation *invocation, const struct exp
     for (int i = 0; i < 1 + two && !code; i++)
         code = assay__explain_new(r[i].events, &r[i].explain, &error);
     if (!code && is_profile_path(o->output))
-        code = assay__explain_save(r[0].events, NULL, 0, o->output, invocation->command_line, &error);
+        code = assay__explain_save(r[0].events, NULL, 0, o->output, invocation->command_line,
+                                   &error);
     if (code) return assay__fail(code, &error);
     if (o->results) status = write_results(o, r[0].explain);
     return status ? status : show(o, r, two, view);

@@ -1,6 +1,6 @@
-/* cmd_trace.c - assay trace: runs a program unchanged, records what it does on the GPU, and
- * explains it as `assay explain` would. Nothing of ours is on stdout, which is the program's. Or a
- * model in a worker of ours, with its layers on the timeline. */
+/* cmd_trace.c - assay trace: runs a program unchanged, records what it does on the GPU and where
+ * its threads are, and explains it as `assay explain` would. Nothing of ours is on stdout, which is
+ * the program's. Or a model in a worker of ours, with its layers on the timeline. */
 #include "cli/commands.h"
 #include "cli/render_options.h"
 #include "cli/report_file.h"
@@ -128,7 +128,9 @@ static int read_records(const struct assay__tracing *tracing, bool quiet,
     assay__bar_erase(&bar);
     for (size_t i = 0; !code && i < (*events)->source_count; i++) {
         struct assay__trace_source *source = &(*events)->sources[i];
-        source->path = assay__events_keep(*events, base_of(source->path));
+        bool is_whole = strcmp(source->format, "cpu") == 0; /* of all processes together */
+        source->path = assay__events_keep(*events, is_whole ? name_of(tracing->options->argv)
+                                                            : base_of(source->path));
     }
     return code;
 }
@@ -434,7 +436,7 @@ static int trace(struct assay__invocation *invocation)
 
 const struct assay__command assay__command_trace = {
     .name = "trace",
-    .summary = "record the timeline of a model or a CUDA program, and explain it",
+    .summary = "record the timeline of a model or a program, and explain it",
     .arguments = "MODEL | -- PROGRAM [ARGUMENT...]",
     .min_arguments = 0,
     .max_arguments = SIZE_MAX,
@@ -442,7 +444,8 @@ const struct assay__command assay__command_trace = {
         "Runs MODEL as 'assay run' does and records some inferences with its layers on the "
         "timeline, and on CUDA its kernels, copies and waits.\n\n"
         "Or runs PROGRAM unchanged and records its kernels, copies, synchronisations, NVTX ranges "
-        "and the calls that launch them, in every process that uses CUDA. When it ends, the "
+        "and the calls that launch them, in every process that uses CUDA, and samples where its "
+        "threads are. When it ends, the "
         "explanation is on stderr, as 'assay explain' gives it, and the profile is saved. The "
         "program's input, output, signals and exit status are its own.\n\nCtrl-C stops the program "
         "and keeps what was recorded; a program that crashes keeps it too. The profile can be "
@@ -450,6 +453,7 @@ const struct assay__command assay__command_trace = {
     .examples = "  assay trace resnet50 --device cuda:0\n"
                 "  assay trace -- python3 train.py --epochs 1\n"
                 "  assay trace -o step.assay --range step -- python3 train.py\n"
+                "  assay trace --allocations -- python3 load.py\n"
                 "  assay trace --delay 30s --duration 5s --report trace.html -- ./server\n"
                 "  assay explain train.assay --export perfetto -o train.perfetto-trace\n",
     .options = options,

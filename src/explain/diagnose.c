@@ -438,8 +438,7 @@ static const char *verdict_on_host(struct assay__buf *out, const struct assay__e
                           f->type ? f->type : "", f->type ? ")" : "",
                           PERCENT((double)f->self_ns / (double)x->host_ns));
     else if (x->function_count && x->sampled_ns > 0)
-        assay__buf_printf(out,
-                          "threads ran on processors for %s in %s, most of it in %s: %s",
+        assay__buf_printf(out, "threads ran on processors for %s in %s, most of it in %s: %s",
                           TIME(x->sampled_ns), TIME(x->timeline->last_ns - x->timeline->first_ns),
                           assay__events_text(x->events, f->name),
                           PERCENT((double)f->self_ns / (double)x->sampled_ns));

@@ -97,9 +97,9 @@ struct assay__host_time {
 /** A name on the host's threads. */
 struct assay__host_function {
     uint32_t name;
-    uint8_t kind;              /* enum assay__event_kind */
-    const char *type;          /* "Conv" where the name is an instance's; NULL: unknown */
-    size_t count;              /* of samples: how many */
+    uint8_t kind;     /* enum assay__event_kind */
+    const char *type; /* "Conv" where the name is an instance's; NULL: unknown */
+    size_t count;     /* of samples: how many */
     /* as the innermost event, and with what is within; of samples as far as their stacks say */
     int64_t self_ns, total_ns;
 };

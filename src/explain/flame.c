@@ -20,7 +20,7 @@ struct growing {
     struct sum {
         int64_t value;
         size_t event; /* one of them */
-    } * sums; /* of the stacks */
+    } * sums;         /* of the stacks */
     size_t sum_capacity;
     struct assay__pairs nodes; /* parent's place, name */
     struct assay__flame_node *items;

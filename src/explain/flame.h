@@ -16,9 +16,9 @@ struct assay__flame_node {
 struct assay__flame {
     struct assay__flame_node *nodes; /* the first is the root; children: the largest first */
     size_t count;
-    uint32_t depth;  /* the greatest */
+    uint32_t depth; /* the greatest */
     size_t samples;
-    bool is_time;    /* total and self are ns, else samples: how long they stand for is not known */
+    bool is_time; /* total and self are ns, else samples: how long they stand for is not known */
     size_t stackless; /* samples without a stack: not in it */
 };
 

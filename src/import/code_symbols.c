@@ -159,8 +159,7 @@ static bool read_entry(const struct elf *elf, uint64_t table, size_t entry_bytes
                        void *out, size_t bytes)
 {
     size_t at;
-    if (entry_bytes < bytes || table > elf->size ||
-        assay__mul_overflows(index, entry_bytes, &at) ||
+    if (entry_bytes < bytes || table > elf->size || assay__mul_overflows(index, entry_bytes, &at) ||
         assay__add_overflows(at, (size_t)table, &at) || at > elf->size || elf->size - at < bytes)
         return false;
     memcpy(out, elf->bytes + at, bytes);

@@ -1,5 +1,5 @@
-/* code_symbols.h - which function a place in code belongs to: from the symbol tables of an ELF file,
- * or from the text file that a program writes about code that it generates (perf-PID.map). */
+/* code_symbols.h - which function a place in code belongs to: from the symbol tables of an ELF
+ * file, or from the text file that a program writes about code that it generates (perf-PID.map). */
 #ifndef ASSAY_IMPORT_CODE_SYMBOLS_H
 #define ASSAY_IMPORT_CODE_SYMBOLS_H
 

@@ -2,6 +2,7 @@
  * each with its stack. Names of functions come last, so that samples are kept until the end: 24
  * bytes each. A stack's text is made once. */
 #include "base/buf.h"
+#include "base/checked.h"
 #include "base/cpu_trace.h"
 #include "base/vec.h"
 #include "import/import_window.h"
@@ -11,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_TEXT ((size_t)1 << 30)      /* bytes of all stacks */
-#define SHALLOW 0.5 /* of the samples: from here on it is said */
+#define MOST_TEXT ((size_t)1 << 30) /* bytes of all stacks */
+#define SHALLOW 0.5                 /* of the samples: from here on it is said */
 
 struct frame {
     uint64_t offset;
@@ -25,6 +26,7 @@ struct node {
 struct thread {
     uint32_t pid, tid, name; /* string */
     uint32_t track;          /* of the store, + 2; 0: not made yet */
+    int64_t end_ns;          /* of its sample before */
 };
 
 struct list { /* by number: they come in order, the first is 1 */
@@ -38,7 +40,7 @@ struct reader {
     struct assay__trace_source *source;
     struct assay__import_window window;
     struct list strings, frames, nodes, threads; /* strings: numbers of the store, + 1 */
-    struct thread *processes; /* their first threads, by pid */
+    struct thread *processes;                    /* their first threads, by pid */
     size_t process_count;
     struct assay__cpu_sample *samples;
     size_t sample_count, sample_capacity, text_bytes;
@@ -59,7 +61,8 @@ static void skip(struct reader *reader, const char *reason)
     complain(reader, reason);
 }
 
-/* The item of that number, which has come before or is the next; NULL: neither, or out of memory. */
+/* The item of that number, which has come before or is the next; NULL: neither, or out of memory.
+ */
 static void *item(struct reader *reader, struct list *list, uint32_t number, size_t bytes)
 {
     if (!number || number - 1 > list->last || number == UINT32_MAX) {
@@ -97,8 +100,7 @@ static void take_string(struct reader *reader, const char *data, size_t bytes)
         return;
     }
     uint32_t *text = item(reader, &reader->strings, record.number, sizeof *text);
-    if (text)
-        *text = 1 + assay__events_intern(reader->events, data + sizeof record, record.length);
+    if (text) *text = 1 + assay__events_intern(reader->events, data + sizeof record, record.length);
 }
 
 static void take_begin(struct reader *reader, const void *data)
@@ -323,10 +325,10 @@ static void list_processes(struct reader *reader)
 static void put_name(const struct reader *reader, uint32_t pid, char *text, size_t room)
 {
     struct thread wanted = {.pid = pid};
-    const struct thread *found =
-        reader->process_count ? bsearch(&wanted, reader->processes, reader->process_count,
-                                        sizeof wanted, by_process)
-                              : NULL;
+    const struct thread *found = reader->process_count
+                                     ? bsearch(&wanted, reader->processes, reader->process_count,
+                                               sizeof wanted, by_process)
+                                     : NULL;
     if (found)
         snprintf(text, room, "%.64s (%u)", string(reader, found->name), (unsigned)pid);
     else
@@ -358,8 +360,8 @@ static uint32_t track_of(struct reader *reader, uint32_t number)
 }
 
 /* All samples together stand for the processor time that was measured: timers may be late, and
- * cycles have no length of their own. Where it is not known, a clock's sample stands for its period,
- * and also where time in the kernel is part of the measured time but not of the samples. */
+ * cycles have no length of their own. Where it is not known, a clock's sample stands for its
+ * period, and also where time in the kernel is part of the measured time but not of the samples. */
 static int64_t duration_of(const struct reader *reader, uint64_t weight)
 {
     const struct assay__cpu_end *end = &reader->end;
@@ -371,11 +373,27 @@ static int64_t duration_of(const struct reader *reader, uint64_t weight)
     return ns > 0 && ns < 1e15 ? (int64_t)(ns + 0.5) : 0;
 }
 
+/* A sample stands for the time before it. It begins where the one before it ends rather than within
+ * that, as it would where a timer was early, but not after its own time. */
+static int64_t start_of(struct reader *reader, const struct assay__cpu_sample *sample,
+                        int64_t duration_ns)
+{
+    struct thread *thread = known(&reader->threads, sample->thread, sizeof *thread);
+    int64_t start_ns, time_ns = sample->time_ns;
+    if (__builtin_sub_overflow(time_ns, duration_ns, &start_ns)) start_ns = time_ns;
+    if (!thread) return start_ns;
+    int64_t before_ns = thread->end_ns < time_ns ? thread->end_ns : time_ns;
+    if (thread->track && start_ns < before_ns) start_ns = before_ns;
+    if (assay__add_i64_overflows(start_ns, duration_ns, &thread->end_ns)) thread->end_ns = time_ns;
+    return start_ns;
+}
+
 static void add_sample(struct reader *reader, const struct assay__cpu_sample *sample)
 {
     char room[512];
-    struct assay__event event = {.start_ns = sample->time_ns,
-                                 .duration_ns = duration_of(reader, sample->weight),
+    int64_t duration_ns = duration_of(reader, sample->weight);
+    struct assay__event event = {.start_ns = start_of(reader, sample, duration_ns),
+                                 .duration_ns = duration_ns,
                                  .kind = ASSAY__EVENT_SAMPLE,
                                  .track = track_of(reader, sample->thread),
                                  .args = args_of(reader, sample->node)};

@@ -1,10 +1,10 @@
 /* linux_perf_sampling.c - on each processor two events that the program's processes inherit: one
  * that takes samples, and one that counts nothing and reports what code is mapped, which threads
- * begin and what they are called. Both write into the processor's ring. Inherited events cannot have
- * one ring for all processors (the kernel refuses to map it).
+ * begin and what they are called. Both write into the processor's ring. Inherited events cannot
+ * have one ring for all processors (the kernel refuses to map it).
  *
- * Rings are read at most up to where their heads were when reading began: what comes meanwhile waits
- * for the next time, so that a busy program cannot keep the reader for ever. */
+ * Rings are read at most up to where their heads were when reading began: what comes meanwhile
+ * waits for the next time, so that a busy program cannot keep the reader for ever. */
 #include "platform/perf_sampling.h"
 
 #include <errno.h>
@@ -26,8 +26,8 @@ struct ring {
     int samples, side; /* descriptors */
     struct perf_event_mmap_page *page;
     const char *data;
-    size_t bytes;        /* of data: a power of two */
-    uint64_t tail, head; /* what is being read … */
+    size_t bytes;                  /* of data: a power of two */
+    uint64_t tail, head;           /* what is being read … */
     struct perf_event_header next; /* … its next record, if there is one … */
     uint64_t next_ns;              /* … and that record's time; UINT64_MAX: there is none */
 };

@@ -18,16 +18,16 @@ struct assay__perf_head { /* perf_event_header */
     uint16_t misc, bytes; /* with this head */
 };
 enum assay__perf_type { /* PERF_RECORD_… */
-    ASSAY__PERF_LOST = 2,
-    ASSAY__PERF_COMM = 3,
-    ASSAY__PERF_EXIT = 4,
-    ASSAY__PERF_FORK = 7,
-    ASSAY__PERF_SAMPLE = 9,
-    ASSAY__PERF_MMAP2 = 10
+                        ASSAY__PERF_LOST = 2,
+                        ASSAY__PERF_COMM = 3,
+                        ASSAY__PERF_EXIT = 4,
+                        ASSAY__PERF_FORK = 7,
+                        ASSAY__PERF_SAMPLE = 9,
+                        ASSAY__PERF_MMAP2 = 10
 };
-#define ASSAY__PERF_MODE_MASK 7u    /* of misc: where the processor was … */
-#define ASSAY__PERF_MODE_KERNEL 1u  /* … in the kernel */
-#define ASSAY__PERF_COMM_EXEC 8192u /* of misc, in COMM: a program was executed */
+#define ASSAY__PERF_MODE_MASK 7u                   /* of misc: where the processor was … */
+#define ASSAY__PERF_MODE_KERNEL 1u                 /* … in the kernel */
+#define ASSAY__PERF_COMM_EXEC 8192u                /* of misc, in COMM: a program was executed */
 #define ASSAY__PERF_CONTEXT_MOST ((uint64_t)-4095) /* from here on: a mark within a call chain */
 
 /* Behind the head of a sample: pid, tid, time, period, count of addresses, addresses (innermost
@@ -65,7 +65,7 @@ struct assay__perf_tail {
 struct assay__perf_sampling;
 
 struct assay__perf_sampling_options {
-    pid_t pid;      /* waits to execute a program: sampling begins there */
+    pid_t pid; /* waits to execute a program: sampling begins there */
     unsigned rate_hz;
     bool is_paused; /* until assay__perf_sampling_enable */
 };
@@ -75,11 +75,11 @@ struct assay__perf_sampling_about {
     bool has_kernel; /* time in the kernel is sampled too */
 };
 
-/** ASSAY_EDENIED: not permitted. ASSAY_EUNSUPPORTED: there is no such call, or no memory for rings. * */
+/** ASSAY_EDENIED: not permitted. ASSAY_EUNSUPPORTED: there is no such call, or no memory for rings.
+ * * */
 int assay__perf_sampling_open(const struct assay__perf_sampling_options *options,
                               struct assay__perf_sampling **sampling,
-                              struct assay__perf_sampling_about *about,
-                              struct assay_error *error);
+                              struct assay__perf_sampling_about *about, struct assay_error *error);
 /** Begins or ends taking samples; what maps code is recorded all the same. */
 void assay__perf_sampling_enable(struct assay__perf_sampling *sampling, bool on);
 /** Waits until a ring is half full, or that long. */

@@ -241,7 +241,8 @@ static void add_channel(struct assay__probe *probe, enum assay__perf_event which
 static const char *kernel_reason(struct assay__arena *arena)
 {
     double level;
-    if (!assay__sysfs_value(&level, PARANOID) || level < 2) return assay__perf_permission_reason(arena);
+    if (!assay__sysfs_value(&level, PARANOID) || level < 2)
+        return assay__perf_permission_reason(arena);
     return assay__arena_text(
         arena,
         "it happens in the kernel, where counting is not allowed: kernel.perf_event_paranoid is "

@@ -7,9 +7,9 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct assay__cpu_file_head head = {.magic = ASSAY__CPU_FILE_MAGIC,
-                                        .version = ASSAY__CPU_FILE_VERSION,
+    struct assay__cpu_file_head head = {.version = ASSAY__CPU_FILE_VERSION,
                                         .head_bytes = sizeof head};
+    memcpy(head.magic, ASSAY__CPU_FILE_MAGIC, sizeof head.magic);
     fuzz_import(&assay__importer_cpu, data, size);
     uint8_t *whole = malloc(sizeof head + size);
     if (!whole) return 0;

@@ -1,6 +1,6 @@
-/* test_code_symbols.c - symbols of an ELF file that is written here: names, lengths, several names of
- * one place, functions known only from the table for unwinding; the file cut everywhere and damaged
- * everywhere; maps of generated code. */
+/* test_code_symbols.c - symbols of an ELF file that is written here: names, lengths, several names
+ * of one place, functions known only from the table for unwinding; the file cut everywhere and
+ * damaged everywhere; maps of generated code. */
 #include "harness.h"
 
 #include "import/code_symbols.h"
@@ -64,7 +64,10 @@ static void write_elf(void)
         {31, 2, 0, 1, 0x901000, 0x40},  /* outside of all segments */
     };
     memset(elf, 0, sizeof elf);
-    memcpy(elf, "\x7f" "ELF\2\1\1", 7);
+    memcpy(elf,
+           "\x7f"
+           "ELF\2\1\1",
+           7);
     put64(32, SEGMENTS);
     put64(40, SECTIONS);
     put16(54, 56);

@@ -7,13 +7,18 @@
 #include "import/importers.h"
 #include "run/tracing/cpu_stacks.h"
 
+#include <errno.h>
+
 #define PID 4242u
 #define MS 1000000u
 
 static struct assay__cpu_stacks *stacks;
 static struct assay__cpu_file file;
-static struct assay__cpu_begin first = {
-    .unix_ns = 1700000000000000000, .monotonic_ns = 500, .rate_hz = 1000, .has_kernel = 1, .pid = PID};
+static struct assay__cpu_begin first = {.unix_ns = 1700000000000000000,
+                                        .monotonic_ns = 500,
+                                        .rate_hz = 1000,
+                                        .has_kernel = 1,
+                                        .pid = PID};
 static const char *path;
 
 static void begin(uint64_t samples_most)
@@ -32,10 +37,14 @@ static void begin(uint64_t samples_most)
 static struct assay__events *end(int64_t running_ns)
 {
     const struct assay__cpu_counts *c = &stacks->counts;
-    struct assay__cpu_end last = {.running_ns = running_ns, .weight = c->weight,
-                                  .samples = c->samples,    .kept = c->kept,
-                                  .lost = c->lost,          .shallow = c->shallow,
-                                  .cut = c->cut,            .elapsed_ns = 1000 * MS};
+    struct assay__cpu_end last = {.running_ns = running_ns,
+                                  .weight = c->weight,
+                                  .samples = c->samples,
+                                  .kept = c->kept,
+                                  .lost = c->lost,
+                                  .shallow = c->shallow,
+                                  .cut = c->cut,
+                                  .elapsed_ns = 1000 * MS};
     assay__cpu_file_flush(&file);
     assay__cpu_names_write(stacks, scratch_folder, 0);
     assay__cpu_file_put(&file, ASSAY__CPU_END, &last, sizeof last);
@@ -66,7 +75,7 @@ static void sample_in(uint32_t pid, uint32_t tid, uint64_t time_ns, uint16_t mod
     memcpy(record + sizeof about, addresses, count * sizeof *addresses);
     take(record, sizeof about + count * sizeof *addresses, ASSAY__PERF_SAMPLE, mode);
 }
-#define SAMPLE(pid, tid, time_ns, mode, ...)                                                    \
+#define SAMPLE(pid, tid, time_ns, mode, ...)                                                 \
     sample_in(pid, tid, time_ns, mode, sizeof((uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t), \
               (uint64_t[]){__VA_ARGS__})
 #define USER ((uint64_t)-512) /* PERF_CONTEXT_USER */
@@ -74,9 +83,12 @@ static void sample_in(uint32_t pid, uint32_t tid, uint64_t time_ns, uint16_t mod
 static void mapped(uint32_t pid, uint64_t start, uint64_t length, uint64_t offset, const char *name)
 {
     _Alignas(8) char record[512] = {0};
-    struct assay__perf_mmap2 about = {
-        .pid = pid, .tid = pid, .start = start, .length = length, .file_offset = offset,
-        .protection = 5};
+    struct assay__perf_mmap2 about = {.pid = pid,
+                                      .tid = pid,
+                                      .start = start,
+                                      .length = length,
+                                      .file_offset = offset,
+                                      .protection = 5};
     size_t room = (strlen(name) + 8) / 8 * 8;
     memcpy(record, &about, sizeof about);
     memcpy(record + sizeof about, name, strlen(name));
@@ -115,14 +127,19 @@ static void samples_are_exact(void)
     named(PID, PID, "program", ASSAY__PERF_COMM_EXEC);
     mapped(PID, 0x400000, 0x1000, 0x2000, "/nowhere/program");
     mapped(PID, 0x500000, 0x1000, 0, "/nowhere/lib;x.so");
-    SAMPLE(PID, PID, 1000, 2, USER, 0x500010, 0x400100, 0x400201);
-    SAMPLE(PID, PID, 2000, 1, USER, 0x400100);                    /* in the kernel */
-    SAMPLE(PID, PID + 1, 3000, 2, USER, 0x400100, 0xdead, 0x400201); /* not believed from 0xdead */
-    SAMPLE(PID, PID, 4000, 2, USER, 0xdead);
+    SAMPLE(PID, PID, 10 * MS, 2, USER, 0x500010, 0x400100, 0x400201);
+    SAMPLE(PID, PID, 11 * MS, 1, USER, 0x400100); /* in the kernel */
+    SAMPLE(PID, PID + 1, 12 * MS, 2, USER, 0x400100, 0xdead,
+           0x400201); /* not believed from 0xdead */
+    SAMPLE(PID, PID, 30 * MS, 2, USER, 0xdead);
     struct assay__events *events = end(8 * MS);
     CHECK_INT(events->count, 4);
-    CHECK_INT(events->start_ns[0], 1700000000000000500);
     CHECK_INT(events->duration_ns[0], 2 * MS); /* 8 ms on a processor, in 4 samples */
+    int64_t zero_ns = 1700000000000000000 - 500;
+    CHECK_INT(events->start_ns[0], zero_ns + 8 * MS);
+    CHECK_INT(events->start_ns[1], zero_ns + 10 * MS); /* not before the one before ends */
+    CHECK_INT(events->start_ns[2], zero_ns + 10 * MS); /* of another thread */
+    CHECK_INT(events->start_ns[3], zero_ns + 28 * MS);
     CHECK_STR(stack_at(events, 0), "program+0x2200;program+0x20ff;lib,x.so+0x10");
     CHECK_STR(assay__event_name(events, 0), "lib;x.so+0x10");
     CHECK_STR(stack_at(events, 1), "program+0x2100;[kernel]");
@@ -137,27 +154,43 @@ static void samples_are_exact(void)
     assay__events_free(events);
 }
 
+/* How long a cycle was is known of all together, or not at all. */
+static void cycles_have_a_length_together(void)
+{
+    first.event = ASSAY__CPU_CYCLES;
+    for (int64_t running_ns = 0; running_ns <= 500000; running_ns += 500000) {
+        begin(0);
+        SAMPLE(PID, PID, 10 * MS, 2, USER, 0x1);
+        SAMPLE(PID, PID, 20 * MS, 2, USER, 0x1);
+        struct assay__events *events = end(running_ns);
+        CHECK_INT(events->duration_ns[0], running_ns / 2);
+        CHECK_INT(events->duration_ns[1], running_ns / 2);
+        assay__events_free(events);
+    }
+}
+
 static void mappings_change(void)
 {
     begin(0);
     mapped(PID, 0x10000, 0x4000, 0, "/a");
     mapped(PID, 0x11000, 0x1000, 0x500, "/b"); /* in its middle */
-    SAMPLE(PID, PID, 1, 2, USER, 0x10fff);
-    SAMPLE(PID, PID, 2, 2, USER, 0x11000);
-    SAMPLE(PID, PID, 3, 2, USER, 0x12000);
+    SAMPLE(PID, PID, 1 * 10 * MS, 2, USER, 0x10fff);
+    SAMPLE(PID, PID, 2 * 10 * MS, 2, USER, 0x11000);
+    SAMPLE(PID, PID, 3 * 10 * MS, 2, USER, 0x12000);
     mapped(PID, 0x10800, 0x3000, 0, "/c"); /* over the end of /a, all of /b, and more of /a */
-    SAMPLE(PID, PID, 4, 2, USER, 0x107ff);
-    SAMPLE(PID, PID, 5, 2, USER, 0x11000);
-    SAMPLE(PID, PID, 6, 2, USER, 0x13800);
+    SAMPLE(PID, PID, 4 * 10 * MS, 2, USER, 0x107ff);
+    SAMPLE(PID, PID, 5 * 10 * MS, 2, USER, 0x11000);
+    SAMPLE(PID, PID, 6 * 10 * MS, 2, USER, 0x13800);
     task(ASSAY__PERF_FORK, PID, PID + 5, PID + 5);
-    SAMPLE(PID + 5, PID + 5, 7, 2, USER, 0x11000);
+    SAMPLE(PID + 5, PID + 5, 7 * 10 * MS, 2, USER, 0x11000);
     named(PID + 5, PID + 5, "other", ASSAY__PERF_COMM_EXEC);
-    SAMPLE(PID + 5, PID + 5, 8, 2, USER, 0x11000);
+    SAMPLE(PID + 5, PID + 5, 8 * 10 * MS, 2, USER, 0x11000);
     task(ASSAY__PERF_EXIT, PID, PID, PID);
-    SAMPLE(PID, PID, 9, 2, USER, 0x11000);
+    SAMPLE(PID, PID, 9 * 10 * MS, 2, USER, 0x11000);
     struct assay__events *events = end(0);
-    static const char *const expected[] = {"a+0xfff",  "b+0x500", "a+0x2000",  "a+0x7ff",  "c+0x800",
-                                           "a+0x3800", "c+0x800", "[unknown]", "[unknown]"};
+    static const char *const expected[] = {"a+0xfff", "b+0x500",   "a+0x2000",
+                                           "a+0x7ff", "c+0x800",   "a+0x3800",
+                                           "c+0x800", "[unknown]", "[unknown]"};
     CHECK_INT(events->count, 9);
     for (size_t i = 0; i < 9; i++)
         CHECK_STR(stack_at(events, i), expected[i]);
@@ -248,6 +281,20 @@ static void damaged_records_are_passed_over(void)
     assay__events_free(end(0));
 }
 
+static void a_full_disk_is_kept_in_mind(void)
+{
+    struct assay__cpu_sample sample = {.weight = 1};
+    if (access("/dev/full", W_OK)) SKIP("there is no /dev/full");
+    CHECK_INT(assay__cpu_file_open(&file, "/dev/full", NULL), 0);
+    CHECK_INT(file.reason, 0);
+    for (int i = 0; i < 100000; i++)
+        assay__cpu_file_sample(&file, &sample);
+    CHECK_INT(file.reason, ENOSPC);
+    CHECK(assay__cpu_file_string(&file, "further") > 0); /* and it goes on */
+    assay__cpu_file_close(&file);
+    CHECK_INT(file.reason, ENOSPC);
+}
+
 /* Wherever the file ends, what is before can be read, and it is said. */
 static void torn_files_are_read(void)
 {
@@ -277,12 +324,14 @@ int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
         {"samples_are_exact", samples_are_exact},
+        {"cycles_have_a_length_together", cycles_have_a_length_together},
         {"mappings_change", mappings_change},
         {"generated_code_has_names", generated_code_has_names},
         {"threads_have_the_names_of_their_makers", threads_have_the_names_of_their_makers},
         {"many_samples_are_thinned", many_samples_are_thinned},
         {"what_was_lost_is_counted", what_was_lost_is_counted},
         {"damaged_records_are_passed_over", damaged_records_are_passed_over},
+        {"a_full_disk_is_kept_in_mind", a_full_disk_is_kept_in_mind},
         {"torn_files_are_read", torn_files_are_read},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);

@@ -1,5 +1,5 @@
-/* test_flame.c - samples as a tree: totals, own time, order, functions that call themselves, samples
- * without stacks or times; the picture in text and as SVG. */
+/* test_flame.c - samples as a tree: totals, own time, order, functions that call themselves,
+ * samples without stacks or times; the picture in text and as SVG. */
 #include "harness.h"
 
 #include "explain/explain.h"
@@ -14,7 +14,10 @@ static void begin(void)
     CHECK(events && assay__events_source(events));
     for (int i = 0; i < 2; i++)
         threads[i] = assay__events_track(
-            events, &(struct assay__track){.pid = 1, .tid = i, .device = -1, .stream = -1,
+            events, &(struct assay__track){.pid = 1,
+                                           .tid = i,
+                                           .device = -1,
+                                           .stream = -1,
                                            .name = i ? "helper" : "main thread"});
 }
 
@@ -187,8 +190,10 @@ static void test_deep(void)
 
 int main(int argc, char **argv)
 {
-    static const struct harness_test tests[] = {
-        {"tree", test_tree},         {"functions", test_functions}, {"without_times", test_without_times},
-        {"pictures", test_pictures}, {"deep", test_deep}};
+    static const struct harness_test tests[] = {{"tree", test_tree},
+                                                {"functions", test_functions},
+                                                {"without_times", test_without_times},
+                                                {"pictures", test_pictures},
+                                                {"deep", test_deep}};
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

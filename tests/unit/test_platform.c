@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "platform/demangle.h"
 #include "platform/platform.h"
 
 #include <fcntl.h>
@@ -512,6 +513,17 @@ static void test_this_machine(void)
     assay__arena_free(arena);
 }
 
+static void test_demangle(void)
+{
+    char text[64], few[8];
+    CHECK(!assay__demangle("main", text, sizeof text));
+    CHECK(!assay__demangle("_Znonsense", text, sizeof text));
+    if (!assay__demangle("_ZN3foo3barEi", text, sizeof text)) SKIP("no C++ library");
+    CHECK_STR(text, "foo::bar(int)");
+    CHECK(assay__demangle("_ZN3foo3barEi", few, sizeof few));
+    CHECK_STR(few, "foo::ba");
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 3 && strcmp(argv[1], "--child") == 0) return child_main(argv[2]);
@@ -523,6 +535,7 @@ int main(int argc, char **argv)
         {"out_of_memory", test_out_of_memory},
         {"samples_survive_a_crash", test_samples_survive_a_crash},
         {"log", test_log},
+        {"demangle", test_demangle},
         {"descriptor_collisions", test_descriptor_collisions},
         {"dies_with_parent", test_dies_with_parent},
         {"signal_names", test_signal_names},

@@ -175,7 +175,7 @@ struct assay__figure {
     const struct assay__figure_strip *strip; /* of a STRIP; of a CARD, or NULL */
     const struct assay__figure_card *card;   /* of a CARD */
     const struct assay__figure_timeline *timeline;
-    const struct assay__flame *flame; /* explain/flame.h; of a FLAME */
+    const struct assay__flame *flame;      /* explain/flame.h; of a FLAME */
     const struct assay__graph_tree *graph; /* of ASSAY__FIGURE_GRAPH (graph_tree.h) */
     double width;                          /* that it takes as it is; 0: any */
     const char *caption;                   /* one plain sentence: how to read it */

@@ -46,10 +46,10 @@ static void put_block(struct assay__svg *svg, size_t index, size_t i)
                       assay__scaled(s->y ? s->y[i] : (double)NAN, svg->figure->y_unit).text);
     assay__svg_title(svg, assay__buf_text(&title));
     assay__buf_puts(svg->out, "</rect>\n");
-    const char *value = assay__scaled(s->y ? s->y[i] : (double)NAN, svg->figure->y_unit).text;
-    if (assay__svg_width(value) + 8 < to - from)
+    struct assay__digits value = assay__scaled(s->y ? s->y[i] : (double)NAN, svg->figure->y_unit);
+    if (assay__svg_width(value.text) + 8 < to - from)
         assay__svg_text(svg, (from + to) / 2, svg->top + ROW / 2 + 4, assay__svg_on(index), 'm',
-                        value, 0);
+                        value.text, 0);
     assay__buf_drop(&title, svg->out);
 }
 

@@ -17,13 +17,13 @@
 enum code { NATIVE, PYTHON, GENERATED, KERNEL, THREAD, CODES };
 static const char *const code_names[CODES] = {"native code", "Python", "generated code", "kernel",
                                               "threads"};
-static const unsigned char code_series[CODES] = {[NATIVE] = 1, [PYTHON] = 2, [GENERATED] = 4,
-                                                 [KERNEL] = 0, [THREAD] = 7};
+static const unsigned char code_series[CODES] = {
+    [NATIVE] = 1, [PYTHON] = 2, [GENERATED] = 4, [KERNEL] = 0, [THREAD] = 7};
 
 struct flames {
     struct assay__svg *svg;
     const struct assay__flame *flame;
-    double scale;    /* px of a unit */
+    double scale;     /* px of a unit */
     uint32_t deepest; /* that is drawn */
     bool seen[CODES];
 };

@@ -148,13 +148,14 @@ int assay__figure_bands(struct assay__sketch *k)
     add_bands(k, &held);
     f->x_title = "layer, in execution order", f->x_unit = "count";
     f->y_title = "held between layers", f->y_unit = "B", f->y_zero = true;
-    const char *most = assay__scaled(held.bytes[held.peak], "B").text;
-    assay__sketch_mark(k, true, (double)held.peak + 0.5, assay__sketch_printf(k, "peak %s", most));
+    struct assay__digits most = assay__scaled(held.bytes[held.peak], "B");
+    assay__sketch_mark(k, true, (double)held.peak + 0.5,
+                       assay__sketch_printf(k, "peak %s", most.text));
     f->caption =
         "Each band is a tensor, named after the layer that produces it: its height is its size, "
         "and it ends at the last layer that reads it. Weights are not included.";
     f->description = assay__sketch_printf(
-        k, "%zu tensors. Peak %s, while layer %d, %s, runs.", held.count, most,
+        k, "%zu tensors. Peak %s, while layer %d, %s, runs.", held.count, most.text,
         layers->items[held.peak].index,
         assay__sketch_short(k, assay__layer_title(&layers->items[held.peak])));
     f->note = remark(k, &held);

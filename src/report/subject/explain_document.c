@@ -9,7 +9,6 @@
 #include "profile/profile.h"
 #include "report/formats.h"
 #include "report/subject/subject.h"
-#include "report/subject/subjects.h"
 
 #include <math.h>
 #include <string.h>
@@ -103,6 +102,9 @@ static void add_sources(struct assay__doc *doc, const struct assay__explain *x)
     }
     assay__doc_item_count(doc, (double)events->count, "event");
     if (events->source_count > 1) assay__doc_item_count(doc, (double)events->source_count, "file");
+    for (size_t i = 1; i < events->source_count; i++) /* beside a device's recording */
+        if (!strcmp(events->sources[i].format, "cpu"))
+            assay__doc_item_text(doc, "%s", events->sources[i].producer);
     assay__doc_item(doc, "from the first event to the last",
                     assay__derived(seconds(x->timeline->last_ns - x->timeline->first_ns), "s"));
     add_devices(doc, x);
@@ -322,7 +324,7 @@ int assay__explain_document(const struct assay__explain *x, bool page, struct as
         struct assay__trial trial = {.id = (int)i + 1,
                                      .label = x->allocations[i].program,
                                      .allocations = *x->allocations[i].seen};
-        assay__subject_allocations.build(doc, &trial);
+        assay__add_allocations(doc, &trial);
     }
     assay__add_explain_detail(doc, x);
     return 0;

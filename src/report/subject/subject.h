@@ -117,4 +117,8 @@ void assay__add_sentences(struct assay__doc *doc, const char *title, const char 
 /** The basic or the detailed report of a trial, which shows this instead of the whole. */
 void assay__add_review(struct assay__doc *doc, const struct assay__trial *trial, bool detailed);
 
+/** What was allocated, of a trial of which nothing else need be known: also a process of a traced
+ *  program (subject_allocations.c). */
+void assay__add_allocations(struct assay__doc *doc, const struct assay__trial *trial);
+
 #endif

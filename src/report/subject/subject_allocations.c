@@ -246,16 +246,17 @@ static void add_details(struct assay__doc *doc, const struct assay__allocations 
     assay__doc_end(doc);
 }
 
-static void build(struct assay__doc *doc, const struct assay__trial *trial)
+void assay__add_allocations(struct assay__doc *doc, const struct assay__trial *trial)
 {
     const struct assay__allocations *a = &trial->allocations;
-    if (!a->reason) return; /* not asked for */
+    if (!a->reason) return;                                      /* not asked for */
     bool traced = a->phase_count && a->phases[0].inferences < 0; /* a program of the user's */
-    assay__doc_section(
-        doc, "allocations",
-        traced ? assay__doc_printf(doc, "Allocations of %s", trial->label) : "Allocations",
-        traced ? "live: when it ended" : "counted in a separate launch; live: at the end of the phase",
-        ASSAY__TAB_MEMORY | ASSAY__SECTION_DECK);
+    assay__doc_section(doc, "allocations",
+                       traced ? assay__doc_printf(doc, "Allocations of %s", trial->label)
+                              : "Allocations",
+                       traced ? "live: when it ended"
+                              : "counted in a separate launch; live: at the end of the phase",
+                       ASSAY__TAB_MEMORY | ASSAY__SECTION_DECK);
     assay__doc_say(doc, ASSAY__TONE_NOTE, a->reason);
     if (a->phase_count) {
         struct assay__table *t = assay__doc_table(
@@ -271,5 +272,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     add_data(doc, trial);
 }
 
-const struct assay__subject assay__subject_allocations = {
-    "allocations", ASSAY__OF_TRIAL, build, {{"allocations", ASSAY__ARRAY(columns)}}};
+const struct assay__subject assay__subject_allocations = {"allocations",
+                                                          ASSAY__OF_TRIAL,
+                                                          assay__add_allocations,
+                                                          {{"allocations", ASSAY__ARRAY(columns)}}};

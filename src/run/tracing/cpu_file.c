@@ -88,9 +88,9 @@ void assay__cpu_file_flush(struct assay__cpu_file *file)
 
 int assay__cpu_file_open(struct assay__cpu_file *file, const char *path, struct assay_error *error)
 {
-    struct assay__cpu_file_head head = {.magic = ASSAY__CPU_FILE_MAGIC,
-                                        .version = ASSAY__CPU_FILE_VERSION,
+    struct assay__cpu_file_head head = {.version = ASSAY__CPU_FILE_VERSION,
                                         .head_bytes = sizeof head};
+    memcpy(head.magic, ASSAY__CPU_FILE_MAGIC, sizeof head.magic);
     *file = (struct assay__cpu_file){.arena = assay__arena_new(), .strings = assay__map_new()};
     if (!file->arena || !file->strings) return assay__no_memory(error);
     file->file = fopen(path, "wbe");

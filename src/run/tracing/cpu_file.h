@@ -1,5 +1,5 @@
-/* cpu_file.h - writes the file of the CPU recorder (base/cpu_trace.h). Errors stick: after the first
- * (a full disk) nothing more is written, and what was written remains readable. */
+/* cpu_file.h - writes the file of the CPU recorder (base/cpu_trace.h). Errors stick: after the
+ * first (a full disk) nothing more is written, and what was written remains readable. */
 #ifndef ASSAY_RUN_TRACING_CPU_FILE_H
 #define ASSAY_RUN_TRACING_CPU_FILE_H
 
@@ -22,8 +22,7 @@ struct assay__cpu_file {
     size_t pending_count;
 };
 
-int assay__cpu_file_open(struct assay__cpu_file *file, const char *path,
-                         struct assay_error *error);
+int assay__cpu_file_open(struct assay__cpu_file *file, const char *path, struct assay_error *error);
 /** The text's number, written when it is new; 0: there is no room for it. */
 uint32_t assay__cpu_file_string(struct assay__cpu_file *file, const char *text);
 /** The text of a number; "" of none. */

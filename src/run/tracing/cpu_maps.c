@@ -30,8 +30,8 @@ const struct assay__cpu_process *assay__cpu_maps_process(const struct assay__cpu
                                                          uint32_t pid)
 {
     if (!maps->slots || !pid) return NULL;
-    const struct assay__cpu_process *found = &maps->processes[slot_of(maps->processes, maps->slots,
-                                                                      pid)];
+    const struct assay__cpu_process *found =
+        &maps->processes[slot_of(maps->processes, maps->slots, pid)];
     return found->pid ? found : NULL;
 }
 
@@ -66,8 +66,8 @@ static struct assay__cpu_process *process_of(struct assay__cpu_maps *maps, uint3
         maps->failed = true;
         return NULL;
     }
-    struct assay__cpu_process *process = &maps->processes[slot_of(maps->processes, maps->slots,
-                                                                  pid)];
+    struct assay__cpu_process *process =
+        &maps->processes[slot_of(maps->processes, maps->slots, pid)];
     if (!process->pid) {
         process->pid = pid;
         maps->count++;

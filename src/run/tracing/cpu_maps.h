@@ -9,12 +9,12 @@
 
 struct assay__cpu_map {
     uint64_t start, end, file_offset;
-    uint32_t module; /* a number of the caller's */
+    uint32_t module;         /* a number of the caller's */
     bool is_code_of_process; /* no file: an address is its own place */
 };
 
 struct assay__cpu_process {
-    uint32_t pid; /* 0: a free slot; a process that has ended keeps its slot, without maps */
+    uint32_t pid;        /* 0: a free slot; a process that has ended keeps its slot, without maps */
     uint32_t generation; /* another one after each change, and of no other process */
     struct assay__cpu_map *maps; /* in order, not overlapping */
     size_t count, capacity;

@@ -2,6 +2,7 @@
  * symbols are read once, for all places in it. A place in no function keeps its file and offset. */
 #include "base/file.h"
 #include "import/code_symbols.h"
+#include "platform/demangle.h"
 #include "run/tracing/cpu_stacks.h"
 
 #include <fcntl.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #define MAP_MOST ((size_t)256 << 20)
+#define ROOM 2048u /* of a name */
 #define GENERATED_NAME "[generated code]"
 
 /* --- maps of generated code ------------------------------------------------------------------- */
@@ -96,14 +98,15 @@ static bool is_generated(const char *module)
 /* A module that is no file has no symbols: it is the name. Of a stripped file all places in a
  * function get the same one: "libx.so+0x12a0", where it begins. */
 static const char *name_of(const char *module, const struct assay__code_symbols *symbols,
-                           uint64_t place, char room[512])
+                           uint64_t place, char room[ROOM])
 {
     const char *name = symbols ? assay__code_symbols_find(symbols, place) : NULL;
     uint64_t start;
-    if (name) return name;
+    if (name) return assay__demangle(name, room, ROOM) ? room : name;
     if (symbols && assay__code_symbols_start(symbols, place, &start)) {
         const char *slash = strrchr(module, '/');
-        snprintf(room, 512, "%.400s+0x%llx", slash ? slash + 1 : module, (unsigned long long)start);
+        snprintf(room, ROOM, "%.400s+0x%llx", slash ? slash + 1 : module,
+                 (unsigned long long)start);
         return room;
     }
     return is_generated(module) ? GENERATED_NAME : module[0] == '[' ? module : NULL;
@@ -121,7 +124,7 @@ void assay__cpu_names_write(struct assay__cpu_stacks *s, const char *maps_folder
     struct place *places = places_of(&s->frames);
     struct assay__code_symbols *symbols = NULL;
     const char *module = "";
-    char room[512];
+    char room[ROOM];
     for (size_t i = 0; places && i < s->frames.count; i++) {
         if (!i || places[i].module != places[i - 1].module) {
             assay__code_symbols_free(symbols);

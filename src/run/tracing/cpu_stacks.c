@@ -106,18 +106,19 @@ static void read_chain(const struct assay__perf_sample *sample, const char *reco
     }
 }
 
-/* Return addresses lie behind the call. */
-static uint64_t within_call(const struct chain *chain, size_t i)
+/* The place of the i-th function: return addresses lie behind the call. */
+static uint64_t place_in(const struct chain *chain, size_t i)
 {
-    return chain->addresses[i] - (i > 0 && chain->addresses[i] > 0);
+    uint64_t address = chain->addresses[i];
+    return i == 0 || address == 0 ? address : address - 1;
 }
 
-/* Without frame pointers what follows in a chain is arbitrary: it ends at the first address where no
- * code is. */
+/* Without frame pointers what follows in a chain is arbitrary: it ends at the first address where
+ * no code is. */
 static size_t believed(const struct assay__cpu_process *process, const struct chain *chain)
 {
     size_t count = 0;
-    while (count < chain->count && assay__cpu_maps_find(process, within_call(chain, count)))
+    while (count < chain->count && assay__cpu_maps_find(process, place_in(chain, count)))
         count++;
     return count;
 }
@@ -127,7 +128,7 @@ static uint32_t build(struct assay__cpu_stacks *s, const struct assay__cpu_proce
 {
     uint32_t node = 0;
     for (size_t i = count; i-- > 0;) {
-        uint64_t address = within_call(chain, i);
+        uint64_t address = place_in(chain, i);
         const struct assay__cpu_map *map = assay__cpu_maps_find(process, address);
         uint64_t offset = map->is_code_of_process ? address
                                                   : address - map->start + map->file_offset;
@@ -228,12 +229,12 @@ static void take_mapping(struct assay__cpu_stacks *s, const char *record, size_t
     text_of(record, sizeof about, bytes, path, sizeof path);
     snprintf(generated, sizeof generated, ASSAY__CPU_GENERATED "%u]", (unsigned)about.pid);
     bool is_code = is_generated(path);
-    struct assay__cpu_map map = {.start = about.start,
-                                 .end = about.start + about.length,
-                                 .file_offset = about.file_offset,
-                                 .module = assay__cpu_file_string(s->file,
-                                                                  is_code ? generated : path),
-                                 .is_code_of_process = is_code};
+    struct assay__cpu_map map = {
+        .start = about.start,
+        .end = about.start + about.length,
+        .file_offset = about.file_offset,
+        .module = assay__cpu_file_string(s->file, is_code ? generated : path),
+        .is_code_of_process = is_code};
     if (map.module) assay__cpu_maps_add(&s->maps, about.pid, &map);
 }
 

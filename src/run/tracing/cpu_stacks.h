@@ -13,8 +13,8 @@
 #include "run/tracing/cpu_file.h"
 #include "run/tracing/cpu_maps.h"
 
-/* 24 bytes each on disk, 64 while they are explained. Half of them are an hour of one busy processor
- * at 1 kHz, and more; with all of them, twenty hours. */
+/* 24 bytes each on disk, 64 while they are explained. Half of them are an hour of one busy
+ * processor at 1 kHz, and more; with all of them, twenty hours. */
 #define ASSAY__CPU_SAMPLES_MOST ((uint64_t)8 << 20)
 
 struct assay__cpu_counts {
@@ -27,9 +27,9 @@ struct assay__cpu_stacks {
     struct assay__pairs threads; /* a: pid and tid */
     uint32_t *thread_names;      /* strings, by number - 1 */
     size_t thread_name_capacity;
-    struct assay__pairs frames;  /* a: offset, b: module */
-    struct assay__pairs nodes;   /* a: parent, b: frame */
-    struct assay__cpu_recent {       /* of the last stacks: hash -> node */
+    struct assay__pairs frames; /* a: offset, b: module */
+    struct assay__pairs nodes;  /* a: parent, b: frame */
+    struct assay__cpu_recent {  /* of the last stacks: hash -> node */
         uint64_t hash;
         uint32_t node;
     } recent[4096];

@@ -1,6 +1,6 @@
 /* recorder_allocations.c - who asks for memory: the allocation tracker (src/track) is loaded in
- * front of the C library of the program and of all that it starts, and writes what it counted when a
- * process ends. Counting takes the more time the more a program allocates. */
+ * front of the C library of the program and of all that it starts, and writes what it counted when
+ * a process ends. Counting takes the more time the more a program allocates. */
 #include "run/tracing/recorders.h"
 
 #include "base/file.h"
@@ -74,7 +74,8 @@ static bool read_one(struct assay__tracing *tracing, const char *path,
         tracked->seen.phases[i].inferences = -1; /* there are none */
     tracked->seen.slowdown = tracked->seen.heap_bytes = tracked->seen.heap_used_bytes = (double)NAN;
     tracked->seen.growth_bytes = tracked->seen.growth_low = tracked->seen.growth_high = (double)NAN;
-    out->program = assay__arena_text(arena, "%s (%.0f)", assay__json_get_string(root, "program", ""),
+    out->program = assay__arena_text(arena, "%s (%.0f)",
+                                     assay__json_get_string(root, "program", ""),
                                      assay__json_get_number(root, "pid", 0));
     out->seen = &tracked->seen;
     return tracked->seen.phase_count > 0;
@@ -109,8 +110,9 @@ static void detach(struct assay__tracing *tracing, void *state)
     if (!tracing->options->allocations) return;
     read_all(tracing, &unfinished);
     if (unfinished)
-        assay__tracing_say(tracing, "%zu process%s did not leave in order: allocations there are "
-                                    "not known",
+        assay__tracing_say(tracing,
+                           "%zu process%s did not leave in order: allocations there are "
+                           "not known",
                            unfinished, unfinished == 1 ? "" : "es");
     if (tracing->allocation_count)
         qsort(tracing->allocations, tracing->allocation_count, sizeof *tracing->allocations,

@@ -2,8 +2,8 @@
  * time: the kernel takes the samples, a thread of ours folds them into a file (cpu_stacks.h).
  *
  * Stacks are found by frame pointers, which code must be built with; where it is not, a stack is
- * short, and how many are is counted. Recording by a signal or an NVTX range, which only the process
- * itself notices, is the CUDA recorder's alone: then nothing is sampled. */
+ * short, and how many are is counted. Recording by a signal or an NVTX range, which only the
+ * process itself notices, is the CUDA recorder's alone: then nothing is sampled. */
 #include "run/tracing/recorders.h"
 
 #include "base/clock.h"
@@ -98,13 +98,13 @@ static int refuse(const struct assay__tracing *tracing, int code, const char *re
 
 static void put_begin(struct recording *r, unsigned rate_hz, pid_t pid)
 {
-    struct assay__cpu_begin begin = {
-        .unix_ns = clock_ns(CLOCK_REALTIME),
-        .monotonic_ns = clock_ns(CLOCK_MONOTONIC),
-        .rate_hz = rate_hz,
-        .event = r->about.is_cycles ? ASSAY__CPU_CYCLES : ASSAY__CPU_CLOCK,
-        .has_kernel = r->about.has_kernel,
-        .pid = (uint32_t)pid};
+    struct assay__cpu_begin begin = {.unix_ns = clock_ns(CLOCK_REALTIME),
+                                     .monotonic_ns = clock_ns(CLOCK_MONOTONIC),
+                                     .rate_hz = rate_hz,
+                                     .event = r->about.is_cycles ? ASSAY__CPU_CYCLES
+                                                                 : ASSAY__CPU_CLOCK,
+                                     .has_kernel = r->about.has_kernel,
+                                     .pid = (uint32_t)pid};
     r->unix_s = begin.unix_ns / 1000000000;
     assay__cpu_file_put(&r->file, ASSAY__CPU_BEGIN, &begin, sizeof begin);
 }
@@ -113,9 +113,8 @@ static int begin(struct assay__tracing *tracing, struct recording *r, pid_t pid,
                  struct assay_error *error)
 {
     const struct assay__tracing_options *o = tracing->options;
-    struct assay__perf_sampling_options want = {.pid = pid,
-                                                .rate_hz = o->cpu_rate_hz,
-                                                .is_paused = o->delay_s > 0};
+    struct assay__perf_sampling_options want = {
+        .pid = pid, .rate_hz = o->cpu_rate_hz, .is_paused = o->delay_s > 0};
     const char *path = assay__arena_text(tracing->arena, "%s/threads.samples", tracing->folder);
     struct assay_error reason = {0};
     r->begin_ns = assay__now_ns();
@@ -184,8 +183,9 @@ static void detach(struct assay__tracing *tracing, void *state)
     if (r->has_thread) pthread_join(r->thread, NULL);
     put_end(r);
     if (r->file.reason)
-        assay__tracing_say(tracing, "the samples of the CPU could not be written: %s; those before "
-                                    "that are kept",
+        assay__tracing_say(tracing,
+                           "the samples of the CPU could not be written: %s; those before "
+                           "that are kept",
                            strerror(r->file.reason));
     else if (assay__cpu_stacks_failed(&r->stacks))
         assay__tracing_say(tracing, "memory ran out while the CPU was sampled: some of it is "

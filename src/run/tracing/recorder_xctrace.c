@@ -1,6 +1,6 @@
 /* recorder_xctrace.c - macOS: Xcode's xctrace starts the program and records it; when it has ended,
- * the tables that import/ reads are exported from the recording. Where there is no xctrace (anywhere
- * but on a Mac) this recorder does nothing; ASSAY_XCTRACE names another one.
+ * the tables that import/ reads are exported from the recording. Where there is no xctrace
+ * (anywhere but on a Mac) this recorder does nothing; ASSAY_XCTRACE names another one.
  *
  *   xctrace list instruments
  *   xctrace record --instrument NAME … --output X.trace --no-prompt [--time-limit Ns] [--env A=B …]
@@ -28,6 +28,8 @@
 #include <unistd.h>
 
 #define PROGRAM "/usr/bin/xctrace"
+#define DASHES "--"
+#define OUTPUT (DASHES "output") /* an option of xctrace, not ours of that name */
 #define SCHEMA_MOST 128u
 #define TABLES_MOST 64u
 #define TEXT_MOST ((size_t)16 << 20)
@@ -146,7 +148,7 @@ static int wrap(struct assay__tracing *tracing, const struct recording *r, const
         return assay_error_set(error, ASSAY_EUNSUPPORTED,
                                "xctrace lists none of the instruments that assay reads");
     }
-    add_pair(&words, "--output", r->trace);
+    add_pair(&words, OUTPUT, r->trace);
     add(&words, "--no-prompt");
     if (o->duration_s > 0)
         add_pair(&words, "--time-limit",
@@ -158,9 +160,9 @@ static int wrap(struct assay__tracing *tracing, const struct recording *r, const
     add_pair(&words, "--launch", "--");
     for (size_t i = 0; o->argv[i]; i++)
         add(&words, o->argv[i]);
-    const char **argv = words.failed ? NULL
-                                     : assay__arena_array(tracing->arena, words.count + 1,
-                                                          sizeof *argv);
+    const char **argv = words.failed
+                            ? NULL
+                            : assay__arena_array(tracing->arena, words.count + 1, sizeof *argv);
     if (argv) memcpy(argv, words.items, words.count * sizeof *argv);
     free(words.items);
     if (!argv) return assay__no_memory(error);
@@ -195,10 +197,9 @@ static int prepare(struct assay__tracing *tracing, void **state, struct assay_er
 static bool export(const struct recording *r, const char *what, const char *which,
                    const char *output, struct assay_error *error)
 {
-    const char *argv[] = {r->xctrace, "export", "--input", r->trace, what, which,
-                          "--output", output,   NULL};
-    const char *plain[] = {r->xctrace, "export", "--input", r->trace, what,
-                           "--output", output,   NULL};
+    const char *argv[] = {r->xctrace, "export", "--input", r->trace, what,
+                          which,      OUTPUT,   output,    NULL};
+    const char *plain[] = {r->xctrace, "export", "--input", r->trace, what, OUTPUT, output, NULL};
     FILE *log = open_log(error);
     bool done = log && run(which ? argv : plain, log, error);
     if (log) fclose(log);
@@ -228,8 +229,7 @@ static void export_tables(struct assay__tracing *tracing, const struct recording
         size_t length = strcspn(at, "\"");
         /* it becomes part of a path */
         if (length >= sizeof schema ||
-            strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") <
-                length)
+            strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") < length)
             continue;
         memcpy(schema, at, length);
         schema[length] = '\0';

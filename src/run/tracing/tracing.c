@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define SLICE_NS 100000000u
 #define LAST_PATIENCE_S 5.0 /* between SIGTERM and SIGKILL, at most */

@@ -39,8 +39,8 @@ struct assay__tracing_options {
     int64_t buffers;      /* 0: default */
     unsigned cpu_rate_hz; /* samples per second of processor time; 0: none */
     bool allocations;     /* are counted, by who asked for them */
-    double patience_s; /* after Ctrl-C, before SIGTERM; 0: for ever */
-    bool wait_for_all; /* also for processes that the program leaves behind */
+    double patience_s;    /* after Ctrl-C, before SIGTERM; 0: for ever */
+    bool wait_for_all;    /* also for processes that the program leaves behind */
     void (*say)(void *context, const char *text); /* while it runs; may be NULL */
     void *context;
 };
@@ -49,11 +49,11 @@ struct assay__tracing_options {
 struct assay__tracing {
     const struct assay__tracing_options *options; /* NULL: of a model */
     struct assay__arena *arena;
-    char *folder;       /* of the records */
+    char *folder;            /* of the records */
     const char *const *argv; /* what is started: the program, or what runs it */
-    const char **added; /* to the program's environment: "A=B" */
+    const char **added;      /* to the program's environment: "A=B" */
     size_t added_count, added_capacity;
-    void **states;           /* of the recorders, in the order of their rows */
+    void **states; /* of the recorders, in the order of their rows */
     struct assay__program_allocations *allocations; /* the program with the most first */
     size_t allocation_count;
     struct assay__exit exit; /* how the program ended */
