@@ -155,7 +155,8 @@ static void put_corners(struct drawing *d, const struct point *points, size_t co
     assay__svg_put(d->svg, "M# #", &points[0].x);
     for (size_t i = 1; i + 1 < count; i++) {
         struct point a = points[i - 1], b = points[i], c = points[i + 1];
-        double in = hypot(b.x - a.x, b.y - a.y), out = hypot(c.x - b.x, c.y - b.y);
+        double in = fabs(b.x - a.x) + fabs(b.y - a.y); /* each part goes along one axis */
+        double out = fabs(c.x - b.x) + fabs(c.y - b.y);
         double r = fmin(CORNER, fmin(in, out) / 2);
         if (!(r > 0)) continue;
         assay__svg_put(d->svg, "L# #Q# # # #",
