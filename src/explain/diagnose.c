@@ -473,6 +473,7 @@ static const char *verdict_on_undecided(struct assay__buf *out, const struct ass
     struct assay__arena *arena = x->arena;
     const char *subject = by_number(x, "the device is", "the devices are");
     if (!x->device_count) return verdict_on_host(out, x);
+    if (x->span_ns <= 0) return "Undecided: the device's work begins and ends at one instant.";
     if (s->unseen >= UNSEEN_MOST) {
         say_launches(out, x);
         return assay__arena_text(arena,

@@ -298,12 +298,19 @@ static int settle_devices(struct assay__kineto *kineto)
     return 0;
 }
 
-/* A trace of another program, whose categories are its own: what its threads did is work. */
+/* A trace of another program, whose categories are its own: what its threads did is work. There a
+ * process may be a text, too; in Kineto's traces such ones hold the profiler's marks. */
 static void settle_unknown(struct assay__kineto *kineto)
 {
     struct assay__events *events = kineto->events;
     for (size_t i = kineto->first_event; i < events->count; i++)
         if (events->kind[i] != ASSAY__EVENT_OTHER) return;
+    for (size_t i = kineto->first_track; i < events->track_count && !kineto->is_pytorch; i++) {
+        struct assay__track track = events->tracks[i];
+        if (track.kind != ASSAY__TRACK_OTHER || track.pid >= -1) continue;
+        track.kind = ASSAY__TRACK_THREAD;
+        assay__events_change_track(events, (uint32_t)i, &track);
+    }
     for (size_t i = kineto->first_event; i < events->count; i++)
         if (events->track[i] < events->track_count && events->duration_ns[i] > 0 &&
             events->tracks[events->track[i]].kind == ASSAY__TRACK_THREAD)

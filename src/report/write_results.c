@@ -137,7 +137,8 @@ static void put_bottleneck(struct results *r)
     put_line(r, "   - Evidence: ",
              *d->evidence ? d->evidence : "that sentence; the trace holds no more");
     if (isfinite(d->cost))
-        assay__buf_printf(r->out, "   - Impact: %s of the device's time\n", PERCENT(d->cost));
+        assay__buf_printf(r->out, "   - Impact: %s of the %s time\n", PERCENT(d->cost),
+                          r->x->device_count > 1 ? "devices'" : "device's");
     else
         assay__buf_puts(r->out, none ? "   - Impact: none\n" : "   - Impact: not known\n");
     if (!none) put_root_cause(r);
@@ -164,6 +165,8 @@ static void put_utilization(struct results *r)
     double utilization = value_of(r, "gpu.utilization");
     assay__buf_puts(r->out, "\n2. **GPU Utilization**: ");
     put_value(r, "gpu.utilization", "ratio");
+    if (r->x->device_count > 1)
+        assay__buf_printf(r->out, " (the first of %zu devices)", r->x->device_count);
     assay__buf_puts(r->out, "\n   - Expected: >80%\n   - Gap: ");
     if (utilization > 0.8) {
         assay__buf_puts(r->out, "none\n");
@@ -237,8 +240,10 @@ static void put_kpis(struct results *r)
     const struct assay__explain *x = r->x;
     double total_s = (double)(x->timeline->last_ns - x->timeline->first_ns) * 1e-9;
     double span_s = value_of(r, "gpu.span");
-    assay__buf_puts(r->out, "\n### Key Performance Indicators\n\n| Metric | Value | Target |\n"
-                            "|--------|-------|--------|\n");
+    assay__buf_puts(r->out, "\n### Key Performance Indicators\n\n");
+    if (x->device_count > 1)
+        assay__buf_printf(r->out, "Of the first of %zu devices.\n\n", x->device_count);
+    assay__buf_puts(r->out, "| Metric | Value | Target |\n|--------|-------|--------|\n");
     put_row(r, "Total Time", total_s, "s", "");
     put_row(r, "GPU Utilization", value_of(r, "gpu.utilization"), "ratio", ">80%");
     put_row(r, "Kernel Launch Efficiency", value_of(r, "gpu.launch_efficiency"), "ratio", ">70%");

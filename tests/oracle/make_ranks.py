@@ -13,7 +13,7 @@ import sys
 
 STEPS, LAYERS, BUCKETS = 5, 8, 4
 GEMM = "ampere_bf16_s16816gemm_bf16_128x256_ldg8_f2f_stages_64x3_tn"
-# the name up to NCCL 2.18: HTA 0.5 looks for stragglers among kernels called "ncclKernel…" only, and stops where there are none
+# as older versions of NCCL call it: HTA 0.5 looks for stragglers among kernels called "ncclKernel…" only, and stops where there are none
 NCCL = "ncclKernel_AllReduce_RING_LL_Sum_bf16(ncclDevComm*, unsigned long, ncclWork*)"
 
 

@@ -160,6 +160,12 @@ static void test_another_program(void)
     events = import_events(list);
     CHECK_INT(events->kind[event_named(events, "task")], ASSAY__EVENT_OTHER);
     assay__events_free(events);
+    events = import_text("[{\"ph\":\"B\",\"name\":\"f\",\"pid\":\"main\",\"tid\":\"T\",\"ts\":1},"
+                         "{\"ph\":\"E\",\"pid\":\"main\",\"tid\":\"T\",\"ts\":5}]");
+    CHECK_INT(events->kind[0], ASSAY__EVENT_CPU);
+    CHECK_INT(track_at(events, 0)->kind, ASSAY__TRACK_THREAD);
+    CHECK_STR(track_at(events, 0)->group, "main");
+    assay__events_free(events);
 }
 
 static void test_names_alone_are_nothing(void)

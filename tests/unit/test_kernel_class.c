@@ -106,12 +106,13 @@ static void test_brief(void)
 
 static void test_equal_briefs(void)
 {
+    static const char first[] = "void x::f<4, at::native::A(int)::{lambda()#1}::operator()() "
+                                "const::{lambda(float)#2}>(int)";
     static const char *const names[] = {
         "void cudnn::bn<float, float2, 128, true>(int)",
         "void cudnn::bn<float, float2, 32, true>(int)",
         "plain",
-        "void x::f<4, at::native::A(int)::{lambda()#1}::operator()() "
-        "const::{lambda(float)#2}>(int)",
+        first,
         "void x::f<8, at::native::A(int)::{lambda()#3}>(int, float, double, unsigned long long)",
     };
     static const char *const expected[] = {"bn<float2> [128]", "bn<float2> [32]", "plain",

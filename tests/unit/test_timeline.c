@@ -119,6 +119,28 @@ static void test_annotations_are_aside(void)
     assay__events_free(events);
 }
 
+/* The profiler's own marks may lie far outside of what the program did. */
+static void test_marks_outside(void)
+{
+    uint32_t thread, stream;
+    struct assay__events *events = begin_trace(&thread, &stream);
+    struct assay__arena *arena = assay__arena_new();
+    add(events, thread, ASSAY__EVENT_OTHER, "begin", 0, 0);
+    add(events, thread, ASSAY__EVENT_CPU, "work", 1000, 500);
+    add(events, stream, ASSAY__EVENT_KERNEL, "kernel", 1500, 1500);
+    add(events, thread, ASSAY__EVENT_OTHER, "end", 9000, 0);
+    CHECK_INT(assay__events_seal(events, NULL), 0);
+    struct assay__track_rows *rows = rows_of(events);
+    CHECK_INT(rows->end_ns - rows->begin_ns, 9000);
+    CHECK_INT(rows->from_ns, 1000);
+    CHECK_INT(rows->to_ns, 3000);
+    const struct assay__figure *figure = assay__timeline_figure(rows, arena);
+    CHECK(figure != NULL);
+    assay__arena_free(arena);
+    assay__track_rows_free(rows);
+    assay__events_free(events);
+}
+
 static void test_idle_between_work(void)
 {
     static const struct assay__idle_cause causes[] = {{"one", ASSAY__TIME_SYNC},
@@ -473,6 +495,7 @@ int main(int argc, char **argv)
     static const struct harness_test tests[] = {
         {"rows_do_not_overlap", test_rows_do_not_overlap},
         {"annotations_are_aside", test_annotations_are_aside},
+        {"marks_outside", test_marks_outside},
         {"idle_between_work", test_idle_between_work},
         {"levels_keep_everything", test_levels_keep_everything},
         {"the_longest_time_names_a_level", test_the_longest_time_names_a_level},

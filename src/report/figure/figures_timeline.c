@@ -23,7 +23,6 @@ struct sketcher {
     class_times *row, *own;      /* of the row that is read; of the band */
     float *above;                /* what the row above had of each column … */
     unsigned char *around;       /* … and the class of most of it */
-    int64_t from_ns;             /* of the first column, since the rows' begin_ns */
     double column_ns, device_ns; /* device_ns: of all devices, from first to last work */
 };
 
@@ -35,8 +34,8 @@ static void spread(const struct sketcher *s, const struct assay__track_span *spa
                                 const struct assay__track_span *span, void *into),
                    void *into)
 {
-    double from = fmax(0, (double)(span->begin_ns - s->from_ns) / s->column_ns);
-    double to = (double)(span->end_ns - s->from_ns) / s->column_ns;
+    double from = fmax(0, (double)(span->begin_ns - s->rows->from_ns) / s->column_ns);
+    double to = (double)(span->end_ns - s->rows->from_ns) / s->column_ns;
     for (size_t c = (size_t)from; c < COLUMNS && (double)c < to; c++)
         take(s, c, (float)(fmin(to, (double)c + 1) - fmax(from, (double)c)), span, into);
 }
@@ -241,35 +240,12 @@ static const struct assay__figure *finish(struct sketcher *s)
     return assay__arena_failed(s->arena) ? NULL : f;
 }
 
-/* Marks of the profiler, states of the machine and allocations may lie far outside of what a
- * program did. */
-static bool is_program(uint8_t kind)
-{
-    return kind != ASSAY__EVENT_OTHER && kind != ASSAY__EVENT_ALLOCATION &&
-           kind != ASSAY__EVENT_DEVICE_STATE;
-}
-
-/* From the first event to the last of what a program did; of a trace without, of all. */
-static int64_t find_span(struct sketcher *s)
-{
-    const struct assay__events *events = s->rows->input.events;
-    int64_t begin_ns = INT64_MAX, end_ns = INT64_MIN;
-    for (size_t i = 0; i < events->count; i++) {
-        if (!is_program(events->kind[i])) continue;
-        if (events->start_ns[i] < begin_ns) begin_ns = events->start_ns[i];
-        if (assay__event_end_ns(events, i) > end_ns) end_ns = assay__event_end_ns(events, i);
-    }
-    if (begin_ns >= end_ns) return assay__rows_since(s->rows, s->rows->end_ns);
-    s->from_ns = assay__rows_since(s->rows, begin_ns);
-    return assay__rows_since(s->rows, end_ns) - s->from_ns;
-}
-
 const struct assay__figure *assay__timeline_figure(const struct assay__track_rows *rows,
                                                    struct assay__arena *arena)
 {
     struct sketcher s = {.rows = rows, .arena = arena};
     const struct assay__figure *figure = NULL;
-    int64_t span_ns = find_span(&s);
+    int64_t span_ns = rows->to_ns - rows->from_ns;
     s.made = assay__arena_alloc(arena, sizeof *s.made);
     if (!s.made || !rows->track_count || span_ns <= 0) return NULL;
     s.made->span_s = (double)span_ns / 1e9;

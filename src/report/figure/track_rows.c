@@ -65,6 +65,26 @@ struct maker {
     size_t slot_count;
 };
 
+static bool is_program(uint8_t kind)
+{
+    return kind != ASSAY__EVENT_OTHER && kind != ASSAY__EVENT_ALLOCATION &&
+           kind != ASSAY__EVENT_DEVICE_STATE;
+}
+
+/* From the first event to the last of what the program did; of a trace without, of all. */
+static void find_program(struct assay__track_rows *rows, const struct assay__events *events)
+{
+    int64_t begin_ns = INT64_MAX, end_ns = INT64_MIN;
+    for (size_t i = 0; i < events->count; i++) {
+        if (!is_program(events->kind[i])) continue;
+        if (events->start_ns[i] < begin_ns) begin_ns = events->start_ns[i];
+        if (assay__event_end_ns(events, i) > end_ns) end_ns = assay__event_end_ns(events, i);
+    }
+    bool any = begin_ns < end_ns;
+    rows->from_ns = any ? assay__rows_since(rows, begin_ns) : 0;
+    rows->to_ns = assay__rows_since(rows, any ? end_ns : rows->end_ns);
+}
+
 static void find_span(struct maker *m)
 {
     struct assay__track_rows *rows = m->rows;
@@ -81,6 +101,7 @@ static void find_span(struct maker *m)
     }
     rows->begin_ns = begin_ns <= end_ns ? begin_ns : 0;
     rows->end_ns = begin_ns <= end_ns ? end_ns : 0;
+    find_program(rows, events);
 }
 
 /* --- labels ----------------------------------------------------------------------------------- */

@@ -102,6 +102,8 @@ struct assay__track_span {
 struct assay__track_rows {
     struct assay__timeline_input input;
     int64_t begin_ns, end_ns;
+    int64_t from_ns, to_ns; /* since begin_ns: what the program did; the profiler's own marks,
+                               states of the machine and allocations may lie far outside */
     struct assay__drawn_track *tracks;
     size_t track_count, tracks_left_out;
     struct assay__drawn_row *rows;

@@ -425,7 +425,8 @@ function startTimeline() {
     if (!picture || !loadEvents()) return;
     buildChart(picture);
     foldDeep();
-    chart.high = events.info.span;
+    chart.low = events.info.from; /* what the program did; marks of the profiler may lie outside */
+    chart.high = events.info.to;
     chart.width = chart.box.clientWidth;
     placeLines();
     dressLegend();

@@ -370,10 +370,13 @@ static void pack(struct packer *p)
     int64_t span_ns = assay__rows_since(p->rows, p->rows->end_ns);
     while (span_ns >> p->shift > UNITS_MOST)
         p->shift++;
+    int64_t from = units(p, p->rows->from_ns), to = units(p, p->rows->to_ns);
     assay__json_start(&p->w, p->json, false);
     assay__json_object(&p->w);
     assay__json_members(&p->w, json_integer("unit_ns", (int64_t)1 << p->shift),
                         json_integer("span", units(p, span_ns)),
+                        json_integer("from", to > from ? from : 0),
+                        json_integer("to", to > from ? to : units(p, span_ns)),
                         json_integer("left_out", (int64_t)p->rows->tracks_left_out));
     put_words(p);
     put_labels(p);

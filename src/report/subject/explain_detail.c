@@ -422,7 +422,7 @@ static void add_path(struct assay__doc *doc, const struct assay__explain *x)
 /* --- counters --------------------------------------------------------------------------------- */
 
 static const struct assay__column counter_columns[] = {
-    {"name", "number", .flags = ASSAY__COLUMN_NAME},
+    {"name", "counter", .flags = ASSAY__COLUMN_NAME},
     {.key = "unit"},
     {"samples", "samples", .unit = ASSAY__UNIT_COUNT, .priority = 1},
     {"mean", "mean", .unit = ""},
@@ -432,10 +432,9 @@ static const struct assay__column counter_columns[] = {
 
 static void add_counters(struct assay__doc *doc, const struct assay__explain *x)
 {
-    assay__doc_section(doc, "counters", "Numbers over time", "means are of samples", 0);
-    struct assay__table *t = assay__doc_table(doc, "counters", "Numbers over time",
-                                              counter_columns);
-    t->more = "numbers";
+    assay__doc_section(doc, "counters", "Counters", "numbers over time; means are of samples", 0);
+    struct assay__table *t = assay__doc_table(doc, "counters", "Counters", counter_columns);
+    t->more = "counters";
     for (size_t i = 0; i < x->counter_count; i++) {
         const struct assay__counter_range *c = &x->counters[i];
         const char *unit = c->counter->unit;

@@ -105,8 +105,11 @@ static void add_sources(struct assay__doc *doc, const struct assay__explain *x)
     for (size_t i = 1; i < events->source_count; i++) /* beside a device's recording */
         if (!strcmp(events->sources[i].format, "cpu"))
             assay__doc_item_text(doc, "%s", events->sources[i].producer);
-    assay__doc_item(doc, "from the first event to the last",
-                    assay__derived(seconds(x->timeline->last_ns - x->timeline->first_ns), "s"));
+    if (events->count)
+        assay__doc_item(doc, "from the first event to the last",
+                        assay__derived(seconds(x->timeline->last_ns - x->timeline->first_ns), "s"));
+    else
+        assay__doc_item_count(doc, (double)x->counter_count, "counter");
     add_devices(doc, x);
     for (size_t i = 0; i < events->source_count; i++) {
         const struct assay__trace_source *s = &events->sources[i];
