@@ -1,7 +1,7 @@
 /* table.js - the table of layers: individually, or summed up by operator, block or shape; filtered, sorted, and beyond 200 rows only those on screen are
  * made. Then the sorting of every other table, and the walk through its numbers. */
 
-const ROW = 24; /* px, as the style sheet has it */
+const ROW = 24, SPARE = 5; /* px, as the style sheet has it; rows beyond each edge of the screen */
 const view = {table: null, box: null, body: null, lines: [], open: new Set(), rows: [], from: 0, above: null, below: null, at: new Map(), lit: {sel: [], hov: []}, top: 0, tall: 0};
 let tableOrder = []; /* positions of the layers in the order they are shown */
 
@@ -160,8 +160,8 @@ function spacer() {
 /* The rows near the screen; all of them when there are few. Those that stay are kept. Height and place of the box are known from its events: to ask for them
  * here would lay the page out again in the middle of a step. */
 function drawRows() {
-    const total = view.lines.length, few = total <= 200, room = Math.ceil(view.tall / ROW), first = Math.max(0, Math.min(total - room, Math.floor(view.top / ROW)) - 8);
-    const from = few ? 0 : first, to = few ? total : Math.min(total, first + room + 16), end = view.from + view.rows.length;
+    const total = view.lines.length, few = total <= 200, room = Math.ceil(view.tall / ROW), first = Math.max(0, Math.min(total - room, Math.floor(view.top / ROW)) - SPARE);
+    const from = few ? 0 : first, to = few ? total : Math.min(total, first + room + 2 * SPARE), end = view.from + view.rows.length;
     if (from === view.from && to === end && view.above) return;
     const made = (low, high) => view.lines.slice(low, high).map((line, i) => {
         const row = rowOf(line, low + i);
