@@ -103,12 +103,14 @@ function groupLines(key, positions, nameOf) {
 }
 function blockLines(positions) {
     const shown = new Set(positions), made = [], levels = new Set(layers.blocks.map((block) => block.level));
+    const byId = new Map(layers.blocks.map((block) => [block.id, block])), isPartOf = (other, block) => byId.has(other.parent) && membersOf(byId.get(other.parent)) === membersOf(block);
     function put(block, level) {
-        const inside = membersOf(block).filter((i) => shown.has(i)), below = layers.blocks.filter((other) => other.parent === block.id);
-        if (!inside.length) return;
+        const inside = membersOf(block).filter((i) => shown.has(i));
+        if (!inside.length || membersOf(block)[0] !== block.first) return; /* a part that runs in several pieces is one row */
         const line = {group: {key: 'b' + block.id, name: block.name || block.label || namesOf(inside), positions: inside, level: level, block: block}, sum: sumOf(inside)};
         made.push(line);
         if (!view.open.has(line.group.key)) return;
+        const below = layers.blocks.filter((other) => isPartOf(other, block));
         if (below.length > 1 || (below.length && below[0].label)) below.forEach((other) => put(other, level + 1));
         else made.push.apply(made, inside.map((i) => ({at: i})));
     }
