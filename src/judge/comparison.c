@@ -410,8 +410,8 @@ static struct assay__recommendation recommend(const struct choice *c)
     } else if (chosen) {
         why = assay__arena_text(c->arena, "%s%s", why, assay__load_caveat(c->profile, c->arena));
     }
-    return (struct assay__recommendation){
-        chosen ? best : SIZE_MAX, best, next, ratio, why, *withdrawn != 0};
+    return (struct assay__recommendation){chosen ? best : SIZE_MAX, best, next, ratio, why,
+                                          *withdrawn != 0};
 }
 
 int assay__comparison(const struct assay_profile *profile, struct assay__arena *arena,

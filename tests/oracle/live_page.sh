@@ -20,6 +20,7 @@ expect_exit 0 "$ASSAY" run squeeze.onnx --layers --threads 1 --iters 20 -q -o on
 expect_exit 0 "$ASSAY" sweep mlp --batch 1,2,4 --iters 20 --launches 2 -q -o sweep.assay
 expect_exit 0 "$ASSAY" compare squeeze.onnx squeeze.onnx --iters 5 --launches 5 --no-power -q -o compare.assay
 expect_exit 0 "$ASSAY" tune mlp --budget 5s -q -o tune.assay
+expect_exit 0 "$ASSAY" run cfc --layers --iters 40 -q -o pieces.assay # a part of it runs in several pieces
 cp one.assay killed.assay
 cp one.assay hostile.assay
 python3 - <<'P'
@@ -38,7 +39,7 @@ db.execute("UPDATE models SET name=?", (names[0],))
 db.commit()
 P
 pages=
-for name in run sweep compare tune killed hostile; do
+for name in run sweep compare tune pieces killed hostile; do
     expect_exit 0 "$ASSAY" report $name.assay -o $name.html
     pages="$pages $name.html"
 done
@@ -51,6 +52,7 @@ expect_exit 0 "$ASSAY" report one.assay run.assay -o diff.html
 
 browser check $pages diff.html
 browser use run.html
+browser use pieces.html
 browser graph run.html
 browser saves run.html hostile.html tune.html
 browser shows hostile.html

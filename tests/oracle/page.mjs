@@ -390,6 +390,9 @@ async function shares(page) {
     [name, path] = await download(page, 'Save SVG', '#share');
     const svg = readFileSync(path, 'utf8'), verdict = (await page.textContent('.top .lead')).replace(/\s+/g, ' ').trim();
     check(svg.includes('width="1200" height="630"') && svg.split('<rect').length > 5, name);
+    const rows = new Map(); // blocks of one level never lie upon each other, also of a part that runs in several pieces
+    for (const [, x, y, width] of svg.matchAll(/<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="22"/g)) rows.set(y, (rows.get(y) || []).concat([[Number(x), Number(width)]]));
+    check([...rows.values()].every((row) => row.sort((a, b) => a[0] - b[0]).every((box, i) => !i || box[0] >= row[i - 1][0] + row[i - 1][1] - 0.1)), 'blocks of the strip upon each other');
     check(verdict.split(' ').every((word) => svg.includes(word.replace(/[&<>"]/g, ''))), 'the verdict is in it');
     await page.keyboard.press('Escape');
 }

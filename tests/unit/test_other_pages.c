@@ -365,8 +365,9 @@ static void test_headlines_are_short(void)
                             "thirteen fourteen fifteen sixteen; seventeen eighteen nineteen "
                             "twenty twenty-one",
                             arena));
-    CHECK_STR(assay__headline_cut("1 2 3 4 5 6 7 8 9; 10 11 12 13 14 15 16 17 18 19 20.5 21", arena),
-              "1 2 3 4 5 6 7 8 9.");
+    CHECK_STR(
+        assay__headline_cut("1 2 3 4 5 6 7 8 9; 10 11 12 13 14 15 16 17 18 19.5 20 21", arena),
+        "1 2 3 4 5 6 7 8 9.");
 }
 
 static void test_headline_of_a_busy_machine(void)

@@ -83,14 +83,14 @@ static void put_numbers(struct assay__svg *svg, const struct assay__figure_card 
     double x = MARGIN;
     for (size_t i = 0; i < card->number_count; i++) {
         const struct assay__card_number *n = &card->numbers[i];
-        double width = width_at(n->value, 28) + width_at(n->label, 18) + 8;
+        double width = 1.15 * width_at(n->value, 28) + width_at(n->label, 18) + 8; /* bold */
         if (x + width > MARGIN + ROOM) break;
         assay__svg_put(svg, "<text x=\"#\" y=\"#\"><tspan class=\"fig-x28\">", (double[]){x, y});
         assay__svg_escape(svg->out, n->value);
         assay__buf_puts(svg->out, "</tspan><tspan class=\"fig-x18 fig-n\" dx=\"8\">");
         assay__svg_escape(svg->out, n->label);
         assay__buf_puts(svg->out, "</tspan></text>\n");
-        x += width + 24;
+        x += width + 28;
     }
 }
 

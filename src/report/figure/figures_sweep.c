@@ -367,7 +367,8 @@ int assay__figure_heat(struct assay__sketch *k, size_t part)
     f->lower = quantity != THROUGHPUT;
     f->small = columns <= SMALL_COLUMNS;
     f->caption =
-        sweep->alike_count
+        sweep->best == SIZE_MAX ? "Teal is better, brown is worse."
+        : sweep->alike_count
             ? "Teal is better, brown is worse; the frame contains the best and those tied with it."
             : "Teal is better, brown is worse; the frame is around the best.";
     f->description = assay__sketch_printf(k, "%s.", sweep->why);

@@ -125,7 +125,7 @@ function stripKept() {
     if (state.order !== 'time') [0, 1].forEach((level) => {
         const names = blockLabels(level);
         made.levels.push(layers.blocks.filter((block) => block.level === level && block.label).map((block) => {
-            const inside = membersOf(block).filter((i) => line.place.has(i));
+            const inside = Array.from({length: block.count}, (none, i) => block.first + i).filter((i) => line.place.has(i)); /* of this run: a part may run in several pieces */
             if (!inside.length) return null;
             const from = line.start[line.place.get(inside[0])], to = line.start[line.place.get(inside[inside.length - 1]) + 1], own = names.get(block);
             const time = scaled(to - from, 's') + (level ? '' : ' · ' + scaled((to - from) / layers.whole, 'ratio')), color = level ? colorOfAll(inside) : ink('raised');

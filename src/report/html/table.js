@@ -1,7 +1,7 @@
 /* table.js - the table of layers: individually, or summed up by operator, block or shape; filtered, sorted, and beyond 200 rows only those on screen are
  * made. Then the sorting of every other table, and the walk through its numbers. */
 
-const ROW = 24; /* px, as the style sheet has it */
+const ROW = 24, SPARE = 5; /* px, as the style sheet has it; rows beyond each edge of the screen */
 const view = {table: null, box: null, body: null, lines: [], open: new Set(), rows: [], from: 0, above: null, below: null, at: new Map(), lit: {sel: [], hov: []}, top: 0, tall: 0};
 let tableOrder = []; /* positions of the layers in the order they are shown */
 
@@ -103,12 +103,14 @@ function groupLines(key, positions, nameOf) {
 }
 function blockLines(positions) {
     const shown = new Set(positions), made = [], levels = new Set(layers.blocks.map((block) => block.level));
+    const byId = new Map(layers.blocks.map((block) => [block.id, block])), isPartOf = (other, block) => byId.has(other.parent) && membersOf(byId.get(other.parent)) === membersOf(block);
     function put(block, level) {
-        const inside = membersOf(block).filter((i) => shown.has(i)), below = layers.blocks.filter((other) => other.parent === block.id);
-        if (!inside.length) return;
+        const inside = membersOf(block).filter((i) => shown.has(i));
+        if (!inside.length || membersOf(block)[0] !== block.first) return; /* a part that runs in several pieces is one row */
         const line = {group: {key: 'b' + block.id, name: block.name || block.label || namesOf(inside), positions: inside, level: level, block: block}, sum: sumOf(inside)};
         made.push(line);
         if (!view.open.has(line.group.key)) return;
+        const below = layers.blocks.filter((other) => isPartOf(other, block));
         if (below.length > 1 || (below.length && below[0].label)) below.forEach((other) => put(other, level + 1));
         else made.push.apply(made, inside.map((i) => ({at: i})));
     }
@@ -160,8 +162,8 @@ function spacer() {
 /* The rows near the screen; all of them when there are few. Those that stay are kept. Height and place of the box are known from its events: to ask for them
  * here would lay the page out again in the middle of a step. */
 function drawRows() {
-    const total = view.lines.length, few = total <= 200, room = Math.ceil(view.tall / ROW), first = Math.max(0, Math.min(total - room, Math.floor(view.top / ROW)) - 8);
-    const from = few ? 0 : first, to = few ? total : Math.min(total, first + room + 16), end = view.from + view.rows.length;
+    const total = view.lines.length, few = total <= 200, room = Math.ceil(view.tall / ROW), first = Math.max(0, Math.min(total - room, Math.floor(view.top / ROW)) - SPARE);
+    const from = few ? 0 : first, to = few ? total : Math.min(total, first + room + 2 * SPARE), end = view.from + view.rows.length;
     if (from === view.from && to === end && view.above) return;
     const made = (low, high) => view.lines.slice(low, high).map((line, i) => {
         const row = rowOf(line, low + i);

@@ -287,6 +287,14 @@ static void add_table(struct view *v)
     assay__doc_end(v->doc);
 }
 
+static void add_why(struct view *v)
+{
+    assay__doc_section(v->doc, "tune-best", "Why", NULL, ASSAY__SECTION_HALF);
+    add_best(v);
+    add_spent(v);
+    assay__doc_end(v->doc);
+}
+
 static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
     struct assay__study *study = doc->study;
@@ -297,11 +305,10 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
                        ASSAY__TAB_OVERVIEW | ASSAY__SECTION_QUIET | ASSAY__SECTION_DECK);
     add_code(&v);
     assay__doc_picture(doc, "pareto", trial, ASSAY__PICTURE_DETAIL | ASSAY__PICTURE_PAGE);
+    bool any = best_of(v.result) != NULL; /* else the reasons are the answer */
+    if (!any) add_why(&v);
     add_table(&v);
-    assay__doc_section(doc, "tune-best", "Why", NULL, ASSAY__SECTION_HALF);
-    add_best(&v);
-    add_spent(&v);
-    assay__doc_end(doc);
+    if (any) add_why(&v);
     add_parts(&v);
     doc->headed = true; /* a page has it beside the code */
     assay__doc_picture(doc, "pareto", trial, ASSAY__PICTURE_DETAIL);
