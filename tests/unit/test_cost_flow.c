@@ -36,8 +36,8 @@ static void test_loop(void)
     CHECK_STR(cost.why, "trip count unknown");
 }
 
-/* do v = v × w; while (float(++n) < float(limit)), at most m times (-1: without such a bound); limit
- * -1: an input. */
+/* do v = v × w; while (float(++n) < float(limit)), at most m times (-1: not bounded);
+ * limit -1: an input. */
 static struct assay__model *while_loop(int64_t m, int64_t limit)
 {
     struct assay__model *model = fixture_model(17);
@@ -153,8 +153,8 @@ static void test_deep(void)
 int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
-        {"if", test_if},         {"loop", test_loop},     {"while", test_while},
-        {"scan", test_scan},     {"nested", test_nested}, {"deep", test_deep},
+        {"if", test_if},     {"loop", test_loop},     {"while", test_while},
+        {"scan", test_scan}, {"nested", test_nested}, {"deep", test_deep},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

@@ -79,10 +79,9 @@ static void add_answer(struct assay__doc *doc, const struct assay__trial *trial,
     if (left_out > 0)
         trust = assay__doc_printf(doc, "%.0f operator%s without a known cost %s left out", left_out,
                                   left_out == 1 ? "" : "s", left_out == 1 ? "is" : "are");
-    assay__doc_verdict(doc, assay__doc_printf(doc, "%s %s on %s; %s.",
-                                              left_out > 0 ? "At least" : "About",
-                                              assay__scaled(p50->value, "s").text,
-                                              trial->target.device, trust));
+    assay__doc_verdict(
+        doc, assay__doc_printf(doc, "%s %s on %s; %s.", left_out > 0 ? "At least" : "About",
+                               assay__scaled(p50->value, "s").text, trial->target.device, trust));
     const char **reasons = assay__doc_array(doc, 2, sizeof *reasons);
     size_t count = 0;
     if (reasons && *trial->target.uncovered) reasons[count++] = trial->target.uncovered;
