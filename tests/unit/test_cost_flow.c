@@ -36,6 +36,58 @@ static void test_loop(void)
     CHECK_STR(cost.why, "trip count unknown");
 }
 
+/* do v = v × w; while (float(++n) < float(limit)), at most m times (-1: not bounded);
+ * limit -1: an input. */
+static struct assay__model *while_loop(int64_t m, int64_t limit)
+{
+    struct assay__model *model = fixture_model(17);
+    const int64_t zero = 0, one = 1;
+    const uint8_t yes = 1;
+    fixture_input(model, "v0", ASSAY__FLOAT32, "2,4");
+    fixture_weights(model, "w", ASSAY__FLOAT32, "4,4");
+    fixture_scalar(model, "zero", ASSAY__INT64, &zero);
+    fixture_scalar(model, "one", ASSAY__INT64, &one);
+    fixture_scalar(model, "yes", ASSAY__BOOL, &yes);
+    if (m >= 0) fixture_scalar(model, "m", ASSAY__INT64, &m);
+    if (limit < 0)
+        fixture_input(model, "limit", ASSAY__INT64, "");
+    else
+        fixture_scalar(model, "limit", ASSAY__INT64, &limit);
+    struct assay__graph *body = flow_body(model, "body");
+    flow_in(model, body, "i", ASSAY__INT64, "");
+    flow_in(model, body, "go", ASSAY__BOOL, "");
+    flow_in(model, body, "n", ASSAY__INT64, "");
+    flow_in(model, body, "v", ASSAY__FLOAT32, "2,4");
+    flow_node(model, body, "Add n,one -> n_out");
+    assay__node_set_int(model, flow_node(model, body, "Cast n_out -> a"), "to", 1);
+    assay__node_set_int(model, flow_node(model, body, "Cast limit -> b"), "to", 1);
+    flow_node(model, body, "Less a,b -> go_out");
+    flow_node(model, body, "MatMul v,w -> v_out");
+    flow_out(model, body, "go_out", ASSAY__BOOL, "");
+    flow_out(model, body, "n_out", ASSAY__INT64, "");
+    flow_out(model, body, "v_out", ASSAY__FLOAT32, "2,4");
+    const char *inputs[] = {m < 0 ? "" : "m", m < 0 ? "yes" : "", "zero", "v0"};
+    const char *outputs[] = {"last", "y"};
+    struct assay__node *node = assay__graph_add_node(model, &model->graph, "Loop", "Loop", inputs,
+                                                     4, outputs, 2);
+    CHECK(node);
+    flow_attach(model, node, "body", body);
+    fixture_output(model, "y");
+    return model;
+}
+
+static void test_while(void)
+{
+    CHECK_NEAR(cost_last(while_loop(-1, 5)).macs, 5 * 32, 0);
+    CHECK_NEAR(cost_last(while_loop(-1, 0)).macs, 32, 0); /* the condition is computed after it */
+    CHECK_NEAR(cost_last(while_loop(3, 5)).macs, 3 * 32, 0);
+    CHECK_NEAR(cost_last(while_loop(9, 5)).macs, 5 * 32, 0);
+    struct assay__cost cost = cost_last(while_loop(-1, -1));
+    CHECK(isnan(cost.macs));
+    CHECK_STR(cost.why, "trip count unknown");
+    CHECK(isnan(cost_last(while_loop(-1, 1000000)).macs)); /* it is not walked that often */
+}
+
 static void test_scan(void)
 {
     struct assay__cost cost = cost_last(flow_scan());
@@ -101,8 +153,8 @@ static void test_deep(void)
 int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
-        {"if", test_if},         {"loop", test_loop}, {"scan", test_scan},
-        {"nested", test_nested}, {"deep", test_deep},
+        {"if", test_if},     {"loop", test_loop},     {"while", test_while},
+        {"scan", test_scan}, {"nested", test_nested}, {"deep", test_deep},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

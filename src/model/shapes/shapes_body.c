@@ -96,6 +96,16 @@ static void infer_if(struct assay__shape_call *call)
 
 /* --- loops ------------------------------------------------------------------------------------ */
 
+/* A pass that is repeated leaves nothing behind. */
+static void leave(struct assay__shape_state *state, size_t bodies, size_t controls,
+                  size_t conflicts)
+{
+    while (state->body_count > bodies)
+        assay__scope_free(state->bodies[--state->body_count].scope);
+    state->control_count = controls;
+    state->conflict_count = conflicts;
+}
+
 /* Walks the body until what is carried is stable. seeds[first … first + carried) are states; body
  * output `out_first + i` follows state i. */
 static struct assay__shapes *stabilise(struct assay__shape_call *call,
@@ -124,11 +134,7 @@ static struct assay__shapes *stabilise(struct assay__shape_call *call,
         for (size_t i = 0; changed && pass > 2 * MAX_PASSES && i < carried; i++)
             seeds[first + i].entry.rank = -1;
         if (!changed || assay__arena_failed(call->arena)) return scope;
-        /* a pass that is repeated leaves nothing behind */
-        while (state->body_count > bodies)
-            assay__scope_free(state->bodies[--state->body_count].scope);
-        state->control_count = controls;
-        state->conflict_count = conflicts;
+        leave(state, bodies, controls, conflicts);
     }
 }
 
@@ -168,6 +174,39 @@ static int64_t loop_trips(const struct assay__shape_call *call, int64_t next)
     return next == 1 && bounded ? most : ASSAY__NUM_ANY;
 }
 
+/* The iterations of a loop that ends by its condition, such as `while (i < steps)`: its body is
+ * walked with the values that it carries until the condition is false. seeds: what the body begins
+ * with. At most an eighth of the budget; ASSAY__NUM_ANY: a value is unknown, or it did not end. */
+static int64_t count_trips(struct assay__shape_call *call, const struct assay__graph *body,
+                           struct assay__fact *seeds, size_t carried)
+{
+    struct assay__shape_state *state = call->scope->state;
+    int64_t most = assay__shape_has(call, 0) ? assay__shape_num(call, 0) : INT64_MAX;
+    int64_t first = assay__shape_has(call, 1) ? assay__shape_num(call, 1) : 1;
+    int64_t trips = ASSAY__NUM_ANY;
+    size_t walks = state->budget / 8 / (body->node_count + 1);
+    if (!assay__num_known(most) || first != 1) return ASSAY__NUM_ANY;
+    state->quiet++;
+    for (size_t k = 0; k < walks && trips == ASSAY__NUM_ANY; k++) {
+        size_t bodies = state->body_count, controls = state->control_count;
+        size_t conflicts = state->conflict_count;
+        int64_t *iteration = assay__arena_array(call->arena, 1, sizeof *iteration);
+        if (iteration) *iteration = (int64_t)k;
+        seeds[0] = scalar_fact(call, ASSAY__INT64, iteration);
+        struct assay__shapes *scope = enter(call, body, seeds, carried + 2);
+        if (!scope) break;
+        const struct assay__fact *next = body_output(scope, 0);
+        bool known = next->values && next->value_count == 1 && assay__num_known(next->values[0]);
+        if (known && (next->values[0] == 0 || (int64_t)k + 1 == most)) trips = (int64_t)k + 1;
+        for (size_t i = 0; i < carried; i++)
+            seeds[2 + i] = *body_output(scope, 1 + i);
+        leave(state, bodies, controls, conflicts);
+        if (!known) break;
+    }
+    state->quiet--;
+    return trips;
+}
+
 /* M, cond, states; body: iteration, cond, states -> cond, states, scanned */
 static void infer_loop(struct assay__shape_call *call)
 {
@@ -179,11 +218,12 @@ static void infer_loop(struct assay__shape_call *call)
         add_control(call, -1, -1);
         return;
     }
-    struct assay__fact *seeds = calloc(carried + 2, sizeof *seeds);
+    struct assay__fact *seeds = calloc(2 * (carried + 2), sizeof *seeds);
     if (!seeds) {
         assay__arena_fail(call->arena);
         return;
     }
+    struct assay__fact *counted = seeds + carried + 2;
     seeds[0] = scalar_fact(call, ASSAY__INT64, NULL);
     seeds[1] = scalar_fact(call, ASSAY__BOOL, &yes); /* or the body would not run */
     for (size_t i = 0; i < carried; i++)
@@ -195,6 +235,12 @@ static void infer_loop(struct assay__shape_call *call)
     const struct assay__fact *next = scope ? body_output(scope, 0) : NULL;
     int64_t trips = loop_trips(
         call, next && next->values && next->value_count == 1 ? next->values[0] : ASSAY__NUM_ANY);
+    if (scope && !assay__num_known(trips) && !state->quiet) {
+        for (size_t i = 0; i < carried; i++)
+            counted[2 + i] = *call->in[2 + i];
+        counted[1] = seeds[1];
+        trips = count_trips(call, body, counted, carried);
+    }
     add_control(call, trips, -1);
     for (size_t o = 0; scope && o < call->out_count && !assay__arena_failed(call->arena); o++) {
         const struct assay__fact *made = body_output(scope, o + 1);

@@ -59,6 +59,12 @@ static void broadcast_all(struct assay__shape_call *call, enum assay__dtype dtyp
     assay__shape_broadcast_inputs(call, NULL, call->in_count, dtype);
 }
 
+/* A number that float32 has exactly. */
+static bool is_exact_float(int64_t num)
+{
+    return assay__num_known(num) && num >= -(1 << 24) && num <= 1 << 24;
+}
+
 /* a < b, a == b and so on, if it can be proven. */
 static int64_t compare(struct assay__shape_call *call, const char *op, int64_t a, int64_t b)
 {
@@ -66,7 +72,8 @@ static int64_t compare(struct assay__shape_call *call, const char *op, int64_t a
     bool ge = assay__num_at_least(symbols, a, b), le = assay__num_at_least(symbols, b, a);
     int64_t b_next = assay__num_add(symbols, b, 1), a_next = assay__num_add(symbols, a, 1);
     bool gt = assay__num_at_least(symbols, a, b_next), lt = assay__num_at_least(symbols, b, a_next);
-    bool integer = assay__shape_dtype(call, 0) != ASSAY__FLOAT32;
+    bool integer = assay__shape_dtype(call, 0) != ASSAY__FLOAT32 ||
+                   (is_exact_float(a) && is_exact_float(b));
     if (a == ASSAY__NUM_ANY || b == ASSAY__NUM_ANY) return ASSAY__NUM_ANY;
     if (strcmp(op, "Equal") == 0)
         return a == b                                                     ? 1
