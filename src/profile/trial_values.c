@@ -74,6 +74,19 @@ double assay__layers_whole(const struct assay__trial *trial)
     return p50_ns;
 }
 
+double assay__layers_stored_whole(const struct assay__trial *trial)
+{
+    double whole_ns = assay__layers_whole(trial);
+    double p50_ns = assay__trial_value(trial, "latency.p50") * 1e9;
+    for (size_t i = 0; i < trial->layers.count; i++) {
+        const struct assay__layer *l = &trial->layers.items[i];
+        if (!assay__layer_is_timed(l) || !(l->share > 0)) continue;
+        double stored_ns = l->time_ns / l->share;
+        return fabs(stored_ns / p50_ns - 1) < fabs(stored_ns / whole_ns - 1) ? p50_ns : whole_ns;
+    }
+    return whole_ns;
+}
+
 size_t assay__trial_good_launches(const struct assay__trial *trial)
 {
     size_t good = 0;

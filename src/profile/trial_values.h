@@ -22,8 +22,10 @@ const char *assay__trial_values_reason(const struct assay__trial *trial, const c
 bool assay__layer_is_timed(const struct assay__layer *layer);
 /** The 100 % of the layers' shares in reports, in ns: the latency, or the sum of layers and engine
  * cost if that is more, so that shares add up to 1 (with the unattributed time, if that is above
- * 0). NaN unknown. The stored share is of the same. */
+ * 0). NaN unknown. */
 double assay__layers_whole(const struct assay__trial *trial);
+/** What the stored shares are of: the same, but in profiles of 0.1.0 always the latency. */
+double assay__layers_stored_whole(const struct assay__trial *trial);
 /** How many launches ended well. */
 size_t assay__trial_good_launches(const struct assay__trial *trial);
 /** The first trial of model 1, 2, …. NULL: no such model, or it is a copy that a sweep or a tuning

@@ -82,6 +82,6 @@ expect_exit 0 "$ASSAY" trace --cpu none --wait -- python3 -c "$python"
 expect_exit 127 "$ASSAY" trace -- no-such-program
 expect_exit 126 "$ASSAY" trace -- /etc/passwd
 expect_exit 2 "$ASSAY" trace
-expect_exit 2 "$ASSAY" trace program
+expect_exit 3 "$ASSAY" trace program # a model, and there is none
 expect_exit 2 "$ASSAY" trace --range x --delay 1s -- true
 expect_exit 2 "$ASSAY" trace -o report.html -- true

@@ -100,7 +100,7 @@ static void put_layers(struct assay__buf *out, struct assay__study *study)
         /* What the table of layers as CSV needs beyond the JSON: the shares of its last two rows,
          * by the same formula (csv.c). */
         if (trial->layers.count) {
-            double whole_ns = assay__layers_whole(trial);
+            double whole_ns = assay__layers_stored_whole(trial);
             const double rest_ns[] = {trial->layers.engine_ns, trial->layers.unattributed_ns};
             for (ASSAY__JSON_EACH(k, w, "shares", 2))
                 assay__json_number(w, rest_ns[k] / whole_ns);

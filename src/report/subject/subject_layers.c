@@ -59,7 +59,8 @@ struct view {
     struct assay__table *table;
     const struct assay__trial *trial;
     const struct assay__roofline *roofline;
-    double whole_ns;   /* what shares are of */
+    double whole_ns;   /* what shares are of … */
+    double stored_ns;  /* … for programs */
     double longest_ns; /* of a layer */
 };
 
@@ -136,7 +137,7 @@ static void put_rest(const struct view *v, const char *id, const char *name, con
         assay__table_texts(t, pass ? name : NULL, NULL, NULL, pass ? NULL : key);
         assay__table_skip(t, 2);
         assay__table_number(t, time_ns / 1e3, state);
-        assay__table_number(t, time_ns / v->whole_ns, ASSAY_MEASURED);
+        assay__table_number(t, time_ns / v->stored_ns, ASSAY_MEASURED);
         assay__table_known(t, time_ns >= 0 && !over ? time_ns / v->whole_ns : (double)NAN,
                            ASSAY_MEASURED);
         if (pass) continue;
@@ -213,7 +214,8 @@ static void add_table(struct assay__doc *doc, const struct assay__trial *trial)
                                                columns),
                      .trial = trial,
                      .roofline = assay__study_roofline(doc->study, trial),
-                     .whole_ns = assay__layers_whole(trial)};
+                     .whole_ns = assay__layers_whole(trial),
+                     .stored_ns = assay__layers_stored_whole(trial)};
     for (size_t i = 0; i < layers->count; i++) {
         const struct assay__layer *l = &layers->items[i];
         timed |= isfinite(l->time_ns);

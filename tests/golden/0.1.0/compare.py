@@ -7,7 +7,7 @@ worded anew, so strings under the keys of PROSE are only compared for being ther
 volatile.txt (under an emulator also emulated.txt), differences that were decided on in decided.txt (FILE: NUMBER or JSON path, with
 the reason).
 """
-import csv, fnmatch, html.parser, json, os, re, sys, tarfile
+import csv, fnmatch, html.parser, json, math, os, re, sys, tarfile
 
 PROSE = {"note", "notes", "reason", "reasons", "why", "knee_why", "title", "advice", "evidence", "summary", "text", "fix", "source",
          "missing", "looks", "interval_reason", "layers_reason", "layers_interval_reason", "layer_timing_reason", "crossing_time_reason", "energy_reason", "disturbances",
@@ -74,6 +74,14 @@ def compare_json(old, new):
     return found
 
 
+def same_number(old, new):
+    """Whether two cells are one number but for the last binary digits, which the order of a calculation decides."""
+    try:
+        return math.isclose(float(old), float(new), rel_tol=1e-14)
+    except ValueError:
+        return False
+
+
 def compare_csv(old, new):
     old, new = (list(csv.reader(text.splitlines())) for text in (old, new))
     found = []
@@ -86,7 +94,7 @@ def compare_csv(old, new):
         return [("rows", f"{len(old)}, now {len(new)}")]
     for row, (a, b) in enumerate(zip(old[1:], new[1:]), 1):
         for name, x, y in zip(old[0], a, b):
-            if x != y and not (name in PROSE and bool(x) == bool(y)):
+            if x != y and not same_number(x, y) and not (name in PROSE and bool(x) == bool(y)):
                 found.append((f"row {row} {a[old[0].index('metric')] if 'metric' in old[0] else ''} {name}", f"{x!r}, now {y!r}"))
     return found
 
