@@ -170,6 +170,7 @@ static void test_strips(void)
         CHECK_STR(b->names[i], new_run[i].name); /* in its order of execution */
         CHECK_NEAR(b->y[i], new_run[i].time_us / 1e6, 1e-15);
         CHECK_NEAR(b->x[i], end, 1e-12); /* after the longer of the two before */
+        CHECK(!i || strcmp(b->groups[i], b->groups[i - 1]) != 0); /* no two labels are equal */
         end += fmax(new_run[i].time_us, i == 3 ? 0 : old_run[k].time_us) / 1e6;
         if (i == 3) continue;
         CHECK_NEAR(a->x[k], b->x[i], 1e-15);

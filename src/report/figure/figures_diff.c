@@ -131,8 +131,8 @@ static double tone_of(const struct assay__diff *diff, const struct assay__diff_l
 }
 
 /* The layers of one run that are in the row, from `begin` on. */
-static void add_members(const struct assay__diff *diff, size_t index, size_t side, double begin_ns,
-                        struct assay__points *p, double *tones)
+static void add_members(struct assay__sketch *k, const struct assay__diff *diff, size_t index,
+                        size_t side, double begin_ns, struct assay__points *p, double *tones)
 {
     const struct assay__diff_layer *row = &diff->layers[index];
     const struct assay__layer *layers = diff->sides[side].trial->layers.items;
@@ -146,7 +146,7 @@ static void add_members(const struct assay__diff *diff, size_t index, size_t sid
         p->x[p->count] = begin_ns / 1e9, p->y[p->count] = own_ns / 1e9;
         p->low[p->count] = row->times_ns[0] / 1e9;
         p->names[p->count] = assay__layer_title(layer);
-        p->groups[p->count] = layer->op;
+        p->groups[p->count] = assay__sketch_printf(k, "#%d", layer->index);
         p->layers[p->count] = (int)index;
         tones[p->count++] = tone_of(diff, row, side);
         begin_ns += own_ns;
@@ -171,7 +171,7 @@ static bool add_strip(struct assay__sketch *k, const struct assay__diff *diff, c
         double widest_ns = 0;
         for (size_t s = 0; s < diff->count; s++)
             if (row->times_ns[s] > widest_ns) widest_ns = row->times_ns[s];
-        if (count) add_members(diff, i, side, begin_ns, &p, tones);
+        if (count) add_members(k, diff, i, side, begin_ns, &p, tones);
         if (row->times_ns[side] > 0) sum_ns += row->times_ns[side];
         begin_ns += widest_ns;
     }
