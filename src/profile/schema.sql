@@ -137,7 +137,9 @@ CREATE TABLE trials (
     layers_sessions INTEGER, layers_discarded INTEGER,
     traced_ns REAL,                    -- a run on a GPU whose work is recorded: kernels + copies + gaps + host
     kernels_ns REAL, copies_ns REAL, gaps_ns REAL, host_ns REAL,
-    kernel_count REAL                  -- of an inference
+    kernel_count REAL,                 -- of an inference
+    plain_ns REAL,                     -- a run without recording beside the traced ones
+    layers_lasting REAL                -- plain_ns / a run before the recorder was opened
 );
 
 CREATE TABLE options (
