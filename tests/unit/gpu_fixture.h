@@ -22,7 +22,8 @@ struct launch_op {
     void (*set)(uint64_t bytes, uint64_t set_ns);
     bool (*recording)(void);
     /* Node 0 launches a kernel of another name: in runs odd_after … odd_after + odd_runs - 1 of the
-     * first session while the stand-in records, and in every run of that session, if odd_session. */
+     * first session while the stand-in records, and in every run of that session, if odd_session.
+     */
     int runs, odd_after, odd_runs, odd_session;
     int sessions;
 };

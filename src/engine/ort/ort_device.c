@@ -201,7 +201,10 @@ static int append_row(const struct assay__ort *ort, OrtSessionOptions *options,
                                more);
     int code = 0;
     switch (row->how) {
-    case NOTHING: return 0;
+    case NOTHING:
+        if (!count) return 0;
+        return assay_error_set(error, ASSAY_EINVAL, "device \"%s\" takes no provider options",
+                               row->device);
     case CUDA: code = append_cuda(ort, options, keys, values, count, error); break;
     case TENSORRT: code = append_tensorrt(ort, options, keys, values, count, error); break;
     case BY_NAME:

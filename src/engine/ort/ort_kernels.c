@@ -31,9 +31,9 @@
 #include <string.h>
 
 #define OWN_NAME "assay.node."
-#define ROUNDS 16      /* of runs with and without recording: short, because machines change speed */
-#define NEAREST 4      /* rounds that count: the machine was as fast as for the latency */
-#define SETTLING 2u    /* runs after recording is switched on or off that do not count */
+#define ROUNDS 16   /* of runs with and without recording: short, because machines change speed */
+#define NEAREST 4   /* rounds that count: the machine was as fast as for the latency */
+#define SETTLING 2u /* runs after recording is switched on or off that do not count */
 #define PLAIN_ROUNDS 4 /* before and after CUPTI was opened */
 #define ROUND_RUNS_MOST 20u
 #define ROUND_RUNS_LEAST 3u
@@ -48,7 +48,7 @@
 
 /* Runs without recording beside runs with it. */
 struct round {
-    uint64_t begin_ns; /* of its first run with recording */
+    uint64_t begin_ns;                /* of its first run with recording */
     double plain_ns, traced_ns, away; /* away: plain_ns from the latency */
 };
 
@@ -554,15 +554,12 @@ static double share_of(struct rounding *r, uint64_t sum_ns)
     return (double)part;
 }
 
-static void add_name(struct assay__buf *names, const char *name)
+/* "a; 2 x b": in the order of their launches. */
+static void add_name(struct assay__buf *names, const char *name, size_t times)
 {
-    size_t length = strlen(name);
-    for (const char *at = names->length ? names->data : NULL; at; at = strchr(at, ';')) {
-        if (*at == ';') at += 2;
-        if (!strncmp(at, name, length) && (!at[length] || at[length] == ';')) return;
-    }
-    if (names->length + length > NAMES_BYTES) return;
+    if (!times || names->length + strlen(name) > NAMES_BYTES) return;
     if (names->length) assay__buf_puts(names, "; ");
+    if (times > 1) assay__buf_printf(names, "%zu x ", times);
     assay__buf_puts(names, name);
 }
 
@@ -572,13 +569,19 @@ static void fill_names(struct kernel_timing *k)
     struct assay__layer_work *work = k->work;
     struct assay__buf names = {0};
     for (size_t i = 0; i < work->layer_count; i++) {
-        size_t count = 0;
+        size_t count = 0, times = 0;
+        const char *last = "";
         names.length = 0;
         for (size_t n = 0; n < k->lesson.count; n++) {
             if (k->lesson.nodes[n] != i) continue;
-            add_name(&names, k->lesson.names[n]);
-            count++;
+            if (strcmp(last, k->lesson.names[n]) != 0) {
+                add_name(&names, last, times);
+                last = k->lesson.names[n];
+                times = 0;
+            }
+            times++, count++;
         }
+        add_name(&names, last, times);
         if (!work->markable[i]) continue;
         work->layers[i].kernel_count = (double)count;
         if (count)
@@ -730,11 +733,9 @@ int assay__layers_kernels(struct assay__layer_work *work, struct assay_error *er
     if (!code) code = assay__kernels_markable(work, error);
     if (!code) code = rounds_alone(&k, error);
     if (!code) code = assay__marking_open_marked(work, &k.marking, error);
-    if (!code)
-        code = plain_rounds(&k, &k.marking->plain, "two sessions", &k.before_ns, error);
+    if (!code) code = plain_rounds(&k, &k.marking->plain, "two sessions", &k.before_ns, error);
     if (!code) code = learn(&k, error);
-    if (!code)
-        code = plain_rounds(&k, &k.marking->plain, "after learning", &learnt_ns, error);
+    if (!code) code = plain_rounds(&k, &k.marking->plain, "after learning", &learnt_ns, error);
     if (!code) code = choose_pass(&k, &pass, error);
     if (!code) code = conclude(&k, pass, error);
     if (code && error) assay__log(ASSAY_LOG_DEBUG, "kernels", "failed: %s", error->message);
