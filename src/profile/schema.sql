@@ -359,7 +359,8 @@ CREATE TABLE series_chunks (
 -- stream, correlation, bytes, args).
 CREATE TABLE trace_sources (
     profile INTEGER NOT NULL, position INTEGER NOT NULL,
-    path TEXT, format TEXT,            -- the importer's name
+    path TEXT, title TEXT,             -- title: what was traced, where that is known
+    format TEXT,                       -- the importer's name
     producer TEXT,                     -- 'PyTorch profiler (CUDA 13.0)'
     rank INTEGER, world_size INTEGER,
     offset_ns INTEGER, clock TEXT,     -- added to its times to align them, and what they count from

@@ -218,6 +218,7 @@ static void load_sources(struct loading *loading)
         struct assay__trace_source *source = assay__events_source(loading->events);
         if (!source) continue; /* the store has the error */
         *source = (struct assay__trace_source){.path = keep(loading, row.path),
+                                               .title = keep(loading, row.title),
                                                .format = keep(loading, row.format),
                                                .producer = keep(loading, row.producer),
                                                .clock = keep(loading, row.clock),
