@@ -273,6 +273,51 @@ static void test_overlap(void)
     assay__gpu_work_free(&work);
 }
 
+static const char *kernel_names[] = {"gather", "range", "sgemm", "add"};
+
+/* A run of those kernels, from work of a pass whose names are these. */
+static struct assay__gpu_run run_of(const int *kernels, size_t count)
+{
+    struct assay__gpu_run run = {.first = work.count, .count = count};
+    for (size_t i = 0; i < count; i++) {
+        kernel_record(100 + i, 101 + i, (uint32_t)(work.count + 1), 1, 0);
+        work.items[work.count - 1].name = kernel_names[kernels[i]];
+    }
+    return run;
+}
+
+/* Nodes 0 … 4: gather, gather + add, range, sgemm + add, gather. */
+static void test_rearrange(void)
+{
+    static const int learnt[] = {0, 0, 3, 1, 2, 3, 0}, moved[] = {1, 0, 0, 3, 2, 3, 0},
+                     late[] = {0, 1, 2, 3, 0, 3, 0}, other[] = {0, 0, 3, 1, 2, 3, 1};
+    static size_t nodes[] = {0, 1, 1, 2, 3, 3, 4};
+    struct assay__gpu_lesson lesson = {
+        .names = calloc(7, sizeof *lesson.names), .nodes = malloc(sizeof nodes), .count = 7};
+    size_t equal = 9, at;
+    CHECK(lesson.names && lesson.nodes);
+    memcpy(lesson.nodes, nodes, sizeof nodes);
+    for (size_t i = 0; i < 7; i++)
+        lesson.names[i] = kernel_names[learnt[i]];
+    struct assay__gpu_run run = run_of(other, 7);
+    CHECK_INT(assay__gpu_rearrange(&lesson, &work, &run, &equal), ASSAY_ENOTFOUND);
+    CHECK(!memcmp(lesson.nodes, nodes, sizeof nodes));
+    run = run_of(moved, 7);
+    CHECK(!assay__gpu_agrees(&lesson, &work, &run, &at));
+    CHECK_INT(assay__gpu_rearrange(&lesson, &work, &run, &equal), 0);
+    CHECK(assay__gpu_agrees(&lesson, &work, &run, &at));
+    static const size_t now[] = {2, 0, 1, 1, 3, 3, 4};
+    CHECK(!memcmp(lesson.nodes, now, sizeof now));
+    CHECK_INT(equal, 0);
+    run = run_of(late, 7); /* the second one before its neighbour: the last may be it */
+    CHECK_INT(assay__gpu_rearrange(&lesson, &work, &run, &equal), 0);
+    static const size_t later[] = {0, 2, 3, 3, 1, 1, 4};
+    CHECK(!memcmp(lesson.nodes, later, sizeof later));
+    CHECK_INT(equal, 1);
+    assay__gpu_lesson_free(&lesson);
+    assay__gpu_work_free(&work);
+}
+
 /* Records that make no sense are counted or ignored; nothing is read beyond them. */
 static void test_bad_records(void)
 {
@@ -304,6 +349,7 @@ int main(int argc, char **argv)
         {"refused", test_refused},
         {"timeline", test_timeline},
         {"overlap", test_overlap},
+        {"rearrange", test_rearrange},
         {"bad_records", test_bad_records},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof *tests);

@@ -471,6 +471,26 @@ static bool keep_agreeing(struct kernel_timing *k, struct pass *pass, size_t *di
     return most;
 }
 
+/* Nodes that do not depend on each other may run in another order in the model's own session. */
+static int follow_order(struct kernel_timing *k, const struct pass *pass)
+{
+    size_t at, equal = 0;
+    if (!pass->count) return 0;
+    const struct assay__gpu_run *run = &pass->runs[pass->count / 2];
+    if (assay__gpu_agrees(&k->lesson, &pass->work, run, &at)) return 0;
+    int code = assay__gpu_rearrange(&k->lesson, &pass->work, run, &equal);
+    if (code) return code == ASSAY_ENOTFOUND ? 0 : code;
+    assay__log(ASSAY_LOG_DEBUG, "kernels",
+               "%s: the nodes run in another order, %zu of them like others", pass->name, equal);
+    if (equal)
+        assay__layers_say(k->work,
+                          "The model's own session runs its layers in another order than the one "
+                          "with markers: the times of %zu that launch the same kernels as others "
+                          "may be exchanged.",
+                          equal);
+    return 0;
+}
+
 /* The pass whose times count: of the model itself, else of the session with markers, else the
  * learning pass. */
 static int choose_pass(struct kernel_timing *k, struct pass **chosen, struct assay_error *error)
@@ -481,11 +501,13 @@ static int choose_pass(struct kernel_timing *k, struct pass **chosen, struct ass
     int code = clean_pass(k, &k->marking->plain, "clean", error);
     if (code) return code;
     result->lasting = k->clean.plain_ns / k->before_ns;
+    if (follow_order(k, &k->clean)) return assay__no_memory(error);
     bool agrees = keep_agreeing(k, &k->clean, &different);
     if (!agrees) {
         assay__layers_say(k->work, "The model's own session chose other kernels than the one with "
                                    "markers, which is timed instead.");
         code = clean_pass(k, &k->marking->marked_session, "clean with markers", error);
+        if (!code && follow_order(k, &k->clean)) code = assay__no_memory(error);
         if (code) return code;
         agrees = keep_agreeing(k, &k->clean, &different);
     }
