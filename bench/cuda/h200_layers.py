@@ -12,7 +12,7 @@ misses its floor ends in MISSES. The parts:
          layers add up to the kernels; the ratio of runs with and without recording (8 alternating rounds)
   trace  `assay trace resnet50 --device cuda:0`
   plain  the kernel time of an inference in a process that is only recorded, against that of the layers
-  ncu    kernel count and names of the last inference, against Nsight Compute
+  ncu    kernels of an inference by name, how often and in which order, against Nsight Compute
 """
 import argparse
 import collections
@@ -21,6 +21,7 @@ import glob
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -29,6 +30,7 @@ from pathlib import Path
 MODELS = {"resnet50": ["resnet50"], "mobilenetv2": ["mobilenetv2"], "gpt2": ["gpt2:phase=decode,past=32"]}
 RATIO_FLOOR, KERNELS_FLOOR = 1.10, 0.03
 INFERENCES = 40
+HEURISTIC = ["--provider-options", "cudnn_conv_algo_search=HEURISTIC"]
 
 
 class Bench:
@@ -85,36 +87,44 @@ def whole_ns(microseconds):
     return round(microseconds * 1000)
 
 
+def layers_of(bench, name, arguments):
+    """The trial of a run, checked and printed; None where it has no layers by kernels."""
+    text = bench.call(f"run-{name}", [bench.assay, "run", *arguments, "--device", bench.device, "--time", "1s", "--json"])
+    if text is None:
+        return None
+    trial = json.loads(text)["trials"][0]
+    timing, layers = trial["layer_timing"], trial["layers"]
+    print(f"{name}: method {timing['method']}; {timing.get('reason') or 'no remark'}")
+    if timing["method"] != "kernels":
+        print(f"{name}: no kernels MISSES")
+        return None
+    parts = {key: timing[key + "_us"] for key in ("kernels", "copies", "gaps", "host", "traced")}
+    p50_us = trial["metrics"]["latency.p50"]["value"] * 1e6
+    known = [layer for layer in layers if layer["time_us"] is not None]
+    in_layers = sum(whole_ns(layer["time_us"]) for layer in known)
+    adds = sum(whole_ns(parts[key]) for key in ("kernels", "copies", "gaps", "host")) == whole_ns(parts["traced"])
+    of_layers = sum(layer["kernel_count"] for layer in known if layer["kernel_count"])
+    bench.results[name] = {
+        "p50_us": p50_us, "ratio_to_p50": parts["traced"] / p50_us, "ratio_alternating": timing["slowdown"],
+        "plain_us": timing["plain_us"], "lasting": timing["lasting"],
+        "kernels": timing["kernel_count"], "kernels_of_layers": of_layers, "layers": len(layers),
+        **{key + "_us": value for key, value in parts.items()}}
+    print(f"{name}: p50 {p50_us:.1f} us, traced {parts['traced']:.1f} = kernels {parts['kernels']:.1f} + copies "
+          f"{parts['copies']:.1f} + gaps {parts['gaps']:.1f} + host {parts['host']:.1f}: exact {verdict(adds)}")
+    print(f"{name}: layers {len(known)} of {len(layers)}, {of_layers:.0f} of {timing['kernel_count']:.0f} kernels, "
+          f"{in_layers / 1e3:.1f} us of {parts['kernels']:.1f} {verdict(in_layers <= whole_ns(parts['kernels']) + 1)}")
+    print(f"{name}: alternating ratio {timing['slowdown']:.4f} {verdict(timing['slowdown'] <= RATIO_FLOOR)}, "
+          f"to p50 {parts['traced'] / p50_us:.4f} {verdict(parts['traced'] / p50_us <= RATIO_FLOOR)}; runs beside it without "
+          f"recording {timing['plain_us']:.1f} us, {timing['lasting']:.3f} x those before CUPTI was opened")
+    longest = sorted(known, key=lambda layer: -layer["time_us"])[:3]
+    print("   longest:", "; ".join(f"{layer['title']} {layer['op']} {layer['time_us']:.2f} us {layer['kernel_count']:.0f}k"
+                                   for layer in longest))
+    return trial
+
+
 def run(bench):
     for name, model in MODELS.items():
-        text = bench.call(f"run-{name}", [bench.assay, "run", *model, "--device", bench.device, "--time", "1s", "--json"])
-        if text is None:
-            continue
-        trial = json.loads(text)["trials"][0]
-        timing, layers = trial["layer_timing"], trial["layers"]
-        print(f"{name}: method {timing['method']}; {timing.get('reason') or 'no remark'}")
-        if timing["method"] != "kernels":
-            print(f"{name}: no kernels MISSES")
-            continue
-        parts = {key: timing[key + "_us"] for key in ("kernels", "copies", "gaps", "host", "traced")}
-        p50_us = trial["metrics"]["latency.p50"]["value"] * 1e6
-        known = [layer for layer in layers if layer["time_us"] is not None]
-        in_layers = sum(whole_ns(layer["time_us"]) for layer in known)
-        adds = sum(whole_ns(parts[key]) for key in ("kernels", "copies", "gaps", "host")) == whole_ns(parts["traced"])
-        of_layers = sum(layer["kernel_count"] for layer in known if layer["kernel_count"])
-        bench.results[name] = {
-            "p50_us": p50_us, "ratio_to_p50": parts["traced"] / p50_us, "ratio_alternating": timing["slowdown"],
-            "kernels": timing["kernel_count"], "kernels_of_layers": of_layers, "layers": len(layers),
-            **{key + "_us": value for key, value in parts.items()}}
-        print(f"{name}: p50 {p50_us:.1f} us, traced {parts['traced']:.1f} = kernels {parts['kernels']:.1f} + copies "
-              f"{parts['copies']:.1f} + gaps {parts['gaps']:.1f} + host {parts['host']:.1f}: exact {verdict(adds)}")
-        print(f"{name}: layers {len(known)} of {len(layers)}, {of_layers:.0f} of {timing['kernel_count']:.0f} kernels, "
-              f"{in_layers / 1e3:.1f} us of {parts['kernels']:.1f} {verdict(in_layers <= whole_ns(parts['kernels']) + 1)}")
-        print(f"{name}: alternating ratio {timing['slowdown']:.4f} {verdict(timing['slowdown'] <= RATIO_FLOOR)}, "
-              f"to p50 {parts['traced'] / p50_us:.4f} {verdict(parts['traced'] / p50_us <= RATIO_FLOOR)}")
-        longest = sorted(known, key=lambda layer: -layer["time_us"])[:3]
-        print("   longest:", "; ".join(f"{layer['title']} {layer['op']} {layer['time_us']:.2f} us {layer['kernel_count']:.0f}k"
-                                       for layer in longest))
+        layers_of(bench, name, model)
 
 
 def trace(bench):
@@ -136,20 +146,22 @@ def query(bench, profile, sql):
     return [dict(zip(table["columns"], row)) for row in table["rows"]]
 
 
-def recorded(bench):
-    """Kernels of a process that only runs the model, in order: (name, ns); the last inferences are alike."""
-    profile = bench.out / "plain.assay"
-    if not profile.exists():
-        bench.call("plain", [bench.assay, "trace", "--calls", "none", "-q", "-o", profile.name, "--", bench.assay, "run",
-                             "resnet50", "--device", bench.device, "--layers=off", "--launches", "1", "--warmup", "5",
-                             "--iters", str(INFERENCES), "--json"])
-    rows = query(bench, profile.name, "SELECT name, duration_ns FROM events WHERE kind = 'kernel' ORDER BY start_ns")
+def program(bench, more):
+    """A process that only runs the model."""
+    return [bench.assay, "run", "resnet50", "--device", bench.device, "--layers=off", "--launches", "1", "--warmup", "5",
+            "--iters", str(INFERENCES), "--json", *more]
+
+
+def recorded(bench, name, more):
+    """Its kernels in order: (name, ns); the last inferences are alike."""
+    bench.call(name, [bench.assay, "trace", "--calls", "none", "-q", "-o", f"{name}.assay", "--", *program(bench, more)])
+    rows = query(bench, f"{name}.assay", "SELECT name, duration_ns FROM events WHERE kind = 'kernel' ORDER BY start_ns")
     return [(row["name"], row["duration_ns"]) for row in rows or []]
 
 
 def plain(bench):
     own = bench.results.get("resnet50")
-    kernels = recorded(bench)
+    kernels = recorded(bench, "plain", []) if own else []
     if not own or not kernels:
         return
     count = int(own["kernels"])
@@ -168,38 +180,58 @@ def ncu_names(text):
     return [row["Kernel Name"] for row in csv.DictReader(io.StringIO("\n".join(lines))) if row.get("ID", "").isdigit()]
 
 
+def names_of_layers(layers):
+    """The kernels of an inference: how often each name."""
+    names = collections.Counter()
+    for layer in layers:
+        for item in (layer.get("kernels") or "").split("; "):
+            times = re.match(r"(\d+) x (.*)", item)
+            if item:
+                names[times[2] if times else item] += int(times[1]) if times else 1
+    return names
+
+
+def differences(title, ours, theirs):
+    for name in sorted(set(ours) | set(theirs)):
+        if ours[name] != theirs[name]:
+            print(f"   {title}: {ours[name]} of assay, {theirs[name]}: {name[:140]}")
+
+
 def ncu(bench):
-    """The last inference of a process with two; most kernels before it are cuDNN's search for algorithms."""
-    own, total = bench.results.get("resnet50"), len(recorded(bench))
-    if not own or not total:
+    """One inference out of those that are all alike, against Nsight Compute; with few kernels before them, because cuDNN's
+    exhaustive search for algorithms launches 19,000."""
+    trial = layers_of(bench, "resnet50-heuristic", ["resnet50", *HEURISTIC])
+    kernels = [name for name, _ in recorded(bench, "heuristic", HEURISTIC)] if trial else []
+    if not kernels:
         return
-    count = int(own["kernels"])
-    # as many kernels before the last inferences as in the process that was recorded
-    skip = max(total - (INFERENCES + 6) * count - 2 * count, 0)
+    count = int(trial["layer_timing"]["kernel_count"])
+    regular = len(kernels)
+    while regular > count and kernels[regular - 1] == kernels[regular - 1 - count]:
+        regular -= 1
+    skip = regular + count
+    print(f"ncu: {len(kernels)} kernels, the same {count} again from number {regular} on "
+          f"{verdict(len(kernels) - regular >= 20 * count)}; {skip} are skipped")
+    begin = time.monotonic()
     text = bench.call("ncu", ["ncu", "--clock-control", "none", "--cache-control", "none", "--target-processes", "all",
                               "--csv", "--page", "raw", "--print-kernel-base", "mangled", "--launch-skip", str(skip),
-                              "--metrics", "gpu__time_duration.sum", bench.assay, "run", "resnet50", "--device", bench.device,
-                              "--layers=off", "--launches", "1", "--warmup", "5", "--iters", "3"],
-                      limit=75)
+                              "--launch-count", str(count), "--metrics", "gpu__time_duration.sum", *program(bench, HEURISTIC)],
+                      limit=60)
     if text is None:
         return
     # assay names kernels as the C++ library demangles them, which is what c++filt does
-    names = ncu_names(text)[-count:]
-    names = subprocess.run(["c++filt"], input="\n".join(names), stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
-    layers = json.loads((bench.out / "run-resnet50.out").read_text())["trials"][0]["layers"]
-    ours = collections.Counter()
-    for layer in layers:
-        for name in (layer.get("kernels") or "").split("; "):
-            if name:
-                ours[name] += 1
-    theirs = collections.Counter(names)
-    print(f"ncu: {len(names)} kernels, {len(theirs)} names, of assay {count}, {len(ours)} names: count "
-          f"{verdict(len(names) == count)}, names {verdict(set(ours) == set(theirs))}")
-    for title, some in (("only ncu", set(theirs) - set(ours)), ("only assay", set(ours) - set(theirs))):
-        for name in sorted(some)[:6]:
-            print(f"   {title}: {name[:150]}")
-    bench.results["ncu"] = {"kernels": len(names), "only_ncu": sorted(set(theirs) - set(ours)),
-                            "only_assay": sorted(set(ours) - set(theirs))}
+    names = subprocess.run(["c++filt"], input="\n".join(ncu_names(text)), stdout=subprocess.PIPE, text=True,
+                           check=True).stdout.splitlines()
+    theirs, traced = collections.Counter(names), collections.Counter(kernels[-count:])
+    ours = names_of_layers(trial["layers"])
+    twice = kernels[-count:] * 2
+    in_order = any(twice[i:i + count] == names for i in range(count))
+    print(f"ncu: {len(names)} kernels, {len(theirs)} names ({time.monotonic() - begin:.0f} s); of the layers {sum(ours.values())}, "
+          f"{len(ours)} names, each as often {verdict(ours == theirs)}; of `assay trace` each as often "
+          f"{verdict(traced == theirs)}, in the same order {verdict(in_order)}")
+    differences("layers, ncu", ours, theirs)
+    differences("trace, ncu", traced, theirs)
+    bench.results["ncu"] = {"kernels": len(names), "names": len(theirs), "of_layers": ours == theirs, "of_trace": traced == theirs,
+                            "in_order": in_order}
 
 
 def main():

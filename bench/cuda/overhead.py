@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """overhead.py - what recording costs a launch-bound program: on and off alternate in one process, by
-the interface of src/base/cuda_trace.h; medians of the rounds' ratios.
+the interface of src/base/cuda_trace.h. Short blocks alternate; a round's ratio is that of their
+medians; the median, lowest and highest of 8 rounds are printed, and PyTorch's profiler beside them.
 
     gcc -O2 -std=gnu17 -shared -fPIC -fvisibility=hidden -Isrc -Iinclude src/cuda/*.c \\
         -o /tmp/libassay-cuda-trace.so -ldl -lpthread
-    python3 bench/cuda/overhead.py /tmp/libassay-cuda-trace.so [--rounds 8] [--steps 30]
+    python3 bench/cuda/overhead.py /tmp/libassay-cuda-trace.so [--rounds 8] [--budget 45]
 
-Prints a line of JSON for each set of kinds: ratio (median, min, max), and what was recorded in a round.
+Prints a line of JSON for each set of kinds: ratio (median, min, max), steps without recording against those before the
+recorder was opened (off_to_before), and what was recorded.
 """
 import argparse
 import ctypes
@@ -21,16 +23,18 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import encoder  # noqa: E402
 import torch  # noqa: E402
 
-KERNELS, COPIES, SYNCS, CALLS, CALLBACK, ALL = 1, 2, 4, 8, 16, 32
+KERNELS, COPIES, SYNCS, CALLS, ALL = 1, 2, 4, 8, 32
 TYPES = {1: "string", 2: "process", 3: "device", 4: "kernel", 5: "copy", 6: "memset", 7: "wait",
          8: "call", 9: "mark", 10: "external", 11: "state", 12: "dropped", 13: "failure"}
-SETS = {
-    "kernels": KERNELS,
-    "kernels + copies + syncs": KERNELS | COPIES | SYNCS,
-    "+ selected calls by activity": KERNELS | COPIES | SYNCS | CALLS,
-    "+ selected calls by callback": KERNELS | COPIES | SYNCS | CALLBACK,
-    "+ every call": KERNELS | COPIES | SYNCS | ALL,
-}
+SETS = [
+    {"name": "kernels", "kinds": KERNELS},
+    {"name": "kernels, no subscription", "kinds": KERNELS, "file": False},
+    {"name": "kernels + copies + syncs", "kinds": KERNELS | COPIES | SYNCS},
+    {"name": "the same, not flushed meanwhile", "kinds": KERNELS | COPIES | SYNCS, "settings": {"flush_ms": 600000}},
+    {"name": "the same, flushed every 100 ms", "kinds": KERNELS | COPIES | SYNCS, "settings": {"flush_ms": 100}},
+    {"name": "+ selected calls", "kinds": KERNELS | COPIES | SYNCS | CALLS},
+    {"name": "+ every call", "kinds": KERNELS | COPIES | SYNCS | ALL},
+]
 
 SINK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
 
@@ -77,52 +81,109 @@ def count_types(path):
 
 
 def timed(net, data, steps):
-    torch.cuda.synchronize()
     begin = time.perf_counter()
     encoder.steps(net, data, steps)
     return time.perf_counter() - begin
 
 
-def measure(api, kinds, net, data, options, folder):
+def alternate(switch_on, switch_off, run, steps, pairs, rounds, end):
+    """Ratio of every round: the median of its blocks with recording to that of those without. A block takes about 10 ms,
+    and pairs are in the order off on, on off, …: a machine that changes its speed within a second does so for both.
+    After a switch one step does not count. What the recorder's thread does every half second falls on both kinds of block,
+    and the medians leave it out: "of_sums" has it, with the machine's noise."""
+    ratios, off_ms, sums = [], [], {True: 0.0, False: 0.0}
+    for number in range(rounds):
+        times = {True: [], False: []}
+        for pair in range(pairs):
+            for recording in ((False, True), (True, False))[(pair + number) % 2]:
+                if recording:
+                    switch_on()
+                run(1)
+                times[recording].append(run(steps))
+                if recording:
+                    switch_off()
+        for recording in sums:
+            sums[recording] += sum(times[recording])
+        ratios.append(statistics.median(times[True]) / statistics.median(times[False]))
+        off_ms.append(1e3 * statistics.median(times[False]) / steps)
+        if time.monotonic() > end:
+            break
+    return {"ratio": round(statistics.median(ratios), 4), "min": round(min(ratios), 4), "max": round(max(ratios), 4),
+            "of_sums": round(sums[True] / sums[False], 4), "rounds": len(ratios),
+            "ms_per_step_off": round(statistics.median(off_ms), 4)}
+
+
+def measure(api, row, net, data, options, folder, end):
+    """One set of kinds. Without a file nothing subscribes to callbacks, and records go to a sink that does nothing."""
     why = ctypes.create_string_buffer(512)
-    ratios = []
-    chosen = Options(size=ctypes.sizeof(Options), file=f"{folder}/{kinds}".encode(), kinds=kinds, paused=True)
-    if api.open(chosen, why, 512):
-        return {"failed": why.value.decode()}
-    for _ in range(options.rounds):
-        off = timed(net, data, options.steps)
-        if api.start(why, 512):
-            return {"failed": why.value.decode()}
-        on = timed(net, data, options.steps)
-        api.stop(why, 512)
+    kinds, has_file, settings = row["kinds"], row.get("file", True), row.get("settings", {})
+    sink = SINK(lambda *_: None)
+    target = f"{folder}/{row['name'].replace(' ', '-')}"
+    chosen = Options(size=ctypes.sizeof(Options), kinds=kinds, paused=True, **settings)
+    if has_file:
+        chosen.file = target.encode()
+    else:
+        chosen.sink = sink
+
+    def checked(call):
+        if call(why, 512):
+            raise RuntimeError(why.value.decode())
+
+    before = sorted(timed(net, data, options.steps) for _ in range(20))
+    checked(lambda *room: api.open(chosen, *room))
+    try:
+        result = alternate(lambda: checked(api.start), lambda: checked(api.stop), lambda steps: timed(net, data, steps),
+                           options.steps, options.pairs, options.rounds, end)
+        counts = Counts()
         api.flush(why, 512)
-        off = (off + timed(net, data, options.steps)) / 2
-        ratios.append(on / off)
-    counts = Counts()
-    api.counts(counts)
-    api.close()
-    seen = count_types(next(Path(folder).glob(f"{kinds}.*.cutrace")))
-    return {"ratio": round(statistics.median(ratios), 4), "min": round(min(ratios), 4),
-            "max": round(max(ratios), 4), "kernels": counts.kernels / options.rounds,
-            "records": counts.records / options.rounds, "dropped": counts.dropped_by_cupti,
-            "types": seen, "ms_per_step_off": round(1e3 * off / options.steps, 4)}
+        api.counts(counts)
+    finally:
+        api.close()
+    result["off_to_before"] = round(result["ms_per_step_off"] / (1e3 * before[len(before) // 2] / options.steps), 4)
+    result.update(kernels=counts.kernels, records=counts.records, dropped=counts.dropped_by_cupti)
+    if has_file:
+        result["types"] = count_types(next(Path(folder).glob(f"{Path(target).name}.*.cutrace")))
+    return result
+
+
+def peer(activities, net, data, options, end):
+    """PyTorch's own profiler. It starts and stops slowly, so its blocks are longer and fewer."""
+    running = []
+
+    def begin():
+        running.append(torch.profiler.profile(activities=activities))
+        running[0].start()
+
+    return alternate(begin, lambda: running.pop().stop(), lambda steps: timed(net, data, steps), 15, 2, options.rounds,
+                     end)
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("library")
     parser.add_argument("--rounds", type=int, default=8)
-    parser.add_argument("--steps", type=int, default=30)
+    parser.add_argument("--pairs", type=int, default=20, help="blocks of a round with recording, and as many without")
+    parser.add_argument("--steps", type=int, default=3, help="of a block")
+    parser.add_argument("--budget", type=float, default=45, help="seconds for everything: each part ends early at its share")
     options = parser.parse_args()
     library = ctypes.CDLL(options.library)
     library.assay_cuda_trace.restype = ctypes.POINTER(Api)
     api = library.assay_cuda_trace().contents
     net = encoder.model()
     data = torch.randn(1, 64, 256, dtype=torch.half, device="cuda")
-    encoder.steps(net, data, 20)
+    encoder.steps(net, data, 30)
+    activity = torch.profiler.ProfilerActivity
+    peers = {"PyTorch's profiler, CUDA only": [activity.CUDA], "PyTorch's profiler, CPU + CUDA": [activity.CPU, activity.CUDA]}
+    share = options.budget / (len(SETS) + len(peers))
     with tempfile.TemporaryDirectory() as folder:
-        for name, kinds in SETS.items():
-            print(json.dumps({"kinds": name, **measure(api, kinds, net, data, options, folder)}), flush=True)
+        parts = [(row["name"], lambda end, row=row: measure(api, row, net, data, options, folder, end)) for row in SETS]
+        parts += [(name, lambda end, kinds=kinds: peer(kinds, net, data, options, end)) for name, kinds in peers.items()]
+        for name, part in parts:
+            try:
+                result = part(time.monotonic() + share)
+            except RuntimeError as error:
+                result = {"failed": str(error)}
+            print(json.dumps({"kinds": name, **result}), flush=True)
 
 
 if __name__ == "__main__":

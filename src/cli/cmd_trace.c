@@ -117,7 +117,20 @@ static bool on_progress(void *data, uint64_t done, uint64_t total)
     return assay__interrupted;
 }
 
-static int read_records(const struct assay__tracing *tracing, bool quiet,
+/* What the explanation is of: the script or program, or the model and its device. */
+static void title_of(const struct assay__invocation *invocation, char *out, size_t room)
+{
+    const struct trace_options *o = invocation->options;
+    const char *const *argv = (const char *const *)invocation->arguments;
+    const char *device = o->run.device ? o->run.device : "cpu";
+    if (invocation->dashed)
+        snprintf(out, room, "%s", name_of(argv));
+    else
+        snprintf(out, room, "%s on %s", invocation->argument_count ? base_of(argv[0]) : "a script",
+                 device);
+}
+
+static int read_records(const struct assay__tracing *tracing, const char *title, bool quiet,
                         struct assay__events **events, struct assay_error *error)
 {
     struct assay__bar bar;
@@ -131,6 +144,7 @@ static int read_records(const struct assay__tracing *tracing, bool quiet,
         bool is_whole = strcmp(source->format, "cpu") == 0; /* of all processes together */
         source->path = assay__events_keep(*events, is_whole ? name_of(tracing->options->argv)
                                                             : base_of(source->path));
+        source->title = assay__events_keep(*events, title);
     }
     return code;
 }
@@ -213,11 +227,22 @@ static void say_failures(const struct assay__events *events)
             assay__say("trace: %s: %s", events->sources[i].path, events->sources[i].complaint);
 }
 
+static bool ended_early(const struct assay__events *events)
+{
+    bool early = false;
+    for (size_t i = 0; i < events->source_count; i++)
+        early |= events->sources[i].truncated;
+    return early;
+}
+
 /* Why there are no events though a process recorded. */
-static void say_empty(const struct trace_options *o)
+static void say_empty(const struct trace_options *o, const struct assay__events *events)
 {
     bool sampled = cpu_rate_of(o) && !o->range && !o->signal;
-    const char *reason = sampled     ? "the program ended, or the delay was not over, before a "
+    const char *reason = ended_early(events)
+                             ? "the program crashed or left without its exit handlers before its "
+                               "records were written, which is done twice a second"
+                         : sampled   ? "the program ended, or the delay was not over, before a "
                                        "sample of it was taken, and it did nothing on the GPU"
                          : o->range  ? "no NVTX range of that name was entered"
                          : o->signal ? "the program did not get the signal, or did nothing on the "
@@ -236,12 +261,14 @@ static int conclude(const struct assay__invocation *invocation, const char *path
     const struct trace_options *o = invocation->options;
     struct assay__events *events = NULL;
     struct assay_error error = {0};
+    char title[256];
     if (!assay__tracing_files(tracing)) {
         assay__say("trace: the program did not use CUDA: there is nothing to explain, and no "
                    "profile is written");
         return 0;
     }
-    int code = read_records(tracing, o->quiet, &events, &error);
+    title_of(invocation, title, sizeof title);
+    int code = read_records(tracing, title, o->quiet, &events, &error);
     if (code) {
         *left = code != ASSAY_EFORMAT; /* that reason is the recorder's: nothing was recorded */
         assay__say("trace: nothing was recorded: %s", error.message);
@@ -249,7 +276,7 @@ static int conclude(const struct assay__invocation *invocation, const char *path
     }
     say_failures(events);
     if (!events->count) {
-        say_empty(o);
+        say_empty(o, events);
     } else {
         code = keep(invocation, path, tracing, events);
         *left = code != 0;
@@ -270,8 +297,8 @@ static bool is_among(const struct assay__option *rows, const char *name)
 /* Options of a model mean nothing to a program, and the other way round. */
 static int check_form(const struct assay__invocation *invocation)
 {
-    static const char *const of_programs[] = {"delay",    "duration", "range", "signal",
-                                              "calls",    "buffers",  "wait",  "patience",
+    static const char *const of_programs[] = {"delay",    "duration", "range",      "signal",
+                                              "calls",    "buffers",  "wait",       "patience",
                                               "cpu-rate", "cpu",      "allocations"};
     static const char *const not_here[] = {"launches", "streams", "layers", "ceilings", "hash",
                                            "generate", "prompt",  "format", "json",     "table"};

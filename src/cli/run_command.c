@@ -70,6 +70,9 @@ const struct assay__option assay__run_rows[] = {
     ASSAY__STRING_ROW(
         "library", 0, library, "FILE",
         "The engine's library (default: $ASSAY_ORT_LIBRARY, else the one set up here)."),
+    ASSAY__STRING_ROW("provider-options", 0, provider_options, "LIST",
+                      "Options of the device's execution provider, KEY=VALUE;KEY=VALUE, such as "
+                      "cudnn_conv_algo_search=HEURISTIC (not for cpu)."),
     ASSAY__FLAG_ROW("no-spinning", 0, no_spinning, "Do not let the engine's idle threads spin."),
     {"layers", 0, ASSAY__OPTION_CHOICE, AT(layers), "METHOD",
      "How layers are timed (default auto).", "auto|markers|isolated|engine|off", "auto", 0, 0,
@@ -216,6 +219,7 @@ struct assay__run_options assay__run_options_of(const struct assay__invocation *
                      .seconds_per_inference = o->seconds_per_inference},
         .command_line = invocation->command_line,
         .script = o->script,
+        .provider_options = o->provider_options,
     };
 }
 

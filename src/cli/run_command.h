@@ -10,7 +10,8 @@
 struct assay__require_table;
 
 struct assay__run_flags {
-    const char *output, *report, *cpus, *opt, *device, *engine, *library, *layers, *script;
+    const char *output, *report, *cpus, *opt, *device, *engine, *library, *layers, *script,
+        *provider_options;
     int64_t batch, seq, seed, warmup, iters, launches, streams, threads, generate, prompt;
     double time_s, timeout_s, seconds_per_inference;
     struct assay__option_list dims, shapes, inputs, states;

@@ -9,6 +9,7 @@
 
 #define MOST_BUFFERS 1024
 #define ALIGNMENT 64
+#define SPARE 2 /* buffers that are ready before they are asked for */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static size_t buffer_bytes, most, made;
@@ -38,6 +39,24 @@ void buffers_close(void)
         free(free_ones[--free_count]);
     most = 0;
     pthread_mutex_unlock(&lock);
+}
+
+/* New pages cost time when they are first written to, which would be the program's. */
+void buffers_prepare(void)
+{
+    for (;;) {
+        pthread_mutex_lock(&lock);
+        bool make = free_count < SPARE && made < most;
+        made += make;
+        pthread_mutex_unlock(&lock);
+        uint8_t *data = make ? aligned_alloc(ALIGNMENT, buffer_bytes) : NULL;
+        if (data) memset(data, 0, buffer_bytes);
+        pthread_mutex_lock(&lock);
+        if (data) free_ones[free_count++] = data;
+        if (make && !data) made--;
+        pthread_mutex_unlock(&lock);
+        if (!data) return;
+    }
 }
 
 void buffers_request(uint8_t **buffer, size_t *size, size_t *most_records)

@@ -52,6 +52,8 @@ struct full_buffer {
 };
 int buffers_open(size_t bytes, size_t count);
 void buffers_close(void); /* none may be with CUPTI */
+/** On the writer's thread: makes the next buffers ready. */
+void buffers_prepare(void);
 cupti_request_fn buffers_request;
 cupti_complete_fn buffers_complete;
 bool buffers_take(struct full_buffer *buffer);

@@ -128,6 +128,7 @@ static void *work(void *data)
 {
     (void)data;
     while (!atomic_load(&leaving)) {
+        buffers_prepare();
         sleep_until(next_ns());
         pthread_mutex_lock(&drain_lock);
         uint64_t serving = requested;

@@ -125,7 +125,10 @@ static void forget_in_child(void)
 static int prepare(char *why, size_t room)
 {
     static bool watches_forks;
-    if (cupti_open(why, room) || cupti_claim(why, room)) return -1;
+    if (cupti_open(why, room)) return -1;
+    /* A subscription costs something in every call of CUDA. It is for callbacks, and keeps other
+     * profilers out of a program that is not ours. */
+    if ((own.file || own.kinds & ASSAY__CUDA_CALLS) && cupti_claim(why, room)) return -1;
     if (buffers_open(own.buffer_bytes, own.buffers) || marks_open()) {
         snprintf(why, room, "out of memory");
         return -1;

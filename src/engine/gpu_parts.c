@@ -60,6 +60,99 @@ bool assay__gpu_agrees(const struct assay__gpu_lesson *lesson, const struct assa
     return *at == lesson->count;
 }
 
+/* --- nodes in another order ------------------------------------------------------------------- */
+
+/* The kernels of a node, which are launched one after the other. */
+struct block {
+    size_t first, count;
+    bool used;
+};
+
+static size_t find_blocks(const struct assay__gpu_lesson *lesson, struct block *blocks)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < lesson->count; i++) {
+        if (!i || lesson->nodes[i] != lesson->nodes[i - 1])
+            blocks[count++] = (struct block){.first = i};
+        blocks[count - 1].count++;
+    }
+    return count;
+}
+
+static bool same_names(const char *const *left, const char *const *right, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(left[i], right[i]) != 0) return false;
+    return true;
+}
+
+/* The first unused block whose kernels come next: nodes keep their order where they can. */
+static size_t next_block(const struct assay__gpu_lesson *lesson, const struct block *blocks,
+                         size_t count, const char *const *names, size_t left)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!blocks[i].used && blocks[i].count <= left &&
+            same_names(lesson->names + blocks[i].first, names, blocks[i].count))
+            return i;
+    return SIZE_MAX;
+}
+
+/* Whether the block was moved, and another one that is unused could be in its place. */
+static bool is_exchangeable(const struct assay__gpu_lesson *lesson, const struct block *blocks,
+                            size_t count, size_t at)
+{
+    bool moved = false, equal = false;
+    for (size_t i = 0; i < count; i++) {
+        if (blocks[i].used || i == at) continue;
+        moved |= i < at;
+        equal |= i > at && blocks[i].count == blocks[at].count &&
+                 same_names(lesson->names + blocks[i].first, lesson->names + blocks[at].first,
+                            blocks[i].count);
+    }
+    return moved && equal;
+}
+
+static int place_blocks(struct assay__gpu_lesson *lesson, struct block *blocks, size_t count,
+                        const char **names, size_t *nodes, size_t *equal)
+{
+    for (size_t done = 0; done < lesson->count;) {
+        size_t at = next_block(lesson, blocks, count, names + done, lesson->count - done);
+        if (at == SIZE_MAX) return ASSAY_ENOTFOUND;
+        *equal += is_exchangeable(lesson, blocks, count, at);
+        blocks[at].used = true;
+        for (size_t i = 0; i < blocks[at].count; i++) {
+            names[done] = lesson->names[blocks[at].first + i];
+            nodes[done++] = lesson->nodes[blocks[at].first + i];
+        }
+    }
+    return 0;
+}
+
+int assay__gpu_rearrange(struct assay__gpu_lesson *lesson, const struct assay__gpu_work *work,
+                         const struct assay__gpu_run *run, size_t *equal)
+{
+    struct assay__gpu_lesson made = {.names = calloc(run->count + 1, sizeof *made.names),
+                                     .nodes = calloc(run->count + 1, sizeof *made.nodes)};
+    struct block *blocks = calloc(lesson->count + 1, sizeof *blocks);
+    int code = made.names && made.nodes && blocks ? 0 : ASSAY_ENOMEM;
+    *equal = 0;
+    for (size_t i = run->first; !code && i < run->first + run->count; i++)
+        if (work->items[i].kind == ASSAY__GPU_KERNEL)
+            made.names[made.count++] = work->items[i].name;
+    if (!code && made.count != lesson->count) code = ASSAY_ENOTFOUND;
+    if (!code)
+        code = place_blocks(lesson, blocks, find_blocks(lesson, blocks), made.names, made.nodes,
+                            equal);
+    free(blocks);
+    if (code) {
+        assay__gpu_lesson_free(&made);
+        return code;
+    }
+    assay__gpu_lesson_free(lesson);
+    *lesson = made;
+    return 0;
+}
+
 const char *assay__gpu_kernel_name(const struct assay__gpu_work *work,
                                    const struct assay__gpu_run *run, size_t at)
 {

@@ -65,6 +65,12 @@ void assay__gpu_lesson_free(struct assay__gpu_lesson *lesson);
 /** Whether a run has the same kernels in the same order. *at: the first that differs. */
 bool assay__gpu_agrees(const struct assay__gpu_lesson *lesson, const struct assay__gpu_work *work,
                        const struct assay__gpu_run *run, size_t *at);
+/** Puts the lesson into the order of a run that launched the same kernels of the same nodes, whose
+ *  order differs: nodes that do not depend on each other may run in any. *equal: nodes that were
+ *  moved though another one launches kernels of the same names, so that the two may be exchanged.
+ *  0, ASSAY_ENOTFOUND: the run has other kernels (the lesson stays as it is), or ASSAY_ENOMEM. */
+int assay__gpu_rearrange(struct assay__gpu_lesson *lesson, const struct assay__gpu_work *work,
+                         const struct assay__gpu_run *run, size_t *equal);
 /** The name of the run's kernel number `at`; NULL: it has fewer. */
 const char *assay__gpu_kernel_name(const struct assay__gpu_work *work,
                                    const struct assay__gpu_run *run, size_t at);

@@ -51,8 +51,25 @@ static void read_layers(const struct assay__trial *trial, struct assay__arena *a
     row->gap_mean_s = (whole_ns - sum_ns) / count / 1e9;
 }
 
+/* Layers that were timed by the GPU's records of their kernels. The time of these does not depend
+ * on how fast the host is, which is the latency's in both differences. */
+static void read_gpu_parts(const struct assay__trial *trial, struct assay__bench_row *row)
+{
+    const struct assay__layers *layers = &trial->layers;
+    double whole_ns = row->judged.latency.value * 1e9;
+    row->kernels = layers->kernel_count;
+    row->efficiency = layers->kernels_ns / whole_ns;
+    row->kernel_mean_s = layers->kernels_ns / layers->kernel_count / 1e9;
+    row->gap_mean_s = (whole_ns - layers->kernels_ns) / layers->kernel_count / 1e9;
+    row->busy = (layers->kernels_ns + layers->copies_ns) / layers->traced_ns;
+}
+
 static void read_timeline(const struct assay__trial *trial, struct assay__bench_row *row)
 {
+    if (trial->layers.traced_ns > 0 && trial->layers.kernel_count > 0) {
+        read_gpu_parts(trial, row);
+        return;
+    }
     row->kernels = assay__trial_value(trial, "gpu.kernels");
     row->efficiency = assay__trial_value(trial, "gpu.launch_efficiency");
     row->kernel_mean_s = assay__trial_value(trial, "gpu.kernel_mean");

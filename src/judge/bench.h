@@ -5,8 +5,9 @@
  *   bandwidth = bytes that the nodes move / latency, compared with the measured ceiling of the
  *   nearest memory level that can hold these bytes
  *
- * On the CPU a kernel is a timed layer: a node as the engine runs it. On other devices the numbers
- * are those of a recorded timeline (metrics gpu.*), if the trial has one. */
+ * On the CPU a kernel is a timed layer: a node as the engine runs it. On CUDA the numbers come from
+ * the GPU's records of the kernels of layers; else from a recorded timeline (metrics gpu.*), if the
+ * trial has one. */
 #ifndef ASSAY_JUDGE_BENCH_H
 #define ASSAY_JUDGE_BENCH_H
 

@@ -185,6 +185,8 @@ struct assay__layers {
     double gaps_ns;    /* nothing ran, between its first and its last work */
     double host_ns;    /* before the first and after the last work */
     double kernel_count;
+    double plain_ns;     /* the runs without recording beside the traced ones; NaN */
+    double lasting;      /* these / runs before recording was first possible; NaN */
     size_t launch_count; /* launches whose layer times are stored */
     const int *launch_ids;
     struct assay__edge *edges; /* by consumer, in the order it reads them; outputs at the end */

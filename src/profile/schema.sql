@@ -137,7 +137,9 @@ CREATE TABLE trials (
     layers_sessions INTEGER, layers_discarded INTEGER,
     traced_ns REAL,                    -- a run on a GPU whose work is recorded: kernels + copies + gaps + host
     kernels_ns REAL, copies_ns REAL, gaps_ns REAL, host_ns REAL,
-    kernel_count REAL                  -- of an inference
+    kernel_count REAL,                 -- of an inference
+    plain_ns REAL,                     -- a run without recording beside the traced ones
+    layers_lasting REAL                -- plain_ns / a run before the recorder was opened
 );
 
 CREATE TABLE options (
@@ -357,7 +359,8 @@ CREATE TABLE series_chunks (
 -- stream, correlation, bytes, args).
 CREATE TABLE trace_sources (
     profile INTEGER NOT NULL, position INTEGER NOT NULL,
-    path TEXT, format TEXT,            -- the importer's name
+    path TEXT, title TEXT,             -- title: what was traced, where that is known
+    format TEXT,                       -- the importer's name
     producer TEXT,                     -- 'PyTorch profiler (CUDA 13.0)'
     rank INTEGER, world_size INTEGER,
     offset_ns INTEGER, clock TEXT,     -- added to its times to align them, and what they count from

@@ -256,6 +256,8 @@ static const struct assay__field layers_fields[] = {
     F(assay__layers, gaps_ns, "gaps_ns", .json = "gaps_us", .divisor = 1e3),
     F(assay__layers, host_ns, "host_ns", .json = "host_us", .divisor = 1e3),
     F(assay__layers, kernel_count, "kernel_count", .json = "kernel_count"),
+    F(assay__layers, plain_ns, "plain_ns", .json = "plain_us", .divisor = 1e3),
+    F(assay__layers, lasting, "layers_lasting", .json = "lasting"),
 };
 const struct assay__field_table assay__stored_layers =
     TABLE(layers_fields, struct assay__layers, NULL);

@@ -25,9 +25,10 @@ struct assay__run_options {
     struct assay_keeping_options keeping;
     struct assay_callbacks callbacks;
     struct assay_feedback_options feedback;
-    const char *command;      /* the command whose profile it is; NULL: "run" */
-    const char *command_line; /* recorded; NULL: none */
-    const char *script;       /* of the fake engine */
+    const char *command;          /* the command whose profile it is; NULL: "run" */
+    const char *command_line;     /* recorded; NULL: none */
+    const char *script;           /* of the fake engine */
+    const char *provider_options; /* "key=value;key=value"; NULL: none */
     /* an existing folder: the worker records a timeline there after measuring; NULL: none */
     const char *timeline;
     bool brief; /* several short launches, judged together; layers only in the last ones */

@@ -398,6 +398,7 @@ struct assay__trace_source *assay__events_source(struct assay__events *events)
     }
     struct assay__trace_source *source = &events->sources[events->source_count++];
     *source = (struct assay__trace_source){.path = "",
+                                           .title = "",
                                            .format = "",
                                            .producer = "",
                                            .rank = -1,

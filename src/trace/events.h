@@ -114,6 +114,7 @@ struct assay__trace_counter {
 /** What was read of a source and what was not; counted, never dropped silently. */
 struct assay__trace_source {
     const char *path;         /* as the user named it */
+    const char *title;        /* what was traced: "train.py", "resnet50 on cuda:0"; "": unknown */
     const char *format;       /* the importer's name */
     const char *producer;     /* "PyTorch 2.11 (CUDA 13.0)", "ONNX Runtime 1.31.1"; "": unknown */
     int32_t rank, world_size; /* -1: unknown */

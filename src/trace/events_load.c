@@ -67,12 +67,29 @@ static bool next_row(struct loading *loading, sqlite3_stmt *statement)
     return false;
 }
 
-/* The rows of a field table in their order, its fields as columns. */
+static bool has_column(const struct loading *loading, const struct assay__field_table *table,
+                       const char *column)
+{
+    sqlite3_stmt *statement = NULL;
+    char *sql = sqlite3_mprintf("SELECT %s FROM %s LIMIT 0", column, table->name);
+    bool has = sql &&
+               sqlite3_prepare_v2(loading->db->sqlite, sql, -1, &statement, NULL) == SQLITE_OK;
+    sqlite3_finalize(statement);
+    sqlite3_free(sql);
+    return has;
+}
+
+/* The rows of a field table in their order, its fields as columns. A text that profiles did not
+ * have at first is unknown. */
 static sqlite3_stmt *rows_of(struct loading *loading, const struct assay__field_table *table)
 {
     struct assay__buf sql = {0};
-    for (size_t i = 0; i < table->count; i++)
-        assay__buf_printf(&sql, "%s%s", i ? "," : "SELECT ", table->fields[i].column);
+    for (size_t i = 0; i < table->count; i++) {
+        const struct assay__field *field = &table->fields[i];
+        bool is_later = field->type == ASSAY__FIELD_TEXT &&
+                        !has_column(loading, table, field->column);
+        assay__buf_printf(&sql, "%s%s", i ? "," : "SELECT ", is_later ? "NULL" : field->column);
+    }
     assay__buf_printf(&sql, " FROM %s WHERE profile=1 ORDER BY position", table->name);
     sqlite3_stmt *statement = NULL;
     if (sql.failed)
@@ -218,6 +235,7 @@ static void load_sources(struct loading *loading)
         struct assay__trace_source *source = assay__events_source(loading->events);
         if (!source) continue; /* the store has the error */
         *source = (struct assay__trace_source){.path = keep(loading, row.path),
+                                               .title = keep(loading, row.title),
                                                .format = keep(loading, row.format),
                                                .producer = keep(loading, row.producer),
                                                .clock = keep(loading, row.clock),

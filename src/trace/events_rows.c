@@ -25,6 +25,7 @@ static const struct assay__enum_names memory_names = {memories, COUNT_OF(memorie
 
 static const struct assay__field source_fields[] = {
     TEXT(assay__source_row, path, "path"),
+    TEXT(assay__source_row, title, "title"),
     TEXT(assay__source_row, format, "format"),
     TEXT(assay__source_row, producer, "producer"),
     WHOLE(assay__source_row, rank, "rank", .unknown = -1),

@@ -7,7 +7,7 @@
 #include "trace/events.h"
 
 struct assay__source_row {
-    const char *path, *format, *producer, *clock, *complaint;
+    const char *path, *title, *format, *producer, *clock, *complaint;
     int64_t rank, world_size, offset_ns, bytes, events, skipped;
     bool truncated;
 };

@@ -17,6 +17,7 @@ static void put_sources(struct assay__writer *writer, const struct assay__events
     for (size_t i = 0; i < events->source_count; i++) {
         const struct assay__trace_source *source = &events->sources[i];
         struct assay__source_row row = {.path = source->path,
+                                        .title = source->title,
                                         .format = source->format,
                                         .producer = source->producer,
                                         .clock = source->clock,

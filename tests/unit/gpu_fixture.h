@@ -20,8 +20,10 @@ struct launch_op {
     struct OrtCustomOpDomain *domain;
     void (*launch)(const char *name, uint64_t kernel_ns);
     void (*set)(uint64_t bytes, uint64_t set_ns);
-    /* Node 0 launches a kernel of another name: in runs odd_after … odd_after + odd_runs - 1, and
-     * in every run of the first session, if odd_session. */
+    bool (*recording)(void);
+    /* Node 0 launches a kernel of another name: in runs odd_after … odd_after + odd_runs - 1 of the
+     * first session while the stand-in records, and in every run of that session, if odd_session.
+     */
     int runs, odd_after, odd_runs, odd_session;
     int sessions;
 };
@@ -53,9 +55,10 @@ static void launch_kernels(const struct launch_kernel *kernel)
     static char names[8][4][2][32]; /* CUPTI's names stay where they are */
     bool odd = false;
     if (kernel->number == 0) {
-        odd = gpu.runs >= gpu.odd_after && gpu.runs < gpu.odd_after + gpu.odd_runs;
+        odd = kernel->session == 0 && gpu.recording() && gpu.runs >= gpu.odd_after &&
+              gpu.runs < gpu.odd_after + gpu.odd_runs;
         odd |= gpu.odd_session && kernel->session == 0;
-        gpu.runs++;
+        gpu.runs += kernel->session == 0 && gpu.recording();
     }
     for (int64_t i = 0; i < kernel->kernels; i++) {
         char *name = names[kernel->number][i][odd];
@@ -138,6 +141,7 @@ static inline void gpu_begin(const struct assay__ort *ort)
     void *library = dlopen(cupti, RTLD_NOW | RTLD_LOCAL);
     if (!library) harness_fail(__FILE__, __LINE__, dlerror());
     find_symbol(library, "fake_launch", &gpu.launch);
+    find_symbol(library, "fake_recording", &gpu.recording);
     find_symbol(library, "fake_memset", &gpu.set);
     gpu.ort = ort;
     gpu.base = (struct OrtCustomOp){.version = (uint32_t)ort->api_version,

@@ -219,6 +219,18 @@ static void several_devices(void)
     CHECK_STR(b->rows[1].device, "gpu:0");
     CHECK_NEAR(b->rows[1].judged.latency.value, 50e-6, 1e-12);
     CHECK(isnan(b->rows[1].kernels) && *b->rows[1].kernels_reason); /* nothing recorded them */
+    /* the GPU's records: 20 of 50 us in 4 kernels, 5 us of copies in a traced run of 100 us */
+    struct assay__layers *known = &p->trials[1].layers;
+    known->traced_ns = 100e3, known->kernels_ns = 20e3, known->copies_ns = 5e3;
+    known->kernel_count = 4;
+    assay__study_free(study);
+    b = judge(&study, p);
+    CHECK_NEAR(b->rows[1].kernels, 4, 0);
+    CHECK_NEAR(b->rows[1].efficiency, 0.4, 1e-12);
+    CHECK_NEAR(b->rows[1].kernel_mean_s, 5e-6, 1e-15);
+    CHECK_NEAR(b->rows[1].gap_mean_s, 7.5e-6, 1e-15);
+    CHECK_NEAR(b->rows[1].busy, 0.25, 1e-12);
+    CHECK_STR(b->rows[1].kernels_reason, "");
     CHECK(!b->rows[2].judged.usable && *b->rows[2].judged.reason);
     /* the baseline has one device: everything is compared with that, and the note says so */
     CHECK_INT(b->rows[0].verdict, ASSAY__VERDICT_SAME);

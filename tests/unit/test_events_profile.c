@@ -339,7 +339,8 @@ static void test_lost_rows(void)
     struct assay__events *events = import_path(TRACE_FIXTURES "kineto.json"), *again;
     const char *path = saved(events);
     edit(path, "DELETE FROM trace_tracks; DELETE FROM trace_args; UPDATE trace_kinds SET name='?';"
-               "UPDATE trace_sources SET rank='x', bytes=-5, path=NULL");
+               "UPDATE trace_sources SET rank='x', bytes=-5, path=NULL;"
+               "ALTER TABLE trace_sources DROP COLUMN title");
     again = loaded(path);
     CHECK_INT(again->count, events->count);
     CHECK_INT(again->track_count, 0);

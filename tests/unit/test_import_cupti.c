@@ -303,13 +303,51 @@ static void test_impossible(void)
               ASSAY_EFORMAT);
 }
 
+static void span(uint64_t start_ns, uint64_t end_ns, uint32_t name, uint32_t op, uint32_t kind)
+{
+    PUT(ASSAY__CUDA_SPAN, assay__cuda_span, .start_ns = start_ns, .end_ns = end_ns, .name = name,
+        .op = op, .thread = PID, .kind = kind);
+}
+
+/* Layers and inferences of a worker: those that cannot be are counted, names that are nowhere are
+ * unknown, and of a record that is too short nothing is read. */
+static void test_spans(void)
+{
+    begin_file();
+    begin_block();
+    process();
+    string(1, "conv1");
+    string(2, "Conv");
+    span(BASE + 1000, BASE + 9000, 1, 0, ASSAY__CUDA_SPAN_STEP);
+    span(BASE + 2000, BASE + 5000, 1, 2, ASSAY__CUDA_SPAN_LAYER);
+    span(BASE + 6000, BASE + 7000, 99, UINT32_MAX, 77); /* a kind of later versions: a layer */
+    span(BASE + 8000, BASE + 7000, 1, 2, ASSAY__CUDA_SPAN_LAYER); /* ends before it starts */
+    span(UINT64_MAX, UINT64_MAX, 1, 2, ASSAY__CUDA_SPAN_LAYER);
+    struct assay__cuda_span record = {.start_ns = BASE, .end_ns = BASE + 1};
+    put(&record, sizeof record - 16, ASSAY__CUDA_SPAN);
+    left();
+    end_block();
+    struct assay__events *events = imported();
+    CHECK_INT(events->count, 3);
+    CHECK_EVENT(events, 0, ASSAY__EVENT_RANGE, 1000, 8000);
+    CHECK_EVENT(events, 1, ASSAY__EVENT_OPERATOR, 2000, 3000);
+    CHECK_EVENT(events, 2, ASSAY__EVENT_OPERATOR, 6000, 1000);
+    CHECK_STR(assay__event_name(events, 1), "conv1");
+    CHECK_STR(assay__event_args(events, 1)->operator_type, "Conv");
+    CHECK_STR(assay__event_name(events, 2), "");
+    CHECK(!assay__event_args(events, 2)->operator_type);
+    CHECK_INT(events->sources[0].skipped, 3);
+    CHECK(!events->sources[0].truncated);
+    assay__events_free(events);
+}
+
 int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
         {"whole", test_whole},           {"torn", test_torn},
         {"damaged", test_damaged},       {"dropped", test_dropped},
         {"failure", test_failure},       {"other_clock", test_other_clock},
-        {"impossible", test_impossible},
+        {"impossible", test_impossible}, {"spans", test_spans},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

@@ -339,6 +339,24 @@ static void test_ort_says_nothing_in_runs(void)
     assay_log_set(NULL, NULL, ASSAY_LOG_ERROR);
 }
 
+static void test_ort_drop_option(void)
+{
+    static const char *const cases[][2] = {
+        {"", ""},
+        {"graph=1", ""},
+        {"a=1;graph=1;b=2", "a=1;b=2"},
+        {"graph=1;graph=0;b=2", "b=2"},
+        {"a=graph;graphs=1;graph", "a=graph;graphs=1;graph"},
+        {"b=2;graph=1", "b=2;"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[64];
+        snprintf(text, sizeof text, "%s", cases[i][0]);
+        assay__ort_drop_option(text, "graph");
+        CHECK_STR(text, cases[i][1]);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
@@ -352,6 +370,7 @@ int main(int argc, char **argv)
         {"ort_bad_inputs", test_ort_bad_inputs},
         {"ort_missing_provider", test_ort_missing_provider},
         {"ort_devices", test_ort_devices},
+        {"ort_drop_option", test_ort_drop_option},
         {"ort_says_nothing_in_runs", test_ort_says_nothing_in_runs},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);

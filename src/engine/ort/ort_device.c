@@ -171,6 +171,19 @@ static int append_tensorrt(const struct assay__ort *ort, OrtSessionOptions *opti
     return code;
 }
 
+void assay__ort_drop_option(char *text, const char *key)
+{
+    size_t length = strlen(key);
+    for (char *item = text; *item;) {
+        char *next = item + strcspn(item, ";");
+        if (*next) next++;
+        if (!strncmp(item, key, length) && item[length] == '=')
+            memmove(item, next, strlen(next) + 1);
+        else
+            item = next;
+    }
+}
+
 /* Splits "key=value;key=value" in place. -1: not of that form, or too many. */
 static int split_options(char *text, const char **keys, const char **values, size_t *count)
 {
@@ -201,7 +214,10 @@ static int append_row(const struct assay__ort *ort, OrtSessionOptions *options,
                                more);
     int code = 0;
     switch (row->how) {
-    case NOTHING: return 0;
+    case NOTHING:
+        if (!count) return 0;
+        return assay_error_set(error, ASSAY_EINVAL, "device \"%s\" takes no provider options",
+                               row->device);
     case CUDA: code = append_cuda(ort, options, keys, values, count, error); break;
     case TENSORRT: code = append_tensorrt(ort, options, keys, values, count, error); break;
     case BY_NAME:

@@ -31,23 +31,36 @@
 #include <string.h>
 
 #define OWN_NAME "assay.node."
-#define ROUNDS 8 /* of runs with and without recording */
-#define ROUND_RUNS_MOST 40u
+#define ROUNDS 16   /* of runs with and without recording: short, because machines change speed */
+#define NEAREST 4   /* rounds that count: the machine was as fast as for the latency */
+#define SETTLING 2u /* runs after recording is switched on or off that do not count */
+#define PLAIN_ROUNDS 4 /* before and after CUPTI was opened */
+#define ROUND_RUNS_MOST 20u
 #define ROUND_RUNS_LEAST 3u
 #define LEARNING_RUNS 3u /* the last one counts, the one before must agree */
 #define BUDGET_SHARE 0.5
 #define LEAST_S 0.5 /* of all rounds, where creating the sessions took the budget */
 #define WHY_BYTES 512
+#define DISAGREE 0.05 /* ratios that differ by more are explained */
 #define CENTRAL_SHARE 0.2
 #define CENTRAL_LEAST 5u
 #define NAMES_BYTES 65536u
+
+/* Runs without recording beside runs with it. */
+struct round {
+    uint64_t begin_ns;                /* of its first run with recording */
+    double plain_ns, traced_ns, away; /* away: plain_ns from the latency */
+};
 
 /* A recording of runs in one session. */
 struct pass {
     struct assay__gpu_work work;
     struct assay__gpu_run *runs;
     size_t count, capacity;
-    double ratio; /* of runs with recording and without; NaN unknown */
+    struct round rounds[ROUNDS];
+    size_t round_count;
+    double ratio;    /* of runs with recording and without; NaN unknown */
+    double plain_ns; /* of runs without recording, all rounds, then those that count; NaN */
     const char *name;
 };
 
@@ -59,6 +72,7 @@ struct kernel_timing {
     uint64_t next_id; /* to push at the next marker */
     struct assay__gpu_lesson lesson;
     struct pass learning, clean;
+    double before_ns; /* an unprofiled run, before CUPTI was opened */
 };
 
 /* --- which nodes run on the device ------------------------------------------------------------ */
@@ -185,7 +199,7 @@ static int make_room(struct kernel_timing *k, struct pass *pass, size_t capacity
 {
     pass->runs = assay__arena_array(k->work->arena, capacity + 1, sizeof *pass->runs);
     pass->capacity = capacity;
-    pass->ratio = NAN;
+    pass->ratio = pass->plain_ns = NAN;
     return pass->runs ? 0 : assay__no_memory(error);
 }
 
@@ -276,7 +290,7 @@ static int learn(struct kernel_timing *k, struct assay_error *error)
     return 0;
 }
 
-/* --- the clean pass --------------------------------------------------------------------------- */
+/* --- runs without recording ------------------------------------------------------------------- */
 
 static size_t runs_per_round(const struct kernel_timing *k, double plain_ns)
 {
@@ -288,29 +302,94 @@ static size_t runs_per_round(const struct kernel_timing *k, double plain_ns)
                                       : (size_t)runs;
 }
 
+static double sorted_median(double *values, size_t count)
+{
+    assay__stats_sort(values, count);
+    return assay__stats_median(values, count);
+}
+
+/* What a run takes in this state of the process, which the name says. */
+static int plain_rounds(struct kernel_timing *k, struct assay__timed *timed, const char *name,
+                        double *median_ns, struct assay_error *error)
+{
+    double medians[PLAIN_ROUNDS], first_ns = NAN;
+    int code = assay__timed_median(timed, SETTLING, ROUND_RUNS_LEAST, &first_ns, error);
+    size_t runs = code ? 0 : runs_per_round(k, first_ns);
+    for (size_t i = 0; !code && i < PLAIN_ROUNDS; i++)
+        code = assay__timed_median(timed, 0, runs, &medians[i], error);
+    if (code) return code;
+    *median_ns = sorted_median(medians, PLAIN_ROUNDS);
+    assay__log(ASSAY_LOG_DEBUG, "kernels", "%s: %.0f ns (%.0f to %.0f) without recording", name,
+               *median_ns, medians[0], medians[PLAIN_ROUNDS - 1]);
+    return 0;
+}
+
+static int rounds_alone(struct kernel_timing *k, struct assay_error *error)
+{
+    struct assay__timed timed = {0};
+    double alone_ns = NAN;
+    int code = assay__timed_borrow(k->work->session, &timed, error);
+    if (!code) code = plain_rounds(k, &timed, "one session", &alone_ns, error);
+    assay__timed_close(&timed);
+    return code;
+}
+
+/* --- the clean pass --------------------------------------------------------------------------- */
+
 static double median_of_runs(const struct pass *pass, size_t first, double *scratch)
 {
     for (size_t i = first; i < pass->count; i++)
         scratch[i - first] = (double)(pass->runs[i].end_ns - pass->runs[i].begin_ns);
-    assay__stats_sort(scratch, pass->count - first);
-    return assay__stats_median(scratch, pass->count - first);
+    return sorted_median(scratch, pass->count - first);
 }
 
-/* Runs without recording, then as many with it; *ratio of their medians. */
-static int one_round(struct kernel_timing *k, struct pass *pass, struct assay__timed *timed,
-                     size_t runs, double *ratio, struct assay_error *error)
+static int traced_half(struct kernel_timing *k, struct pass *pass, struct assay__timed *timed,
+                       size_t runs, struct round *round, struct assay_error *error)
 {
-    double plain_ns = NAN, scratch[ROUND_RUNS_MOST];
+    double scratch[ROUND_RUNS_MOST];
     size_t first = pass->count;
-    int code = assay__timed_median(timed, 1, runs, &plain_ns, error);
-    if (!code) code = start(k, error);
+    int code = start(k, error);
     if (code) return code;
-    code = assay__timed_run(timed, NULL, error);
+    round->begin_ns = k->recorder->now_ns();
+    for (size_t i = 0; !code && i < SETTLING; i++)
+        code = assay__timed_run(timed, NULL, error);
     for (size_t i = 0; !code && i < runs; i++)
         code = recorded_run(k, pass, timed, error);
     stop(k);
-    if (!code) *ratio = median_of_runs(pass, first, scratch) / plain_ns;
+    if (!code) round->traced_ns = median_of_runs(pass, first, scratch);
     return code;
+}
+
+/* Runs without recording and as many with it, in an order that alternates too. */
+static int one_round(struct kernel_timing *k, struct pass *pass, struct assay__timed *timed,
+                     size_t runs, struct assay_error *error)
+{
+    struct round *round = &pass->rounds[pass->round_count];
+    bool traced_first = pass->round_count++ % 2;
+    int code = traced_first ? traced_half(k, pass, timed, runs, round, error) : 0;
+    if (!code) code = assay__timed_median(timed, SETTLING, runs, &round->plain_ns, error);
+    if (!code && !traced_first) code = traced_half(k, pass, timed, runs, round, error);
+    round->away = fabs(log(round->plain_ns / k->work->latency_ns));
+    return code;
+}
+
+static void note_rounds(struct pass *pass, size_t runs)
+{
+    double ratios[ROUNDS], plain[ROUNDS], traced[ROUNDS];
+    size_t count = pass->round_count;
+    for (size_t i = 0; i < count; i++) {
+        plain[i] = pass->rounds[i].plain_ns;
+        traced[i] = pass->rounds[i].traced_ns;
+        ratios[i] = traced[i] / plain[i];
+    }
+    pass->ratio = sorted_median(ratios, count);
+    pass->plain_ns = sorted_median(plain, count);
+    double traced_ns = sorted_median(traced, count);
+    assay__log(ASSAY_LOG_DEBUG, "kernels",
+               "%s: %.3f x (%.3f to %.3f) in %zu rounds of %zu runs; %.0f ns (%.0f to %.0f) "
+               "without recording, %.0f (%.0f to %.0f) with it",
+               pass->name, pass->ratio, ratios[0], ratios[count - 1], count, runs, pass->plain_ns,
+               plain[0], plain[count - 1], traced_ns, traced[0], traced[count - 1]);
 }
 
 /* The pass over this session: alternating rounds. */
@@ -318,24 +397,54 @@ static int clean_pass(struct kernel_timing *k, struct assay__timed *timed, const
                       struct assay_error *error)
 {
     struct pass *pass = &k->clean;
-    double plain_ns = NAN, ratios[ROUNDS];
+    double plain_ns = NAN;
     assay__gpu_work_free(&pass->work);
     *pass = (struct pass){.name = name};
-    int code = assay__timed_median(timed, 2, 3, &plain_ns, error);
+    int code = assay__timed_median(timed, SETTLING, ROUND_RUNS_LEAST, &plain_ns, error);
     if (code) return code;
     size_t runs = runs_per_round(k, plain_ns);
     code = make_room(k, pass, ROUNDS * runs, error);
     if (!code) code = begin_recording(k, pass, ASSAY__CUDA_KERNELS | ASSAY__CUDA_COPIES, error);
     if (code) return code;
     for (size_t i = 0; !code && i < ROUNDS; i++)
-        code = one_round(k, pass, timed, runs, &ratios[i], error);
+        code = one_round(k, pass, timed, runs, error);
     int ended = end_recording(k, pass, code ? NULL : error);
     if (code || ended) return code ? code : ended;
-    assay__stats_sort(ratios, ROUNDS);
-    pass->ratio = assay__stats_median(ratios, ROUNDS);
-    assay__log(ASSAY_LOG_DEBUG, "kernels", "%s: %.3f x (%.3f to %.3f) in %d rounds of %zu runs",
-               name, pass->ratio, ratios[0], ratios[ROUNDS - 1], ROUNDS, runs);
+    note_rounds(pass, runs);
     return 0;
+}
+
+static const struct round *round_of(const struct pass *pass, const struct assay__gpu_run *run)
+{
+    size_t at = 0;
+    while (at + 1 < pass->round_count && pass->rounds[at + 1].begin_ns <= run->begin_ns)
+        at++;
+    return &pass->rounds[at];
+}
+
+/* A machine that changes its speed was faster or slower in some rounds than when the latency was
+ * measured: only those count that are nearest to it by their runs without recording. */
+static void keep_nearest(struct pass *pass)
+{
+    double away[ROUNDS], plain[ROUNDS];
+    size_t kept = 0, near = 0;
+    if (pass->round_count <= NEAREST) return;
+    for (size_t i = 0; i < pass->round_count; i++) {
+        away[i] = pass->rounds[i].away;
+        if (isnan(away[i])) return; /* the latency is not known */
+    }
+    assay__stats_sort(away, pass->round_count);
+    double most = away[NEAREST - 1];
+    for (size_t i = 0; i < pass->round_count; i++)
+        if (pass->rounds[i].away <= most) plain[near++] = pass->rounds[i].plain_ns;
+    for (size_t i = 0; i < pass->count; i++)
+        kept += round_of(pass, &pass->runs[i])->away <= most;
+    if (!kept) return; /* all of them had other kernels */
+    pass->plain_ns = sorted_median(plain, near);
+    kept = 0;
+    for (size_t i = 0; i < pass->count; i++)
+        if (round_of(pass, &pass->runs[i])->away <= most) pass->runs[kept++] = pass->runs[i];
+    pass->count = kept;
 }
 
 /* Whether most runs of a pass have the kernels that were learnt; the others are removed. */
@@ -362,6 +471,26 @@ static bool keep_agreeing(struct kernel_timing *k, struct pass *pass, size_t *di
     return most;
 }
 
+/* Nodes that do not depend on each other may run in another order in the model's own session. */
+static int follow_order(struct kernel_timing *k, const struct pass *pass)
+{
+    size_t at, equal = 0;
+    if (!pass->count) return 0;
+    const struct assay__gpu_run *run = &pass->runs[pass->count / 2];
+    if (assay__gpu_agrees(&k->lesson, &pass->work, run, &at)) return 0;
+    int code = assay__gpu_rearrange(&k->lesson, &pass->work, run, &equal);
+    if (code) return code == ASSAY_ENOTFOUND ? 0 : code;
+    assay__log(ASSAY_LOG_DEBUG, "kernels",
+               "%s: the nodes run in another order, %zu of them like others", pass->name, equal);
+    if (equal)
+        assay__layers_say(k->work,
+                          "The model's own session runs its layers in another order than the one "
+                          "with markers: the times of %zu that launch the same kernels as others "
+                          "may be exchanged.",
+                          equal);
+    return 0;
+}
+
 /* The pass whose times count: of the model itself, else of the session with markers, else the
  * learning pass. */
 static int choose_pass(struct kernel_timing *k, struct pass **chosen, struct assay_error *error)
@@ -371,11 +500,14 @@ static int choose_pass(struct kernel_timing *k, struct pass **chosen, struct ass
     *chosen = &k->clean;
     int code = clean_pass(k, &k->marking->plain, "clean", error);
     if (code) return code;
+    result->lasting = k->clean.plain_ns / k->before_ns;
+    if (follow_order(k, &k->clean)) return assay__no_memory(error);
     bool agrees = keep_agreeing(k, &k->clean, &different);
     if (!agrees) {
         assay__layers_say(k->work, "The model's own session chose other kernels than the one with "
                                    "markers, which is timed instead.");
         code = clean_pass(k, &k->marking->marked_session, "clean with markers", error);
+        if (!code && follow_order(k, &k->clean)) code = assay__no_memory(error);
         if (code) return code;
         agrees = keep_agreeing(k, &k->clean, &different);
     }
@@ -388,6 +520,8 @@ static int choose_pass(struct kernel_timing *k, struct pass **chosen, struct ass
         k->learning.count--;
         *chosen = &k->learning;
         different = 0;
+    } else {
+        keep_nearest(&k->clean);
     }
     result->discarded = (int)different;
     return 0;
@@ -442,15 +576,12 @@ static double share_of(struct rounding *r, uint64_t sum_ns)
     return (double)part;
 }
 
-static void add_name(struct assay__buf *names, const char *name)
+/* "a; 2 x b": in the order of their launches. */
+static void add_name(struct assay__buf *names, const char *name, size_t times)
 {
-    size_t length = strlen(name);
-    for (const char *at = names->length ? names->data : NULL; at; at = strchr(at, ';')) {
-        if (*at == ';') at += 2;
-        if (!strncmp(at, name, length) && (!at[length] || at[length] == ';')) return;
-    }
-    if (names->length + length > NAMES_BYTES) return;
+    if (!times || names->length + strlen(name) > NAMES_BYTES) return;
     if (names->length) assay__buf_puts(names, "; ");
+    if (times > 1) assay__buf_printf(names, "%zu x ", times);
     assay__buf_puts(names, name);
 }
 
@@ -460,13 +591,19 @@ static void fill_names(struct kernel_timing *k)
     struct assay__layer_work *work = k->work;
     struct assay__buf names = {0};
     for (size_t i = 0; i < work->layer_count; i++) {
-        size_t count = 0;
+        size_t count = 0, times = 0;
+        const char *last = "";
         names.length = 0;
         for (size_t n = 0; n < k->lesson.count; n++) {
             if (k->lesson.nodes[n] != i) continue;
-            add_name(&names, k->lesson.names[n]);
-            count++;
+            if (strcmp(last, k->lesson.names[n]) != 0) {
+                add_name(&names, last, times);
+                last = k->lesson.names[n];
+                times = 0;
+            }
+            times++, count++;
         }
+        add_name(&names, last, times);
         if (!work->markable[i]) continue;
         work->layers[i].kernel_count = (double)count;
         if (count)
@@ -540,6 +677,22 @@ static void fill_times(struct kernel_timing *k, const struct sums *sums, size_t 
     result->kernel_count = (double)k->lesson.count;
 }
 
+/* Where the traced run is not as much longer than the latency as the rounds say. */
+static void say_speeds(struct assay__layer_work *work)
+{
+    const struct assay__layers *result = work->result;
+    double to_latency = result->traced_ns / work->latency_ns;
+    if (fabs(to_latency / result->slowdown - 1) > DISAGREE)
+        assay__layers_say(work,
+                          "The traced run took %.3f x the latency, and %.3f x the runs without "
+                          "recording beside it: those took %.3f x the latency, because the "
+                          "machine's speed changed%s.",
+                          to_latency, result->slowdown, result->plain_ns / work->latency_ns,
+                          result->lasting > 1 + DISAGREE
+                              ? ", or because CUPTI, once opened, slows them down"
+                              : "");
+}
+
 static void describe(struct kernel_timing *k, const struct pass *pass,
                      const struct assay__gpu_parts *parts)
 {
@@ -548,6 +701,8 @@ static void describe(struct kernel_timing *k, const struct pass *pass,
     result->method = "kernels";
     result->sessions = 1;
     result->slowdown = pass->ratio;
+    result->plain_ns = pass->plain_ns;
+    say_speeds(k->work);
     if (lost)
         assay__layers_say(k->work,
                           "%zu of %zu kernels were launched after the last layer: their "
@@ -595,10 +750,14 @@ int assay__layers_kernels(struct assay__layer_work *work, struct assay_error *er
 {
     struct kernel_timing k = {.work = work};
     struct pass *pass = NULL;
+    double learnt_ns = NAN;
     int code = assay__cuda_recorder_load(&k.recorder, error);
     if (!code) code = assay__kernels_markable(work, error);
+    if (!code) code = rounds_alone(&k, error);
     if (!code) code = assay__marking_open_marked(work, &k.marking, error);
+    if (!code) code = plain_rounds(&k, &k.marking->plain, "two sessions", &k.before_ns, error);
     if (!code) code = learn(&k, error);
+    if (!code) code = plain_rounds(&k, &k.marking->plain, "after learning", &learnt_ns, error);
     if (!code) code = choose_pass(&k, &pass, error);
     if (!code) code = conclude(&k, pass, error);
     if (code && error) assay__log(ASSAY_LOG_DEBUG, "kernels", "failed: %s", error->message);

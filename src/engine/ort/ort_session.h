@@ -155,6 +155,8 @@ const char *assay__ort_device_kind(const char *device); /* "cpu" | "gpu" | "npu"
 int assay__ort_append_device(const struct assay__ort *ort, OrtSessionOptions *options,
                              const char *device, const char *more, bool strict,
                              struct assay_error *error);
+/** Removes that option from "key=value;key=value". */
+void assay__ort_drop_option(char *text, const char *key);
 /** Memory of the device in ONNX Runtime's naming, for its arena's statistics; the caller releases
  *  it. */
 int assay__ort_device_memory(const struct assay__ort *ort, const char *device,

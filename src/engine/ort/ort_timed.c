@@ -40,12 +40,27 @@ static int save_to(const struct assay__ort *ort, OrtSessionOptions *made,
     return code;
 }
 
+/* The owner's options. A session that replays a CUDA graph would not run its markers: theirs has
+ * none. */
+static int owners_options(struct assay__session *owner, const struct assay__timed_options *options,
+                          OrtSessionOptions **made, struct assay_error *error)
+{
+    const char *given = owner->provider_options;
+    char *without = options->mark_provider && given ? strdup(given) : NULL;
+    if (without) assay__ort_drop_option(without, "enable_cuda_graph");
+    owner->provider_options = without ? without : given;
+    int code = assay__ort_session_options(owner, options->optimization, made, error);
+    owner->provider_options = given;
+    free(without);
+    return code;
+}
+
 static int prepare_options(struct assay__session *owner, const struct assay__timed_options *options,
                            struct assay__timed *timed, OrtSessionOptions **made,
                            struct assay_error *error)
 {
     const struct assay__ort *ort = &owner->ort;
-    int code = assay__ort_session_options(owner, options->optimization, made, error);
+    int code = owners_options(owner, options, made, error);
     if (!code && hook_function && hook_function(hook_context, *made))
         code = assay_error_set(error, ASSAY_EENGINE, "the session hook refused");
     if (!code && options->save_path) code = save_to(ort, *made, options, error);

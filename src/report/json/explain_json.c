@@ -42,10 +42,11 @@ static void put_trace(struct assay__json_writer *w, const struct assay__explain 
     for (ASSAY__JSON_EACH(i, w, "sources", events->source_count)) {
         const struct assay__trace_source *s = &events->sources[i];
         assay__json_record(
-            w, NULL, json_text("path", s->path), json_text("format", s->format),
-            json_text("producer", s->producer), json_count("rank", s->rank, 0),
-            json_count("world_size", s->world_size, 1), json_text("clock", s->clock),
-            json_integer("offset_ns", s->offset_ns), json_integer("events", (int64_t)s->events),
+            w, NULL, json_text("path", s->path), json_text("title", s->title),
+            json_text("format", s->format), json_text("producer", s->producer),
+            json_count("rank", s->rank, 0), json_count("world_size", s->world_size, 1),
+            json_text("clock", s->clock), json_integer("offset_ns", s->offset_ns),
+            json_integer("events", (int64_t)s->events),
             json_integer("skipped", (int64_t)s->skipped), json_text("complaint", s->complaint),
             json_bool("truncated", s->truncated));
     }

@@ -306,6 +306,7 @@ int assay__explain_document(const struct assay__explain *x, bool page, struct as
 {
     const char *path = x->events->source_count ? x->events->sources[0].path : "";
     const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    if (x->events->source_count && *x->events->sources[0].title) name = x->events->sources[0].title;
     struct assay__doc *doc = assay__doc_open(made, "explain", name);
     if (!doc) return ASSAY_ENOMEM;
     doc->table = "kernels";

@@ -42,6 +42,7 @@ static void make_request(struct assay__arm *arm, int id, struct assay__request *
                 .optimization = options->target.optimization,
                 .cpus = options->target.cpus,
                 .script = options->script,
+                .provider_options = options->provider_options,
                 .threads = options->target.threads,
                 .streams = options->target.streams,
                 .spinning = options->target.spinning_off ? 0 : -1,

@@ -140,6 +140,8 @@ static void put_options(struct writing *w, const struct assay__run_options *o)
     put_number(w, "time_s", o->measuring.time_s, "by precision");
     put(w, "seed", assay__arena_printf(arena, "%llu", (unsigned long long)protocol->seed));
     put(w, "layers", assay__enum_name(&assay__layer_method_names, protocol->layers));
+    if (o->provider_options)
+        put(w, "provider_options", assay__arena_strdup(arena, o->provider_options));
     if (o->script) put(w, "script", assay__arena_strdup(arena, o->script));
     put_feedback(w, &o->feedback);
     if (!w->trial->generation.tokens) return;

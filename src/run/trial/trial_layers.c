@@ -330,6 +330,8 @@ static void merge_parts(const struct assay__trial_input *input, const struct joi
     MERGE(out->copies_ns, copies_ns);
     MERGE(out->gaps_ns, gaps_ns);
     MERGE(out->kernel_count, kernel_count);
+    MERGE(out->plain_ns, plain_ns);
+    MERGE(out->lasting, lasting);
     out->host_ns = remainder_exact(out->traced_ns, out->kernels_ns + out->copies_ns + out->gaps_ns);
     out->engine_ns = remainder_exact(out->traced_ns, layers_ns);
 }
