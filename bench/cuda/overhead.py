@@ -7,8 +7,7 @@ medians; the median, lowest and highest of 8 rounds are printed, and PyTorch's p
         -o /tmp/libassay-cuda-trace.so -ldl -lpthread
     python3 bench/cuda/overhead.py /tmp/libassay-cuda-trace.so [--rounds 8] [--budget 45]
 
-Prints a line of JSON for each set of kinds: ratio (median, min, max), steps without recording against those before the
-recorder was opened (off_to_before), and what was recorded.
+Prints a line of JSON for each set of kinds: ratio (median, min, max), and what was recorded.
 """
 import argparse
 import ctypes
@@ -19,6 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
+started = time.monotonic()
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import encoder  # noqa: E402
 import torch  # noqa: E402
@@ -31,7 +31,7 @@ SETS = [
     {"name": "kernels, no subscription", "kinds": KERNELS, "file": False},
     {"name": "kernels + copies + syncs", "kinds": KERNELS | COPIES | SYNCS},
     {"name": "the same, not flushed meanwhile", "kinds": KERNELS | COPIES | SYNCS, "settings": {"flush_ms": 600000}},
-    {"name": "the same, flushed every 100 ms", "kinds": KERNELS | COPIES | SYNCS, "settings": {"flush_ms": 100}},
+    {"name": "the same, flushed every 500 ms", "kinds": KERNELS | COPIES | SYNCS, "settings": {"flush_ms": 500}},
     {"name": "+ selected calls", "kinds": KERNELS | COPIES | SYNCS | CALLS},
     {"name": "+ every call", "kinds": KERNELS | COPIES | SYNCS | ALL},
 ]
@@ -93,6 +93,7 @@ def alternate(switch_on, switch_off, run, steps, pairs, rounds, end):
     and the medians leave it out: "of_sums" has it, with the machine's noise."""
     ratios, off_ms, sums = [], [], {True: 0.0, False: 0.0}
     for number in range(rounds):
+        begin = time.monotonic()
         times = {True: [], False: []}
         for pair in range(pairs):
             for recording in ((False, True), (True, False))[(pair + number) % 2]:
@@ -106,7 +107,7 @@ def alternate(switch_on, switch_off, run, steps, pairs, rounds, end):
             sums[recording] += sum(times[recording])
         ratios.append(statistics.median(times[True]) / statistics.median(times[False]))
         off_ms.append(1e3 * statistics.median(times[False]) / steps)
-        if time.monotonic() > end:
+        if 2 * time.monotonic() - begin > end:  # another round would take too long
             break
     return {"ratio": round(statistics.median(ratios), 4), "min": round(min(ratios), 4), "max": round(max(ratios), 4),
             "of_sums": round(sums[True] / sums[False], 4), "rounds": len(ratios),
@@ -129,7 +130,6 @@ def measure(api, row, net, data, options, folder, end):
         if call(why, 512):
             raise RuntimeError(why.value.decode())
 
-    before = sorted(timed(net, data, options.steps) for _ in range(20))
     checked(lambda *room: api.open(chosen, *room))
     try:
         result = alternate(lambda: checked(api.start), lambda: checked(api.stop), lambda steps: timed(net, data, steps),
@@ -139,7 +139,6 @@ def measure(api, row, net, data, options, folder, end):
         api.counts(counts)
     finally:
         api.close()
-    result["off_to_before"] = round(result["ms_per_step_off"] / (1e3 * before[len(before) // 2] / options.steps), 4)
     result.update(kernels=counts.kernels, records=counts.records, dropped=counts.dropped_by_cupti)
     if has_file:
         result["types"] = count_types(next(Path(folder).glob(f"{Path(target).name}.*.cutrace")))
@@ -154,6 +153,8 @@ def peer(activities, net, data, options, end):
         running.append(torch.profiler.profile(activities=activities))
         running[0].start()
 
+    begin()  # the first time takes seconds
+    running.pop().stop()
     return alternate(begin, lambda: running.pop().stop(), lambda steps: timed(net, data, steps), 15, 2, options.rounds,
                      end)
 
@@ -166,6 +167,7 @@ def main():
     parser.add_argument("--steps", type=int, default=3, help="of a block")
     parser.add_argument("--budget", type=float, default=45, help="seconds for everything: each part ends early at its share")
     options = parser.parse_args()
+    finish = started + options.budget
     library = ctypes.CDLL(options.library)
     library.assay_cuda_trace.restype = ctypes.POINTER(Api)
     api = library.assay_cuda_trace().contents
@@ -174,13 +176,13 @@ def main():
     encoder.steps(net, data, 30)
     activity = torch.profiler.ProfilerActivity
     peers = {"PyTorch's profiler, CUDA only": [activity.CUDA], "PyTorch's profiler, CPU + CUDA": [activity.CPU, activity.CUDA]}
-    share = options.budget / (len(SETS) + len(peers))
     with tempfile.TemporaryDirectory() as folder:
         parts = [(row["name"], lambda end, row=row: measure(api, row, net, data, options, folder, end)) for row in SETS]
         parts += [(name, lambda end, kinds=kinds: peer(kinds, net, data, options, end)) for name, kinds in peers.items()]
-        for name, part in parts:
+        for number, (name, part) in enumerate(parts):
+            now = time.monotonic()
             try:
-                result = part(time.monotonic() + share)
+                result = part(now + (finish - now) / (len(parts) - number))
             except RuntimeError as error:
                 result = {"failed": str(error)}
             print(json.dumps({"kinds": name, **result}), flush=True)

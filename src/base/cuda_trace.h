@@ -172,7 +172,7 @@ struct assay__cuda_trace_options {
     void *sink_data;
     unsigned kinds;               /* 0: kernels, copies, syncs and calls */
     size_t buffer_bytes, buffers; /* of CUPTI, at most; 0: 4 MiB, 32 */
-    uint32_t flush_ms;            /* completed records are written that often; 0: 500 */
+    uint32_t flush_ms;            /* completed records are written that often; 0: 100 */
     uint32_t delay_ms, duration_ms;
     const char *nvtx; /* record only inside ranges of that name; NULL: always */
     int signal;       /* number of the signal that starts and stops; 0: none */

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#define FLUSH_MS 100    /* on an H200 no slower than 500, or than not at all */
 #define MOST_DRAIN_S 30 /* a program must be able to leave though CUPTI hangs */
 
 static pthread_t thread;
@@ -165,7 +166,7 @@ int writer_open(const struct assay__cuda_trace_options *options)
     atomic_store(&leaving, false);
     atomic_store(&asked, false);
     atomic_store(&toggles, 0);
-    flush_ms = options->flush_ms ? options->flush_ms : 500;
+    flush_ms = options->flush_ms ? options->flush_ms : FLUSH_MS;
     next_flush_ns = now_ns + (uint64_t)flush_ms * 1000000u;
     begin_ns = options->delay_ms ? now_ns + (uint64_t)options->delay_ms * 1000000u : 0;
     stop_ns = options->duration_ms

@@ -32,12 +32,8 @@ trace -q -o crash.assay -- init launch 9 sync sleep 0.8 crash >out 2>err || stat
 expect_equal $status 139
 expect_equal "$(kernels crash.assay)" 9
 
-# what is traced is what the explanation is of; a crash before anything was written leaves no profile
+# what is traced is what the explanation is of
 expect_equal "$("$ASSAY" query a.assay 'select title from trace_sources' --csv | tail -n 1)" cuda_program.py
-status=0
-trace -q -o early.assay -- init launch 9 sync crash >out 2>err || status=$?
-expect_equal $status 139
-[ ! -e early.assay ] || fail "a profile of nothing"
 
 # without flushing; of a fork both processes; of an execution both programs
 expect_exit 4 trace -q -o leave.assay -- init launch 6 sync sleep 0.8 leave 4

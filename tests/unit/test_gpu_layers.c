@@ -1,6 +1,6 @@
 /* test_gpu_layers.c - layer times on CUDA, through the recorder and the stand-in for CUPTI: exact
  * times by node, what happens where sessions launch other kernels, where CUPTI refuses; and the
- * division of a run's time, from records. */
+ * division of a run's time, from records. Also run under ThreadSanitizer. */
 #include "base/cuda_trace.h"
 #include "engine/gpu_work.h"
 #include "gpu_fixture.h"
