@@ -48,7 +48,7 @@ def oracle(net, data, count):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--steps", type=int, default=50)
+    parser.add_argument("--steps", type=int, default=400, help="enough that they take longer than loading the kernels")
     parser.add_argument("--warmup", type=int, default=5)
     parser.add_argument("--oracle", action="store_true")
     options = parser.parse_args()
