@@ -253,8 +253,8 @@ uint32_t block_string(const char *text)
         numbers[slot] = string_count + 1;
     }
     char *clear = demangled(text);
-    put_string(clear ? clear : text,
-               clear ? strnlen(clear, ASSAY__CUDA_TEXT_BYTES) : length, ++string_count);
+    put_string(clear ? clear : text, clear ? strnlen(clear, ASSAY__CUDA_TEXT_BYTES) : length,
+               ++string_count);
     free(clear);
     return string_count;
 }
