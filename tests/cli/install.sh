@@ -26,6 +26,14 @@ build() {
         -Wl,-rpath,"$(pkg-config --variable=libdir assay)" -o "$1" || fail "example $1 does not compile"
 }
 for example in "$ROOT"/examples/*.c; do build "$(basename "$example" .c)"; done
+# The headers are also C++.
+if command -v c++ >/dev/null; then
+    printf '#include <assay/assay.h>\nint main() { return !assay_report_format(0) || assay_version()[0] != %s; }\n' "'${version%%.*}'" >a.cc
+    # shellcheck disable=SC2046
+    c++ -Wall -Wextra -Werror a.cc $(pkg-config --cflags --libs assay) -Wl,-rpath,"$(pkg-config --variable=libdir assay)" -o a ||
+        fail "a program in C++ does not compile"
+    expect_exit 0 ./a
+fi
 model=$ROOT/tests/fixtures/models/cfc/model.onnx
 expect_exit 0 ./profile_model "$model"
 expect_has out "one inference takes "
