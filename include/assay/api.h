@@ -6,15 +6,23 @@
  * freed by one of them, when the others have finished. Callbacks run on the thread that made the
  * call, the log function (log.h) on whichever thread logs.
  *
- * The library never prints, exits, aborts or changes the environment. */
+ * The library never prints, exits, aborts or changes the environment. The headers are C17, and also
+ * C++. */
 #ifndef ASSAY_API_H
 #define ASSAY_API_H
 
-#if defined(__GNUC__)
+#if defined(__GNUC__) && defined(__cplusplus)
+#define ASSAY_API extern "C" __attribute__((visibility("default")))
+#elif defined(__GNUC__)
 #define ASSAY_API __attribute__((visibility("default")))
-#define ASSAY_PRINTF(fmt_index, args_index) __attribute__((format(printf, fmt_index, args_index)))
+#elif defined(__cplusplus)
+#define ASSAY_API extern "C"
 #else
 #define ASSAY_API
+#endif
+#if defined(__GNUC__)
+#define ASSAY_PRINTF(fmt_index, args_index) __attribute__((format(printf, fmt_index, args_index)))
+#else
 #define ASSAY_PRINTF(fmt_index, args_index)
 #endif
 

@@ -15,9 +15,8 @@ struct assay_report_options {
     int columns; /* text: width; 0: 80 */
     bool color, ascii;
     int top; /* layers shown in text and Markdown; 0: 20; -1: all */
-    /* csv: "metrics" | "operators" | "layers" | "layer-times" | "peak" | "steps" | "groups" |
-     * "launches" | "samples" | "series" | "spans" | "allocations" | "counters" | "ceilings" |
-     * "sweep" | "comparison" | "tune" | "findings" | "requirements" | "bench"; NULL: metrics */
+    /* csv: "metrics", "layers", "operators", "launches", "samples", …: an unknown name is refused
+     * with the list of all; NULL: the table that the profile's kind is about */
     const char *table;
     /* "basic": verdicts, score, three recommendations; "detailed": and bottlenecks, opportunities,
      * environment. Text, Markdown and HTML then show only this, JSON adds it, and the other formats

@@ -155,7 +155,7 @@ static int write_pages(struct assay__invocation *invocation)
         assay__say("man: cannot create the folder '%s': %s", folder, strerror(errno));
         return ASSAY__EXIT_FAILED;
     }
-    put_head(&page, "assay", "show where a neural network's time and memory go");
+    put_head(&page, "assay", "show where a neural network's time, memory and energy go");
     assay__buf_puts(&page, ".SH SYNOPSIS\n.B assay\n.I command\n.RI [ options ]\n.SH DESCRIPTION\n"
                            "assay profiles neural networks on this machine. What it cannot measure "
                            "it reports as unavailable, with the reason.\n.SH COMMANDS\n");

@@ -44,14 +44,14 @@ static const struct assay__option options[] = {
                     "Also write the explanation to FILE; its extension chooses the format: .html, "
                     ".md, .csv, .json, .txt. May be repeated."),
     ASSAY__DURATION_ROW("delay", delay_s,
-                        "Begin to record this long after the program first uses the GPU.", 0, 4e6),
+                        "Start recording this long after the program first uses the GPU.", 0, 4e6),
     ASSAY__DURATION_ROW("duration", duration_s, "Record this long (default: to the program's end).",
                         0, 4e6),
     ASSAY__STRING_ROW("range", 0, range, "NAME",
                       "Record only inside NVTX ranges of that name (torch.cuda.nvtx, …)."),
     ASSAY__STRING_ROW(
         "signal", 0, signal, "SIGNAL",
-        "Begin to record when the program gets SIGNAL, end with the next one: USR2, …"),
+        "Start recording when the program gets SIGNAL, and end with the next one: USR2, …"),
     ASSAY__CHOICE_ROW("calls", 0, calls, "CALLS",
                       "Calls of CUDA to record: those that launch, copy, wait, allocate or load "
                       "(default), none, or all.",

@@ -113,10 +113,10 @@ void assay__help_command(struct assay__buf *out, const struct assay__command *co
 
 void assay__help_overview(struct assay__buf *out)
 {
-    assay__buf_puts(out,
-                    "assay shows where a neural network's time and memory go on this machine.\n"
-                    "What it cannot measure it reports as unavailable, with the reason.\n\n"
-                    "usage: assay COMMAND [options] …\n\ncommands:\n");
+    assay__buf_puts(
+        out, "assay shows where a neural network's time, memory and energy go on this machine.\n"
+             "What it cannot measure it reports as unavailable, with the reason.\n\n"
+             "usage: assay COMMAND [options] …\n\ncommands:\n");
     for (size_t i = 0; assay__command_at(i); i++) {
         const struct assay__command *command = assay__command_at(i);
         if (!command->hidden)

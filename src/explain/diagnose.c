@@ -450,7 +450,7 @@ static const char *verdict_on_host(struct assay__buf *out, const struct assay__e
         assay__buf_printf(out, "%s took %s: %s", x->steps.items[x->steps.slowest].name,
                           TIME(x->steps.time.max_ns), x->steps.why);
     }
-    if (!provider) return "Undecided: the trace holds no work of a device.";
+    if (!provider) return "Undecided: the trace contains no device activity.";
     return assay__arena_text(x->arena,
                              "Undecided: no device work is recorded; times of nodes on %s are "
                              "those of enqueuing them.",

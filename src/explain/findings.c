@@ -389,13 +389,13 @@ static void find_no_host(struct assay__explain *x, const struct rule_text *rule)
     }
     if (!work || correlated * 2 >= work) return;
     add(x, rule, (double)NAN,
-        correlated ? assay__arena_text(x->arena,
-                                       "only %zu of %zu device events name the call that launched "
-                                       "them",
-                                       correlated, work)
-                   : assay__arena_text(x->arena,
-                                       "none of %zu device events names the call that launched it",
-                                       work));
+        correlated
+            ? assay__arena_text(x->arena,
+                                "only %zu of %zu device events name the call that launched "
+                                "them",
+                                correlated, work)
+            : assay__arena_text(x->arena,
+                                "none of %zu device events names the call that launched it", work));
 }
 
 /* --- the table -------------------------------------------------------------------------------- */

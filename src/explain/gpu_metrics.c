@@ -6,9 +6,9 @@
 
 #include <math.h>
 
-#define NO_KERNELS "the trace holds no kernels of this device"
+#define NO_KERNELS "the trace contains no kernels of this device"
 #define NO_GAPS "the device was never idle"
-#define NO_BYTES "the trace holds no sizes of copies"
+#define NO_BYTES "the trace contains no sizes of copies"
 #define NO_DIRECTION "the trace does not say which copies are between host and device"
 #define NO_SPAN "the device's work begins and ends at one instant"
 

@@ -156,7 +156,7 @@ static int not_recognised(const char *path, const char *head, size_t size,
                           struct assay_error *error)
 {
     char names[256];
-    if (!size) return assay_error_set(error, ASSAY_EFORMAT, "%s: holds no text", path);
+    if (!size) return assay_error_set(error, ASSAY_EFORMAT, "%s: contains no text", path);
     if (size >= 2 && (!memcmp(head, "\xff\xfe", 2) || !memcmp(head, "\xfe\xff", 2) || !head[1]))
         return assay_error_set(error, ASSAY_EFORMAT, "%s: UTF-16 text; traces are UTF-8", path);
     return assay_error_set(error, ASSAY_EFORMAT, "%s: not a trace of a known format (%s)", path,

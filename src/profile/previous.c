@@ -9,6 +9,7 @@
  * renames of a profile that has a log, the log keeps its old name. */
 #include "profile/previous.h"
 
+#include "base/options_read.h"
 #include "profile/sql.h"
 
 #include <assay/api.h>
@@ -65,10 +66,10 @@ int assay__previous_check(const char *path, struct assay_error *error)
         return assay__profile_system_error(error, path, "cannot create the profile", errno);
     }
     if (S_ISDIR(status.st_mode))
-        return assay_error_set(error, ASSAY_EINVAL, "%s: is a folder; give the name of a file",
-                               path);
+        return assay__refuse_option(error, "output", "%s: is a folder; give the name of a file",
+                                    path);
     if (!S_ISREG(status.st_mode))
-        return assay_error_set(error, ASSAY_EINVAL, "%s: is not a regular file", path);
+        return assay__refuse_option(error, "output", "%s: is not a regular file", path);
     if (status.st_size == 0) return 0;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)

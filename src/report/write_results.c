@@ -21,7 +21,7 @@ struct results {
     struct assay_metrics *metrics; /* of the first device; NULL: there is none */
 };
 
-#define NO_DEVICE "the trace holds no work of a device"
+#define NO_DEVICE "the trace contains no device activity"
 #define PERCENT(value) assay__scaled(value, "ratio").text
 
 static void put_line(struct results *r, const char *before, const char *text)
@@ -135,7 +135,7 @@ static void put_bottleneck(struct results *r)
     bool none = d->id == ASSAY__DIAGNOSIS_NONE;
     put_line(r, "1. **Bottleneck Identified**: ", d->verdict);
     put_line(r, "   - Evidence: ",
-             *d->evidence ? d->evidence : "that sentence; the trace holds no more");
+             *d->evidence ? d->evidence : "the sentence above; the trace shows no more");
     if (isfinite(d->cost))
         assay__buf_printf(r->out, "   - Impact: %s of the %s time\n", PERCENT(d->cost),
                           r->x->device_count > 1 ? "devices'" : "device's");

@@ -143,7 +143,8 @@ static int check_limits(const struct assay__run_options *options, struct assay_e
                                         counts[i].value, counts[i].name, counts[i].most);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         if (!numbers[i].legal)
-            return assay__refuse_option(error, numbers[i].name, "'%s' is negative or not a number",
+            return assay__refuse_option(error, numbers[i].name,
+                                        "'%s' must not be negative, infinite or NaN",
                                         numbers[i].name);
     return 0;
 }
@@ -169,5 +170,8 @@ int assay__run_options_check(struct assay__run_options *options, struct assay_er
     int code = check_limits(options, error);
     if (!code) code = check_generation(options, error);
     if (!code) code = check_feedback(options, error);
-    return code || !target->cpus ? code : assay__cpus_check(target->cpus, error);
+    if (code || !target->cpus) return code;
+    code = assay__cpus_check(target->cpus, error);
+    if (code == ASSAY_EINVAL && error) error->option = "cpus";
+    return code;
 }

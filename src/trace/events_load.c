@@ -379,7 +379,8 @@ int assay__events_load(const char *path, struct assay__events **events, struct a
     if (code) return code;
     if (!has_timeline(loading.db)) {
         assay__db_close(loading.db);
-        return assay_error_set(error, ASSAY_ENOTFOUND, "%s: the profile holds no timeline", path);
+        return assay_error_set(error, ASSAY_ENOTFOUND, "%s: the profile contains no timeline",
+                               path);
     }
     loading.events = assay__events_new();
     loading.columns = malloc(ASSAY__EVENT_COLUMNS * ASSAY__CHUNK_VALUES * sizeof *loading.columns);

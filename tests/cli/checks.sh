@@ -3,11 +3,14 @@
 . "$ROOT/tests/cli/lib.sh"
 mkdir -p src/base src/model src/run src/cli src/platform include/assay examples scripts
 echo '#include "base/arena.h"' >src/model/good.c
-echo '#include <assay/assay.h>' >>src/model/good.c
+printf '#include <assay/assay.h>\n#include <sys/stat.h>\n' >>src/model/good.c
 echo '#ifdef __linux__' >src/platform/linux_x.c
 printf '/* never sprintf( */ const char *x = "strcpy(a, b) \\" exit(1)";\nsnprintf(b, 1, "");\n' >src/base/fine.c
 expect_exit 0 "$ROOT/scripts/check-layers" .
 expect_exit 0 "$ROOT/scripts/check-banned" .
+echo '#include <run/worker/loop.h>' >src/model/bad.c
+expect_exit 1 "$ROOT/scripts/check-layers" .
+expect_has out "src/model/bad.c:1"
 for include in run/worker/loop.h cli/main.h nowhere/x.h ../run/loop.h; do
     echo "#include \"$include\"" >src/model/bad.c
     expect_exit 1 "$ROOT/scripts/check-layers" .
@@ -42,7 +45,8 @@ rm src/cli/long.c
 mkdir -p src/profile src/report
 for line in 'if (strstr(m->note, "was read")) x();' 'n = strcspn(why, ";");' 'strncmp(row->reason, "no ", 3)' \
     'x = strchr(trial->notes[i], 59) != NULL;' 'x = strchr(points[i].label, 61);' 'sscanf(d->reason, "%d", &n);' \
-    'same = strcmp(m->note, "not read") == 0;' 'v = strtod(point->label, &end);'; do
+    'same = strcmp(m->note, "not read") == 0;' 'v = strtod(point->label, &end);' \
+    'same = strcmp("not read", m->note) == 0;' 'strcasecmp(row->reason, "no")' 'strncasecmp(why, "no", 2)' 'memcmp(note, "x", 1)'; do
     echo "$line" >src/report/bad.c
     expect_exit 1 "$ROOT/scripts/check-banned" .
     expect_has out "src/report/bad.c:1: prose read back as data"
@@ -50,7 +54,10 @@ done
 printf 'x = strstr(\n    m->note, "was read");\n' >src/report/bad.c
 expect_exit 1 "$ROOT/scripts/check-banned" .
 expect_has out "src/report/bad.c:2"
+printf 'x = strcmp(m->note,\n           "was read");\n' >src/report/bad.c
+expect_exit 1 "$ROOT/scripts/check-banned" .
+expect_has out "src/report/bad.c:2"
 mv src/report/bad.c src/profile/schema1.c
 expect_exit 0 "$ROOT/scripts/check-banned" .
-echo 'same = strcmp(a->label, b->label) == 0 && strstr(name, "x") && strlen(note) > 3;' >src/report/good.c
+echo 'same = strcmp(a->label, b->label) == 0 && strstr(name, "x") && strlen(note) > 3 && strcmp("x", name) == 0 && f(note);' >src/report/good.c
 expect_exit 0 "$ROOT/scripts/check-banned" .

@@ -8,7 +8,7 @@
 #include "golden.h"
 #include "profile/store.h"
 #include "report/report_advise.h"
-#include "report/walk/walk.h"
+#include "report/formats.h"
 
 #define DOC_MARK "<!-- from the table of rules -->\n"
 

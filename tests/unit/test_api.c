@@ -65,7 +65,7 @@ static void options_are_checked(void)
 /* The member is named, so that a program can say it in its own words. */
 static void refused_options_are_named(void)
 {
-    static const char *const hole[] = {"x=1", NULL};
+    static const char *const hole[] = {"x=1", NULL}, *const stray[] = {"nowhere=1"};
     const struct {
         const char *option;
         struct assay_run_options options;
@@ -75,6 +75,11 @@ static void refused_options_are_named(void)
         {"dims", {.workload = {.dims = hole, .dim_count = 2}}},
         {"shapes", {.workload = {.shapes = hole, .shape_count = 2}}},
         {"inputs", {.workload = {.inputs = NULL, .input_count = 1}}},
+        {"dims", {.workload = {.dims = stray, .dim_count = 1}}},
+        {"shapes", {.workload = {.shapes = stray, .shape_count = 1}}},
+        {"inputs", {.workload = {.inputs = stray, .input_count = 1}}},
+        {"cpus", {.target = {.cpus = "all"}}},
+        {"output", {.keeping = {.output = "/dev/null"}}},
         {"layers", {.measuring = {.layers = (enum assay_layer_method)99}}},
         {"threads", {.target = {.threads = 5000}}},
         {"streams", {.target = {.streams = -1}}},

@@ -7,9 +7,9 @@
 #include "profile_fixture.h"
 
 #include "base/text.h"
-#include "report/walk/walk.h"
+#include "report/formats.h"
 #include "report/walk/text_page.h"
-#include "report/walk/walk.h"
+#include "report/formats.h"
 
 #include <assay/assay.h>
 

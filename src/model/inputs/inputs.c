@@ -687,6 +687,18 @@ static int settle_plan(struct planner *planner)
     return 0;
 }
 
+/* Applies each of the caller's `name=value` options; member: the option that a refusal names. */
+static int apply_all(struct planner *planner, const char *member, const char *const *options,
+                     size_t count, int (*apply)(struct planner *planner, const char *option))
+{
+    int code = 0;
+    for (size_t i = 0; i < count && !code; i++)
+        code = apply(planner, options[i]);
+    if (code == ASSAY_EINVAL && planner->error && !planner->error->option)
+        planner->error->option = member;
+    return code;
+}
+
 int assay__plan_shapes(const struct assay__model *model,
                        const struct assay__workload_options *options, size_t attempt,
                        struct assay__workload **out, struct assay_error *error)
@@ -708,12 +720,11 @@ int assay__plan_shapes(const struct assay__model *model,
                               .error = error,
                               .attempt = attempt};
     int code = open_inputs(&planner);
-    for (size_t i = 0; i < options->dim_count && !code; i++)
-        code = apply_dim(&planner, options->dims[i]);
-    for (size_t i = 0; i < options->shape_count && !code; i++)
-        code = apply_shape(&planner, options->shapes[i]);
-    for (size_t i = 0; i < options->file_count && !code; i++)
-        code = apply_file(&planner, options->files[i]);
+    if (!code) code = apply_all(&planner, "dims", options->dims, options->dim_count, apply_dim);
+    if (!code)
+        code = apply_all(&planner, "shapes", options->shapes, options->shape_count, apply_shape);
+    if (!code)
+        code = apply_all(&planner, "inputs", options->files, options->file_count, apply_file);
     if (!code) code = apply_batch(&planner);
     if (!code) code = apply_sequence(&planner);
     if (!code) code = settle_plan(&planner);

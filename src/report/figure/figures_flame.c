@@ -59,7 +59,7 @@ int assay__figure_flame(struct assay__sketch *k, size_t part)
     const struct assay__figure *figure = flame ? assay__flame_figure(flame, k->arena) : NULL;
     assay__events_free(events); /* the tree has texts of its own */
     if (!figure && !assay__arena_failed(k->arena))
-        return assay__sketch_none(k, "the timeline holds no samples with stacks");
+        return assay__sketch_none(k, "the timeline contains no samples with stacks");
     k->failed |= !figure;
     if (figure) *k->figure = *figure;
     return assay__sketch_end(k);

@@ -207,7 +207,7 @@ static void add_transfers(struct assay__doc *doc, const struct assay__explain *x
                             assay__memory_kinds[c->memory]);
         assay__table_number(t, (double)c->count, ASSAY_MEASURED);
         assay__table_cell(t, c->sized ? assay__measured((double)c->bytes, NULL)
-                                      : assay__datum_unknown("the trace holds no sizes"));
+                                      : assay__datum_unknown("the trace contains no sizes"));
         assay__table_numbers(t, ASSAY_MEASURED, (double)c->small, (double)c->blocking);
         assay__table_numbers(t, ASSAY_DERIVED, milli(c->ns), of(c->hidden_ns, c->ns));
         assay__table_known(t, c->sized && c->ns > 0 ? (double)c->bytes / seconds(c->ns) : NAN,

@@ -10,8 +10,6 @@
 typedef int assay__walk_fn(const struct assay__doc *doc, const struct assay_report_options *options,
                            struct assay__buf *out, struct assay_error *error);
 
-assay__walk_fn assay__walk_text, assay__walk_html, assay__walk_markdown, assay__walk_csv;
-
 /** A CSV cell: safe, quoted if necessary, and guarded against spreadsheet formulas. */
 void assay__csv_text(struct assay__buf *out, const char *text);
 /** Text escaped for Markdown (see walk_markdown.c). */

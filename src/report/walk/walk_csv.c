@@ -2,7 +2,7 @@
  * programs read, every row, numbers exact and in the column's own unit. Tables of one name (of
  * several trials) are one table, in the order of the trials, whichever is shown first to people. A
  * cell that a spreadsheet would interpret as a formula is made text. */
-#include "report/walk/walk.h"
+#include "report/formats.h"
 
 #include "base/options_read.h"
 #include "base/text.h"

@@ -4,7 +4,7 @@
  * its script, except rows beyond the first ROWS or SCRIPTED_ROWS of a table. */
 #include "report/figure/figure_scale.h"
 #include "report/walk/html_page.h"
-#include "report/walk/walk.h"
+#include "report/formats.h"
 
 #include "base/text.h"
 

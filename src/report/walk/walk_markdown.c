@@ -8,7 +8,7 @@
  *
  * Folds are <details>. Figures are left out: a forge does not show pictures embedded in a file. */
 #include "report/walk/html_text.h"
-#include "report/walk/walk.h"
+#include "report/formats.h"
 
 #include "base/text.h"
 

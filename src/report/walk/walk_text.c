@@ -2,7 +2,7 @@
  * are left out unless the reader asks for everything; the last line then mentions them. */
 #include "report/figure/figure.h"
 #include "report/walk/text_page.h"
-#include "report/walk/walk.h"
+#include "report/formats.h"
 
 #include "base/text.h"
 
