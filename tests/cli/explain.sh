@@ -117,3 +117,21 @@ expect_exit 2 "$ASSAY" explain
 head -c 20000 "$sync" >cut.json # an input that ends early is explained as far as it goes
 expect_exit 0 "$ASSAY" explain cut.json
 expect_has out "ends early"
+cat "$sync" "$launches" >both.json # a second one behind the first is not read, and that is said
+expect_exit 0 "$ASSAY" explain both.json --json
+expect_equal "$(get 'd["diagnosis"]["id"], d["trace"]["sources"][0]["complaint"] is None')" "('synchronisation', False)"
+python3 -c 'import gzip; open("bomb.gz", "wb").write(gzip.compress(b"{\"traceEvents\":[" + b" " * (70 << 20)))'
+expect_error 3 "beyond the limit" "$ASSAY" explain bomb.gz
+
+# what was read is not replaced by what is written
+cp "$sync" kept.json
+cp "$sync" kept.assay
+expect_error 2 "kept.json" "$ASSAY" explain kept.json -o ./kept.json
+expect_error 2 "kept.json" "$ASSAY" explain "$launches" kept.json -o kept.json
+expect_error 2 "kept.json" "$ASSAY" explain kept.json --results kept.json
+expect_error 2 "kept.json" "$ASSAY" explain kept.json --export chrome -o kept.json
+expect_error 2 "kept.assay" "$ASSAY" explain kept.assay -o kept.assay
+cp -r ranks more
+expect_error 2 "rank1.json" "$ASSAY" explain more -o more/rank1.json
+cmp ranks/rank1.json more/rank1.json && cmp kept.json "$sync" && cmp kept.assay "$sync" || fail "a trace was replaced"
+expect_error 2 "same.md" "$ASSAY" explain "$sync" -o same.md --results ./same.md
