@@ -268,6 +268,16 @@ static void note_stream(struct assay__events *events, struct assay__trace_source
     source->complaint = assay__events_keep(events, complaint);
 }
 
+/* Where damage of the compressed data left nothing to read, that is why. */
+static int name_damage(const struct assay__import_stream *stream, const char *path, int code,
+                       struct assay_error *error)
+{
+    const char *complaint = assay__import_complaint(stream);
+    return code == ASSAY_EFORMAT && complaint ? assay_error_set(error, code, "%s: %s", path,
+                                                                complaint)
+                                              : code;
+}
+
 /* importer NULL: by content. */
 static int read_stream(struct import *import, struct assay__import_stream *stream, const char *path,
                        const struct assay__importer *importer, struct assay_error *error)
@@ -275,13 +285,13 @@ static int read_stream(struct import *import, struct assay__import_stream *strea
     struct assay__events *events = import->events;
     int code = importer ? 0 : choose(import, stream, path, &importer, error);
     if (!code) code = remember_samples(import, error);
-    if (code) return code;
+    if (code) return name_damage(stream, path, code, error);
     struct assay__trace_source *source = assay__events_source(events);
     if (!source) return assay__events_seal(events, error);
     source->path = assay__events_keep(events, path);
     source->format = importer->name;
     size_t first_event = events->count, old_counters = events->counter_count;
-    code = importer->read(stream, events, source, error);
+    code = name_damage(stream, path, importer->read(stream, events, source, error), error);
     note_stream(events, source, stream);
     if (!code)
         align(import, source, first_event, old_counters);
