@@ -251,6 +251,8 @@ static int conclude(const struct assay__invocation *invocation, const struct exp
     if (o->export) return export_timeline(o, r[0].events);
     for (int i = 0; i < 1 + two && !code; i++)
         code = assay__explain_new(r[i].events, &r[i].explain, &error);
+    if (!code && assay__interrupted)
+        code = assay_error_set(&error, ASSAY_EINTERRUPTED, "interrupted");
     if (!code && is_profile_path(o->output))
         code = assay__explain_save(r[0].events, NULL, 0, o->output, invocation->command_line,
                                    &error);

@@ -321,11 +321,13 @@ static int read_file(struct import *import, const struct file *file, struct assa
     return assay_error_set(error, code, "%s", failure.message);
 }
 
-/* A profile of ours: SQLite's magic, and our mark in its header. */
+/* A profile of ours: SQLite's magic, and our mark in its header. A pipe is none, and what is read
+ * from it here would be lost. */
 static bool is_profile(const char *path)
 {
     char head[72] = "";
-    FILE *file = fopen(path, "rb");
+    struct stat about;
+    FILE *file = stat(path, &about) == 0 && S_ISREG(about.st_mode) ? fopen(path, "rb") : NULL;
     if (!file) return false;
     size_t size = fread(head, 1, sizeof head, file);
     fclose(file);

@@ -123,6 +123,9 @@ expect_equal "$(get 'd["diagnosis"]["id"], d["trace"]["sources"][0]["complaint"]
 python3 -c 'import gzip; open("bomb.gz", "wb").write(gzip.compress(b"{\"traceEvents\":[" + b" " * (70 << 20)))'
 expect_error 3 "beyond the limit" "$ASSAY" explain bomb.gz
 
+gzip -c "$sync" | "$ASSAY" explain /dev/stdin --json >out # a pipe is read once
+expect_equal "$(get 'd["diagnosis"]["id"]')" synchronisation
+
 # what was read is not replaced by what is written
 cp "$sync" kept.json
 cp "$sync" kept.assay
