@@ -221,6 +221,25 @@ static void test_blocking_reads_of_numbers(void)
     }
 }
 
+/* Good kernels acquit a device only if it spends its time in them. */
+static void test_copies_on_the_device(void)
+{
+    for (int64_t copy_ns = 10000; copy_ns <= 1000000; copy_ns *= 100) {
+        struct made m = make();
+        for (uint64_t i = 0; i < 40; i++) {
+            int64_t at_ns = (int64_t)i * (copy_ns + 100000);
+            launch(&m, (int64_t)i * 100, (int64_t)i * 100 + 50, i + 1);
+            kernel(&m, "nvjet_hsh_128x128", at_ns, at_ns + 100000, i + 1);
+            copy(&m, ASSAY__COPY_ON_DEVICE, 1 << 20, at_ns + 100000, at_ns + 100000 + copy_ns, 0);
+        }
+        const struct assay__explain *x = explain(&m);
+        CHECK_INT(x->diagnosis.id, copy_ns > 100000 ? ASSAY__DIAGNOSIS_UNDECIDED
+                                                    : ASSAY__DIAGNOSIS_NONE);
+        CHECK_INT(x->transfer_count, 0);
+        drop(&m);
+    }
+}
+
 static void test_copies_hidden_by_kernels(void)
 {
     struct made m = make();
@@ -706,6 +725,7 @@ int main(int argc, char **argv)
         {"copies_that_block", test_copies_that_block},
         {"scalar_reads_are_synchronisation", test_scalar_reads_are_synchronisation},
         {"blocking_reads_of_numbers", test_blocking_reads_of_numbers},
+        {"copies_on_the_device", test_copies_on_the_device},
         {"copies_hidden_by_kernels", test_copies_hidden_by_kernels},
         {"host_causes", test_host_causes},
         {"host_causes_of_another_thread", test_host_causes_of_another_thread},
