@@ -99,9 +99,16 @@ for line in "# Profiling Results" "## Date: " "### Configuration" "- Device: NVI
 done
 
 # for other viewers
-expect_exit 0 "$ASSAY" explain "$sync" --export chrome -o again.json
-expect_exit 0 "$ASSAY" explain again.json --json
-expect_equal "$(get 'd["diagnosis"]["id"]')" synchronisation
+copies=made/$(file_of transfers)
+for of in "$sync" "$copies"; do
+    expect_exit 0 "$ASSAY" explain "$of" --json
+    said=$(get 'd["diagnosis"], d["transfers"], d["losses"]')
+    for format in chrome perfetto; do
+        expect_exit 0 "$ASSAY" explain "$of" --export $format -o again
+        expect_exit 0 "$ASSAY" explain again --json
+        expect_equal "$(get 'd["diagnosis"], d["transfers"], d["losses"]')" "$said"
+    done
+done
 
 # what is wrong
 expect_error 3 "none.json" "$ASSAY" explain none.json
