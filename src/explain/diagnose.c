@@ -428,8 +428,9 @@ static const char *advice_for(const struct assay__explain *x, enum assay__diagno
         return "Prepare the next step's input while the device computes this one: worker "
                "processes, prefetching, less work on the launching thread.";
     case ASSAY__DIAGNOSIS_SYNCHRONISATION:
-        return "Read values back less often: keep them on the device and look at them once per "
-               "step or later (no .item(), no printing of tensors inside the loop).";
+        return "Wait for the device less often: keep values on it, and read them back together, "
+               "once per step or later (in PyTorch: no .item(), no printing of tensors inside the "
+               "loop).";
     default: return "";
     }
 }
