@@ -273,9 +273,9 @@ static int name_damage(const struct assay__import_stream *stream, const char *pa
                        struct assay_error *error)
 {
     const char *complaint = assay__import_complaint(stream);
-    return code == ASSAY_EFORMAT && complaint ? assay_error_set(error, code, "%s: %s", path,
-                                                                complaint)
-                                              : code;
+    return code == ASSAY_EFORMAT && complaint
+               ? assay_error_set(error, code, "%s: %s", path, complaint)
+               : code;
 }
 
 /* importer NULL: by content. */

@@ -1,8 +1,8 @@
 /* perfetto_events.c - slices, instants, counters and stages of the GPU.
  *
  * TrackEvent: 9 type (1 begin, 2 end, 3 instant, 4 counter), 10 name_iid, 23 name, 3 category_iids,
- * 4 debug_annotations (1 name_iid, 10 name, 3 uint_value, 4 int_value), 22 categories, 11 track_uuid, 30 counter_value, 44 double_counter_value, 47 flow_ids,
- * 48 terminating_flow_ids.
+ * 4 debug_annotations (1 name_iid, 10 name, 3 uint_value, 4 int_value), 22 categories, 11
+ * track_uuid, 30 counter_value, 44 double_counter_value, 47 flow_ids, 48 terminating_flow_ids.
  * GpuRenderStageEvent: 2 duration, 13 hw_queue_iid, 14 stage_iid, 3 hw_queue_id, 4 stage_id,
  * 11 gpu_id, 10 submission_id, 17 name, 20 name_iid.
  *
@@ -247,8 +247,7 @@ static void refine(struct assay__perfetto *perfetto, const struct assay__perfett
     const char *name = assay__events_text(perfetto->events, parsed->name);
     const char *category = assay__events_text(perfetto->events, parsed->category);
     if (event->kind == ASSAY__EVENT_RUNTIME) {
-        if (strncmp(category, "cuda_", 5) == 0)
-            event->kind = assay__runtime_call_kind(name);
+        if (strncmp(category, "cuda_", 5) == 0) event->kind = assay__runtime_call_kind(name);
         return;
     }
     assay__copy_of_name(name, &args);

@@ -233,8 +233,8 @@ static void test_copies_on_the_device(void)
             copy(&m, ASSAY__COPY_ON_DEVICE, 1 << 20, at_ns + 100000, at_ns + 100000 + copy_ns, 0);
         }
         const struct assay__explain *x = explain(&m);
-        CHECK_INT(x->diagnosis.id, copy_ns > 100000 ? ASSAY__DIAGNOSIS_UNDECIDED
-                                                    : ASSAY__DIAGNOSIS_NONE);
+        CHECK_INT(x->diagnosis.id,
+                  copy_ns > 100000 ? ASSAY__DIAGNOSIS_UNDECIDED : ASSAY__DIAGNOSIS_NONE);
         CHECK_INT(x->transfer_count, 0);
         drop(&m);
     }
