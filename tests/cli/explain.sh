@@ -124,6 +124,15 @@ expect_exit 2 "$ASSAY" explain
 head -c 20000 "$sync" >cut.json # an input that ends early is explained as far as it goes
 expect_exit 0 "$ASSAY" explain cut.json
 expect_has out "ends early"
+python3 - "$sync" <<'END' # events in far centuries do not hide the others
+import json, sys
+made = json.load(open(sys.argv[1]))
+for at in (-9e15, 9e15):
+    made["traceEvents"].append({"ph": "X", "cat": "kernel", "name": "stray", "pid": 0, "tid": 7, "ts": at, "dur": 1, "args": {"device": 0, "stream": 7}})
+json.dump(made, open("strays.json", "w"))
+END
+expect_exit 0 "$ASSAY" explain strays.json --json
+expect_equal "$(get 'd["diagnosis"]["id"], d["trace"]["sources"][0]["skipped"]')" "('synchronisation', 2)"
 cat "$sync" "$launches" >both.json # a second one behind the first is not read, and that is said
 expect_exit 0 "$ASSAY" explain both.json --json
 expect_equal "$(get 'd["diagnosis"]["id"], d["trace"]["sources"][0]["complaint"] is None')" "('synchronisation', False)"
