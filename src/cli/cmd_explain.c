@@ -157,6 +157,27 @@ static int read_all(const struct assay__invocation *invocation, const struct exp
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
+/* What is written must not replace what was read, whether it was named or found in a folder. */
+static int refuse_to_replace(const char *path, const struct reading *r)
+{
+    for (size_t i = 0; path && r->events && i < r->events->source_count; i++)
+        if (assay__same_file(path, r->events->sources[i].path))
+            return assay__refuse("explain: '%s' is the trace, which is not replaced; give another "
+                                 "name",
+                                 path);
+    return 0;
+}
+
+static int check_places(const struct explain_options *o, const struct reading r[2])
+{
+    int status = 0;
+    for (int i = 0; i < 2 && !status; i++) {
+        status = refuse_to_replace(o->output, &r[i]);
+        if (!status) status = refuse_to_replace(o->results, &r[i]);
+    }
+    return status;
+}
+
 static bool is_profile_path(const char *path)
 {
     const char *extension = path ? assay__path_extension(path) : NULL;
@@ -230,6 +251,8 @@ static int conclude(const struct assay__invocation *invocation, const struct exp
     if (o->export) return export_timeline(o, r[0].events);
     for (int i = 0; i < 1 + two && !code; i++)
         code = assay__explain_new(r[i].events, &r[i].explain, &error);
+    if (!code && assay__interrupted)
+        code = assay_error_set(&error, ASSAY_EINTERRUPTED, "interrupted");
     if (!code && is_profile_path(o->output))
         code = assay__explain_save(r[0].events, NULL, 0, o->output, invocation->command_line,
                                    &error);
@@ -262,6 +285,9 @@ static int check(struct explain_options *o, size_t traces)
     if (!status && !is_profile_path(o->output))
         status = assay__report_file_check("explain", o->output, NULL);
     if (!status) status = assay__report_file_check("explain", o->results, NULL);
+    if (!status && o->output && o->results && assay__same_place(o->output, o->results) &&
+        strncmp(o->output, "/dev/", 5) != 0)
+        return assay__refuse("explain: --output and --results name the same file '%s'", o->output);
     return status;
 }
 
@@ -281,7 +307,8 @@ static int explain_trace(struct assay__invocation *invocation)
     if (!code && two && o->export)
         status = assay__refuse("explain: --export takes one trace; --merge reads two as one");
     else
-        status = code ? assay__fail(code, &error) : conclude(invocation, o, r, two, &view);
+        status = code ? assay__fail(code, &error) : check_places(o, r);
+    if (!code && !status) status = conclude(invocation, o, r, two, &view);
     free_reading(&r[0]);
     free_reading(&r[1]);
     return status;

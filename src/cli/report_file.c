@@ -45,8 +45,7 @@ static const char *name_of(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* Also for files that do not exist yet: "x" and "./x". */
-static bool same_place(const char *a, const char *b)
+bool assay__same_place(const char *a, const char *b)
 {
     char folder_a[4096], folder_b[4096];
     if (strcmp(a, b) == 0 || assay__same_file(a, b)) return true;
@@ -80,7 +79,7 @@ int assay__report_file_check(const char *command, const char *path, const char *
     static const char *const ends[] = {"-wal", "-shm", "-journal"}; /* next to an SQLite database */
     struct assay_error error = {0};
     if (!path) return 0;
-    if (kept && same_place(path, kept))
+    if (kept && assay__same_place(path, kept))
         return assay__refuse("%s: --report and --output name the same file '%s'", command, path);
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
         char stem[4096];
@@ -89,7 +88,7 @@ int assay__report_file_check(const char *command, const char *path, const char *
             continue;
         memcpy(stem, path, length - tail);
         stem[length - tail] = '\0';
-        if ((kept && same_place(stem, kept)) || assay__report_file_is_database(stem))
+        if ((kept && assay__same_place(stem, kept)) || assay__report_file_is_database(stem))
             return assay__refuse("%s: '%s' is the name of the profile's own log; give another name",
                                  command, path);
     }

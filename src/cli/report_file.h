@@ -28,6 +28,8 @@ bool assay__report_file_is_database(const char *path);
 
 /** Both exist and are the same file. */
 bool assay__same_file(const char *a, const char *b);
+/** Also files that do not exist yet: "x" and "./x". */
+bool assay__same_place(const char *a, const char *b);
 
 #define ASSAY__FIGURE_NAMES                                                                     \
     "strip|card|layers|treemap|graph|roofline|latency|cdf|samples|tokens|memory|power|compare|" \

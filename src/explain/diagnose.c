@@ -35,7 +35,8 @@
 
 struct scores {
     double utilization, compute, launches, transfers, syncs, starved, unseen, waiting, talking;
-    double slow, fast; /* of kernel time */
+    double slow, fast; /* of kernel time, or of all computing if copies on devices make it longer */
+    double on_device;  /* of the devices' time: those copies */
     double slow_gain;  /* of the devices' time */
     enum assay__diagnosis_id best;
     double best_share;
@@ -61,6 +62,22 @@ static int64_t kernel_ns(const struct assay__explain *x)
     return sum_ns;
 }
 
+/* Copies from one place of a device to another, or to another device. */
+static int64_t on_device_ns(const struct assay__explain *x)
+{
+    int64_t sum_ns = 0;
+    for (size_t d = 0; d < x->device_count; d++)
+        for (size_t i = 0; i < x->timeline->devices[d].count; i++) {
+            uint32_t event = x->timeline->devices[d].work[i];
+            uint8_t direction = x->events->kind[event] == ASSAY__EVENT_COPY
+                                    ? assay__event_args(x->events, event)->direction
+                                    : ASSAY__COPY_UNKNOWN;
+            if (direction == ASSAY__COPY_ON_DEVICE || direction == ASSAY__COPY_PEER)
+                sum_ns += x->events->duration_ns[event];
+        }
+    return sum_ns;
+}
+
 static void consider(struct scores *s, enum assay__diagnosis_id id, double value, double least)
 {
     if (value < least || value <= s->best_share) return;
@@ -74,7 +91,7 @@ static void consider(struct scores *s, enum assay__diagnosis_id id, double value
 static struct scores score(const struct assay__explain *x)
 {
     const int64_t *loss = x->loss_ns;
-    double kernels = (double)kernel_ns(x);
+    double computing = fmax((double)kernel_ns(x), (double)x->compute_ns);
     struct scores s = {.best = ASSAY__DIAGNOSIS_NONE};
     s.utilization = share(x, x->busy_ns);
     s.compute = share(x, x->compute_ns);
@@ -88,8 +105,9 @@ static struct scores score(const struct assay__explain *x)
                        gain_of(x, ASSAY__LOSS_TRANSFERS));
     s.syncs = fmax(share(x, loss[ASSAY__LOSS_SYNCHRONISING]),
                    gain_of(x, ASSAY__LOSS_SYNCHRONISING));
-    s.slow = kernels > 0 ? (double)x->slow_ns / kernels : 0;
-    s.fast = kernels > 0 ? (double)x->known_ns / kernels : 0;
+    s.slow = computing > 0 ? (double)x->slow_ns / computing : 0;
+    s.fast = computing > 0 ? (double)x->known_ns / computing : 0;
+    s.on_device = share(x, on_device_ns(x));
     s.slow_gain = SLOW_GAIN * s.slow * s.compute;
     consider(&s, ASSAY__DIAGNOSIS_SYNCHRONISATION, s.syncs, LEAST_SYNCHRONISATION);
     consider(&s, ASSAY__DIAGNOSIS_TRANSFERS, s.transfers, LEAST_TRANSFERS);
@@ -261,12 +279,17 @@ static void say_kernels(struct assay__buf *out, const struct assay__explain *x,
             assay__buf_printf(out, "%s of kernel time %s",
                               PERCENT((double)x->trait_ns[rows[i].bit] / kernels), rows[i].what);
         }
+    if (s->on_device >= NAMED_SLOW) {
+        next(out);
+        assay__buf_printf(out, "copies on and between devices take %s of the time",
+                          PERCENT(s->on_device));
+    }
     if (s->fast < 0.01) return;
     next(out);
     assay__buf_printf(out,
                       "%s of kernel time in kernels known to be efficient: vendors' "
                       "libraries, matrix units, vector loads",
-                      PERCENT(s->fast));
+                      PERCENT((double)x->known_ns / kernels));
 }
 
 /* --- scenarios -------------------------------------------------------------------------------- */
@@ -405,8 +428,9 @@ static const char *advice_for(const struct assay__explain *x, enum assay__diagno
         return "Prepare the next step's input while the device computes this one: worker "
                "processes, prefetching, less work on the launching thread.";
     case ASSAY__DIAGNOSIS_SYNCHRONISATION:
-        return "Read values back less often: keep them on the device and look at them once per "
-               "step or later (no .item(), no printing of tensors inside the loop).";
+        return "Wait for the device less often: keep values on it, and read them back together, "
+               "once per step or later (in PyTorch: no .item(), no printing of tensors inside the "
+               "loop).";
     default: return "";
     }
 }

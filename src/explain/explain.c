@@ -71,7 +71,7 @@ int assay__explain_new(const struct assay__events *events, struct assay__explain
     if (!can_be_summed(events)) {
         assay__arena_free(arena);
         return assay_error_set(error, ASSAY_EFORMAT,
-                               "the times of this trace span centuries, so they must be wrong");
+                               "the times of this trace span decades, so they must be wrong");
     }
     if (x) {
         x->arena = arena;

@@ -47,7 +47,7 @@ static enum assay__host_cause cause_of_call(const struct assay__timeline *t, uin
     const struct assay__call *call = place == ASSAY__NO_EVENT ? NULL : &t->calls[place];
     if (call && call->flags & ASSAY__CALL_COPIES && !assay__is_scalar_read(t->events, call->work))
         return ASSAY__HOST_COPYING;
-    return t->events->kind[event] == ASSAY__EVENT_SYNC ? ASSAY__HOST_SYNC : ASSAY__HOST_LAUNCH;
+    return call && call->flags & ASSAY__CALL_SYNC ? ASSAY__HOST_SYNC : ASSAY__HOST_LAUNCH;
 }
 
 static enum assay__host_cause cause_of_range(const struct assay__events *events, uint32_t event)

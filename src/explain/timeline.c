@@ -305,6 +305,17 @@ static void list_calls(struct assay__timeline *t, const uint8_t *launching)
     }
 }
 
+/* A number that is read back with a copy that blocks: cudaMemcpy, hipMemcpyWithStream, and to
+ * pageable memory the asynchronous ones, too. The copy is nothing, the waiting is what it costs. */
+static bool waits_for_number(const struct assay__events *events, uint32_t call, uint32_t work)
+{
+    if (!assay__is_scalar_read(events, work) ||
+        assay__event_end_ns(events, call) < assay__event_end_ns(events, work))
+        return false;
+    return assay__event_args(events, work)->to != ASSAY__MEMORY_PINNED ||
+           !strstr(assay__event_name(events, call), "Async");
+}
+
 static void join_work(struct assay__timeline *t)
 {
     for (size_t d = 0; d < t->device_count; d++) {
@@ -315,6 +326,8 @@ static void join_work(struct assay__timeline *t)
             struct assay__call *call = &t->calls[place];
             call->flags |= ASSAY__CALL_WORKS;
             if (assay__is_host_copy(t->events, device->work[i])) call->flags |= ASSAY__CALL_COPIES;
+            if (waits_for_number(t->events, call->event, device->work[i]))
+                call->flags |= ASSAY__CALL_SYNC;
             if (call->work == ASSAY__NO_EVENT) call->work = device->work[i];
         }
     }
@@ -356,7 +369,7 @@ static void enter(struct assay__timeline *t, struct assay__nest *nest, uint32_t 
     if (call) {
         const struct assay__open_event *top = assay__nest_top(nest);
         call->op = top ? top->inner_op : ASSAY__NO_EVENT;
-        if (!(call->flags & ASSAY__CALL_SYNC)) mark_open(t, nest);
+        if (t->events->kind[event] != ASSAY__EVENT_SYNC) mark_open(t, nest);
     }
     assay__nest_open(nest, t->events, event);
 }

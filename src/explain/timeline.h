@@ -25,7 +25,7 @@ struct assay__timeline_device {
 /** What is remembered of a call. */
 enum assay__call_flag {
     ASSAY__CALL_COPIES = 1, /* it enqueued a copy between host and device */
-    ASSAY__CALL_SYNC = 2,   /* it waits for the device */
+    ASSAY__CALL_SYNC = 2,   /* it waits for the device; also a copy that reads a number back */
     ASSAY__CALL_WORKS = 4,  /* it has work on a device */
 };
 

@@ -159,7 +159,8 @@ static void run_call(struct replay *r, size_t place, struct host *host)
         return;
     }
     size_t last = r->call_begin[place + 1];
-    if (copies && last > r->call_begin[place] && end_of(r, (uint32_t)last - 1) <= end_ns)
+    bool waits = copies || call->flags & ASSAY__CALL_SYNC;
+    if (waits && last > r->call_begin[place] && end_of(r, (uint32_t)last - 1) <= end_ns)
         awaited = (uint32_t)last - 1; /* a copy that blocks */
     host->now_ns = awaited == ASSAY__NO_EVENT
                        ? host->now_ns + length_ns

@@ -479,7 +479,11 @@ static int read_outermost(struct reading *reading, struct assay_error *error)
     for (bool list, end = false; !end;) {
         char c;
         int code = window_peek(window, &c, error);
-        if (code || c == '}') return code;
+        if (code) return code;
+        if (c == '}') {
+            window->at++;
+            return 0;
+        }
         if (!c) {
             reading->reader->truncated = true;
             assay__chrome_complain(reading->reader, "the text ends before its last bracket");
@@ -516,7 +520,11 @@ static int read_text(struct reading *reading, struct assay_error *error)
         return 0;
     }
     window->at++;
-    return c == '[' ? read_events(reading, error) : read_outermost(reading, error);
+    code = c == '[' ? read_events(reading, error) : read_outermost(reading, error);
+    if (!code) code = window_peek(window, &c, error);
+    if (!code && c)
+        assay__chrome_complain(reading->reader, "what follows the end of the trace is not read");
+    return code;
 }
 
 int assay__chrome_read(struct assay__import_stream *stream, struct assay__chrome_reader *reader,

@@ -256,6 +256,70 @@ static void align(struct import *import, struct assay__trace_source *source, siz
         source->complaint = "times are too large to be aligned; they are unchanged";
 }
 
+/* --- strays ----------------------------------------------------------------------------------- */
+
+/* An event at time 0 among those of Unix time, or in a far century: no trace is as long, and one
+ * such event would hide all others. What is kept spans 31 years at most. */
+#define STRAY_NS 500000000000000000
+
+static int by_time(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+static bool is_stray(const struct assay__events *events, size_t i, int64_t middle_ns)
+{
+    int64_t start_ns, end_ns; /* of the event, from the middle one on */
+    return __builtin_sub_overflow(events->start_ns[i], middle_ns, &start_ns) ||
+           assay__add_i64_overflows(start_ns, events->duration_ns[i], &end_ns) ||
+           start_ns < -STRAY_NS || end_ns > STRAY_NS;
+}
+
+static void move_event(struct assay__events *events, size_t from, size_t to)
+{
+    events->start_ns[to] = events->start_ns[from];
+    events->duration_ns[to] = events->duration_ns[from];
+    events->name[to] = events->name[from];
+    events->track[to] = events->track[from];
+    events->args[to] = events->args[from];
+    events->correlation[to] = events->correlation[from];
+    events->bytes[to] = events->bytes[from];
+    events->kind[to] = events->kind[from];
+}
+
+static size_t count_strays(const struct assay__events *events, size_t first, int64_t middle_ns)
+{
+    size_t count = 0;
+    for (size_t i = first; i < events->count; i++)
+        count += is_stray(events, i, middle_ns);
+    return count;
+}
+
+/* Leaves out the source's events that are decades away from the median one. If they are more than a
+ * tenth, no time can be trusted, and nothing is left out. */
+static int drop_strays(struct assay__events *events, struct assay__trace_source *source,
+                       size_t first, struct assay_error *error)
+{
+    size_t count = events->count - first, kept = first;
+    if (!count || !count_strays(events, first, events->start_ns[first])) return 0; /* as a rule */
+    int64_t *starts_ns = malloc(count * sizeof *starts_ns);
+    if (!starts_ns) return assay__no_memory(error);
+    memcpy(starts_ns, events->start_ns + first, count * sizeof *starts_ns);
+    qsort(starts_ns, count, sizeof *starts_ns, by_time);
+    int64_t middle_ns = starts_ns[(count - 1) / 2];
+    free(starts_ns);
+    size_t dropped = count_strays(events, first, middle_ns);
+    if (!dropped || dropped > count / 10) return 0;
+    for (size_t i = first; i < events->count; i++)
+        if (!is_stray(events, i, middle_ns)) move_event(events, i, kept++);
+    events->count = kept;
+    source->events -= dropped;
+    source->skipped += dropped;
+    if (!source->complaint[0]) source->complaint = "an event decades away from the others";
+    return 0;
+}
+
 /* --- reading ---------------------------------------------------------------------------------- */
 
 static void note_stream(struct assay__events *events, struct assay__trace_source *source,
@@ -268,6 +332,16 @@ static void note_stream(struct assay__events *events, struct assay__trace_source
     source->complaint = assay__events_keep(events, complaint);
 }
 
+/* Where damage of the compressed data left nothing to read, that is why. */
+static int name_damage(const struct assay__import_stream *stream, const char *path, int code,
+                       struct assay_error *error)
+{
+    const char *complaint = assay__import_complaint(stream);
+    return code == ASSAY_EFORMAT && complaint
+               ? assay_error_set(error, code, "%s: %s", path, complaint)
+               : code;
+}
+
 /* importer NULL: by content. */
 static int read_stream(struct import *import, struct assay__import_stream *stream, const char *path,
                        const struct assay__importer *importer, struct assay_error *error)
@@ -275,14 +349,15 @@ static int read_stream(struct import *import, struct assay__import_stream *strea
     struct assay__events *events = import->events;
     int code = importer ? 0 : choose(import, stream, path, &importer, error);
     if (!code) code = remember_samples(import, error);
-    if (code) return code;
+    if (code) return name_damage(stream, path, code, error);
     struct assay__trace_source *source = assay__events_source(events);
     if (!source) return assay__events_seal(events, error);
     source->path = assay__events_keep(events, path);
     source->format = importer->name;
     size_t first_event = events->count, old_counters = events->counter_count;
-    code = importer->read(stream, events, source, error);
+    code = name_damage(stream, path, importer->read(stream, events, source, error), error);
     note_stream(events, source, stream);
+    if (!code) code = drop_strays(events, source, first_event, error);
     if (!code)
         align(import, source, first_event, old_counters);
     else if (error && !source->complaint[0])
@@ -311,11 +386,13 @@ static int read_file(struct import *import, const struct file *file, struct assa
     return assay_error_set(error, code, "%s", failure.message);
 }
 
-/* A profile of ours: SQLite's magic, and our mark in its header. */
+/* A profile of ours: SQLite's magic, and our mark in its header. A pipe is none, and what is read
+ * from it here would be lost. */
 static bool is_profile(const char *path)
 {
     char head[72] = "";
-    FILE *file = fopen(path, "rb");
+    struct stat about;
+    FILE *file = stat(path, &about) == 0 && S_ISREG(about.st_mode) ? fopen(path, "rb") : NULL;
     if (!file) return false;
     size_t size = fread(head, 1, sizeof head, file);
     fclose(file);

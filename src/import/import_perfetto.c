@@ -81,6 +81,7 @@ static void take_interned(struct assay__perfetto *perfetto,
         if (field.type != ASSAY__WIRE_BYTES) continue;
         if (field.number == 1) take_name(perfetto, sequence, ASSAY__PERFETTO_CATEGORY, &field);
         if (field.number == 2) take_name(perfetto, sequence, ASSAY__PERFETTO_EVENT_NAME, &field);
+        if (field.number == 3) take_name(perfetto, sequence, ASSAY__PERFETTO_ANNOTATION, &field);
         if (field.number == 24) take_name(perfetto, sequence, ASSAY__PERFETTO_GPU_STAGE, &field);
     }
 }

@@ -1,8 +1,8 @@
 /* perfetto_events.c - slices, instants, counters and stages of the GPU.
  *
  * TrackEvent: 9 type (1 begin, 2 end, 3 instant, 4 counter), 10 name_iid, 23 name, 3 category_iids,
- * 22 categories, 11 track_uuid, 30 counter_value, 44 double_counter_value, 47 flow_ids,
- * 48 terminating_flow_ids.
+ * 4 debug_annotations (1 name_iid, 10 name, 3 uint_value, 4 int_value), 22 categories, 11
+ * track_uuid, 30 counter_value, 44 double_counter_value, 47 flow_ids, 48 terminating_flow_ids.
  * GpuRenderStageEvent: 2 duration, 13 hw_queue_iid, 14 stage_iid, 3 hw_queue_id, 4 stage_id,
  * 11 gpu_id, 10 submission_id, 17 name, 20 name_iid.
  *
@@ -10,6 +10,7 @@
  * others are work of the host. */
 #include "base/vec.h"
 #include "import/perfetto_state.h"
+#include "import/runtime_calls.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -208,6 +209,52 @@ static void add_value(struct assay__perfetto *perfetto, const struct track_event
 
 /* --- events ----------------------------------------------------------------------------------- */
 
+/* The annotation "bytes"; 0: there is none. */
+static int64_t bytes_of(struct assay__perfetto *perfetto,
+                        const struct assay__perfetto_sequence *sequence,
+                        const struct assay__wire_field *message)
+{
+    struct assay__wire wire = assay__wire_in(message);
+    struct assay__wire_field note, field;
+    while (assay__wire_next(&wire, &note) == ASSAY__WIRE_FIELD) {
+        if (note.number != 4 || note.type != ASSAY__WIRE_BYTES) continue;
+        struct assay__wire inner = assay__wire_in(&note);
+        uint32_t name = ASSAY__EVENT_UNKNOWN;
+        uint64_t value = 0;
+        while (assay__wire_next(&inner, &field) == ASSAY__WIRE_FIELD) {
+            bool number = field.type == ASSAY__WIRE_VARINT;
+            if (number && (field.number == 3 || field.number == 4)) value = field.value;
+            if (number && field.number == 1)
+                name = assay__perfetto_name(perfetto, sequence, ASSAY__PERFETTO_ANNOTATION,
+                                            field.value);
+            if (field.number == 10 && field.type == ASSAY__WIRE_BYTES)
+                name = assay__perfetto_text(perfetto, &field);
+        }
+        if (value <= INT64_MAX && name != ASSAY__EVENT_UNKNOWN &&
+            strcmp(assay__events_text(perfetto->events, name), "bytes") == 0)
+            return (int64_t)value;
+    }
+    return 0;
+}
+
+/* What PyTorch's categories leave to the name: which call it is, where a copy goes. */
+static void refine(struct assay__perfetto *perfetto, const struct assay__perfetto_packet *packet,
+                   const struct assay__wire_field *message, const struct track_event *parsed,
+                   struct assay__event *event)
+{
+    struct assay__event_args args = {0};
+    if (event->kind != ASSAY__EVENT_RUNTIME && event->kind != ASSAY__EVENT_COPY) return;
+    const char *name = assay__events_text(perfetto->events, parsed->name);
+    const char *category = assay__events_text(perfetto->events, parsed->category);
+    if (event->kind == ASSAY__EVENT_RUNTIME) {
+        if (strncmp(category, "cuda_", 5) == 0) event->kind = assay__runtime_call_kind(name);
+        return;
+    }
+    assay__copy_of_name(name, &args);
+    event->bytes = bytes_of(perfetto, packet->sequence, message);
+    event->args = assay__events_args(perfetto->events, &args);
+}
+
 static struct assay__event make_event(struct assay__perfetto *perfetto,
                                       const struct track_event *parsed, int64_t time_ns)
 {
@@ -230,6 +277,7 @@ void assay__perfetto_event(struct assay__perfetto *perfetto,
     parse_event(perfetto, packet, message, &parsed);
     if (!assay__perfetto_time(perfetto, packet, &time_ns)) return;
     struct assay__event event = make_event(perfetto, &parsed, time_ns);
+    if (parsed.type == 1) refine(perfetto, packet, message, &parsed, &event);
     switch (parsed.type) {
     case 1: begin_slice(perfetto, parsed.track, &event, parsed.name); break;
     case 2: end_slice(perfetto, parsed.track, time_ns); break;

@@ -97,7 +97,8 @@ struct assay__perfetto_packet {
 enum assay__perfetto_names {
     ASSAY__PERFETTO_EVENT_NAME,
     ASSAY__PERFETTO_CATEGORY,
-    ASSAY__PERFETTO_GPU_STAGE
+    ASSAY__PERFETTO_GPU_STAGE,
+    ASSAY__PERFETTO_ANNOTATION
 };
 
 /** Counts what could not be read, with the first reason (static). */

@@ -99,9 +99,16 @@ for line in "# Profiling Results" "## Date: " "### Configuration" "- Device: NVI
 done
 
 # for other viewers
-expect_exit 0 "$ASSAY" explain "$sync" --export chrome -o again.json
-expect_exit 0 "$ASSAY" explain again.json --json
-expect_equal "$(get 'd["diagnosis"]["id"]')" synchronisation
+copies=made/$(file_of transfers)
+for of in "$sync" "$copies"; do
+    expect_exit 0 "$ASSAY" explain "$of" --json
+    said=$(get 'd["diagnosis"], d["transfers"], d["losses"]')
+    for format in chrome perfetto; do
+        expect_exit 0 "$ASSAY" explain "$of" --export $format -o again
+        expect_exit 0 "$ASSAY" explain again --json
+        expect_equal "$(get 'd["diagnosis"], d["transfers"], d["losses"]')" "$said"
+    done
+done
 
 # what is wrong
 expect_error 3 "none.json" "$ASSAY" explain none.json
@@ -117,3 +124,33 @@ expect_exit 2 "$ASSAY" explain
 head -c 20000 "$sync" >cut.json # an input that ends early is explained as far as it goes
 expect_exit 0 "$ASSAY" explain cut.json
 expect_has out "ends early"
+python3 - "$sync" <<'END' # events in far centuries do not hide the others
+import json, sys
+made = json.load(open(sys.argv[1]))
+for at in (-9e15, 9e15):
+    made["traceEvents"].append({"ph": "X", "cat": "kernel", "name": "stray", "pid": 0, "tid": 7, "ts": at, "dur": 1, "args": {"device": 0, "stream": 7}})
+json.dump(made, open("strays.json", "w"))
+END
+expect_exit 0 "$ASSAY" explain strays.json --json
+expect_equal "$(get 'd["diagnosis"]["id"], d["trace"]["sources"][0]["skipped"]')" "('synchronisation', 2)"
+cat "$sync" "$launches" >both.json # a second one behind the first is not read, and that is said
+expect_exit 0 "$ASSAY" explain both.json --json
+expect_equal "$(get 'd["diagnosis"]["id"], d["trace"]["sources"][0]["complaint"] is None')" "('synchronisation', False)"
+python3 -c 'import gzip; open("bomb.gz", "wb").write(gzip.compress(b"{\"traceEvents\":[" + b" " * (70 << 20)))'
+expect_error 3 "beyond the limit" "$ASSAY" explain bomb.gz
+
+gzip -c "$sync" | "$ASSAY" explain /dev/stdin --json >out # a pipe is read once
+expect_equal "$(get 'd["diagnosis"]["id"]')" synchronisation
+
+# what was read is not replaced by what is written
+cp "$sync" kept.json
+cp "$sync" kept.assay
+expect_error 2 "kept.json" "$ASSAY" explain kept.json -o ./kept.json
+expect_error 2 "kept.json" "$ASSAY" explain "$launches" kept.json -o kept.json
+expect_error 2 "kept.json" "$ASSAY" explain kept.json --results kept.json
+expect_error 2 "kept.json" "$ASSAY" explain kept.json --export chrome -o kept.json
+expect_error 2 "kept.assay" "$ASSAY" explain kept.assay -o kept.assay
+cp -r ranks more
+expect_error 2 "rank1.json" "$ASSAY" explain more -o more/rank1.json
+cmp ranks/rank1.json more/rank1.json && cmp kept.json "$sync" && cmp kept.assay "$sync" || fail "a trace was replaced"
+expect_error 2 "same.md" "$ASSAY" explain "$sync" -o same.md --results ./same.md

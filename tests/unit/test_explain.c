@@ -176,6 +176,70 @@ static void test_scalar_reads_are_synchronisation(void)
     drop(&m);
 }
 
+/* A copy of four bytes whose call lasts until it is done: no other call has to wait for it. */
+static void read_number(struct made *m, const char *call, uint8_t memory)
+{
+    struct assay__event_args args = {.direction = ASSAY__COPY_TO_HOST, .to = memory};
+    launch(m, 0, 5000, 1);
+    kernel(m, "a", 8000, 20000, 1);
+    put(m, ASSAY__EVENT_LAUNCH, thread_of(m, 1), call, 6000, 25000, 2);
+    assay__events_add(m->events,
+                      &(struct assay__event){.start_ns = 21000,
+                                             .duration_ns = 1000,
+                                             .name = "Memcpy DtoH",
+                                             .name_length = SIZE_MAX,
+                                             .kind = ASSAY__EVENT_COPY,
+                                             .track = stream_of(m, 0, 7),
+                                             .correlation = 2,
+                                             .bytes = 4,
+                                             .args = assay__events_args(m->events, &args)});
+    launch(m, 30000, 35000, 4);
+    kernel(m, "a", 38000, 60000, 4);
+}
+
+static void test_blocking_reads_of_numbers(void)
+{
+    static const struct {
+        const char *call;
+        uint8_t memory;
+        int64_t waits;
+    } rows[] = {{"cudaMemcpy", ASSAY__MEMORY_PINNED, 1},
+                {"cudaMemcpyAsync", ASSAY__MEMORY_PAGEABLE, 1},
+                {"hipMemcpyWithStream", ASSAY__MEMORY_UNKNOWN, 1},
+                {"cudaMemcpyAsync", ASSAY__MEMORY_PINNED, 0}}; /* its end says nothing */
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct made m = make();
+        read_number(&m, rows[i].call, rows[i].memory);
+        const struct assay__explain *x = explain(&m);
+        const struct assay__explain_device *d = &x->devices[0];
+        CHECK_INT(d->idle_gaps[ASSAY__DEVICE_SYNCHRONISATION], rows[i].waits);
+        CHECK_INT(d->idle_gaps[ASSAY__DEVICE_COPY], 0);
+        CHECK_INT(x->sync_count, rows[i].waits);
+        if (rows[i].waits) CHECK_INT(x->syncs[0].idle_ns, 16000);
+        check_sums(x);
+        drop(&m);
+    }
+}
+
+/* Good kernels acquit a device only if it spends its time in them. */
+static void test_copies_on_the_device(void)
+{
+    for (int64_t copy_ns = 10000; copy_ns <= 1000000; copy_ns *= 100) {
+        struct made m = make();
+        for (uint64_t i = 0; i < 40; i++) {
+            int64_t at_ns = (int64_t)i * (copy_ns + 100000);
+            launch(&m, (int64_t)i * 100, (int64_t)i * 100 + 50, i + 1);
+            kernel(&m, "nvjet_hsh_128x128", at_ns, at_ns + 100000, i + 1);
+            copy(&m, ASSAY__COPY_ON_DEVICE, 1 << 20, at_ns + 100000, at_ns + 100000 + copy_ns, 0);
+        }
+        const struct assay__explain *x = explain(&m);
+        CHECK_INT(x->diagnosis.id,
+                  copy_ns > 100000 ? ASSAY__DIAGNOSIS_UNDECIDED : ASSAY__DIAGNOSIS_NONE);
+        CHECK_INT(x->transfer_count, 0);
+        drop(&m);
+    }
+}
+
 static void test_copies_hidden_by_kernels(void)
 {
     struct made m = make();
@@ -660,6 +724,8 @@ int main(int argc, char **argv)
         {"late_wait_does_not_drain", test_late_wait_does_not_drain},
         {"copies_that_block", test_copies_that_block},
         {"scalar_reads_are_synchronisation", test_scalar_reads_are_synchronisation},
+        {"blocking_reads_of_numbers", test_blocking_reads_of_numbers},
+        {"copies_on_the_device", test_copies_on_the_device},
         {"copies_hidden_by_kernels", test_copies_hidden_by_kernels},
         {"host_causes", test_host_causes},
         {"host_causes_of_another_thread", test_host_causes_of_another_thread},

@@ -12,7 +12,7 @@ static void put_side(struct assay__json_writer *w, const char *key, const struct
                        json_string("verdict", x->diagnosis.verdict),
                        json_string("evidence", x->diagnosis.evidence),
                        json_integer("steps", (int64_t)x->steps.count),
-                       json_number("span_ms", (double)x->span_ns * 1e-6));
+                       json_number("span_ms", (double)x->span_ns / 1e6));
 }
 
 void assay__explain_diff_json(const struct assay__explain_diff *d, struct assay__buf *out)

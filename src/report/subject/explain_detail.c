@@ -19,7 +19,7 @@ static double seconds(int64_t ns)
 
 static double milli(int64_t ns)
 {
-    return (double)ns * 1e-6;
+    return (double)ns / 1e6; /* the nearest number: shorter in decimals than times 1e-6 */
 }
 
 static double of(int64_t part, int64_t whole)
@@ -120,8 +120,8 @@ static void add_streams(struct assay__doc *doc, const struct assay__explain *x)
                                  (double)x->events->tracks[s->track].stream, (double)s->kernels,
                                  (double)s->copies, (double)s->memsets);
             assay__table_numbers(t, ASSAY_DERIVED, milli(s->busy_ns), milli(s->span_ns),
-                                 (double)s->hta_idle_ns[0] * 1e-3, (double)s->hta_idle_ns[1] * 1e-3,
-                                 (double)s->hta_idle_ns[2] * 1e-3, (double)s->queue_max);
+                                 (double)s->hta_idle_ns[0] / 1e3, (double)s->hta_idle_ns[1] / 1e3,
+                                 (double)s->hta_idle_ns[2] / 1e3, (double)s->queue_max);
             assay__table_known(t, s->queue_mean, ASSAY_DERIVED);
         }
     assay__doc_note(doc,
@@ -153,7 +153,7 @@ static void add_gaps(struct assay__doc *doc, const struct assay__explain *x)
             if (!d->gap_bin_count[k]) continue;
             assay__table_row(t, 0, NULL);
             assay__table_numbers(t, ASSAY_MEASURED, d->rank, d->device);
-            assay__table_known(t, last ? NAN : (double)assay__gap_bin_ns[k] * 1e-3, ASSAY_MEASURED);
+            assay__table_known(t, last ? NAN : (double)assay__gap_bin_ns[k] / 1e3, ASSAY_MEASURED);
             assay__table_number(t, (double)d->gap_bin_count[k], ASSAY_MEASURED);
             assay__table_numbers(t, ASSAY_DERIVED, milli(d->gap_bin_ns[k]),
                                  of(d->gap_bin_ns[k], d->span_ns));

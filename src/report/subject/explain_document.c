@@ -90,6 +90,19 @@ static void add_devices(struct assay__doc *doc, const struct assay__explain *x)
         assay__doc_item_count(doc, (double)x->timeline->rank_count, "rank");
 }
 
+/* Of a job whose other ranks were not given nothing can be said. */
+static void warn_of_missing_ranks(struct assay__doc *doc, const struct assay__explain *x)
+{
+    size_t given = x->timeline->rank_count;
+    int32_t world = -1;
+    for (size_t i = 0; i < x->events->source_count; i++)
+        if (x->events->sources[i].rank >= 0 && x->events->sources[i].world_size > world)
+            world = x->events->sources[i].world_size;
+    if (world > 0 && (size_t)world > given)
+        assay__doc_warn(doc, "%zu of the %d ranks of this job %s given; the others are not judged.",
+                        given, (int)world, given == 1 ? "was" : "were");
+}
+
 static void add_sources(struct assay__doc *doc, const struct assay__explain *x)
 {
     const struct assay__events *events = x->events;
@@ -122,9 +135,10 @@ static void add_sources(struct assay__doc *doc, const struct assay__explain *x)
         else if (why)
             assay__doc_warn(doc, "%s: %s.", s->path, s->complaint);
     }
+    warn_of_missing_ranks(doc, x);
     if (skipped)
         assay__doc_warn(doc, "%llu event%s could not be read%s%s.", (unsigned long long)skipped,
-                        skipped == 1 ? "" : "s", *reason ? ", the first because of: " : "", reason);
+                        skipped == 1 ? "" : "s", *reason ? "; the first reason: " : "", reason);
 }
 
 /* --- where the time went ---------------------------------------------------------------------- */
