@@ -262,25 +262,29 @@ static struct shown query(const char *path, const char *sql)
     return shown;
 }
 
+static void check_last(const char *path, const char *sql, const char *expected)
+{
+    struct shown shown = query(path, sql);
+    CHECK_STR(shown.last, expected);
+}
+
 static void test_query(void)
 {
     struct assay__events *events = import_path(TRACE_FIXTURES "kineto.json");
     const char *path = saved(events);
     CHECK_INT(query(path, "SELECT * FROM events LIMIT 5").rows, 5);
     CHECK_INT(query(path, "SELECT * FROM events").rows, events->count);
-    CHECK_STR(query(path, "SELECT start_ns, duration_ns, kind, name, track, device, stream,"
-                          " correlation, bytes FROM events WHERE name='gemm'")
-                  .last,
-              "1700000001000020500|9472|kernel|gemm|stream 7|1|7|77|null");
-    CHECK_STR(query(path, "SELECT kind, device, stream, correlation FROM events"
-                          " WHERE name='aten::mm'")
-                  .last,
-              "operator|null|null|null");
-    CHECK_STR(query(path, "SELECT e.bytes, a.direction, a.from_memory FROM events AS e JOIN"
-                          " trace_args AS a ON a.position = e.args WHERE e.kind = 'copy'")
-                  .last,
-              "92928|to-device|pageable");
-    CHECK_STR(query(path, "SELECT event FROM events WHERE event = 3").last, "3");
+    check_last(path,
+               "SELECT start_ns, duration_ns, kind, name, track, device, stream, correlation,"
+               " bytes FROM events WHERE name='gemm'",
+               "1700000001000020500|9472|kernel|gemm|stream 7|1|7|77|null");
+    check_last(path, "SELECT kind, device, stream, correlation FROM events WHERE name='aten::mm'",
+               "operator|null|null|null");
+    check_last(path,
+               "SELECT e.bytes, a.direction, a.from_memory FROM events AS e JOIN"
+               " trace_args AS a ON a.position = e.args WHERE e.kind = 'copy'",
+               "92928|to-device|pageable");
+    check_last(path, "SELECT event FROM events WHERE event = 3", "3");
     CHECK_INT(query(path, "SELECT event FROM events WHERE event = 3000").rows, 0);
     CHECK_INT(query(path, "SELECT event FROM events ORDER BY event").rows, events->count);
     assay__events_free(events);

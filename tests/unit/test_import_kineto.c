@@ -350,12 +350,12 @@ static void test_seams(void)
 
 static void test_too_large_an_event(void)
 {
-    enum { HUGE = 9 << 20 };
-    char *text = malloc((size_t)HUGE + 1000), *at = text;
+    enum { MEMBER_BYTES = 9 << 20 };
+    char *text = malloc((size_t)MEMBER_BYTES + 1000), *at = text;
     CHECK(text != NULL);
     at += sprintf(at, "{\"pad\":\"");
-    memset(at, 'y', HUGE); /* a member of the outermost object that fits no window */
-    at += HUGE;
+    memset(at, 'y', MEMBER_BYTES); /* a member of the outermost object that fits no window */
+    at += MEMBER_BYTES;
     at += sprintf(at, "\",\"traceEvents\":[" EVENT("a", "1") "]}");
     /* Its beginning does not tell what it is. */
     struct assay__import_options options = {.format = "kineto"};
@@ -367,8 +367,8 @@ static void test_too_large_an_event(void)
     CHECK_INT(source_of(events)->skipped, 0);
     assay__events_free(events);
     at = text + sprintf(text, "[" EVENT("a", "1") ",{\"ph\":\"X\",\"name\":\"");
-    memset(at, 'z', HUGE);
-    at += HUGE;
+    memset(at, 'z', MEMBER_BYTES);
+    at += MEMBER_BYTES;
     at += sprintf(at, "\"}," EVENT("b", "2") "]");
     events = import_path(trace_written("event.json", text, (size_t)(at - text)));
     free(text);
