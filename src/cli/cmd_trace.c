@@ -308,14 +308,14 @@ static int check_form(const struct assay__invocation *invocation)
         return assay__refuse("trace: no program is named behind '--'");
     for (const struct assay__option *row = assay__run_rows; invocation->dashed && row->name; row++)
         if (!is_among(options, row->name) && assay__option_given(invocation, row->name))
-            return assay__refuse("trace: --%s is of a model, not of a program", row->name);
+            return assay__refuse("trace: --%s is for a model, not for a program", row->name);
     if (invocation->dashed) return 0;
     if (invocation->argument_count > 1)
         return assay__refuse("trace: one model at a time; for a program write '--' before it: "
                              "assay trace [options] -- PROGRAM [ARGUMENT...]");
     for (size_t i = 0; i < sizeof of_programs / sizeof *of_programs; i++)
         if (assay__option_given(invocation, of_programs[i]))
-            return assay__refuse("trace: --%s is of a program, not of a model", of_programs[i]);
+            return assay__refuse("trace: --%s is for a program, not for a model", of_programs[i]);
     for (size_t i = 0; i < sizeof not_here / sizeof *not_here; i++)
         if (assay__option_given(invocation, not_here[i]))
             return assay__refuse("trace: --%s cannot be used with a timeline", not_here[i]);
@@ -332,7 +332,8 @@ static int check(const struct assay__invocation *invocation, const char *path)
                              "report use --report %s",
                              path);
     if (o->signal && !assay__signal_number(o->signal))
-        return assay__refuse("trace: --signal: '%s' is not the name or number of a signal",
+        return assay__refuse("trace: --signal: '%s' is not the name or number of a signal "
+                             "that a program can catch",
                              o->signal);
     if ((o->range != NULL) + (o->signal != NULL) + (o->delay_s > 0) > 1)
         return assay__refuse("trace: --range, --signal and --delay each say when to begin: give "
