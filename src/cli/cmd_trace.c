@@ -23,6 +23,7 @@
 #define EXIT_NOT_EXECUTABLE 126
 #define EXIT_NO_PROGRAM 127
 #define PATIENCE_S 30.0
+#define FORMATS ASSAY__VIEW_NAMES_AND("|json")
 #define CPU_RATE_HZ 1000u
 
 struct trace_options {
@@ -42,7 +43,8 @@ static const struct assay__option options[] = {
                       "Save the profile to FILE (default: the program's name and .assay)."),
     ASSAY__LIST_ROW("report", reports, "FILE",
                     "Also write the explanation to FILE; its extension chooses the format: .html, "
-                    ".md, .csv, .json, .txt. May be repeated."),
+                    ".md, .csv, .json, .txt, .svg (the flame graph). May be "
+                    "repeated."),
     ASSAY__DURATION_ROW("delay", delay_s,
                         "Start recording this long after the program first uses the GPU.", 0, 4e6),
     ASSAY__DURATION_ROW("duration", duration_s, "Record this long (default: to the program's end).",
@@ -164,6 +166,19 @@ static int write_report(const struct assay__explain *explain, const char *path, 
     return code;
 }
 
+/* A figure is of the profile, which is saved by now. */
+static int write_figure(const char *saved, const char *path, bool quiet)
+{
+    struct assay__render_options render = {0};
+    struct assay_profile *profile = NULL;
+    struct assay_error error = {0};
+    int code = assay_profile_open(saved, &profile, &error);
+    if (code) return assay__fail(code, &error);
+    code = assay__report_file_write(profile, &render, path, quiet);
+    assay_profile_close(profile);
+    return code;
+}
+
 static void write_all(const char *data, size_t size)
 {
     while (size) {
@@ -185,9 +200,11 @@ static int show(const struct trace_options *o, const struct assay__explain *expl
     return code;
 }
 
-/* Saves before it explains: the profile is what matters. */
+/* Saves before it explains: the profile is what matters. `left`: there is none, so the records are
+ * all there is. */
 static int keep(const struct assay__invocation *invocation, const char *path,
-                const struct assay__tracing *tracing, const struct assay__events *events)
+                const struct assay__tracing *tracing, const struct assay__events *events,
+                bool *left)
 {
     const struct trace_options *o = invocation->options;
     struct assay__explain *explain = NULL;
@@ -195,6 +212,7 @@ static int keep(const struct assay__invocation *invocation, const char *path,
     int failed = 0;
     int code = assay__explain_save(events, tracing->allocations, tracing->allocation_count, path,
                                    invocation->command_line, &error);
+    *left = code != 0;
     if (code) {
         assay__fail(code, &error);
         return code;
@@ -208,7 +226,9 @@ static int keep(const struct assay__invocation *invocation, const char *path,
     if (code) assay__fail(code, &error);
     assay__say("profile saved to %s", path);
     for (size_t i = 0; i < o->reports.count && !code; i++)
-        failed |= write_report(explain, o->reports.items[i], o->quiet);
+        failed |= assay__path_is_svg(o->reports.items[i])
+                      ? write_figure(path, o->reports.items[i], o->quiet)
+                      : write_report(explain, o->reports.items[i], o->quiet);
     assay__explain_free(explain);
     return code ? code : failed;
 }
@@ -278,8 +298,7 @@ static int conclude(const struct assay__invocation *invocation, const char *path
     if (!events->count) {
         say_empty(o, events);
     } else {
-        code = keep(invocation, path, tracing, events);
-        *left = code != 0;
+        code = keep(invocation, path, tracing, events, left);
     }
     assay__events_free(events);
     return code;
@@ -340,6 +359,10 @@ static int check(const struct assay__invocation *invocation, const char *path)
                              "one of them");
     for (size_t i = 0; i < o->reports.count; i++) {
         int status = assay__report_file_ending("trace", "--report", o->reports.items[i]);
+        const struct assay__format *format = assay__format_of_path(o->reports.items[i]);
+        if (!status && format && !assay__is_choice(FORMATS, format->name))
+            status = assay__refuse("trace: --report: a timeline has no format %s, but: %s|svg",
+                                   format->name, FORMATS);
         if (!status) status = assay__report_file_check("trace", o->reports.items[i], path);
         if (status) return status;
     }

@@ -18,8 +18,9 @@ expect_exit 0 "$ASSAY" explain f.assay --json
 
 expect_exit 3 "$ASSAY" trace --engine fake -q -o bad.assay --script 'steady=100us;layers=conv:60us:Conv;crash_at=30'
 [ ! -e bad.assay ] || fail "a profile of a run that failed"
-expect_error 2 "not of a program" "$ASSAY" trace --device cpu -- true
-expect_error 2 "not of a model" "$ASSAY" trace --delay 1s mlp
+expect_error 2 "not for a program" "$ASSAY" trace --device cpu -- true
+expect_error 2 "no format junit" "$ASSAY" trace --report r.xml -- true
+expect_error 2 "not for a model" "$ASSAY" trace --delay 1s mlp
 expect_error 2 "--launches" "$ASSAY" trace --launches 3 mlp
 expect_error 2 "MODEL is missing" "$ASSAY" trace
 
