@@ -10,6 +10,7 @@
 #include "explain/explain_save.h"
 #include "import/import.h"
 #include "platform/program.h"
+#include "profile/previous.h"
 #include "report/formats.h"
 #include "report/report_explain.h"
 #include "run/tracing/tracing.h"
@@ -344,6 +345,7 @@ static int check_form(const struct assay__invocation *invocation)
 static int check(const struct assay__invocation *invocation, const char *path)
 {
     const struct trace_options *o = invocation->options;
+    struct assay_error error = {0};
     int form = check_form(invocation);
     if (form) return form;
     if (assay__format_of_path(path) || assay__path_is_svg(path))
@@ -366,7 +368,8 @@ static int check(const struct assay__invocation *invocation, const char *path)
         if (!status) status = assay__report_file_check("trace", o->reports.items[i], path);
         if (status) return status;
     }
-    return 0;
+    int code = assay__previous_check(path, &error); /* now, not when the program has ended */
+    return code ? assay__fail(code, &error) : 0;
 }
 
 static void say(void *context, const char *text)

@@ -31,3 +31,10 @@ expect_exit 0 "$ASSAY" query cfc.assay --csv \
      AND r.start_ns <= e.start_ns AND r.start_ns + r.duration_ns >= e.start_ns + e.duration_ns)"
 [ "$(tail -n 1 out)" = 0 ] || fail "layers outside of an inference: $(tail -n 1 out)"
 [ -z "$(find . -name '*.records.*')" ] || fail "records were left behind"
+
+# an output that cannot become a profile is refused before the program runs
+echo text >text.assay
+expect_exit 3 "$ASSAY" trace -q -o text.assay -- touch ran
+expect_exit 2 "$ASSAY" trace -q -o /dev/null -- touch ran
+[ ! -e ran ] || fail "the program ran for an output that cannot be written"
+[ "$(cat text.assay)" = text ] || fail "the file was replaced"
