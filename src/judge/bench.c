@@ -224,6 +224,7 @@ static void sum_up(const struct assay_profile *profile, struct assay__arena *are
         out->usable++;
         if (isfinite(row->measured_s)) out->measured_s = fmax(out->measured_s, 0) + row->measured_s;
         if (!isfinite(row->efficiency)) continue;
+        out->efficient_count++;
         if (out->least_efficient == SIZE_MAX ||
             row->efficiency < out->rows[out->least_efficient].efficiency)
             out->least_efficient = i;

@@ -57,6 +57,7 @@ struct assay__bench {
     struct assay__bench_efficiency *efficiencies; /* of the devices that have one */
     size_t device_count;
     double efficiency;      /* of the only device; NaN: none, or several */
+    size_t efficient_count; /* rows with one */
     size_t least_efficient; /* row; SIZE_MAX */
 };
 

@@ -201,7 +201,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     } else {
         assay__doc_fact_number(doc, "in kernels", bench->efficiency, "ratio");
     }
-    if (bench->least_efficient != SIZE_MAX)
+    if (bench->efficient_count > 1)
         assay__doc_item_text(
             doc, "median%s over the benchmarks; least in %s: %s %%",
             bench->device_count > 1 ? "s" : "", bench->rows[bench->least_efficient].judged.label,
