@@ -10,6 +10,7 @@
 #include "explain/explain_save.h"
 #include "import/import.h"
 #include "platform/program.h"
+#include "profile/previous.h"
 #include "report/formats.h"
 #include "report/report_explain.h"
 #include "run/tracing/tracing.h"
@@ -23,6 +24,7 @@
 #define EXIT_NOT_EXECUTABLE 126
 #define EXIT_NO_PROGRAM 127
 #define PATIENCE_S 30.0
+#define FORMATS ASSAY__VIEW_NAMES_AND("|json")
 #define CPU_RATE_HZ 1000u
 
 struct trace_options {
@@ -42,7 +44,8 @@ static const struct assay__option options[] = {
                       "Save the profile to FILE (default: the program's name and .assay)."),
     ASSAY__LIST_ROW("report", reports, "FILE",
                     "Also write the explanation to FILE; its extension chooses the format: .html, "
-                    ".md, .csv, .json, .txt. May be repeated."),
+                    ".md, .csv, .json, .txt, .svg (the flame graph). May be "
+                    "repeated."),
     ASSAY__DURATION_ROW("delay", delay_s,
                         "Start recording this long after the program first uses the GPU.", 0, 4e6),
     ASSAY__DURATION_ROW("duration", duration_s, "Record this long (default: to the program's end).",
@@ -164,6 +167,19 @@ static int write_report(const struct assay__explain *explain, const char *path, 
     return code;
 }
 
+/* A figure is of the profile, which is saved by now. */
+static int write_figure(const char *saved, const char *path, bool quiet)
+{
+    struct assay__render_options render = {0};
+    struct assay_profile *profile = NULL;
+    struct assay_error error = {0};
+    int code = assay_profile_open(saved, &profile, &error);
+    if (code) return assay__fail(code, &error);
+    code = assay__report_file_write(profile, &render, path, quiet);
+    assay_profile_close(profile);
+    return code;
+}
+
 static void write_all(const char *data, size_t size)
 {
     while (size) {
@@ -185,9 +201,11 @@ static int show(const struct trace_options *o, const struct assay__explain *expl
     return code;
 }
 
-/* Saves before it explains: the profile is what matters. */
+/* Saves before it explains: the profile is what matters. `left`: there is none, so the records are
+ * all there is. */
 static int keep(const struct assay__invocation *invocation, const char *path,
-                const struct assay__tracing *tracing, const struct assay__events *events)
+                const struct assay__tracing *tracing, const struct assay__events *events,
+                bool *left)
 {
     const struct trace_options *o = invocation->options;
     struct assay__explain *explain = NULL;
@@ -195,6 +213,7 @@ static int keep(const struct assay__invocation *invocation, const char *path,
     int failed = 0;
     int code = assay__explain_save(events, tracing->allocations, tracing->allocation_count, path,
                                    invocation->command_line, &error);
+    *left = code != 0;
     if (code) {
         assay__fail(code, &error);
         return code;
@@ -208,7 +227,9 @@ static int keep(const struct assay__invocation *invocation, const char *path,
     if (code) assay__fail(code, &error);
     assay__say("profile saved to %s", path);
     for (size_t i = 0; i < o->reports.count && !code; i++)
-        failed |= write_report(explain, o->reports.items[i], o->quiet);
+        failed |= assay__path_is_svg(o->reports.items[i])
+                      ? write_figure(path, o->reports.items[i], o->quiet)
+                      : write_report(explain, o->reports.items[i], o->quiet);
     assay__explain_free(explain);
     return code ? code : failed;
 }
@@ -278,8 +299,7 @@ static int conclude(const struct assay__invocation *invocation, const char *path
     if (!events->count) {
         say_empty(o, events);
     } else {
-        code = keep(invocation, path, tracing, events);
-        *left = code != 0;
+        code = keep(invocation, path, tracing, events, left);
     }
     assay__events_free(events);
     return code;
@@ -308,14 +328,14 @@ static int check_form(const struct assay__invocation *invocation)
         return assay__refuse("trace: no program is named behind '--'");
     for (const struct assay__option *row = assay__run_rows; invocation->dashed && row->name; row++)
         if (!is_among(options, row->name) && assay__option_given(invocation, row->name))
-            return assay__refuse("trace: --%s is of a model, not of a program", row->name);
+            return assay__refuse("trace: --%s is for a model, not for a program", row->name);
     if (invocation->dashed) return 0;
     if (invocation->argument_count > 1)
         return assay__refuse("trace: one model at a time; for a program write '--' before it: "
                              "assay trace [options] -- PROGRAM [ARGUMENT...]");
     for (size_t i = 0; i < sizeof of_programs / sizeof *of_programs; i++)
         if (assay__option_given(invocation, of_programs[i]))
-            return assay__refuse("trace: --%s is of a program, not of a model", of_programs[i]);
+            return assay__refuse("trace: --%s is for a program, not for a model", of_programs[i]);
     for (size_t i = 0; i < sizeof not_here / sizeof *not_here; i++)
         if (assay__option_given(invocation, not_here[i]))
             return assay__refuse("trace: --%s cannot be used with a timeline", not_here[i]);
@@ -325,6 +345,7 @@ static int check_form(const struct assay__invocation *invocation)
 static int check(const struct assay__invocation *invocation, const char *path)
 {
     const struct trace_options *o = invocation->options;
+    struct assay_error error = {0};
     int form = check_form(invocation);
     if (form) return form;
     if (assay__format_of_path(path) || assay__path_is_svg(path))
@@ -332,17 +353,23 @@ static int check(const struct assay__invocation *invocation, const char *path)
                              "report use --report %s",
                              path);
     if (o->signal && !assay__signal_number(o->signal))
-        return assay__refuse("trace: --signal: '%s' is not the name or number of a signal",
+        return assay__refuse("trace: --signal: '%s' is not the name or number of a signal "
+                             "that a program can catch",
                              o->signal);
     if ((o->range != NULL) + (o->signal != NULL) + (o->delay_s > 0) > 1)
         return assay__refuse("trace: --range, --signal and --delay each say when to begin: give "
                              "one of them");
     for (size_t i = 0; i < o->reports.count; i++) {
         int status = assay__report_file_ending("trace", "--report", o->reports.items[i]);
+        const struct assay__format *format = assay__format_of_path(o->reports.items[i]);
+        if (!status && format && !assay__is_choice(FORMATS, format->name))
+            status = assay__refuse("trace: --report: a timeline has no format %s, but: %s|svg",
+                                   format->name, FORMATS);
         if (!status) status = assay__report_file_check("trace", o->reports.items[i], path);
         if (status) return status;
     }
-    return 0;
+    int code = assay__previous_check(path, &error); /* now, not when the program has ended */
+    return code ? assay__fail(code, &error) : 0;
 }
 
 static void say(void *context, const char *text)

@@ -107,11 +107,10 @@ int assay__report_file_check(const char *command, const char *path, const char *
 
 const char *assay__report_figure_of(const struct assay_profile *profile, const char *path)
 {
-    static const char *const of_kind[ASSAY__PROFILE_KINDS] = {[ASSAY__PROFILE_COMPARE] = "compare",
-                                                              [ASSAY__PROFILE_SWEEP] = "sweep",
-                                                              [ASSAY__PROFILE_TUNE] = "pareto",
-                                                              [ASSAY__PROFILE_POWER] = "power",
-                                                              [ASSAY__PROFILE_MEMORY] = "memory"};
+    static const char *const of_kind[ASSAY__PROFILE_KINDS] = {
+        [ASSAY__PROFILE_COMPARE] = "compare", [ASSAY__PROFILE_SWEEP] = "sweep",
+        [ASSAY__PROFILE_TUNE] = "pareto",     [ASSAY__PROFILE_POWER] = "power",
+        [ASSAY__PROFILE_MEMORY] = "memory",   [ASSAY__PROFILE_EXPLAIN] = "flame"};
     const char *name = name_of(path);
     size_t stem = strcspn(name, ".");
     const struct assay__figure_row *row;

@@ -457,17 +457,18 @@ static const char *verdict_on_host(struct assay__buf *out, const struct assay__e
     const struct assay__host_function *f = x->functions;
     const char *provider = enqueuing_provider(x);
     if (x->function_count && x->host_ns > 0)
-        assay__buf_printf(out, "most of the host's %s goes to %s%s%s%s: %s", TIME(x->host_ns),
-                          assay__events_text(x->events, f->name), f->type ? " (" : "",
-                          f->type ? f->type : "", f->type ? ")" : "",
+        assay__buf_printf(out, "the largest part of the host's %s goes to %s%s%s%s: %s",
+                          TIME(x->host_ns), assay__events_text(x->events, f->name),
+                          f->type ? " (" : "", f->type ? f->type : "", f->type ? ")" : "",
                           PERCENT((double)f->self_ns / (double)x->host_ns));
     else if (x->function_count && x->sampled_ns > 0)
-        assay__buf_printf(out, "threads ran on processors for %s in %s, most of it in %s: %s",
-                          TIME(x->sampled_ns), TIME(x->timeline->last_ns - x->timeline->first_ns),
-                          assay__events_text(x->events, f->name),
-                          PERCENT((double)f->self_ns / (double)x->sampled_ns));
+        assay__buf_printf(
+            out, "threads ran on processors for %s in %s, the largest part of it in %s: %s",
+            TIME(x->sampled_ns), TIME(x->timeline->last_ns - x->timeline->first_ns),
+            assay__events_text(x->events, f->name),
+            PERCENT((double)f->self_ns / (double)x->sampled_ns));
     else if (x->function_count && x->samples)
-        assay__buf_printf(out, "most of %zu samples are in %s: %zu", x->samples,
+        assay__buf_printf(out, "of %zu samples the largest part is in %s: %zu", x->samples,
                           assay__events_text(x->events, f->name), f->count);
     if (x->steps.count && *x->steps.why) {
         next(out);

@@ -187,11 +187,31 @@ static void add_scaling(const struct assay_profile *profile, struct assay__arena
     out->scalings[out->scaling_count++] = found;
 }
 
+/* The medians of each device: one over processors and GPUs together describes neither. */
+static void add_devices(struct assay__bench *out, double *known)
+{
+    for (size_t i = 0; i < out->count; i++) {
+        const char *device = out->rows[i].device;
+        size_t count = 0, before = 0;
+        while (before < i && strcmp(out->rows[before].device, device) != 0)
+            before++;
+        if (before < i) continue;
+        for (size_t k = i; k < out->count; k++)
+            if (out->rows[k].judged.usable && isfinite(out->rows[k].efficiency) &&
+                strcmp(out->rows[k].device, device) == 0)
+                known[count++] = out->rows[k].efficiency;
+        if (!count) continue;
+        assay__stats_sort(known, count);
+        out->efficiencies[out->device_count++] = (struct assay__bench_efficiency){
+            device, assay__stats_median(known, count)};
+    }
+    if (out->device_count == 1) out->efficiency = out->efficiencies[0].median;
+}
+
 static void sum_up(const struct assay_profile *profile, struct assay__arena *arena,
                    struct assay__bench *out)
 {
     double *known = assay__arena_array(arena, out->count + 1, sizeof *known);
-    size_t known_count = 0;
     for (size_t i = 0; known && i < out->count; i++) {
         const struct assay__bench_row *row = &out->rows[i];
         const struct assay_metric *from = assay_metrics_get(profile->trials[i].metrics,
@@ -204,14 +224,12 @@ static void sum_up(const struct assay_profile *profile, struct assay__arena *are
         out->usable++;
         if (isfinite(row->measured_s)) out->measured_s = fmax(out->measured_s, 0) + row->measured_s;
         if (!isfinite(row->efficiency)) continue;
-        known[known_count++] = row->efficiency;
+        out->efficient_count++;
         if (out->least_efficient == SIZE_MAX ||
             row->efficiency < out->rows[out->least_efficient].efficiency)
             out->least_efficient = i;
     }
-    if (!known_count) return;
-    assay__stats_sort(known, known_count);
-    out->efficiency = assay__stats_median(known, known_count);
+    if (known) add_devices(out, known);
 }
 
 int assay__bench_judge(const struct assay_profile *profile, struct assay__arena *arena,
@@ -221,7 +239,9 @@ int assay__bench_judge(const struct assay_profile *profile, struct assay__arena 
         .baseline = "", .measured_s = NAN, .efficiency = NAN, .least_efficient = SIZE_MAX};
     out->rows = assay__arena_array(arena, profile->trial_count + 1, sizeof *out->rows);
     out->scalings = assay__arena_array(arena, profile->trial_count + 1, sizeof *out->scalings);
-    if (!out->rows || !out->scalings) return ASSAY_ENOMEM;
+    out->efficiencies = assay__arena_array(arena, profile->trial_count + 1,
+                                           sizeof *out->efficiencies);
+    if (!out->rows || !out->scalings || !out->efficiencies) return ASSAY_ENOMEM;
     for (; out->count < profile->trial_count; out->count++)
         if (read_row(profile, out->count, arena, &out->rows[out->count])) return ASSAY_ENOMEM;
     for (size_t i = 0; i < out->count; i++) {

@@ -41,16 +41,24 @@ struct assay__bench_scaling {
     const char *reason;        /* why there is no interval; "" */
 };
 
+struct assay__bench_efficiency {
+    const char *device;
+    double median; /* of its known ones */
+};
+
 struct assay__bench {
     struct assay__bench_row *rows; /* as the trials */
     size_t count, usable;
     struct assay__bench_scaling *scalings; /* per device */
     size_t scaling_count;
-    const char *baseline;                  /* its file, and what differs; "" none */
-    size_t faster, slower, same, unjudged; /* rows with a ratio, by verdict */
-    double measured_s;                     /* of all rows; NaN: of none */
-    double efficiency;                     /* the median of the known ones; NaN */
-    size_t least_efficient;                /* row; SIZE_MAX */
+    const char *baseline;                         /* its file, and what differs; "" none */
+    size_t faster, slower, same, unjudged;        /* rows with a ratio, by verdict */
+    double measured_s;                            /* of all rows; NaN: of none */
+    struct assay__bench_efficiency *efficiencies; /* of the devices that have one */
+    size_t device_count;
+    double efficiency;      /* of the only device; NaN: none, or several */
+    size_t efficient_count; /* rows with one */
+    size_t least_efficient; /* row; SIZE_MAX */
 };
 
 /** Everything is in the arena. 0 or ASSAY_ENOMEM. */

@@ -367,6 +367,14 @@ const char *assay__headline_bench(const struct assay__bench *bench, struct assay
                                                bench->usable, bench->count);
     if (bench->least_efficient == SIZE_MAX) return assay__arena_text(arena, "%s.", line);
     const struct assay__bench_row *least = &bench->rows[bench->least_efficient];
+    if (bench->efficient_count == 1)
+        return assay__arena_text(arena, "%s; kernel efficiency of %s: %s %%.", line,
+                                 name_of(least->judged.label, arena),
+                                 assay__digits(least->efficiency * 100, 2).text);
+    if (!isfinite(bench->efficiency))
+        return assay__arena_text(arena, "%s; the lowest kernel efficiency is that of %s: %s %%.",
+                                 line, name_of(least->judged.label, arena),
+                                 assay__digits(least->efficiency * 100, 2).text);
     return assay__arena_text(arena, "%s; median kernel efficiency %s %%, lowest in %s: %s %%.",
                              line, assay__digits(bench->efficiency * 100, 2).text,
                              name_of(least->judged.label, arena),

@@ -58,6 +58,13 @@ expect_exit 0 "$ASSAY" explain a.assay --export folded
 grep -q ';main;' out || fail "no stack from main: $(head -n 3 out)"
 expect_exit 0 "$ASSAY" report a.assay --chart flame --ascii
 expect_has out "spin_leaf"
+# a file *.svg is a figure, from either command the flame graph
+expect_exit 0 "$ASSAY" report a.assay -o reported.svg
+expect_exit 3 "$ASSAY" trace -q -o figure.assay --report traced.svg -- ./busy
+for figure in reported traced; do
+    grep -q '<svg' $figure.svg && grep -q spin_leaf $figure.svg || fail "$figure.svg is no flame graph"
+    ! grep -qi '<html' $figure.svg || fail "$figure.svg is a page"
+done
 expect_exit 0 "$ASSAY" report a.assay --svg flame -o flame.svg
 python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse("flame.svg")'
 

@@ -18,8 +18,9 @@ expect_exit 0 "$ASSAY" explain f.assay --json
 
 expect_exit 3 "$ASSAY" trace --engine fake -q -o bad.assay --script 'steady=100us;layers=conv:60us:Conv;crash_at=30'
 [ ! -e bad.assay ] || fail "a profile of a run that failed"
-expect_error 2 "not of a program" "$ASSAY" trace --device cpu -- true
-expect_error 2 "not of a model" "$ASSAY" trace --delay 1s mlp
+expect_error 2 "not for a program" "$ASSAY" trace --device cpu -- true
+expect_error 2 "no format junit" "$ASSAY" trace --report r.xml -- true
+expect_error 2 "not for a model" "$ASSAY" trace --delay 1s mlp
 expect_error 2 "--launches" "$ASSAY" trace --launches 3 mlp
 expect_error 2 "MODEL is missing" "$ASSAY" trace
 
@@ -30,3 +31,10 @@ expect_exit 0 "$ASSAY" query cfc.assay --csv \
      AND r.start_ns <= e.start_ns AND r.start_ns + r.duration_ns >= e.start_ns + e.duration_ns)"
 [ "$(tail -n 1 out)" = 0 ] || fail "layers outside of an inference: $(tail -n 1 out)"
 [ -z "$(find . -name '*.records.*')" ] || fail "records were left behind"
+
+# an output that cannot become a profile is refused before the program runs
+echo text >text.assay
+expect_exit 3 "$ASSAY" trace -q -o text.assay -- touch ran
+expect_exit 2 "$ASSAY" trace -q -o /dev/null -- touch ran
+[ ! -e ran ] || fail "the program ran for an output that cannot be written"
+[ "$(cat text.assay)" = text ] || fail "the file was replaced"

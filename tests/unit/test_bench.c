@@ -227,6 +227,13 @@ static void several_devices(void)
     b = judge(&study, p);
     CHECK_NEAR(b->rows[1].kernels, 4, 0);
     CHECK_NEAR(b->rows[1].efficiency, 0.4, 1e-12);
+    /* one median of processor and GPU together would describe neither */
+    CHECK(isnan(b->efficiency));
+    CHECK_INT(b->device_count, 2);
+    CHECK_STR(b->efficiencies[0].device, "cpu");
+    CHECK_NEAR(b->efficiencies[0].median, 0.9, 1e-9);
+    CHECK_STR(b->efficiencies[1].device, "gpu:0");
+    CHECK_NEAR(b->efficiencies[1].median, 0.4, 1e-12);
     CHECK_NEAR(b->rows[1].kernel_mean_s, 5e-6, 1e-15);
     CHECK_NEAR(b->rows[1].gap_mean_s, 7.5e-6, 1e-15);
     CHECK_NEAR(b->rows[1].busy, 0.25, 1e-12);

@@ -115,10 +115,10 @@ void assay__add_gpu_parts(struct assay__doc *doc, const struct assay__trial *tri
         assay__doc_item_text(doc, "%.3f × as long", layers->traced_ns / 1e9 / p50->value);
     }
     if (!isfinite(layers->plain_ns)) return;
-    assay__doc_fact(doc, "runs beside it without recording");
+    assay__doc_fact(doc, "without recording");
     assay__doc_item(doc, "median", assay__measured(layers->plain_ns / 1e9, "s"));
     if (isfinite(layers->slowdown))
-        assay__doc_item_text(doc, "recording makes them %.3f × as long (alternating rounds)",
+        assay__doc_item_text(doc, "recording makes runs %.3f × as long (alternating rounds)",
                              layers->slowdown);
     if (isfinite(layers->lasting))
         assay__doc_item_text(doc, "%.3f × those before the recorder was opened", layers->lasting);

@@ -13,8 +13,10 @@ static const struct assay__heading parts[] = {
     {.title = "Benchmarks", .remark = "medians over alternating launches"},
     {.title = "Key performance indicators",
      .remark =
-         "kernels (on the CPU the nodes as the engine runs them), mean time of one and of the "
-         "gap after it; bandwidth and compute as shares of the measured ceilings"},
+         "kernels (on the CPU the nodes as the engine runs them), mean time of one and, as the "
+         "gap, "
+         "of the rest of the latency per kernel (on a GPU the copies and the host are in it); "
+         "bandwidth and compute as shares of the measured ceilings"},
     {.title = "Against the baseline", .remark = "throughput now / before; 95 % intervals"},
 };
 
@@ -191,11 +193,18 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     assay__doc_section(doc, "bench", "Benchmarks", NULL,
                        ASSAY__TAB_OVERVIEW | ASSAY__SECTION_QUIET);
     assay__doc_fact_number(doc, "measured", bench->measured_s, "s");
-    assay__doc_fact_number(doc, "in kernels", bench->efficiency, "ratio");
-    if (bench->least_efficient != SIZE_MAX)
+    if (bench->device_count > 1) {
+        assay__doc_fact(doc, "in kernels");
+        for (size_t i = 0; i < bench->device_count; i++)
+            assay__doc_item_text(doc, "%s: %s %%", bench->efficiencies[i].device,
+                                 assay__digits(bench->efficiencies[i].median * 100, 3).text);
+    } else {
+        assay__doc_fact_number(doc, "in kernels", bench->efficiency, "ratio");
+    }
+    if (bench->efficient_count > 1)
         assay__doc_item_text(
-            doc, "median over the benchmarks; least in %s: %s %%",
-            bench->rows[bench->least_efficient].judged.label,
+            doc, "median%s over the benchmarks; least in %s: %s %%",
+            bench->device_count > 1 ? "s" : "", bench->rows[bench->least_efficient].judged.label,
             assay__digits(bench->rows[bench->least_efficient].efficiency * 100, 3).text);
     add_scaling(&v);
     add_baseline(&v);

@@ -131,8 +131,11 @@ void assay__add_operators(struct assay__doc *doc, const struct assay__trial *tri
     t->trial = trial->id;
     for (size_t i = 0; i < count; i++)
         put_operator(doc, t, trial->id, &sums[i], whole_ns, longest_ns);
-    put_rest(t, trial, "engine per run", "(engine per run)", layers->engine_ns, ASSAY_MEASURED);
-    put_rest(t, trial, "unattributed", "(unattributed)", layers->unattributed_ns, ASSAY_DERIVED);
+    bool gpu = assay__layers_on_gpu(layers);
+    put_rest(t, trial, gpu ? "not in these kernels" : "engine per run", "(engine per run)",
+             layers->engine_ns, ASSAY_MEASURED);
+    put_rest(t, trial, gpu ? "less by not recording" : "unattributed", "(unattributed)",
+             layers->unattributed_ns, ASSAY_DERIVED);
     free(sums);
 }
 
