@@ -378,7 +378,6 @@ static const char shapes_css[] =
     ".pair .fig-small{width:48%}\n"
     ".fig-small figcaption{font-size:.8125rem}\n"
     "@media (max-width:60rem){.fig-small,.pair .fig-small{width:auto;display:block}}\n"
-    ".fig .fig-fault{color:#b3001b;color:var(--fig-fault)}\n"
     ".fig text.fig-fault{fill:#b3001b;fill:var(--fig-fault)}\n";
 
 void assay__figure_css(struct assay__buf *out)
