@@ -218,9 +218,10 @@ int assay__figure_strips(struct assay__sketch *k, size_t part)
         "a gap is time that the other run needs. Colour: time compared with the first run, %s.",
         unjudged ? "where it changed; there are too few launches for a verdict"
                  : "where the launches show a difference");
-    f->description = assay__sketch_printf(k, unjudged ? "%zu of %zu matched layers changed."
-                                                      : "%zu of %zu matched layers are shown to "
-                                                        "differ.",
+    f->description = assay__sketch_printf(k,
+                                          unjudged ? "%zu of %zu matched layers changed."
+                                                   : "%zu of %zu matched layers are shown to "
+                                                     "differ.",
                                           changed, rows);
     return assay__sketch_end(k);
 }

@@ -390,11 +390,10 @@ int assay__check_document(const struct assay__check *check, const char *(*hint)(
         const char *remark = items > rules
                                  ? assay__doc_printf(doc, "%zu, in %zu places", rules, items)
                                  : NULL;
-        assay__doc_section(
-            doc, ids[severity], titles[severity], remark,
-            (severity == ASSAY__CHECK_NOTE && !only_notes ? ASSAY__TAB_EVIDENCE
-                                                          : ASSAY__TAB_OVERVIEW) |
-                ASSAY__SECTION_DECK);
+        assay__doc_section(doc, ids[severity], titles[severity], remark,
+                           (severity == ASSAY__CHECK_NOTE && !only_notes ? ASSAY__TAB_EVIDENCE
+                                                                         : ASSAY__TAB_OVERVIEW) |
+                               ASSAY__SECTION_DECK);
         for (size_t first = 0; first < check->item_count; first = group_end(check, first))
             if (check->items[first].severity == severity)
                 add_group(doc, check, first, group_end(check, first));
