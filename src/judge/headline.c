@@ -160,21 +160,27 @@ static const char *compare_side(const struct assay__diff *diff,
 const char *assay__headline_diff(const struct assay__diff *diff, struct assay__arena *arena)
 {
     const struct assay__diff_metric *p50 = assay__diff_metric_find(diff, "latency.p50");
-    size_t counts[2] = {0, 0}, most = 0;
+    size_t counts[2] = {0, 0}, unjudged = 0, most = 0;
     double largest = 0;
     if (!p50) return "No profile has a latency: only what else was recorded is compared.";
     if (diff->count == 2) return compare_side(diff, p50, 1, arena);
     for (size_t i = 1; i < diff->count; i++) {
         const struct assay__diff_delta *d = &p50->deltas[i];
+        unjudged += d->verdict == ASSAY__DIFF_UNJUDGED;
         if (!assay__diff_is_shown(d->verdict)) continue;
         counts[d->ratio > 1]++;
         if (!(fabs(log(d->ratio)) > largest)) continue;
         largest = fabs(log(d->ratio));
         most = i;
     }
-    const char *line = assay__arena_text(arena, "Of %zu runs, %zu faster and %zu slower than %s.",
-                                         diff->count - 1, counts[0], counts[1],
-                                         name_of(diff->sides[0].name, arena));
+    const char *base = name_of(diff->sides[0].name, arena);
+    if (unjudged == diff->count - 1)
+        return assay__arena_text(
+            arena, "Too few launches to say which of %zu runs are faster or slower than %s.",
+            diff->count - 1, base);
+    const char *line = assay__arena_text(arena, "Of %zu runs, %zu faster and %zu slower than %s%s.",
+                                         diff->count - 1, counts[0], counts[1], base,
+                                         unjudged ? "; others have too few launches" : "");
     if (!most) return line;
     return extend(line,
                   assay__arena_text(arena, " Largest change: %s, %s × the time.",

@@ -85,6 +85,30 @@ async function fits(file) {
     }
 }
 
+async function names(file) { // at every width the table of layers says which layer it is, and no head is cut
+    const page = await open(file);
+    await ready(page);
+    for (const width of [1440, 1366, 1280, 1200, 1100, 1024, 961, 768, 390]) {
+        await page.setViewportSize({ width, height: 900 });
+        await page.waitForTimeout(50);
+        const heads = await page.$$eval('.tall thead th', (all) => all.map((head) => [head.className, head.textContent, head.getBoundingClientRect().width, head.scrollWidth - head.clientWidth]));
+        for (const [kind, title, wide, cut] of heads) {
+            if (/\bname\b/.test(kind)) check(wide >= 96, `${file} at ${width} px: ${wide.toFixed(0)} px for the names of layers`);
+            check(cut <= 0, `${file} at ${width} px: the head "${title}" is cut by ${cut} px`);
+        }
+    }
+    await page.done();
+}
+
+async function odd(file) { // an address that nobody made, with names that every object has
+    for (const hash of ['#by=toString&color=constructor&sort=valueOf.asc', '#toString=1&tab=__proto__', '#sel=-1&zoom=9-3ms&range=a-b', '#q=%E0%A4%A&open=toString']) {
+        const page = await open(file, {}, hash);
+        await ready(page);
+        check(await page.$$eval('main .tab', (all) => all.length === 0 || all.some((tab) => tab.offsetHeight > 0)), `${file}${hash}: nothing shows`);
+        await page.done();
+    }
+}
+
 async function answers(file) { // the verdict is one sentence, or two, of at most 20 words
     const page = await open(file), verdict = (await page.$$eval('.top .lead', (all) => all.map((item) => item.textContent))).join(' ').trim();
     const words = verdict.split(/\s+/).length;
@@ -732,6 +756,8 @@ if (verb === 'check')
     for (const file of rest) {
         await answers(file);
         await fits(file);
+        await names(file);
+        await odd(file);
         await accessible(file);
         await without(file);
         await prints(file);

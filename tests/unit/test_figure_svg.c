@@ -635,6 +635,24 @@ static void test_empty(void)
     }
 }
 
+/* A class stands for one look: a second rule for it would take the look of the first. */
+static void test_classes(void)
+{
+    struct assay__buf css = {0};
+    assay__figure_css(&css);
+    size_t rules = 0;
+    for (const char *at = css.data; at && (at = strstr(at, ".fig .fig-")); at++) {
+        size_t length = strcspn(at, "{");
+        char rule[80];
+        CHECK(length + 1 < sizeof rule);
+        snprintf(rule, sizeof rule, "%.*s{", (int)length, at);
+        CHECK_STR(strstr(at + 1, rule) ? rule : "", "");
+        rules++;
+    }
+    CHECK(rules > 20);
+    assay__buf_free(&css);
+}
+
 int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
@@ -656,6 +674,7 @@ int main(int argc, char **argv)
         {"hostile", test_hostile},
         {"cut_and_isolated", test_cut_and_isolated},
         {"empty", test_empty},
+        {"classes", test_classes},
     };
     return harness_main(argc, argv, tests, COUNT(tests));
 }

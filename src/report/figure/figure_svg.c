@@ -372,13 +372,12 @@ static const char shapes_css[] =
     ".fig .fig-d3{stroke-dasharray:9 3 2 3}\n"
     ".fig .fig-k2{stroke-width:2}.fig .fig-tie{stroke-width:14;stroke-opacity:.3;"
     "stroke-linecap:round}\n"
-    ".fig .fig-u{stroke:#fff;stroke:var(--fig-paper);stroke-width:2;fill:none}\n"
+    ".fig .fig-cut{stroke:#fff;stroke:var(--fig-paper);stroke-width:2;fill:none}\n"
     ".fig .fig-faint{color:#8c959f;color:var(--fig-axis)}\n"
     ".fig-small{display:inline-block;vertical-align:top;width:32%;margin-right:1%}\n"
     ".pair .fig-small{width:48%}\n"
     ".fig-small figcaption{font-size:.8125rem}\n"
     "@media (max-width:60rem){.fig-small,.pair .fig-small{width:auto;display:block}}\n"
-    ".fig .fig-fault{color:#b3001b;color:var(--fig-fault)}\n"
     ".fig text.fig-fault{fill:#b3001b;fill:var(--fig-fault)}\n";
 
 void assay__figure_css(struct assay__buf *out)

@@ -47,7 +47,7 @@ static void measure(struct assay__svg *svg, struct layout *l)
 static void put_gap(struct assay__svg *svg, double y)
 {
     for (int i = 0; i < 2; i++)
-        assay__svg_shape(svg, "fig-u", "<path d=\"M# #l-4 #\"/>\n",
+        assay__svg_shape(svg, "fig-cut", "<path d=\"M# #l-4 #\"/>\n",
                          (double[]){svg->left + 12 + 5 * i, y - 1, BAR + 2});
 }
 

@@ -203,16 +203,25 @@ int assay__figure_strips(struct assay__sketch *k, size_t part)
         with += add_strip(k, diff, next, s);
     if (!k->failed && with < 2) return assay__sketch_none(k, "no layer has a time in two runs");
     f->y_unit = "s", f->wide = true;
-    f->caption =
-        "In order of execution, width is time. Matched layers begin at the same place, so "
-        "a gap is time that the other run needs. Colour: time compared with the first run, "
-        "where the launches show a difference.";
     size_t changed = 0, rows = 0;
+    bool unjudged = false;
     for (size_t i = 0; i < diff->layer_count; i++) {
+        for (size_t s = 1; s < diff->count; s++)
+            unjudged |= diff->layers[i].shown &&
+                        diff->layers[i].deltas[s].verdict == ASSAY__DIFF_UNJUDGED;
         rows += diff->layers[i].kind == ASSAY__DIFF_LAYER;
         changed += diff->layers[i].kind == ASSAY__DIFF_LAYER && diff->layers[i].shown;
     }
-    f->description = assay__sketch_printf(k, "%zu of %zu matched layers are shown to differ.",
+    f->caption = assay__sketch_printf(
+        k,
+        "In order of execution, width is time. Matched layers begin at the same place, so "
+        "a gap is time that the other run needs. Colour: time compared with the first run, %s.",
+        unjudged ? "where it changed; there are too few launches for a verdict"
+                 : "where the launches show a difference");
+    f->description = assay__sketch_printf(k,
+                                          unjudged ? "%zu of %zu matched layers changed."
+                                                   : "%zu of %zu matched layers are shown to "
+                                                     "differ.",
                                           changed, rows);
     return assay__sketch_end(k);
 }

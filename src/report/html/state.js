@@ -1,6 +1,6 @@
 /* state.js - the reader's choices, all of them in the address: #tab=roofline&sel=46&color=op&by=op&q=attn&zoom=3-9ms. */
 
-const defaults = {tab: '', sel: '', color: '', by: 'layers', q: '', sort: '', zoom: '', range: '', order: '', open: '', at: '', span: '', event: '', find: ''};
+const defaults = {__proto__: null, tab: '', sel: '', color: '', by: 'layers', q: '', sort: '', zoom: '', range: '', order: '', open: '', at: '', span: '', event: '', find: ''};
 const state = Object.assign({}, defaults);
 const listeners = [];
 /* Called with the set of members that changed. */

@@ -29,6 +29,7 @@ const sumColumn = (key, unit) => ({
     cell: (line, value) => make('td', {'class': 'n ' + key}, [known(value) ? scaled(value, unit) : '—'])
 });
 const columnsByKey = {
+    __proto__: null, /* what is asked for comes from the address */
     index: {title: '#', number: true, value: (line) => line.group ? line.sum.rows : layers.index[line.at],
         cell: (line, value) => make('td', {'class': 'n index'}, [line.group ? count(value) + ' ×' : String(value)])},
     name: {title: 'layer', value: (line) => line.group ? line.group.name : layers.title[line.at], cell: nameCell},
@@ -66,7 +67,7 @@ function nameCell(line, value) {
 }
 /* A group is named by what its rows have in common: these columns are left out. */
 function columnKeys() {
-    const given = {op: ['op'], block: ['shape'], shape: ['op', 'shape']}[state.by] || [];
+    const given = {__proto__: null, op: ['op'], block: ['shape'], shape: ['op', 'shape']}[state.by] || [];
     const keys = ['index', 'name', 'op', 'shape', 'time', 'share'].filter((key) => !given.includes(key)), some = (values) => values.some((value) => isFinite(value));
     if (some(layers.rate)) keys.push('rate');
     if (layers.judged) keys.push('peak', 'lost');
@@ -127,7 +128,7 @@ function namesOf(positions) {
 const flatBlocks = (lines) => sorted(lines.filter((line) => line.group));
 function makeLines() {
     const set = matches(), positions = Array.from(layers.index.keys()).filter((i) => !set || set.has(i));
-    const modes = {op: () => groupLines('o', positions, (i) => layers.op[i]), block: () => blockLines(positions),
+    const modes = {__proto__: null, op: () => groupLines('o', positions, (i) => layers.op[i]), block: () => blockLines(positions),
         shape: () => groupLines('s', positions, (i) => layers.op[i] + '  ' + [layers.inputs[i], layers.outputs[i]].filter(Boolean).join(' → '))};
     const lines = (modes[state.by] || (() => layerLines(positions)))();
     view.longest = lines.reduce((most, line) => Math.max(most, (line.group ? line.sum.time : layers.time[line.at]) || 0), 0) || 1;
@@ -207,8 +208,9 @@ function lightRows() {
 }
 function renew() {
     if (!view.body) return;
-    const by = sorting(), keys = columnKeys();
-    if (keys.join() !== (view.keys || []).join()) {
+    const by = sorting(), keys = columnKeys(), heads = keys.join() + nameTitle();
+    if (heads !== view.heads) {
+        view.heads = heads;
         view.keys = keys;
         view.table.tHead.rows[0].replaceChildren.apply(view.table.tHead.rows[0], keys.map(headOf));
     }
@@ -268,9 +270,11 @@ function useTable() {
         walk(step, true);
     });
 }
+/* What the rows are. */
+const nameTitle = () => ({__proto__: null, op: 'operator', block: 'block', shape: 'operator and shapes'}[state.by] || columnsByKey.name.title);
 function headOf(key) {
     const column = columnsByKey[key], cell = make('th', {scope: 'col', 'class': (column.number ? 'n ' : '') + key});
-    cell.append(button(column.title, () => {
+    cell.append(button(key === 'name' ? nameTitle() : column.title, () => {
         const by = sorting(), first = column.number && key !== 'index' ? -1 : 1, sign = by.key === key ? -by.sign : first;
         choose({sort: key + (sign > 0 ? '.asc' : '.desc')});
     }));

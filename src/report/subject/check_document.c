@@ -379,6 +379,9 @@ int assay__check_document(const struct assay__check *check, const char *(*hint)(
     add_places(doc, check);
     add_chips(doc, check);
     assay__doc_end(doc);
+    /* Notes are evidence, unless there is nothing else to show. */
+    bool only_notes = !assay__check_count(check, ASSAY__CHECK_ERROR) &&
+                      !assay__check_count(check, ASSAY__CHECK_WARNING);
     for (int s = ASSAY__CHECK_ERROR; s <= ASSAY__CHECK_NOTE; s++) {
         enum assay__check_severity severity = (enum assay__check_severity)s;
         static const char *const titles[] = {"Errors", "Warnings", "Notes"};
@@ -387,10 +390,10 @@ int assay__check_document(const struct assay__check *check, const char *(*hint)(
         const char *remark = items > rules
                                  ? assay__doc_printf(doc, "%zu, in %zu places", rules, items)
                                  : NULL;
-        assay__doc_section(
-            doc, ids[severity], titles[severity], remark,
-            (severity == ASSAY__CHECK_NOTE ? ASSAY__TAB_EVIDENCE : ASSAY__TAB_OVERVIEW) |
-                ASSAY__SECTION_DECK);
+        assay__doc_section(doc, ids[severity], titles[severity], remark,
+                           (severity == ASSAY__CHECK_NOTE && !only_notes ? ASSAY__TAB_EVIDENCE
+                                                                         : ASSAY__TAB_OVERVIEW) |
+                               ASSAY__SECTION_DECK);
         for (size_t first = 0; first < check->item_count; first = group_end(check, first))
             if (check->items[first].severity == severity)
                 add_group(doc, check, first, group_end(check, first));

@@ -129,7 +129,7 @@ static void add_item(struct assay__buf *out, const char *before, const char *tex
     if (text && *text) assay__buf_printf(out, "%s%s%s", out->length ? " · " : "", before, text);
 }
 
-/* "CPU, 2 cores, AMD EPYC": what it ran on. */
+/* "CPU, 2 cores, AMD EPYC", "cuda:0, host AMD EPYC": what it ran on. */
 static void add_device(struct assay__buf *out, const struct assay_profile *profile,
                        const struct assay__target *target)
 {
@@ -138,7 +138,8 @@ static void add_device(struct assay__buf *out, const struct assay_profile *profi
     add_item(out, "", cpu && !*target->build ? "CPU" : target->device);
     if (cpu && e->cores > 0)
         assay__buf_printf(out, ", %d core%s", e->cores, assay__plural(e->cores));
-    if (e->cpu_model && *e->cpu_model) assay__buf_printf(out, ", %s", e->cpu_model);
+    if (e->cpu_model && *e->cpu_model)
+        assay__buf_printf(out, ", %s%s", cpu ? "" : "host ", e->cpu_model);
 }
 
 /* "CPU, 2 cores, AMD EPYC · ONNX Runtime 1.31.1 · float32 · batch 1" */

@@ -322,16 +322,32 @@ static void add_causes(struct view *v)
     assay__doc_end(v->doc);
 }
 
+/* The models that are compared, each once: "resnet50, mobilenetv2". */
+static const char *models_of(struct assay__doc *doc, const struct assay__diff *diff)
+{
+    struct assay__buf names = {0};
+    for (size_t s = 0; s < diff->count; s++) {
+        const char *own = diff->sides[s].profile->models[0]->name;
+        bool again = !own || !*own;
+        for (size_t before = 0; before < s && !again; before++) {
+            const char *other = diff->sides[before].profile->models[0]->name;
+            again = other && strcmp(own, other) == 0;
+        }
+        if (!again) assay__buf_printf(&names, "%s%s", names.length ? ", " : "", own);
+    }
+    const char *all = assay__doc_take(doc, &names);
+    return *all ? all : "profiles";
+}
+
 int assay__diff_document(const struct assay__diff *diff, struct assay__doc **made)
 {
     int code = assay__doc_new(made);
     if (code) return code;
     struct view v = {*made, diff, NULL};
-    const char *model = diff->sides[0].profile->models[0]->name;
     struct assay__buf names = {0};
     for (size_t s = 0; s < diff->count; s++)
         assay__buf_printf(&names, "%s%s", s ? " · " : "", diff->sides[s].name);
-    v.doc->title = model && *model ? model : "profiles";
+    v.doc->title = models_of(v.doc, diff);
     v.doc->kicker = "assay report: a difference";
     v.doc->subtitle = assay__doc_take(v.doc, &names);
     v.doc->version = "assay report";

@@ -74,7 +74,7 @@ static const struct assay__column columns[] = {
 static void add_layers(struct assay__doc *doc, const struct assay__trial *trial,
                        const struct assay__roofline *r)
 {
-    const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
+    double whole_ns = assay__layers_whole(trial);
     size_t *order = assay__roofline_order(&trial->layers, r), letters = 0;
     if (!order) doc->failed = true;
     struct assay__table *t = assay__doc_table(doc, NULL, "Layers against their roofs", columns);
@@ -91,8 +91,7 @@ static void add_layers(struct assay__doc *doc, const struct assay__trial *trial,
             letter = assay__doc_printf(doc, "%c", (char)('A' + letters++));
         assay__table_row_of(t, 0, letter, assay__layer_title(layer));
         assay__table_layer(t, layer->index);
-        assay__table_number(t, layer->time_ns / (p50 ? p50->value * 1e9 : (double)NAN),
-                            ASSAY_MEASURED);
+        assay__table_number(t, layer->time_ns / whole_ns, ASSAY_MEASURED);
         assay__table_numbers(t, ASSAY_DERIVED, placed->intensity, placed->rate, placed->attainable,
                              placed->utilization, lost < 0 ? 0 : lost / 1e9);
         const char *bound = assay__bound_name(placed->bound);
