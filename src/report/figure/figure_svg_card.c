@@ -39,7 +39,7 @@ static void put_head(struct assay__svg *svg, const struct assay__figure_card *ca
 {
     bool good = card->trust == ASSAY__TRUST_STABLE, bad = card->trust >= ASSAY__TRUST_LAYERS;
     double chip = width_at(card->chip, 20) + 24, x = MARGIN + ROOM - chip;
-    double title = put(svg, MARGIN, 66, "fig-x40", 40, card->title, ROOM * 0.45);
+    double title = 1.15 * put(svg, MARGIN, 66, "fig-x40", 40, card->title, ROOM * 0.4); /* bold */
     assay__svg_shape(svg,
                      good  ? "fig-f fig-r6"
                      : bad ? "fig-f fig-fault"
