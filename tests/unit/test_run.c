@@ -503,7 +503,7 @@ static void test_refusals(void)
     refused(options, ASSAY_EINVAL, "-1 launches");
     options = options_of("steady=1us");
     options.measuring.time_s = NAN;
-    refused(options, ASSAY_EINVAL, "not a number");
+    refused(options, ASSAY_EINVAL, "NaN");
     options = options_of(NULL);
     refused(options, ASSAY_EINVAL, "no model");
     options = options_of("steady=1us");
