@@ -53,47 +53,35 @@ static void add(struct assay__gpu_work *work, const struct assay__gpu_item *item
     work->items[work->count++] = *item;
 }
 
+/* The records of kernels, copies and memsets have these members in common. */
+#define ITEM_OF(record, its_name, its_kind)                                                        \
+    (struct assay__gpu_item)                                                                       \
+    {                                                                                              \
+        .start_ns = (record).start_ns, .end_ns = (record).end_ns, .name = (its_name),              \
+        .correlation = (record).correlation, .device = (record).device, .stream = (record).stream, \
+        .graph = (record).graph, .kind = (its_kind),                                               \
+    }
+
 static void take_kernel(struct assay__gpu_work *work, const unsigned char *data)
 {
     struct assay__cuda_kernel record;
     memcpy(&record, data, sizeof record);
     const char *name = record.name < work->name_capacity ? work->names[record.name] : NULL;
-    add(work, &(struct assay__gpu_item){.start_ns = record.start_ns,
-                                        .end_ns = record.end_ns,
-                                        .name = name ? name : "",
-                                        .correlation = record.correlation,
-                                        .device = record.device,
-                                        .stream = record.stream,
-                                        .graph = record.graph,
-                                        .kind = ASSAY__GPU_KERNEL});
+    add(work, &ITEM_OF(record, name ? name : "", ASSAY__GPU_KERNEL));
 }
 
 static void take_copy(struct assay__gpu_work *work, const unsigned char *data)
 {
     struct assay__cuda_copy record;
     memcpy(&record, data, sizeof record);
-    add(work, &(struct assay__gpu_item){.start_ns = record.start_ns,
-                                        .end_ns = record.end_ns,
-                                        .name = "",
-                                        .correlation = record.correlation,
-                                        .device = record.device,
-                                        .stream = record.stream,
-                                        .graph = record.graph,
-                                        .kind = ASSAY__GPU_COPY});
+    add(work, &ITEM_OF(record, "", ASSAY__GPU_COPY));
 }
 
 static void take_memset(struct assay__gpu_work *work, const unsigned char *data)
 {
     struct assay__cuda_memset record;
     memcpy(&record, data, sizeof record);
-    add(work, &(struct assay__gpu_item){.start_ns = record.start_ns,
-                                        .end_ns = record.end_ns,
-                                        .name = "",
-                                        .correlation = record.correlation,
-                                        .device = record.device,
-                                        .stream = record.stream,
-                                        .graph = record.graph,
-                                        .kind = ASSAY__GPU_MEMSET});
+    add(work, &ITEM_OF(record, "", ASSAY__GPU_MEMSET));
 }
 
 static void take_external(struct assay__gpu_work *work, const unsigned char *data)

@@ -38,7 +38,7 @@
 #define ROUNDS 16   /* of runs with and without recording: short, because machines change speed */
 #define NEAREST 4   /* rounds that count: the machine was as fast as for the latency */
 #define SETTLING 2u /* runs after recording is switched on or off that do not count */
-#define PLAIN_ROUNDS 4 /* before and after CUPTI was opened */
+#define PLAIN_ROUNDS 4 /* before CUPTI is opened */
 #define ROUND_RUNS_MOST 20u
 #define ROUND_RUNS_LEAST 3u
 #define LEARNING_RUNS 3u /* the last one counts, the one before must agree */
