@@ -5,7 +5,8 @@
 
 Models take turns, so that a slow minute of the machine meets all of them. For each model it prints
   stable      runs that assay calls stable
-  covered     of these, the intervals (latency.between_low … _high) that hold the median of the other runs' headlines
+  covered     of these, the intervals (latency.runs_low … _high, latency.between_low … _high for the first two runs of a model) that
+              hold the median of the other runs' headlines
   half-width  of the intervals of stable runs, relative to the headline: median
   layers      stable runs whose |unattributed| is at most 5 % of the latency
   wall        seconds a run takes: median and longest
@@ -39,10 +40,11 @@ def one_run(assay, model):
     done = subprocess.run([assay, "run", *model.split(), "--json"], stdout=subprocess.PIPE, check=True)
     wall = time.monotonic() - begin
     trial = json.loads(done.stdout)["trials"][0]
-    value = {name: trial["metrics"].get("latency." + name, {}).get("value") for name in ("p50", "between_low", "between_high")}
+    value = {name: trial["metrics"].get("latency." + name, {}).get("value")
+             for name in ("p50", "between_low", "between_high", "runs_low", "runs_high")}
     unattributed = trial.get("unattributed_us")
     return {"model": model, "wall_s": wall, "verdict": trial["stability"]["verdict"], "reasons": trial["stability"]["reasons"],
-            "p50": value["p50"], "low": value["between_low"], "high": value["between_high"],
+            "p50": value["p50"], "low": value["runs_low"] or value["between_low"], "high": value["runs_high"] or value["between_high"],
             "launches": [launch["p50_us"] for launch in trial["launches"]],
             "unattributed": unattributed / 1e6 / value["p50"] if unattributed is not None else None}
 

@@ -46,6 +46,12 @@ const struct assay_metric_info assay__metric_table[] = {
      "Lower end of the 95 % interval of the trial's median between launches."},
     {"latency.between_high", "s",
      "Upper end of the 95 % interval of the trial's median between launches."},
+    {"latency.runs", "count",
+     "Earlier runs of the same work on this machine that were stable: up to the last ten."},
+    {"latency.runs_low", "s",
+     "Lower end of the 95 % interval of the trial's median between runs, minutes or days apart."},
+    {"latency.runs_high", "s",
+     "Upper end of the 95 % interval of the trial's median between runs, minutes or days apart."},
     {"latency.samples", "count", "Warm samples that the statistics are based on."},
     {"latency.warmup", "count",
      "Inferences not counted: those before measuring, and the first samples where warm-up was "

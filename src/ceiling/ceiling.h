@@ -106,8 +106,8 @@ double assay__ceiling_spread(const struct assay__ceiling *row);
 /** CPU model, cores allowed, kernel, microcode, instruction sets, virtualisation, caches, version
  *  of the kernels: one per line. */
 const char *assay__ceilings_key(struct assay__arena *arena, const struct assay__machine *machine);
-/** $XDG_CACHE_HOME/assay/ceilings-<first 16 hex digits of SHA-256 of the key>.json, else below
- *  $HOME/.cache. ASSAY_ENOTFOUND if neither variable contains an absolute path. */
+/** Where they are kept (assay__cache_path). ASSAY_ENOTFOUND if neither $XDG_CACHE_HOME nor $HOME
+ *  contains an absolute path. */
 int assay__ceilings_path(const char *key, char *out, size_t out_size, struct assay_error *error);
 /** Creates the folder if it is missing. */
 int assay__ceilings_save(const struct assay__ceilings *set, const char *path,

@@ -18,7 +18,7 @@
 #include "base/metric_value.h"
 #include "base/no_memory.h"
 #include "ceiling/ceiling_survey.h"
-#include "model/sha256.h"
+#include "model/cache_file.h"
 #include "platform/posix_cpu.h"
 #include "profile/fields.h"
 
@@ -62,27 +62,7 @@ const char *assay__ceilings_key(struct assay__arena *arena, const struct assay__
 
 int assay__ceilings_path(const char *key, char *out, size_t out_size, struct assay_error *error)
 {
-    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    struct assay__sha256 sha;
-    uint8_t digest[32];
-    char hex[17] = "";
-    assay__sha256_start(&sha);
-    assay__sha256_add(&sha, key, strlen(key));
-    assay__sha256_end(&sha, digest);
-    for (size_t i = 0; i < 8; i++)
-        snprintf(hex + 2 * i, 3, "%02x", digest[i]);
-    int length;
-    if (cache && cache[0] == '/') /* XDG: a relative path is ignored */
-        length = snprintf(out, out_size, "%s/assay/ceilings-%s.json", cache, hex);
-    else if (home && home[0] == '/')
-        length = snprintf(out, out_size, "%s/.cache/assay/ceilings-%s.json", home, hex);
-    else
-        return assay_error_set(
-            error, ASSAY_ENOTFOUND,
-            "no folder to save ceilings in: neither XDG_CACHE_HOME nor HOME is an absolute path");
-    if (length < 0 || (size_t)length >= out_size)
-        return assay_error_set(error, ASSAY_ELIMIT, "the path of the cache folder is too long");
-    return 0;
+    return assay__cache_path("ceilings", key, out, out_size, error);
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */

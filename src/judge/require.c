@@ -37,17 +37,13 @@ static enum assay__require_state state_of(const struct assay__requirement *row, 
     return met ? ASSAY__REQUIRE_MET : ASSAY__REQUIRE_NOT_MET;
 }
 
-/* Rates are work / p50, so they have p50's interval: the one between launches if it is known. */
+/* Rates are work / p50, so they have p50's interval. */
 static bool too_close(const struct assay__trial *trial, const struct assay__requirement *row,
                       double required)
 {
-    double p50 = assay__trial_value(trial, "latency.p50"),
-           low = assay__trial_value(trial, "latency.between_low"),
-           high = assay__trial_value(trial, "latency.between_high");
-    if (isnan(low) || isnan(high)) {
-        low = assay__trial_value(trial, "latency.ci_low");
-        high = assay__trial_value(trial, "latency.ci_high");
-    }
+    double p50 = assay__trial_value(trial, "latency.p50");
+    struct assay__median_interval interval = assay__trial_interval(trial);
+    double low = interval.low_s, high = interval.high_s;
     if (!(low > 0)) return false;
     if (row->kind == ASSAY__REQUIRE_TFLOPS || row->kind == ASSAY__REQUIRE_BANDWIDTH)
         return row->value * p50 / high <= required && required <= row->value * p50 / low;

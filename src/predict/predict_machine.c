@@ -16,6 +16,7 @@
 #include "base/json.h"
 #include "base/stats.h"
 #include "ceiling/ceiling.h"
+#include "model/cache_file.h"
 
 #include "run/run_options.h"
 #include <math.h>
@@ -273,13 +274,7 @@ int assay__validate_calibration(const struct assay__calibration *calibration,
 
 int assay__calibration_path(const char *key, char *out, size_t out_size, struct assay_error *error)
 {
-    static const char other[] = "ceilings-", own[] = "predict-"; /* the shorter one */
-    int code = assay__ceilings_path(key, out, out_size, error);
-    char *at = code ? NULL : strrchr(out, '/');
-    if (!at || strncmp(at + 1, other, sizeof other - 1) != 0) return code ? code : ASSAY_ELIMIT;
-    memcpy(at + 1, own, sizeof own - 1);
-    memmove(at + sizeof own, at + sizeof other, strlen(at + sizeof other) + 1);
-    return 0;
+    return assay__cache_path("predict", key, out, out_size, error);
 }
 
 static void put_errors(struct assay__json_writer *w, const char *key,

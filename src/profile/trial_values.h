@@ -11,6 +11,13 @@ bool assay__trial_on_cpu(const struct assay__trial *trial);
 const struct assay_metric *assay__trial_metric(const struct assay__trial *trial, const char *name);
 /** Its value; NaN unknown. */
 double assay__trial_value(const struct assay__trial *trial, const char *name);
+/** The 95 % interval of the trial's median that reports give beside it: the widest that is known,
+ * between runs, else between the launches of this one, else within its only launch. */
+struct assay__median_interval {
+    double low_s, high_s; /* NaN: none */
+    const char *scope;    /* "between runs", "between launches", "within a launch"; "": none */
+};
+struct assay__median_interval assay__trial_interval(const struct assay__trial *trial);
 /** The metric's values of the successful launches that have one, in order. "latency.p50" is in
  * every launch that has samples. free() them; NULL: out of memory. */
 double *assay__trial_values(const struct assay__trial *trial, const char *name, size_t *count);

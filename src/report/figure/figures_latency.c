@@ -215,20 +215,15 @@ static void add_marks(struct assay__sketch *k, double median_ns, const struct bi
     }
 }
 
-/* Shades where p50 may lie: the 95 % interval between launches, else within the only one; if there
- * are too few launches for one, the range of their medians. */
+/* Shades where p50 may lie: its 95 % interval, or, if there are too few launches for one, the range
+ * of their medians. */
 static void add_interval(struct assay__sketch *k)
 {
-    static const char *const pairs[][2] = {{"latency.between_low", "latency.between_high"},
-                                           {"latency.ci_low", "latency.ci_high"}};
+    struct assay__median_interval interval = assay__trial_interval(k->trial);
     struct assay__figure_span *span = assay__arena_array(k->arena, 1, sizeof *span);
     if (!span) k->failed = true;
     if (!span) return;
-    *span = (struct assay__figure_span){NAN, NAN, "95 % interval of p50"};
-    for (size_t i = 0; i < 2 && !(span->end > span->begin); i++) {
-        span->begin = assay__trial_value(k->trial, pairs[i][0]);
-        span->end = assay__trial_value(k->trial, pairs[i][1]);
-    }
+    *span = (struct assay__figure_span){interval.low_s, interval.high_s, "95 % interval of p50"};
     if (!(span->end > span->begin)) {
         span->name = "launch medians";
         for (size_t i = 0; i < k->trial->launch_count; i++) {

@@ -203,6 +203,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
         add_interval(doc, trial, "within", "latency.ci_low", "latency.ci_high");
         if (trial->launch_count > 1)
             add_interval(doc, trial, "between", "latency.between_low", "latency.between_high");
+        add_interval(doc, trial, "runs", "latency.runs_low", "latency.runs_high");
         assay__doc_metrics(doc, trial, false, ASSAY__ARRAY(spread));
     } else {
         assay__doc_say(doc, ASSAY__TONE_NOTE,

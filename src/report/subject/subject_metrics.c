@@ -17,11 +17,12 @@ static const char *const families[][2] = {
 static bool is_elsewhere(const char *name)
 {
     static const char *const shown[] = {
-        "latency.mean",    "latency.stddev",      "latency.cv",           "latency.min",
-        "latency.p5",      "latency.p50",         "latency.p90",          "latency.p95",
-        "latency.p99",     "latency.p999",        "latency.max",          "latency.ci_low",
-        "latency.ci_high", "latency.iqr",         "latency.samples",      "latency.warmup",
-        "overhead.layers", "latency.between_low", "latency.between_high",
+        "latency.mean",     "latency.stddev",      "latency.cv",           "latency.min",
+        "latency.p5",       "latency.p50",         "latency.p90",          "latency.p95",
+        "latency.p99",      "latency.p999",        "latency.max",          "latency.ci_low",
+        "latency.ci_high",  "latency.iqr",         "latency.samples",      "latency.warmup",
+        "overhead.layers",  "latency.between_low", "latency.between_high", "latency.runs",
+        "latency.runs_low", "latency.runs_high",
     };
     for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++)
         if (strcmp(name, shown[i]) == 0) return true;

@@ -113,19 +113,13 @@ static void add_answer(struct assay__doc *doc, struct assay__study *study,
 
 /* --- the numbers ------------------------------------------------------------------------------ */
 
-/* "(67.0 µs to 68.4 µs, 95 %)": between launches if there are enough, else within the run. */
+/* "(67.0 µs to 68.4 µs, 95 % between runs)" */
 static const char *interval(struct assay__doc *doc, const struct assay__trial *trial)
 {
-    static const char *const pairs[][2] = {{"latency.between_low", "latency.between_high"},
-                                           {"latency.ci_low", "latency.ci_high"}};
-    for (size_t i = 0; i < 2; i++) {
-        const struct assay_metric *low = assay__trial_metric(trial, pairs[i][0]),
-                                  *high = assay__trial_metric(trial, pairs[i][1]);
-        if (low && high)
-            return assay__doc_printf(doc, "(%s to %s, 95 %%)", assay__scaled(low->value, "s").text,
-                                     assay__scaled(high->value, "s").text);
-    }
-    return NULL;
+    struct assay__median_interval known = assay__trial_interval(trial);
+    if (!*known.scope) return NULL;
+    return assay__doc_printf(doc, "(%s to %s, 95 %% %s)", assay__scaled(known.low_s, "s").text,
+                             assay__scaled(known.high_s, "s").text, known.scope);
 }
 
 /* "(316 × faster than real time)" */
