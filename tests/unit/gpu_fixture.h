@@ -21,6 +21,9 @@ struct launch_op {
     void (*launch)(const char *name, uint64_t kernel_ns);
     void (*set)(uint64_t bytes, uint64_t set_ns);
     bool (*recording)(void);
+    void (*in_graph)(uint32_t graph);
+    uint32_t graph; /* the first session's kernels are nodes of that CUDA graph; 0: they are not */
+    int64_t last;   /* the last node that launches */
     /* Node 0 launches a kernel of another name: in runs odd_after … odd_after + odd_runs - 1 of the
      * first session while the stand-in records, and in every run of that session, if odd_session.
      */
@@ -60,12 +63,15 @@ static void launch_kernels(const struct launch_kernel *kernel)
         odd |= gpu.odd_session && kernel->session == 0;
         gpu.runs += kernel->session == 0 && gpu.recording();
     }
+    bool of_graph = gpu.graph && kernel->session == 0;
+    if (of_graph && kernel->number == 0) gpu.in_graph(gpu.graph);
     for (int64_t i = 0; i < kernel->kernels; i++) {
         char *name = names[kernel->number][i][odd];
         snprintf(name, 32, "%skernel_%d_%d", odd ? "odd_" : "", (int)kernel->number, (int)i);
         gpu.launch(name, (uint64_t)(kernel->ns + i * 1000));
     }
     if (kernel->memset_ns) gpu.set(64, (uint64_t)kernel->memset_ns);
+    if (of_graph && kernel->number == gpu.last) gpu.in_graph(0);
 }
 
 static struct OrtStatus *launch_compute(void *kernel, struct OrtKernelContext *context)
@@ -143,6 +149,7 @@ static inline void gpu_begin(const struct assay__ort *ort)
     find_symbol(library, "fake_launch", &gpu.launch);
     find_symbol(library, "fake_recording", &gpu.recording);
     find_symbol(library, "fake_memset", &gpu.set);
+    find_symbol(library, "fake_graph", &gpu.in_graph);
     gpu.ort = ort;
     gpu.base = (struct OrtCustomOp){.version = (uint32_t)ort->api_version,
                                     .GetName = launch_name,
@@ -233,6 +240,7 @@ static inline void gpu_open(struct gpu_session *opened, const struct gpu_node *n
     CHECK_INT(assay__folder_temporary(opened->folder, sizeof opened->folder, NULL), 0);
     CHECK_INT(assay__path_join(opened->folder, "m.onnx", opened->path, sizeof opened->path), 0);
     gpu_model(opened->path, nodes, count);
+    gpu.last = (int64_t)count - 1;
     CHECK_INT(assay__ort_load(NULL, &session->ort, &error), 0);
     CHECK_INT(assay__ort_env(ort, &session->env, &error), 0);
     gpu_begin(ort);

@@ -99,6 +99,70 @@ static void test_other_kernels(void)
     gpu_close(&opened);
 }
 
+/* The kernels of a CUDA graph are launched at once: 2 us apart, and still each of its layer. */
+static void test_graph(void)
+{
+    struct gpu_session opened;
+    struct assay__layers result;
+    struct assay_error error = {0};
+    gpu_open(&opened, chain, CHAIN);
+    gpu.graph = 4;
+    CHECK_INT(layers_of(&opened, ASSAY_LAYERS_AUTO, &result, &error), 0);
+    CHECK_STR(result.method, "kernels");
+    CHECK_HAS(result.reason, "5 kernels and copies are of a CUDA graph");
+    CHECK_INT(result.count, CHAIN);
+    static const double times[] = {10000, 0, 9000, 0, 300}, gaps[] = {0, 0, 4000, 0, 2000};
+    for (size_t i = 0; i < CHAIN; i++) {
+        CHECK_INT(result.items[i].state, ASSAY_MEASURED);
+        CHECK(result.items[i].time_ns == times[i]);
+        CHECK(result.items[i].gap_ns == gaps[i]);
+    }
+    CHECK(result.kernels_ns == 19300 && result.copies_ns == 2500);
+    CHECK(result.gaps_ns == 3 * 2000 && result.host_ns == LAUNCH_NS);
+    CHECK(result.traced_ns == 19300 + 2500 + 3 * 2000 + LAUNCH_NS);
+    gpu_close(&opened);
+}
+
+/* A graph with other kernels than those that were learnt is one row; the layers are unknown. */
+static void test_graph_of_others(void)
+{
+    struct gpu_session opened;
+    struct assay__layers result;
+    struct assay_error error = {0};
+    gpu_open(&opened, chain, CHAIN);
+    gpu.graph = 4;
+    gpu.odd_session = 1;
+    CHECK_INT(layers_of(&opened, ASSAY_LAYERS_AUTO, &result, &error), 0);
+    CHECK_STR(result.method, "kernels");
+    CHECK(result.reason[0] != '\0');
+    CHECK_INT(result.count, CHAIN + 1);
+    for (size_t i = 0; i < CHAIN; i++) {
+        CHECK_INT(result.items[i].state, ASSAY_UNAVAILABLE);
+        CHECK(isnan(result.items[i].time_ns) && isnan(result.items[i].kernel_count));
+        CHECK(result.items[i].note[0] != '\0');
+    }
+    const struct assay__layer *graph = &result.items[CHAIN];
+    CHECK_STR(graph->name, "CUDA graph");
+    CHECK_INT(graph->state, ASSAY_MEASURED);
+    CHECK(graph->time_ns == 19300 && graph->kernel_count == 4);
+    CHECK(result.kernels_ns == 19300 && result.kernel_count == 4);
+    CHECK(result.engine_ns == result.traced_ns - 19300);
+    gpu_close(&opened);
+}
+
+/* Records that CUPTI lost are not layers of no time. */
+static void test_lost_records(void)
+{
+    struct gpu_session opened;
+    struct assay__layers result;
+    struct assay_error error = {0};
+    setenv("FAKE_CUPTI_DROP", "3", 1);
+    gpu_open(&opened, chain, CHAIN);
+    CHECK(layers_of(&opened, ASSAY_LAYERS_MARKERS, &result, &error) != 0);
+    CHECK_HAS(error.message, "CUPTI lost 3 records");
+    gpu_close(&opened);
+}
+
 /* A few runs with another kernel are left out. */
 static void test_odd_runs(void)
 {
@@ -345,6 +409,9 @@ int main(int argc, char **argv)
         {"exact", test_exact},
         {"other_speed", test_other_speed},
         {"other_kernels", test_other_kernels},
+        {"graph", test_graph},
+        {"graph_of_others", test_graph_of_others},
+        {"lost_records", test_lost_records},
         {"odd_runs", test_odd_runs},
         {"refused", test_refused},
         {"timeline", test_timeline},
