@@ -3,7 +3,7 @@
 and do other tools see the same kernels?
 
     LD_LIBRARY_PATH=<onnxruntime-gpu>/capi:<CUDA>/lib64 ASSAY_ORT_LIBRARY=<onnxruntime-gpu>/capi \\
-        python3 bench/cuda/h200_layers.py DIST OUT [--only run,trace,plain,ncu] [--budget 140]
+        python3 bench/cuda/h200_layers.py DIST OUT [--only run,trace,plain,ncu,ratio,p50,graphs,drops] [--budget 140]
 
 DIST: the folder of `make dist`. OUT gets JSON, profiles and logs. Prints one short line per check; what
 misses its floor ends in MISSES. The parts:
@@ -13,6 +13,10 @@ misses its floor ends in MISSES. The parts:
   trace  `assay trace resnet50 --device cuda:0`
   plain  the kernel time of an inference in a process that is only recorded, against that of the layers
   ncu    kernels of an inference by name, how often and in which order, against Nsight Compute
+  ratio  the ratio of runs with and without recording again: each model --repeat times in turn, and the median
+  p50    resnet50 in a run by default: the traced run against the unprofiled median
+  graphs a session that replays a CUDA graph: its kernels by layer, its latency beside one without, its timeline
+  drops  a storm of launches with one small buffer: recorded + dropped = launched
 """
 import argparse
 import collections
@@ -22,6 +26,7 @@ import io
 import json
 import os
 import re
+import statistics
 import subprocess
 import sys
 import time
@@ -31,6 +36,8 @@ MODELS = {"resnet50": ["resnet50"], "mobilenetv2": ["mobilenetv2"], "gpt2": ["gp
 RATIO_FLOOR, KERNELS_FLOOR = 1.10, 0.03
 INFERENCES = 40
 HEURISTIC = ["--provider-options", "cudnn_conv_algo_search=HEURISTIC"]
+GRAPH = ["--provider-options", "cudnn_conv_algo_search=HEURISTIC;enable_cuda_graph=1"]
+STORM = 200000
 
 
 class Bench:
@@ -43,7 +50,7 @@ class Bench:
             sys.exit(f"{options.dist}: no assay in it")
         self.assay = os.path.abspath(found[0])
         self.environment = dict(os.environ, ASSAY_LOG=str(self.out.resolve() / "log.txt"), NO_COLOR="1")
-        self.results, self.device = {}, options.device
+        self.results, self.device, self.repeat = {}, options.device, options.repeat
         self.find_cupti()
 
     def find_cupti(self):
@@ -234,6 +241,80 @@ def ncu(bench):
                             "in_order": in_order}
 
 
+def ratio(bench):
+    seen = {name: [] for name in MODELS}
+    for number in range(bench.repeat):
+        for name, model in MODELS.items():
+            if layers_of(bench, f"{name}-{number}", model):
+                seen[name].append(bench.results[f"{name}-{number}"]["ratio_alternating"])
+    for name, values in seen.items():
+        if not values:
+            print(f"ratio: {name} has none MISSES")
+            continue
+        median = statistics.median(values)
+        print(f"ratio: {name} median {median:.4f} of {', '.join(f'{value:.4f}' for value in values)} {verdict(median <= RATIO_FLOOR)}")
+        bench.results[f"ratio-{name}"] = values
+
+
+def p50(bench):
+    text = bench.call("p50", [bench.assay, "run", "resnet50", "--device", bench.device, "--json"], limit=120)
+    if text is None:
+        return
+    trial = json.loads(text)["trials"][0]
+    timing, p50_us = trial["layer_timing"], trial["metrics"]["latency.p50"]["value"] * 1e6
+    if timing["method"] != "kernels":
+        print(f"p50: method {timing['method']}: {timing.get('reason')} MISSES")
+        return
+    share = timing["traced_us"] / p50_us
+    print(f"p50: {len(trial['launches'])} launches, p50 {p50_us:.1f} us, traced {timing['traced_us']:.1f}: {share:.4f} "
+          f"{verdict(share <= RATIO_FLOOR)}; alternating {timing['slowdown']:.4f} {verdict(timing['slowdown'] <= RATIO_FLOOR)}")
+    bench.results["p50"] = {"p50_us": p50_us, "traced_us": timing["traced_us"], "alternating": timing["slowdown"]}
+
+
+def graphs(bench):
+    """cuDNN chooses by heuristics, which is the same in every session."""
+    without = layers_of(bench, "resnet50-without-graph", ["resnet50", *HEURISTIC])
+    trial = layers_of(bench, "resnet50-graph", ["resnet50", *GRAPH])
+    if not trial or not without:
+        return
+    own, other = bench.results["resnet50-graph"], bench.results["resnet50-without-graph"]
+    print(f"graphs: p50 {own['p50_us']:.1f} us with a graph, {other['p50_us']:.1f} without; gaps {own['gaps_us']:.1f} and "
+          f"{other['gaps_us']:.1f}; kernels {own['kernels_us']:.1f} and {other['kernels_us']:.1f} us, {own['kernels']:.0f} and "
+          f"{other['kernels']:.0f}, of layers {own['kernels_of_layers']:.0f} {verdict(own['kernels_of_layers'] == own['kernels'])}")
+    if bench.call("graph-trace", [bench.assay, "trace", "resnet50", "--device", bench.device, *GRAPH, "-q", "-o",
+                                  "graph-trace.assay"]) is None:
+        return
+    rows = query(bench, "graph-trace.assay", "SELECT kind, count(*) AS n FROM events GROUP BY kind") or []
+    kinds = {row["kind"]: row["n"] for row in rows}
+    calls = query(bench, "graph-trace.assay", "SELECT name, count(*) AS n FROM events WHERE kind = 'launch' GROUP BY name") or []
+    named = {row["name"]: row["n"] for row in calls}
+    graph_launches = sum(count for name, count in named.items() if "GraphLaunch" in name)
+    steps = kinds.get("range", 0)
+    print(f"graphs: timeline {kinds}; launches {named}; {graph_launches} graph launches in {steps} inferences "
+          f"{verdict(0 < graph_launches == steps)}; kernels {verdict(kinds.get('kernel') == steps * own['kernels'])}")
+    bench.results["graph-trace"] = {"kinds": kinds, "launches": named}
+
+
+def drops(bench):
+    storm = str(Path(__file__).resolve().parent / "storm.py")
+    for name, more in (("storm-all", []), ("storm-few", ["--buffers", "1", "--buffer-size", "64"])):
+        text = bench.call(name, [bench.assay, "trace", "--calls", "none", "--cpu", "none", *more, "-o", f"{name}.assay", "--",
+                                 sys.executable, storm, str(STORM)])
+        if text is None:
+            continue
+        launched = json.loads(text.splitlines()[-1])["launched"]
+        kernels = query(bench, f"{name}.assay", "SELECT count(*) AS n FROM events WHERE kind = 'kernel'")[0]["n"]
+        waits = query(bench, f"{name}.assay", "SELECT count(*) AS n FROM events WHERE kind = 'device-wait'")[0]["n"]
+        dropped = query(bench, f"{name}.assay", "SELECT sum(skipped) AS n FROM trace_sources")[0]["n"]
+        # the wait's record, and that of the device, may be among the dropped ones
+        good = 0 <= kernels + dropped - launched <= 2 and (dropped > 0) == bool(more)
+        print(f"drops: {name}: {launched} launched, {kernels} recorded, {dropped} dropped, {waits} waits: "
+              f"recorded + dropped - launched = {kernels + dropped - launched} {verdict(good)}")
+        said = (bench.out / f"{name}.err").read_text(errors="replace")
+        print("   ", next((line.strip() for line in said.splitlines() if "dropped" in line), "nothing is said of dropped records"))
+        bench.results[name] = {"launched": launched, "recorded": kernels, "dropped": dropped}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("dist")
@@ -241,11 +322,13 @@ def main():
     parser.add_argument("--only", default="run,trace,plain,ncu")
     parser.add_argument("--device", default="cuda:0")
     parser.add_argument("--budget", type=float, default=140, help="seconds for everything")
+    parser.add_argument("--repeat", type=int, default=3, help="how often `ratio` runs each model")
     options = parser.parse_args()
     bench = Bench(options)
     for part in options.only.split(","):
         try:
-            {"run": run, "trace": trace, "plain": plain, "ncu": ncu}[part](bench)
+            {"run": run, "trace": trace, "plain": plain, "ncu": ncu, "ratio": ratio, "p50": p50, "graphs": graphs,
+             "drops": drops}[part](bench)
         except Exception as error:  # the other parts are run all the same
             print(f"{part}: {type(error).__name__}: {error} MISSES")
     (bench.out / "results.json").write_text(json.dumps(bench.results, indent=1))

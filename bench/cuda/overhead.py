@@ -4,7 +4,7 @@ the interface of src/base/cuda_trace.h. Short blocks alternate; a round's ratio 
 medians; the median, lowest and highest of 8 rounds are printed, and PyTorch's profiler beside them.
 
     gcc -O2 -std=gnu17 -shared -fPIC -fvisibility=hidden -Isrc -Iinclude src/cuda/*.c \\
-        -o /tmp/libassay-cuda-trace.so -ldl -lpthread
+        src/platform/posix_demangle.c -o /tmp/libassay-cuda-trace.so -ldl -lpthread
     python3 bench/cuda/overhead.py /tmp/libassay-cuda-trace.so [--rounds 8] [--budget 45]
 
 Prints a line of JSON for each set of kinds: ratio (median, min, max), and what was recorded.

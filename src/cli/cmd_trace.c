@@ -32,7 +32,7 @@ struct trace_options {
     const char *output, *range, *signal, *calls, *cpu;
     struct assay__option_list reports;
     double delay_s, duration_s, patience_s;
-    int64_t buffers, cpu_rate_hz;
+    int64_t buffers, buffer_kib, cpu_rate_hz;
     struct assay__render_options render;
     bool wait, quiet, allocations;
 };
@@ -60,8 +60,9 @@ static const struct assay__option options[] = {
                       "(default), none, or all.",
                       "launches|none|all"),
     ASSAY__INTEGER_ROW("buffers", buffers, "N",
-                       "Buffers of 4 MiB for records that are not yet written (default 32).", 1,
-                       1024),
+                       "Buffers for records that are not yet written (default 32).", 1, 1024),
+    ASSAY__INTEGER_ROW("buffer-size", buffer_kib, "KIB",
+                       "Size of each of these buffers in KiB (default 4096).", 4, 1 << 20),
     ASSAY__CHOICE_ROW("cpu", 0, cpu, "CPU",
                       "Whether to sample what the program's threads do: sample (default), none.",
                       "sample|none"),
@@ -317,9 +318,9 @@ static bool is_among(const struct assay__option *rows, const char *name)
 /* Options of a model mean nothing to a program, and the other way round. */
 static int check_form(const struct assay__invocation *invocation)
 {
-    static const char *const of_programs[] = {"delay",    "duration", "range",      "signal",
-                                              "calls",    "buffers",  "wait",       "patience",
-                                              "cpu-rate", "cpu",      "allocations"};
+    static const char *const of_programs[] = {"delay",    "duration", "range",       "signal",
+                                              "calls",    "buffers",  "buffer-size", "wait",
+                                              "patience", "cpu-rate", "cpu",         "allocations"};
     static const char *const not_here[] = {"launches", "streams", "layers", "ceilings", "hash",
                                            "generate", "prompt",  "format", "json",     "table"};
     if (invocation->dashed && invocation->before_dashes)
@@ -413,6 +414,7 @@ static int trace_program(struct assay__invocation *invocation, const char **argv
         .signal = o->signal ? assay__signal_number(o->signal) : 0,
         .calls = calls_of(o->calls),
         .buffers = o->buffers,
+        .buffer_kib = o->buffer_kib,
         .cpu_rate_hz = cpu_rate_of(o),
         .allocations = o->allocations,
         .patience_s = assay__option_given(invocation, "patience") ? o->patience_s : PATIENCE_S,

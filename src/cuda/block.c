@@ -4,8 +4,8 @@
  * A write that fails (the disk is full, a file size limit) ends the file after its last whole
  * block: it is cut back, and what comes later is counted as dropped. */
 #include "cuda/recorder.h"
+#include "platform/demangle.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -34,6 +34,7 @@ static struct {
     uint64_t hash;
 } strings[STRING_SLOTS];
 static uint32_t numbers[STRING_SLOTS], string_count;
+static char demangled[ASSAY__CUDA_TEXT_BYTES + 1];
 
 struct assay__cuda_trace_counts *block_counts(void)
 {
@@ -215,26 +216,6 @@ static uint64_t hash_of(const char *text, size_t length)
     return hash;
 }
 
-/* A C++ kernel's name as it was written in the source: by the C++ library that the program has
- * loaded, which such a program has; NULL: none, or not such a name. The caller frees it. (Done here
- * rather than by the reader, whose input nobody vouches for.) */
-static char *demangled(const char *text)
-{
-    typedef char *demangle_fn(const char *, char *, size_t *, int *); /* Itanium C++ ABI, 3.4 */
-    static const char *const libraries[] = {"libstdc++.so.6", "libc++abi.so.1"};
-    static demangle_fn *demangle;
-    static bool sought;
-    int status = 0;
-    if (strncmp(text, "_Z", 2) != 0) return NULL;
-    for (size_t i = 0; !sought && !demangle && i < sizeof libraries / sizeof *libraries; i++) {
-        void *library = dlopen(libraries[i], RTLD_LAZY | RTLD_NOLOAD);
-        void *symbol = library ? dlsym(library, "__cxa_demangle") : NULL;
-        memcpy(&demangle, &symbol, sizeof symbol);
-    }
-    sought = true;
-    return demangle ? demangle(text, NULL, NULL, &status) : NULL;
-}
-
 /* Beyond MOST_STRINGS different ones a string is written again for each record. */
 uint32_t block_string(const char *text)
 {
@@ -252,10 +233,10 @@ uint32_t block_string(const char *text)
         strings[slot].hash = hash;
         numbers[slot] = string_count + 1;
     }
-    char *clear = demangled(text);
-    put_string(clear ? clear : text, clear ? strnlen(clear, ASSAY__CUDA_TEXT_BYTES) : length,
-               ++string_count);
-    free(clear);
+    /* A kernel's name as it was written in the source; here rather than by the reader, whose input
+     * nobody vouches for. */
+    bool clear = assay__demangle(text, demangled, sizeof demangled);
+    put_string(clear ? demangled : text, clear ? strlen(demangled) : length, ++string_count);
     return string_count;
 }
 

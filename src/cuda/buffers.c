@@ -1,6 +1,9 @@
 /* buffers.c - CUPTI fills buffers of ours. At most `count` of them exist, so that a program that
  * produces records faster than they can be written loses some (CUPTI counts them) and does not grow
- * without end. Free ones are reused, last first: their pages are warm. */
+ * without end. Free ones are reused, last first: their pages are warm.
+ *
+ * Every buffer is zero when CUPTI gets it: else CUPTI would clear it on the program's thread, 4 MiB
+ * at a time (cupti.c tells it not to). */
 #include "cuda/recorder.h"
 
 #include <pthread.h>
@@ -70,6 +73,7 @@ void buffers_request(uint8_t **buffer, size_t *size, size_t *most_records)
         make = true, made++;
     pthread_mutex_unlock(&lock);
     if (make) data = aligned_alloc(ALIGNMENT, buffer_bytes);
+    if (make && data) memset(data, 0, buffer_bytes);
     if (!data) {
         pthread_mutex_lock(&lock);
         if (make) made--;
@@ -85,13 +89,14 @@ void buffers_complete(void *context, uint32_t stream, uint8_t *buffer, size_t si
 {
     (void)context, (void)stream;
     if (!buffer) return;
+    if (valid > size) valid = 0;
     pthread_mutex_lock(&lock);
-    if (!valid || valid > size || full_count == MOST_BUFFERS) {
-        if (free_count < MOST_BUFFERS) free_ones[free_count++] = buffer;
-    } else {
-        full[(full_first + full_count++) % MOST_BUFFERS] = (struct full_buffer){buffer, valid};
-    }
+    bool fits = full_count < MOST_BUFFERS; /* an empty one too, which the writer clears */
+    if (fits)
+        full[(full_first + full_count++) % MOST_BUFFERS] = (struct full_buffer){buffer, size,
+                                                                                valid};
     pthread_mutex_unlock(&lock);
+    if (!fits) free(buffer);
     writer_wake();
 }
 
@@ -108,11 +113,15 @@ bool buffers_take(struct full_buffer *buffer)
     return any;
 }
 
-void buffers_give_back(uint8_t *data)
+void buffers_give_back(const struct full_buffer *buffer)
 {
+    bool ours = buffer->bytes == buffer_bytes; /* else of a session before this one */
+    if (ours) memset(buffer->data, 0, buffer_bytes);
     pthread_mutex_lock(&lock);
-    if (free_count < MOST_BUFFERS) free_ones[free_count++] = data;
+    ours = ours && free_count < MOST_BUFFERS;
+    if (ours) free_ones[free_count++] = buffer->data;
     pthread_mutex_unlock(&lock);
+    if (!ours) free(buffer->data);
 }
 
 uint64_t buffers_refused(void)

@@ -5,8 +5,10 @@
 #include <string.h>
 
 #define MOST_CALLS 2048u /* callback ids of a domain whose names are remembered */
+#define MOST_DEVICES 64u
 
 static uint32_t call_names[3][MOST_CALLS]; /* by domain: string + 1; 0: not known yet */
+static bool described[MOST_DEVICES]; /* there is a record of the device, or nothing to be had */
 
 static uint32_t call_name(uint32_t domain, uint32_t cbid)
 {
@@ -22,6 +24,19 @@ static uint32_t call_name(uint32_t domain, uint32_t cbid)
 void convert_forget(void)
 {
     memset(call_names, 0, sizeof call_names);
+    memset(described, 0, sizeof described);
+}
+
+/* CUPTI describes devices when they are first used, which may be before it is opened. */
+static void describe(uint32_t device)
+{
+    struct assay__cuda_device to;
+    char name[256];
+    if (device >= MOST_DEVICES || described[device]) return;
+    described[device] = true;
+    if (!cuda_describe(device, &to, name, sizeof name)) return;
+    to.name = block_string(name);
+    block_put(&to, sizeof to, ASSAY__CUDA_DEVICE);
 }
 
 static void put_kernel(const void *data)
@@ -41,6 +56,7 @@ static void put_kernel(const void *data)
                                     .graph_node = from->graph_node};
     memcpy(to.grid, from->grid, sizeof to.grid);
     memcpy(to.block, from->block, sizeof to.block);
+    describe(from->device);
     block_put(&to, sizeof to, ASSAY__CUDA_KERNEL);
     block_counts()->kernels++;
 }
@@ -141,6 +157,7 @@ static void put_device(const void *data)
                                     .clock_khz = from->clock_khz,
                                     .capability_major = from->capability_major,
                                     .capability_minor = from->capability_minor};
+    if (from->number < MOST_DEVICES) described[from->number] = true;
     block_put(&to, sizeof to, ASSAY__CUDA_DEVICE);
 }
 

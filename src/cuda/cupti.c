@@ -103,17 +103,42 @@ uint64_t cupti_now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/* A function of the driver, which has CUPTI loaded; NULL: there is none. */
+static void *driver_symbol(const char *name)
+{
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    void *symbol = driver ? dlsym(driver, name) : NULL;
+    if (driver) dlclose(driver); /* it stays: others have it loaded */
+    return symbol;
+}
+
 uint32_t cuda_driver_version(void)
 {
     int (*ask)(int *) = NULL, version = 0;
-    void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-    void *symbol = driver ? dlsym(driver, "cuDriverGetVersion") : NULL;
+    void *symbol = driver_symbol("cuDriverGetVersion");
     if (symbol) {
         memcpy(&ask, &symbol, sizeof ask);
         if (ask(&version)) version = 0;
     }
-    if (driver) dlclose(driver);
     return version > 0 ? (uint32_t)version : 0;
+}
+
+bool cuda_describe(uint32_t device, struct assay__cuda_device *described, char *name, size_t room)
+{
+    int (*get)(int *, int), (*get_name)(char *, int, int), (*get_memory)(size_t *, int);
+    void *const symbols[] = {driver_symbol("cuDeviceGet"), driver_symbol("cuDeviceGetName"),
+                             driver_symbol("cuDeviceTotalMem_v2")};
+    int handle;
+    size_t memory_bytes;
+    if (!symbols[0] || !symbols[1] || !symbols[2]) return false;
+    memcpy(&get, &symbols[0], sizeof get);
+    memcpy(&get_name, &symbols[1], sizeof get_name);
+    memcpy(&get_memory, &symbols[2], sizeof get_memory);
+    if (get(&handle, (int)device) || get_name(name, (int)room, handle) ||
+        get_memory(&memory_bytes, handle))
+        return false;
+    *described = (struct assay__cuda_device){.number = device, .memory_bytes = memory_bytes};
+    return true;
 }
 
 /* --- calls ------------------------------------------------------------------------------------ */

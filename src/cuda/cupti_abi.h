@@ -24,6 +24,7 @@ enum { CUPTI_SITE_ENTER = 0, CUPTI_SITE_EXIT = 1 };
 enum { CUPTI_THREAD_ID_SYSTEM = 1 }; /* gettid(), not pthread_self() */
 enum { CUPTI_EXTERNAL_CUSTOM0 = 3 };
 enum { CUPTI_FLUSH_FORCED = 1 };
+enum { CUPTI_ATTRIBUTE_ZEROED_BUFFERS = 5 }; /* uint8_t: buffers are zero when CUPTI gets them */
 enum {
     CUPTI_OK = 0,
     CUPTI_E_MAX_LIMIT = 12, /* of cuptiActivityGetNextRecord: the end; of subscribe: busy */
@@ -124,6 +125,7 @@ typedef void cupti_callback_fn(void *data, uint32_t domain, uint32_t cbid, const
     X(ActivityEnable, (uint32_t kind))                                                   \
     X(ActivityDisable, (uint32_t kind))                                                  \
     X(ActivityFlushAll, (uint32_t flag))                                                 \
+    X(ActivitySetAttribute, (uint32_t attribute, size_t * bytes, void *value))           \
     X(ActivityGetNextRecord, (uint8_t * buffer, size_t valid, void **record))            \
     X(ActivityGetNumDroppedRecords, (void *context, uint32_t stream, size_t *dropped))   \
     X(GetTimestamp, (uint64_t * time_ns))                                                \

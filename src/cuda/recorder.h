@@ -43,12 +43,14 @@ void cupti_call_name(uint32_t domain, uint32_t cbid, char *text, size_t room);
 bool cupti_call_matters(const char *name);
 uint64_t cupti_now_ns(void); /* of CUPTI's clock; without CUPTI Unix time, which it is on Linux */
 uint32_t cuda_driver_version(void);
+/** What the driver, once initialised, says of a device; its name goes to `name`. */
+bool cuda_describe(uint32_t device, struct assay__cuda_device *described, char *name, size_t room);
 
 /* --- buffers.c -------------------------------------------------------------------------------- */
 
 struct full_buffer {
     uint8_t *data;
-    size_t valid;
+    size_t bytes, valid;
 };
 int buffers_open(size_t bytes, size_t count);
 void buffers_close(void); /* none may be with CUPTI */
@@ -57,7 +59,8 @@ void buffers_prepare(void);
 cupti_request_fn buffers_request;
 cupti_complete_fn buffers_complete;
 bool buffers_take(struct full_buffer *buffer);
-void buffers_give_back(uint8_t *data);
+/** On the writer's thread: it is cleared there. */
+void buffers_give_back(const struct full_buffer *buffer);
 uint64_t buffers_refused(void); /* requests for which there was none */
 
 /* --- marks.c ---------------------------------------------------------------------------------- */

@@ -74,8 +74,8 @@ static void write_queues(void)
     const unsigned char *data = marks_take(&bytes);
     if (data) convert_handed(data, bytes);
     while (buffers_take(&buffer)) {
-        convert_buffer(&buffer);
-        buffers_give_back(buffer.data);
+        if (buffer.valid) convert_buffer(&buffer);
+        buffers_give_back(&buffer);
     }
     put_dropped();
 }

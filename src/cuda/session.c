@@ -4,6 +4,7 @@
  * the file stays the parent's. A child that was forked before the parent used CUDA opens its own.
  */
 #include "cuda/recorder.h"
+#include "platform/demangle.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -125,6 +126,7 @@ static void forget_in_child(void)
 static int prepare(char *why, size_t room)
 {
     static bool watches_forks;
+    assay__demangle_by_loaded();
     if (cupti_open(why, room)) return -1;
     /* A subscription costs something in every call of CUDA. It is for callbacks, and keeps other
      * profilers out of a program that is not ours. */
@@ -133,6 +135,9 @@ static int prepare(char *why, size_t room)
         snprintf(why, room, "out of memory");
         return -1;
     }
+    uint8_t zeroed = 1;
+    size_t zeroed_bytes = sizeof zeroed; /* a CUPTI that does not know it clears them once more */
+    cuda_cupti.ActivitySetAttribute(CUPTI_ATTRIBUTE_ZEROED_BUFFERS, &zeroed_bytes, &zeroed);
     int result = cuda_cupti.ActivityRegisterCallbacks(buffers_request, buffers_complete);
     if (result != CUPTI_OK) return cupti_complain(result, "its buffers", why, room);
     if (!watches_forks) watches_forks = !pthread_atfork(NULL, NULL, forget_in_child);

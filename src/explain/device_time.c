@@ -19,14 +19,7 @@ struct assay__durations assay__durations_of(int64_t *values, size_t count)
     return found;
 }
 
-/* A union that grows: intervals come in order of start. */
-struct united {
-    int64_t end_ns, total_ns;
-    bool any;
-};
-
-/* How much the interval adds to the union. */
-static int64_t unite(struct united *u, int64_t start_ns, int64_t end_ns)
+int64_t assay__unite(struct assay__united *u, int64_t start_ns, int64_t end_ns)
 {
     int64_t from_ns = u->any && u->end_ns > start_ns ? u->end_ns : start_ns;
     int64_t more_ns = end_ns > from_ns ? end_ns - from_ns : 0;
@@ -50,7 +43,7 @@ static void walk_work(struct assay__explain *x, struct assay__explain_device *d,
                       const struct assay__timeline_device *of, int64_t *kernels)
 {
     const struct assay__events *events = x->events;
-    struct united busy = {0}, compute = {0};
+    struct assay__united busy = {0}, compute = {0};
     uint32_t last = ASSAY__NO_EVENT;
     d->first_ns = events->start_ns[of->work[0]];
     for (size_t i = 0; i < of->count; i++) {
@@ -66,7 +59,7 @@ static void walk_work(struct assay__explain *x, struct assay__explain_device *d,
             add_bin(d, start_ns - busy.end_ns);
         }
         if (!busy.any || end_ns > busy.end_ns) last = event;
-        unite(&busy, start_ns, end_ns);
+        assay__unite(&busy, start_ns, end_ns);
         d->correlated += of->launch[i] != ASSAY__NO_EVENT;
         if (events->kind[event] == ASSAY__EVENT_KERNEL) {
             kernels[d->kernel.count++] = end_ns - start_ns;
@@ -74,7 +67,7 @@ static void walk_work(struct assay__explain *x, struct assay__explain_device *d,
         }
         d->copies += events->kind[event] == ASSAY__EVENT_COPY;
         d->memsets += events->kind[event] == ASSAY__EVENT_MEMSET;
-        if (!assay__is_host_copy(events, event)) unite(&compute, start_ns, end_ns);
+        if (!assay__is_host_copy(events, event)) assay__unite(&compute, start_ns, end_ns);
     }
     d->last_ns = busy.end_ns;
     d->busy_ns = busy.total_ns;
@@ -98,14 +91,14 @@ static void add_stream(struct assay__explain *x, struct assay__explain_stream *s
 {
     const struct assay__events *events = x->events;
     const struct assay__timeline *t = x->timeline;
-    struct united busy = {0};
+    struct assay__united busy = {0};
     int64_t first_ns = 0;
     stream->track = track;
     for (size_t i = t->track_begin[track]; i < t->track_begin[track + 1]; i++) {
         uint32_t event = t->by_track[i];
         if (!assay__event_is_work(events, event)) continue;
         if (!busy.any) first_ns = events->start_ns[event];
-        unite(&busy, events->start_ns[event], assay__event_end_ns(events, event));
+        assay__unite(&busy, events->start_ns[event], assay__event_end_ns(events, event));
         stream->kernels += events->kind[event] == ASSAY__EVENT_KERNEL;
         stream->copies += events->kind[event] == ASSAY__EVENT_COPY;
         stream->memsets += events->kind[event] == ASSAY__EVENT_MEMSET;

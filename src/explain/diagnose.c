@@ -38,6 +38,9 @@ struct scores {
     double slow, fast; /* of kernel time, or of all computing if copies on devices make it longer */
     double on_device;  /* of the devices' time: those copies */
     double slow_gain;  /* of the devices' time */
+    double copying;    /* of the devices' time: the loss to transfers, without what follows them */
+    bool first_use;    /* most of what is lost is in a few calls unlike others of their name */
+    bool after_first;  /* all shares are of the steps after the first one */
     enum assay__diagnosis_id best;
     double best_share;
 };
@@ -85,6 +88,18 @@ static void consider(struct scores *s, enum assay__diagnosis_id id, double value
     s->best_share = value;
 }
 
+static void consider_all(struct scores *s, double refill)
+{
+    s->best = ASSAY__DIAGNOSIS_NONE;
+    s->best_share = 0;
+    s->slow_gain = SLOW_GAIN * s->slow * s->compute;
+    consider(s, ASSAY__DIAGNOSIS_SYNCHRONISATION, s->syncs, LEAST_SYNCHRONISATION);
+    consider(s, ASSAY__DIAGNOSIS_TRANSFERS, s->transfers, LEAST_TRANSFERS);
+    consider(s, ASSAY__DIAGNOSIS_STARVED, s->starved, LEAST_STARVED);
+    consider(s, ASSAY__DIAGNOSIS_LAUNCH_OVERHEAD, s->launches - refill, LEAST_LAUNCHES);
+    consider(s, ASSAY__DIAGNOSIS_INEFFICIENT_KERNELS, s->slow_gain, LEAST_SLOW);
+}
+
 /* A synchronisation costs what its removal would gain: also the launches that follow it one by one
  * because the queue is empty. Likewise transfers; of the few launches right after a copy that the
  * host waited for, half the cost is the copy's, because either change would save it. */
@@ -92,7 +107,7 @@ static struct scores score(const struct assay__explain *x)
 {
     const int64_t *loss = x->loss_ns;
     double computing = fmax((double)kernel_ns(x), (double)x->compute_ns);
-    struct scores s = {.best = ASSAY__DIAGNOSIS_NONE};
+    struct scores s = {0};
     s.utilization = share(x, x->busy_ns);
     s.compute = share(x, x->compute_ns);
     s.launches = share(x, loss[ASSAY__LOSS_LAUNCHING]);
@@ -101,19 +116,34 @@ static struct scores score(const struct assay__explain *x)
     s.waiting = share(x, loss[ASSAY__LOSS_WAITING]);
     s.talking = share(x, loss[ASSAY__LOSS_COMMUNICATING]);
     double refill = share(x, x->refill_ns) / 2;
-    s.transfers = fmax(share(x, loss[ASSAY__LOSS_TRANSFERS]) + refill,
-                       gain_of(x, ASSAY__LOSS_TRANSFERS));
+    s.copying = share(x, loss[ASSAY__LOSS_TRANSFERS]);
+    s.transfers = fmax(s.copying + refill, gain_of(x, ASSAY__LOSS_TRANSFERS));
     s.syncs = fmax(share(x, loss[ASSAY__LOSS_SYNCHRONISING]),
                    gain_of(x, ASSAY__LOSS_SYNCHRONISING));
     s.slow = computing > 0 ? (double)x->slow_ns / computing : 0;
     s.fast = computing > 0 ? (double)x->known_ns / computing : 0;
     s.on_device = share(x, on_device_ns(x));
-    s.slow_gain = SLOW_GAIN * s.slow * s.compute;
-    consider(&s, ASSAY__DIAGNOSIS_SYNCHRONISATION, s.syncs, LEAST_SYNCHRONISATION);
-    consider(&s, ASSAY__DIAGNOSIS_TRANSFERS, s.transfers, LEAST_TRANSFERS);
-    consider(&s, ASSAY__DIAGNOSIS_STARVED, s.starved, LEAST_STARVED);
-    consider(&s, ASSAY__DIAGNOSIS_LAUNCH_OVERHEAD, s.launches - refill, LEAST_LAUNCHES);
-    consider(&s, ASSAY__DIAGNOSIS_INEFFICIENT_KERNELS, s.slow_gain, LEAST_SLOW);
+    consider_all(&s, refill);
+    return s;
+}
+
+/* The same of the steps after the first one, for which nothing is replayed. */
+static struct scores score_after(const struct scores *all, const struct assay__after_first *after)
+{
+    const int64_t *loss = after->loss_ns;
+    double span_ns = (double)after->span_ns;
+    struct scores s = *all;
+    s.after_first = true;
+    s.first_use = false;
+    s.utilization = (double)after->busy_ns / span_ns;
+    s.compute = (double)after->compute_ns / span_ns;
+    s.launches = (double)loss[ASSAY__LOSS_LAUNCHING] / span_ns;
+    s.starved = (double)loss[ASSAY__LOSS_STARVATION] / span_ns;
+    s.unseen = (double)loss[ASSAY__LOSS_UNEXPLAINED] / span_ns;
+    s.waiting = (double)loss[ASSAY__LOSS_WAITING] / span_ns;
+    s.transfers = s.copying = (double)loss[ASSAY__LOSS_TRANSFERS] / span_ns;
+    s.syncs = (double)loss[ASSAY__LOSS_SYNCHRONISING] / span_ns;
+    consider_all(&s, 0);
     return s;
 }
 
@@ -321,15 +351,17 @@ static enum assay__verdict3 judge_kernels(const struct scores *s)
 static void fill_scenarios(struct assay__explain *x, const struct scores *s)
 {
     struct assay__buf launches = {0}, transfers = {0}, kernels = {0};
-    assay__buf_printf(&launches, "launching costs %s of the devices' time", PERCENT(s->launches));
+    const char *when = s->after_first ? "after the first step " : "";
+    assay__buf_printf(&launches, "%slaunching costs %s of the devices' time", when,
+                      PERCENT(s->launches));
     if (s->unseen >= UNSEEN_MOST)
         assay__buf_printf(&launches, "; the trace does not say why the device was idle %s of it",
                           PERCENT(s->unseen));
     say_launches(&launches, x);
-    assay__buf_printf(&transfers, "transfers cost %s of the devices' time",
-                      PERCENT(share(x, x->loss_ns[ASSAY__LOSS_TRANSFERS])));
+    assay__buf_printf(&transfers, "%stransfers cost %s of the devices' time", when,
+                      PERCENT(s->copying));
     say_transfers(&transfers, x);
-    assay__buf_printf(&kernels, "the device computes %s of the time", PERCENT(s->compute));
+    assay__buf_printf(&kernels, "%sthe device computes %s of the time", when, PERCENT(s->compute));
     say_kernels(&kernels, x, s);
     x->scenarios[0] = (struct assay__scenario){"launch-overhead",
                                                "Kernel launch overhead dominates",
@@ -411,9 +443,10 @@ static const char *advice_on_launches(const struct assay__explain *x)
                                     : "");
 }
 
-static const char *advice_for(const struct assay__explain *x, enum assay__diagnosis_id id)
+static const char *advice_for(const struct assay__explain *x, const struct scores *s,
+                              enum assay__diagnosis_id id)
 {
-    if (is_first_use(x, id))
+    if (s->first_use)
         return "First uses initialise the device and load code: trace again after a warm-up. If "
                "such calls come back then, look for what blocks the thread in them.";
     switch (id) {
@@ -551,11 +584,53 @@ static const char *verdict_on_first_use(struct assay__buf *out, const struct ass
                              l->count, PERCENT(share(x, l->ns)), longest, TIME(ns));
 }
 
+/* Shares of the steps after a first one that took far longer. */
+static const char *verdict_after_first(struct assay__buf *out, const struct assay__explain *x,
+                                       const struct scores *s, enum assay__diagnosis_id id)
+{
+    const struct assay__steps *steps = &x->steps;
+    struct assay__arena *arena = x->arena;
+    assay__buf_printf(out, "%s took %s, %.3g × the median of %zu steps, which is %s",
+                      steps->items[0].name, TIME(steps->time.max_ns),
+                      (double)steps->time.max_ns / (double)steps->time.median_ns, steps->count,
+                      TIME(steps->time.median_ns));
+    if (x->timeline->call_ns)
+        assay__buf_printf(out, "; a launching call takes %s (median)", TIME(x->timeline->call_ns));
+    switch (id) {
+    case ASSAY__DIAGNOSIS_LAUNCH_OVERHEAD:
+        return assay__arena_text(arena,
+                                 "Launch overhead after the first step: launching takes %s of the "
+                                 "time, computing %s.",
+                                 PERCENT(s->launches), PERCENT(s->compute));
+    case ASSAY__DIAGNOSIS_TRANSFERS:
+        return assay__arena_text(arena,
+                                 "Transfers between host and device after the first step: they "
+                                 "cost %s of the time.",
+                                 PERCENT(s->transfers));
+    case ASSAY__DIAGNOSIS_SYNCHRONISATION:
+        return assay__arena_text(arena,
+                                 "Drained by synchronisation after the first step: waiting for "
+                                 "the device costs %s of the time.",
+                                 PERCENT(s->syncs));
+    case ASSAY__DIAGNOSIS_STARVED:
+        return assay__arena_text(arena,
+                                 "Starved by the host after the first step: the %s for it %s of "
+                                 "the time.",
+                                 by_number(x, "device waits", "devices wait"), PERCENT(s->starved));
+    default:
+        return assay__arena_text(arena,
+                                 "Nothing wrong found after the first step: the %s %s of the "
+                                 "time.",
+                                 COMPUTES, PERCENT(s->compute));
+    }
+}
+
 static const char *verdict_of(struct assay__buf *out, const struct assay__explain *x,
                               const struct scores *s, enum assay__diagnosis_id id)
 {
     struct assay__arena *arena = x->arena;
-    if (is_first_use(x, id)) return verdict_on_first_use(out, x, id);
+    if (s->first_use) return verdict_on_first_use(out, x, id);
+    if (s->after_first) return verdict_after_first(out, x, s, id);
     switch (id) {
     case ASSAY__DIAGNOSIS_LAUNCH_OVERHEAD:
         say_launches(out, x);
@@ -602,7 +677,7 @@ static const char *verdict_of(struct assay__buf *out, const struct assay__explai
 static double cost_of(const struct assay__explain *x, const struct scores *s,
                       enum assay__diagnosis_id id)
 {
-    if (is_first_use(x, id)) return share(x, x->long_calls.ns);
+    if (s->first_use) return share(x, x->long_calls.ns);
     switch (id) {
     case ASSAY__DIAGNOSIS_LAUNCH_OVERHEAD:
         return s->unseen >= UNSEEN_MOST ? 1 - s->utilization : s->launches;
@@ -614,13 +689,32 @@ static double cost_of(const struct assay__explain *x, const struct scores *s,
     }
 }
 
+/* What the steps after a long first one say, if that is clear: the kernels' names are of all. */
+static enum assay__diagnosis_id decide_after_first(struct assay__explain *x, struct scores *s)
+{
+    struct assay__after_first rest;
+    if (!assay__explain_after_first(x, &rest)) return ASSAY__DIAGNOSIS_UNDECIDED;
+    struct scores after = score_after(s, &rest);
+    if (after.unseen >= UNSEEN_MOST) return ASSAY__DIAGNOSIS_UNDECIDED;
+    fill_scenarios(x, &after);
+    enum assay__diagnosis_id id = decide(x, &after);
+    if (id == ASSAY__DIAGNOSIS_UNDECIDED || id == ASSAY__DIAGNOSIS_INEFFICIENT_KERNELS) {
+        fill_scenarios(x, s);
+        return ASSAY__DIAGNOSIS_UNDECIDED;
+    }
+    *s = after;
+    return id;
+}
+
 void assay__explain_diagnose(struct assay__explain *x)
 {
     struct scores s = score(x);
     struct assay__buf out = {0};
     fill_scenarios(x, &s);
-    enum assay__diagnosis_id id = decide(x, &s);
+    enum assay__diagnosis_id id = decide(x, &s), later = decide_after_first(x, &s);
+    s.first_use = !s.after_first && is_first_use(x, id);
+    if (s.after_first) id = later;
     const char *verdict = verdict_of(&out, x, &s, id);
-    x->diagnosis = (struct assay__explain_diagnosis){id, verdict, take(x, &out), advice_for(x, id),
-                                                     cost_of(x, &s, id)};
+    x->diagnosis = (struct assay__explain_diagnosis){id, verdict, take(x, &out),
+                                                     advice_for(x, &s, id), cost_of(x, &s, id)};
 }

@@ -161,6 +161,7 @@ struct assay__step {
     const char *name;       /* "ProfilerStep#3", "step 3" */
     size_t kernels;
     int64_t busy_ns, idle_ns; /* of the devices of its rank, between its first and last work */
+    int64_t compute_ns;       /* of busy_ns: without copies between host and device alone */
     int64_t idle[ASSAY__LOSSES];
 };
 struct assay__steps {

@@ -79,9 +79,8 @@ static void find_short_kernels(struct assay__explain *x, const struct rule_text 
             shorter += x->events->duration_ns[event] < x->events->duration_ns[t->calls[call].event];
         }
     if (!known || shorter * 2 < known || known < 16) return;
-    double lost = share(x, x->loss_ns[ASSAY__LOSS_LAUNCHING]);
-    if (lost < 0.05) return;
-    add(x, rule, lost,
+    if (share(x, x->loss_ns[ASSAY__LOSS_LAUNCHING]) < 0.05) return;
+    add(x, rule, gain_of(x, ASSAY__LOSS_LAUNCHING),
         assay__arena_text(x->arena,
                           "%zu of %zu kernels are shorter than the call that launches them",
                           shorter, known));

@@ -35,6 +35,22 @@ void assay__explain_path(struct assay__explain *explain);
 void assay__explain_diagnose(struct assay__explain *explain);
 void assay__explain_find(struct assay__explain *explain);
 
+/** The steps after a first one that takes so much longer that it would decide the diagnosis
+ * (first_step.c); false: there is none like that. */
+struct assay__after_first {
+    int64_t span_ns, busy_ns, compute_ns, loss_ns[ASSAY__LOSSES];
+};
+bool assay__explain_after_first(const struct assay__explain *explain,
+                                struct assay__after_first *after);
+
+/** A union that grows: intervals come in order of start. Zero is empty. */
+struct assay__united {
+    int64_t end_ns, total_ns;
+    bool any;
+};
+/** How much the interval adds to the union (device_time.c). */
+int64_t assay__unite(struct assay__united *united, int64_t start_ns, int64_t end_ns);
+
 /** Fills the numbers of count values, which are reordered. */
 struct assay__durations assay__durations_of(int64_t *values, size_t count);
 

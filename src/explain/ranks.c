@@ -13,11 +13,6 @@
 #define LATE_TIMES 2.0  /* the median rank's: a straggler is later */
 #define LAST_SHARE 0.5  /* of the collectives: it is the last to arrive */
 
-/* A union of intervals that come in order of start. */
-struct united {
-    int64_t end_ns, total_ns;
-};
-
 struct rank_work {
     struct assay__rank_time *time;
     uint32_t *events; /* its communication, in order of start */
@@ -35,26 +30,19 @@ static bool is_communication(const uint8_t *kind_of, const struct assay__events 
 
 /* --- overlap ---------------------------------------------------------------------------------- */
 
-static void unite(struct united *u, int64_t start_ns, int64_t end_ns)
-{
-    int64_t from_ns = start_ns > u->end_ns ? start_ns : u->end_ns;
-    if (end_ns > from_ns) u->total_ns += end_ns - from_ns;
-    if (end_ns > u->end_ns) u->end_ns = end_ns;
-}
-
 /* What both unions cover is their sum less the union of all. */
 static void add_overlap(struct assay__rank_time *time, const struct assay__explain *x,
                         const struct assay__timeline_device *of, const uint8_t *kind_of)
 {
     const struct assay__events *events = x->events;
-    struct united compute = {INT64_MIN, 0}, talk = {INT64_MIN, 0}, any = {INT64_MIN, 0};
+    struct assay__united compute = {0}, talk = {0}, any = {0};
     for (size_t i = 0; i < of->count; i++) {
         uint32_t event = of->work[i];
         if (events->kind[event] != ASSAY__EVENT_KERNEL) continue;
         int64_t start_ns = events->start_ns[event], end_ns = assay__event_end_ns(events, event);
         bool talks = is_communication(kind_of, events, event);
-        unite(talks ? &talk : &compute, start_ns, end_ns);
-        unite(&any, start_ns, end_ns);
+        assay__unite(talks ? &talk : &compute, start_ns, end_ns);
+        assay__unite(&any, start_ns, end_ns);
     }
     time->compute_ns += compute.total_ns;
     time->communication_ns += talk.total_ns;

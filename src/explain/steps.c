@@ -62,18 +62,20 @@ static void add_device(struct assay__explain *x, size_t place)
 {
     const struct assay__explain_device *d = &x->devices[place];
     const struct assay__timeline_device *of = &x->timeline->devices[place];
-    int64_t end_ns = INT64_MIN;
+    struct assay__united busy = {0}, compute = {0};
     for (size_t i = 0; i < of->count; i++) {
         uint32_t event = of->work[i];
         int64_t start_ns = x->events->start_ns[event],
                 stop_ns = assay__event_end_ns(x->events, event);
         struct assay__step *step = step_at(&x->steps, launched_at(x, of->launch[i], start_ns));
-        int64_t from_ns = start_ns > end_ns ? start_ns : end_ns;
-        if (step) {
-            step->kernels += x->events->kind[event] == ASSAY__EVENT_KERNEL;
-            if (stop_ns > from_ns) step->busy_ns += stop_ns - from_ns;
-        }
-        if (stop_ns > end_ns) end_ns = stop_ns;
+        int64_t more_ns = assay__unite(&busy, start_ns, stop_ns);
+        int64_t computing_ns = assay__is_host_copy(x->events, event)
+                                   ? 0
+                                   : assay__unite(&compute, start_ns, stop_ns);
+        if (!step) continue;
+        step->kernels += x->events->kind[event] == ASSAY__EVENT_KERNEL;
+        step->busy_ns += more_ns;
+        step->compute_ns += computing_ns;
     }
     for (size_t i = 0; i < d->gap.count; i++) {
         const struct assay__idle_gap *gap = &d->gaps[i];

@@ -453,13 +453,7 @@ static void find_pace(struct assay__timeline *t)
     t->patience_ns = by_calls > by_ops ? by_calls : by_ops;
 }
 
-/* Whether an event is something that happened, not a mark of the profiler's around it. */
-static bool counts(uint8_t kind)
-{
-    return kind <= ASSAY__EVENT_MEMSET || (kind >= ASSAY__EVENT_LAUNCH && kind <= ASSAY__EVENT_CPU);
-}
-
-/* Of a recording that holds nothing but samples, theirs. */
+/* Of what the program did; of a recording without, of all. */
 static void find_extent(struct assay__timeline *t)
 {
     const struct assay__events *events = t->events;
@@ -467,10 +461,10 @@ static void find_extent(struct assay__timeline *t)
     for (size_t i = 0; i < events->count; i++) {
         uint8_t kind = assay__placed_kind(events, i);
         t->kind_count[kind]++;
-        all &= !counts(kind);
+        all &= !assay__event_kind_is_program(kind);
     }
     for (size_t i = 0; i < events->count; i++) {
-        if (!all && !counts(assay__placed_kind(events, i))) continue;
+        if (!all && !assay__event_kind_is_program(assay__placed_kind(events, i))) continue;
         int64_t end_ns = assay__event_end_ns(events, i);
         if (!any || events->start_ns[i] < t->first_ns) t->first_ns = events->start_ns[i];
         if (!any || end_ns > t->last_ns) t->last_ns = end_ns;

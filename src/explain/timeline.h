@@ -55,7 +55,7 @@ struct assay__timeline {
     uint8_t *launches_op;   /* bit of an event: an operator that launches something */
     int64_t call_ns, op_ns; /* medians: of a launching call, of the operator around it; 0: none */
     int64_t patience_ns;    /* host time between two launches that is still their overhead */
-    int64_t first_ns, last_ns; /* of the host's events and the devices' work */
+    int64_t first_ns, last_ns; /* of what the program did */
     size_t kind_count[ASSAY__EVENT_KINDS];
 };
 

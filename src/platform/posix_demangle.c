@@ -13,6 +13,7 @@
 typedef char *demangle_fn(const char *name, char *buffer, size_t *room, int *status);
 
 static demangle_fn *demangle; /* NULL: there is none */
+static int open_mode = RTLD_LAZY | RTLD_LOCAL;
 static pthread_once_t opened = PTHREAD_ONCE_INIT;
 
 static void open_library(void)
@@ -20,10 +21,15 @@ static void open_library(void)
     static const char *const names[] = {"libstdc++.so.6", "libc++abi.so.1", "libc++.1.dylib"};
     void *symbol = NULL;
     for (size_t i = 0; i < sizeof names / sizeof *names && !symbol; i++) {
-        void *library = dlopen(names[i], RTLD_LAZY | RTLD_LOCAL);
+        void *library = dlopen(names[i], open_mode);
         symbol = library ? dlsym(library, "__cxa_demangle") : NULL;
     }
     memcpy(&demangle, &symbol, sizeof demangle);
+}
+
+void assay__demangle_by_loaded(void)
+{
+    open_mode |= RTLD_NOLOAD;
 }
 
 bool assay__demangle(const char *name, char *out, size_t room)

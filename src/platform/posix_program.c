@@ -7,10 +7,12 @@
 #include "platform/platform.h"
 #include "platform/program.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -18,6 +20,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#define ENVIRONMENT_MOST ((size_t)4 << 20)
 
 static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM};
 #define FORWARDED (sizeof forwarded / sizeof *forwarded)
@@ -230,6 +234,33 @@ int assay__program_start(const struct assay__program *program, pid_t *pid,
     if (!reason) return 0;
     return assay_error_set(error, reason == ENOENT ? ASSAY_ENOTFOUND : ASSAY_EIO,
                            "cannot start '%s': %s", program->argv[0], strerror(reason));
+}
+
+static bool has_text(const char *path, const char *text)
+{
+    char *data = NULL;
+    size_t length = 0, wanted = strlen(text);
+    bool found = false;
+    if (assay__file_read(path, ENVIRONMENT_MOST, &data, &length, NULL)) return false;
+    for (size_t at = 0; at < length && !found; at += strlen(data + at) + 1)
+        found = wanted && strstr(data + at, text) != NULL; /* one entry after the other */
+    free(data);
+    return found;
+}
+
+size_t assay__program_count_with(const char *text)
+{
+    size_t count = 0;
+    DIR *processes = opendir("/proc");
+    for (struct dirent *entry; processes && (entry = readdir(processes));) {
+        char path[PATH_MAX];
+        long pid = strtol(entry->d_name, NULL, 10);
+        if (pid <= 0 || pid == (long)getpid()) continue;
+        snprintf(path, sizeof path, "/proc/%ld/environ", pid);
+        count += has_text(path, text);
+    }
+    if (processes) closedir(processes);
+    return count;
 }
 
 bool assay__program_left(void)

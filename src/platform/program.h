@@ -5,6 +5,7 @@
 
 #include <assay/error.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 struct assay__program {
@@ -29,6 +30,9 @@ int assay__program_stops(void);
 void assay__program_adopt(void);
 /** Whether there is a child of ours left; reaps those that have ended. */
 bool assay__program_left(void);
+/** How many other processes have this text in their environment, as far as the system shows it
+ *  (Linux: those of this user). */
+size_t assay__program_count_with(const char *text);
 /** Ends this process by that signal, without a core file. */
 void assay__program_die(int signal_number);
 /** "USR2", "SIGUSR2", "12"; 0: there is none. */

@@ -193,6 +193,13 @@ static inline bool assay__event_is_work(const struct assay__events *events, size
 {
     return events->kind[event] <= ASSAY__EVENT_MEMSET;
 }
+/** What the program did; the profiler's own marks, states of the machine and allocations may lie
+ * far outside of it. */
+static inline bool assay__event_kind_is_program(uint8_t kind)
+{
+    return kind != ASSAY__EVENT_OTHER && kind != ASSAY__EVENT_ALLOCATION &&
+           kind != ASSAY__EVENT_DEVICE_STATE;
+}
 /** "kernel", "copy", …: what `assay query` and JSON call a kind. */
 const char *assay__event_kind_name(enum assay__event_kind kind);
 

@@ -48,10 +48,28 @@ expect_exit 0 trace -q --signal USR2 -o begun.assay -- init launch 2 sync signal
 expect_equal "$(kernels begun.assay)" 3
 expect_exit 9 trace -q --signal USR2 -o storm.assay -- init storm 2000 launch 3 sync exit 9
 
-# too few buffers: records are dropped, counted and said
-expect_exit 0 trace -o few.assay --buffers 1 -- init launch 40000 sync
-kept=$(kernels few.assay)
-[ "$kept" -eq 40000 ] || expect_has err "events could not be read"
+# CUPTI drops records: as many as it says are in the profile, in JSON and in the explanation
+one() { "$ASSAY" query "$1" "$2" --csv | tail -n 1 | tr -d '\r'; }
+expect_exit 0 env FAKE_CUPTI_DROP=7 "$ASSAY" trace --cpu none -o drop.assay -- python3 \
+    "$ROOT/tests/fixtures/cuda_program.py" "$lib" init launch 100 sync
+expect_has err "7 records were dropped"
+expect_equal "$(kernels drop.assay)" 93
+expect_equal "$(one drop.assay 'select sum(skipped) from trace_sources')" 7
+expect_exit 0 "$ASSAY" explain drop.assay --json
+expect_equal "$(python3 -c 'import json; print(sum(s["skipped"] for s in json.load(open("out"))["trace"]["sources"]))')" 7
+
+# one buffer, of 16 records: most are dropped, and all are counted (one more is that of the wait)
+expect_exit 0 trace -o few.assay --calls none --buffers 1 --buffer-size 4 -- init launch 40000 sync
+lost=$(one few.assay 'select sum(skipped) from trace_sources') kept=$(one few.assay 'select count(*) from events')
+[ "$lost" -gt 0 ] || fail "nothing was dropped"
+expect_equal $((lost + kept)) 40001
+expect_exit 2 trace -o few.assay --buffer-size 3 -- true
+
+# a device that CUPTI does not describe is named by the driver
+expect_exit 0 env FAKE_CUPTI_SILENT=1 "$ASSAY" trace --cpu none -q -o named.assay -- python3 \
+    "$ROOT/tests/fixtures/cuda_program.py" "$lib" init launch 20 sync
+expect_exit 0 "$ASSAY" explain named.assay --json
+expect_equal "$(python3 -c 'import json; print(json.load(open("out"))["devices"][0]["name"])')" "Fake GPU 100"
 
 # a recorder that cannot record says why and what to do; the program is not affected
 expect_exit 6 env ASSAY_CUPTI=/nowhere/libcupti.so "$ASSAY" trace --cpu none -- python3 \
@@ -72,14 +90,18 @@ expect_has err "profile saved to full.assay"
 kept=$(kernels full.assay)
 [ "$kept" -gt 0 ] && [ "$kept" -lt 60000 ] || fail "$kept kernels of a file that was full"
 
-# a process that stays behind: waited for only if asked
+# a process that stays behind: waited for only if asked, else it is said
 python="import os, time
 if os.fork() == 0:
-    time.sleep(0.5)
+    time.sleep(1)
     open('late', 'w').close()
     os._exit(0)"
 expect_exit 0 "$ASSAY" trace --cpu none --wait -- python3 -c "$python"
 [ -e late ] || fail "the process that was left behind was not waited for"
+! grep -q "running" err || fail "a process that was waited for is said to be running"
+rm late
+expect_exit 0 "$ASSAY" trace --cpu none -- python3 -c "$python"
+expect_has err "left 1 process running"
 
 # what cannot be started
 expect_exit 127 "$ASSAY" trace -- no-such-program

@@ -21,6 +21,10 @@ struct launch_op {
     void (*launch)(const char *name, uint64_t kernel_ns);
     void (*set)(uint64_t bytes, uint64_t set_ns);
     bool (*recording)(void);
+    void (*in_graph)(uint32_t graph);
+    uint32_t graph; /* the first session's kernels are nodes of that CUDA graph; 0: they are not */
+    int64_t last;   /* the last node that launches */
+    bool hidden;    /* the first session's kernels are not seen */
     /* Node 0 launches a kernel of another name: in runs odd_after … odd_after + odd_runs - 1 of the
      * first session while the stand-in records, and in every run of that session, if odd_session.
      */
@@ -60,12 +64,16 @@ static void launch_kernels(const struct launch_kernel *kernel)
         odd |= gpu.odd_session && kernel->session == 0;
         gpu.runs += kernel->session == 0 && gpu.recording();
     }
+    bool of_graph = gpu.graph && kernel->session == 0;
+    if (gpu.hidden && kernel->session == 0) return;
+    if (of_graph && kernel->number == 0) gpu.in_graph(gpu.graph);
     for (int64_t i = 0; i < kernel->kernels; i++) {
         char *name = names[kernel->number][i][odd];
         snprintf(name, 32, "%skernel_%d_%d", odd ? "odd_" : "", (int)kernel->number, (int)i);
         gpu.launch(name, (uint64_t)(kernel->ns + i * 1000));
     }
     if (kernel->memset_ns) gpu.set(64, (uint64_t)kernel->memset_ns);
+    if (of_graph && kernel->number == gpu.last) gpu.in_graph(0);
 }
 
 static struct OrtStatus *launch_compute(void *kernel, struct OrtKernelContext *context)
@@ -143,6 +151,7 @@ static inline void gpu_begin(const struct assay__ort *ort)
     find_symbol(library, "fake_launch", &gpu.launch);
     find_symbol(library, "fake_recording", &gpu.recording);
     find_symbol(library, "fake_memset", &gpu.set);
+    find_symbol(library, "fake_graph", &gpu.in_graph);
     gpu.ort = ort;
     gpu.base = (struct OrtCustomOp){.version = (uint32_t)ort->api_version,
                                     .GetName = launch_name,
@@ -233,6 +242,7 @@ static inline void gpu_open(struct gpu_session *opened, const struct gpu_node *n
     CHECK_INT(assay__folder_temporary(opened->folder, sizeof opened->folder, NULL), 0);
     CHECK_INT(assay__path_join(opened->folder, "m.onnx", opened->path, sizeof opened->path), 0);
     gpu_model(opened->path, nodes, count);
+    gpu.last = (int64_t)count - 1;
     CHECK_INT(assay__ort_load(NULL, &session->ort, &error), 0);
     CHECK_INT(assay__ort_env(ort, &session->env, &error), 0);
     gpu_begin(ort);
@@ -263,12 +273,41 @@ static inline void gpu_open(struct gpu_session *opened, const struct gpu_node *n
     session->output_count = 1;
 }
 
+static int gpu_enter(void *context)
+{
+    return context != NULL;
+}
+
+static int gpu_copy(void *to, const void *from, size_t bytes)
+{
+    memcpy(to, from, bytes);
+    return 0;
+}
+
+static int gpu_wait(void)
+{
+    return 0;
+}
+
+/* As for a CUDA graph, with "the device" in host memory. */
+static inline void gpu_bind(struct gpu_session *opened)
+{
+    static const struct assay__device_copy copy = {NULL, gpu_enter, gpu_copy, gpu_copy, gpu_wait};
+    struct assay_error error = {0};
+    opened->session->arena = assay__arena_new();
+    CHECK(opened->session->arena != NULL);
+    if (assay__ort_bound_open(opened->session, &copy, &error))
+        harness_fail(__FILE__, __LINE__, error.message);
+}
+
 static inline void gpu_close(struct gpu_session *opened)
 {
     struct assay__session *session = opened->session;
     const struct assay__ort *ort = &session->ort;
     assay__timed_hook(NULL, NULL);
     assay__ort_layers_free(session);
+    assay__ort_bound_close(session);
+    assay__arena_free(session->arena);
     assay__ort_release_values(ort, &opened->value, 1);
     ort->release_session(session->session);
     ort->release_custom_op_domain(gpu.domain);

@@ -664,6 +664,68 @@ static void test_calls_as_long_each_time(void)
     drop(&m);
 }
 
+/* Ten steps of launches one by one; the first one loads something for that long. */
+static void step_slowly(struct made *m, int64_t load_ns)
+{
+    int64_t now_ns = 0;
+    for (int i = 0; i < 100; i++) {
+        char name[32];
+        uint64_t id = (uint64_t)i + 1;
+        int64_t began_ns = now_ns;
+        launch(m, now_ns, now_ns + 5000, id);
+        kernel(m, "a", now_ns + 6000, now_ns + 9000, id);
+        now_ns += 20000;
+        if (i == 4 && load_ns) {
+            put(m, ASSAY__EVENT_CPU, thread_of(m, 1), "load", now_ns, now_ns + load_ns, 0);
+            now_ns += load_ns;
+        }
+        snprintf(name, sizeof name, "step %d", i / 10);
+        if (i % 10 == 9)
+            put(m, ASSAY__EVENT_RANGE, thread_of(m, 1), name, i == 9 ? 0 : began_ns - 9 * 20000,
+                now_ns, 0);
+    }
+}
+
+/* A first step that takes longer than all others does not decide; a somewhat longer one is one of
+ * them. */
+static void test_first_step(void)
+{
+    struct made m = make();
+    step_slowly(&m, 20000000);
+    const struct assay__explain *x = explain(&m);
+    CHECK_INT(x->steps.count, 10);
+    CHECK(x->loss_ns[ASSAY__LOSS_STARVATION] > x->span_ns / 2); /* the tables are of all */
+    CHECK_INT(x->diagnosis.id, ASSAY__DIAGNOSIS_LAUNCH_OVERHEAD);
+    CHECK_HAS(x->diagnosis.verdict, "after the first step");
+    CHECK_HAS(x->diagnosis.evidence, "step 0");
+    CHECK_NEAR(x->diagnosis.cost, 17.0 / 20, 0.02);
+    CHECK_INT(x->scenarios[0].verdict, ASSAY__VERDICT_YES);
+    check_verdict(x);
+    check_sums(x);
+    drop(&m);
+    m = make();
+    step_slowly(&m, 300000);
+    x = explain(&m);
+    CHECK_INT(x->diagnosis.id, ASSAY__DIAGNOSIS_LAUNCH_OVERHEAD);
+    CHECK(strstr(x->diagnosis.verdict, "first step") == NULL);
+    drop(&m);
+}
+
+/* The trace lasts as long as the program was seen, also by samples alone; not as long as marks. */
+static void test_extent(void)
+{
+    struct made m = make();
+    kernel(&m, "a", 1000, 2000, 0);
+    put(&m, ASSAY__EVENT_SAMPLE, thread_of(&m, 1), "main", 500, 9000, 0);
+    put(&m, ASSAY__EVENT_ALLOCATION, thread_of(&m, 1), "malloc", 100, 100, 0);
+    put(&m, ASSAY__EVENT_DEVICE_STATE, stream_of(&m, 0, 9), "P0", 0, 20000, 0);
+    const struct assay__explain *x = explain(&m);
+    CHECK_INT(x->timeline->first_ns, 500);
+    CHECK_INT(x->timeline->last_ns, 9000);
+    CHECK_INT(x->span_ns, 1000);
+    drop(&m);
+}
+
 static void test_no_host_is_unknown(void)
 {
     struct made m = make();
@@ -745,6 +807,8 @@ int main(int argc, char **argv)
         {"one_long_call_is_named", test_one_long_call_is_named},
         {"usual_calls_are_not_long", test_usual_calls_are_not_long},
         {"calls_as_long_each_time", test_calls_as_long_each_time},
+        {"first_step", test_first_step},
+        {"extent", test_extent},
         {"no_host_is_unknown", test_no_host_is_unknown},
         {"random_stores", test_random_stores},
     };

@@ -99,6 +99,89 @@ static void test_other_kernels(void)
     gpu_close(&opened);
 }
 
+/* The kernels of a CUDA graph are launched at once: 2 us apart, and still each of its layer. */
+static void test_graph(void)
+{
+    struct gpu_session opened;
+    struct assay__layers result;
+    struct assay_error error = {0};
+    gpu_open(&opened, chain, CHAIN);
+    gpu_bind(&opened);
+    gpu.graph = 4;
+    CHECK_INT(layers_of(&opened, ASSAY_LAYERS_AUTO, &result, &error), 0);
+    CHECK_STR(result.method, "kernels");
+    CHECK_HAS(result.reason, "5 kernels and copies are of a CUDA graph");
+    CHECK_INT(result.count, CHAIN);
+    static const double times[] = {10000, 0, 9000, 0, 300}, gaps[] = {0, 0, 4000, 0, 2000};
+    for (size_t i = 0; i < CHAIN; i++) {
+        CHECK_INT(result.items[i].state, ASSAY_MEASURED);
+        CHECK(result.items[i].time_ns == times[i]);
+        CHECK(result.items[i].gap_ns == gaps[i]);
+    }
+    CHECK(result.kernels_ns == 19300 && result.copies_ns == 2500);
+    CHECK(result.gaps_ns == 3 * 2000 && result.host_ns == LAUNCH_NS);
+    CHECK(result.traced_ns == 19300 + 2500 + 3 * 2000 + LAUNCH_NS);
+    gpu_close(&opened);
+}
+
+/* A graph with other kernels than those that were learnt is one row; the layers are unknown. */
+static void test_graph_of_others(void)
+{
+    struct gpu_session opened;
+    struct assay__layers result;
+    struct assay_error error = {0};
+    gpu_open(&opened, chain, CHAIN);
+    gpu.graph = 4;
+    gpu.odd_session = 1;
+    CHECK_INT(layers_of(&opened, ASSAY_LAYERS_AUTO, &result, &error), 0);
+    CHECK_STR(result.method, "kernels");
+    CHECK(result.reason[0] != '\0');
+    CHECK_INT(result.count, CHAIN + 1);
+    for (size_t i = 0; i < CHAIN; i++) {
+        CHECK_INT(result.items[i].state, ASSAY_UNAVAILABLE);
+        CHECK(isnan(result.items[i].time_ns) && isnan(result.items[i].kernel_count));
+        CHECK(result.items[i].note[0] != '\0');
+    }
+    const struct assay__layer *graph = &result.items[CHAIN];
+    CHECK_STR(graph->name, "CUDA graph");
+    CHECK_INT(graph->state, ASSAY_MEASURED);
+    CHECK(graph->time_ns == 19300 && graph->kernel_count == 4);
+    CHECK(result.kernels_ns == 19300 && result.kernel_count == 4);
+    CHECK(result.engine_ns == result.traced_ns - 19300);
+    gpu_close(&opened);
+}
+
+/* A graph of whose kernels CUPTI knows nothing has no times by them. */
+static void test_graph_unseen(void)
+{
+    struct gpu_session opened;
+    struct assay__layers result;
+    struct assay_error error = {0};
+    gpu_open(&opened, chain, CHAIN);
+    gpu_bind(&opened);
+    gpu.hidden = true;
+    CHECK_INT(layers_of(&opened, ASSAY_LAYERS_MARKERS, &result, &error), ASSAY_EENGINE);
+    CHECK_HAS(error.message, "CUDA graph");
+    CHECK_INT(layers_of(&opened, ASSAY_LAYERS_AUTO, &result, &error), 0);
+    CHECK_STR(result.method, "engine");
+    CHECK_HAS(result.reason, "CUDA graph");
+    CHECK(isnan(result.kernels_ns));
+    gpu_close(&opened);
+}
+
+/* Records that CUPTI lost are not layers of no time. */
+static void test_lost_records(void)
+{
+    struct gpu_session opened;
+    struct assay__layers result;
+    struct assay_error error = {0};
+    setenv("FAKE_CUPTI_DROP", "3", 1);
+    gpu_open(&opened, chain, CHAIN);
+    CHECK(layers_of(&opened, ASSAY_LAYERS_MARKERS, &result, &error) != 0);
+    CHECK_HAS(error.message, "CUPTI lost 3 records");
+    gpu_close(&opened);
+}
+
 /* A few runs with another kernel are left out. */
 static void test_odd_runs(void)
 {
@@ -149,38 +232,73 @@ static int on_span(void *context, const struct assay__timeline_span *span)
     return 0;
 }
 
+/* The kernels and memsets of a timeline, and the launches of them that were recorded. */
+struct recorded {
+    size_t kernels, memsets, launches, of_graphs;
+    int64_t kernel_ns;
+};
+
+static struct recorded record_timeline(struct gpu_session *opened, struct told *told)
+{
+    struct recorded found = {0};
+    struct assay_error error = {0};
+    char folder[600];
+    CHECK_INT(assay__folder_temporary(folder, sizeof folder, NULL), 0);
+    struct assay__timeline_options options = {
+        .size = sizeof options, .runs = 3, .folder = folder, .span = on_span, .context = told};
+    if (assay__ort_timeline(opened->session, &options, &error))
+        harness_fail(__FILE__, __LINE__, error.message);
+    const char *path = folder;
+    struct assay__events *events = NULL;
+    struct assay__import_options import = {0};
+    CHECK_INT(assay__import(&path, 1, &import, &events, &error), 0);
+    for (size_t i = 0; i < events->count; i++) {
+        const char *state = assay__event_args(events, i)->state;
+        found.memsets += events->kind[i] == ASSAY__EVENT_MEMSET;
+        found.launches += events->kind[i] == ASSAY__EVENT_LAUNCH;
+        if (events->kind[i] != ASSAY__EVENT_KERNEL) continue;
+        found.kernels++;
+        found.kernel_ns += events->duration_ns[i];
+        found.of_graphs += state && strcmp(state, "CUDA graph 4") == 0;
+    }
+    assay__events_free(events);
+    assay__folder_remove(folder);
+    return found;
+}
+
 /* Layers come as spans; the recorder's own file has the rest. */
 static void test_timeline(void)
 {
     struct gpu_session opened;
     struct told told = {0};
-    struct assay_error error = {0};
     gpu_open(&opened, chain, CHAIN);
-    char folder[600];
-    CHECK_INT(assay__folder_temporary(folder, sizeof folder, NULL), 0);
-    struct assay__timeline_options options = {
-        .size = sizeof options, .runs = 3, .folder = folder, .span = on_span, .context = &told};
-    if (assay__ort_timeline(opened.session, &options, &error))
-        harness_fail(__FILE__, __LINE__, error.message);
+    struct recorded found = record_timeline(&opened, &told);
     CHECK_INT(told.steps, 3);
     CHECK_INT(told.layers, 3 * CHAIN);
     CHECK_STR(told.last, "node4");
-    const char *path = folder;
-    struct assay__events *events = NULL;
-    struct assay__import_options import = {0};
-    CHECK_INT(assay__import(&path, 1, &import, &events, &error), 0);
-    size_t kernels = 0, memsets = 0;
-    int64_t kernel_ns = 0;
-    for (size_t i = 0; i < events->count; i++) {
-        kernels += events->kind[i] == ASSAY__EVENT_KERNEL;
-        memsets += events->kind[i] == ASSAY__EVENT_MEMSET;
-        if (events->kind[i] == ASSAY__EVENT_KERNEL) kernel_ns += events->duration_ns[i];
-    }
-    CHECK_INT(kernels, 3 * 4);
-    CHECK_INT(memsets, 3);
-    CHECK_INT(kernel_ns, 3 * 19300);
-    assay__events_free(events);
-    assay__folder_remove(folder);
+    CHECK_INT(found.kernels, 3 * 4);
+    CHECK_INT(found.launches, 3 * 4);
+    CHECK_INT(found.of_graphs, 0);
+    CHECK_INT(found.memsets, 3);
+    CHECK_INT(found.kernel_ns, 3 * 19300);
+    gpu_close(&opened);
+}
+
+/* A session that replays a CUDA graph is recorded itself: one launch an inference, no layers. */
+static void test_timeline_of_graph(void)
+{
+    struct gpu_session opened;
+    struct told told = {0};
+    gpu_open(&opened, chain, CHAIN);
+    gpu_bind(&opened);
+    gpu.graph = 4;
+    struct recorded found = record_timeline(&opened, &told);
+    CHECK_INT(told.steps, 3);
+    CHECK_INT(told.layers, 0);
+    CHECK_INT(found.kernels, 3 * 4);
+    CHECK_INT(found.of_graphs, 3 * 4);
+    CHECK_INT(found.launches, 3);
+    CHECK_INT(found.kernel_ns, 3 * 19300);
     gpu_close(&opened);
 }
 
@@ -345,9 +463,14 @@ int main(int argc, char **argv)
         {"exact", test_exact},
         {"other_speed", test_other_speed},
         {"other_kernels", test_other_kernels},
+        {"graph", test_graph},
+        {"graph_of_others", test_graph_of_others},
+        {"graph_unseen", test_graph_unseen},
+        {"lost_records", test_lost_records},
         {"odd_runs", test_odd_runs},
         {"refused", test_refused},
         {"timeline", test_timeline},
+        {"timeline_of_graph", test_timeline_of_graph},
         {"overlap", test_overlap},
         {"rearrange", test_rearrange},
         {"bad_records", test_bad_records},

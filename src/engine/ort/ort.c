@@ -290,6 +290,7 @@ static void ort_close(struct assay__session *session)
         assay__ort_release_values(ort, session->streams[s]->outputs, session->output_count);
         assay__ort_feed_close(session, &session->streams[s]->feed);
     }
+    assay__ort_bound_close(session);
     assay__ort_release_values(ort, session->input_values, session->input_count);
     if (session->session) ort->release_session(session->session);
     if (session->cpu_memory) ort->release_memory_info(session->cpu_memory);
@@ -325,6 +326,13 @@ static int options_keep(struct assay__session *session,
     return assay__ort_optimization(options->optimization, &session->optimization, error);
 }
 
+static int bind(struct assay__session *session, struct assay_error *error)
+{
+    struct assay__device_copy copy;
+    int code = assay__ort_driver_copy(&copy, error);
+    return code ? code : assay__ort_bound_open(session, &copy, error);
+}
+
 static int open_parts(struct assay__session *session, const struct assay__session_options *options,
                       struct assay_error *error)
 {
@@ -352,6 +360,7 @@ static int open_parts(struct assay__session *session, const struct assay__sessio
         code = assay__ort_feed_open(session, &session->streams[s]->feed, error);
     if (code == 0 && options->generation)
         code = assay__ort_generation_open(session, options->generation, error);
+    if (code == 0 && assay__ort_wants_graph(session)) code = bind(session, error);
     return code;
 }
 
@@ -381,6 +390,7 @@ static int run_once(struct assay__session *session, struct assay__ort_stream *st
     int code = assay__ort_feed_take(session, &stream->feed, stream->outputs, error);
     if (code) return code;
     assay__ort_release_values(ort, stream->outputs, session->output_count);
+    if (session->bound) return assay__ort_bound_run(session, stream->outputs, error);
     OrtStatus *status = ort->run(session->session, NULL, session->input_names, stream->feed.inputs,
                                  session->input_count, session->output_names, session->output_count,
                                  stream->outputs);

@@ -26,6 +26,7 @@ typedef struct OrtCustomOpDomain OrtCustomOpDomain;
 typedef struct OrtEnv OrtEnv;
 typedef struct OrtEpAssignedNode OrtEpAssignedNode;
 typedef struct OrtEpAssignedSubgraph OrtEpAssignedSubgraph;
+typedef struct OrtIoBinding OrtIoBinding;
 typedef struct OrtKernelContext OrtKernelContext;
 typedef struct OrtKernelInfo OrtKernelInfo;
 typedef struct OrtKeyValuePairs OrtKeyValuePairs;
@@ -154,6 +155,15 @@ struct OrtCustomOp {
       (OrtSession *, const OrtRunOptions *, const char *const *input_names,                        \
        const OrtValue *const *inputs, size_t input_count, const char *const *output_names,         \
        size_t output_count, OrtValue **outputs))                                                   \
+    X(run_with_binding, 133, OrtStatus *,                                                          \
+      (OrtSession *, const OrtRunOptions *, const OrtIoBinding *))                                 \
+    X(create_io_binding, 134, OrtStatus *, (OrtSession *, OrtIoBinding **))                        \
+    X(release_io_binding, 135, void, (OrtIoBinding *))                                             \
+    X(bind_input, 136, OrtStatus *, (OrtIoBinding *, const char *name, const OrtValue *))          \
+    X(bind_output_to_device, 138, OrtStatus *,                                                     \
+      (OrtIoBinding *, const char *name, const OrtMemoryInfo *))                                   \
+    X(get_bound_output_values, 140, OrtStatus *,                                                   \
+      (const OrtIoBinding *, OrtAllocator *, OrtValue ***values, size_t *count))                   \
     X(session_get_ep_graph_assignment_info, 407, OrtStatus *,                                      \
       (const OrtSession *, const OrtEpAssignedSubgraph *const **,                                  \
        size_t *                                                                                    \
@@ -217,6 +227,10 @@ struct OrtCustomOp {
     X(release_key_value_pairs, 300, void, (OrtKeyValuePairs *)) /* optional: 22 */
 
 #define ASSAY__ORT_API_OPTIONS(X)                                                              \
+    X(create_run_options, 39, OrtStatus *, (OrtRunOptions **))                                 \
+    X(release_run_options, 97, void, (OrtRunOptions *))                                        \
+    X(add_run_config_entry, 165, OrtStatus *,                                                  \
+      (OrtRunOptions *, const char *key, const char *value))                                   \
     X(create_session_options, 10, OrtStatus *, (OrtSessionOptions **))                         \
     X(release_session_options, 100, void, (OrtSessionOptions *))                               \
     X(set_optimized_model_file_path, 11, OrtStatus *, (OrtSessionOptions *, const char *path)) \

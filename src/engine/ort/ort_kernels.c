@@ -18,15 +18,17 @@
  * Either is said. A run's time is divided exactly into kernels, copies, gaps and host
  * (gpu_parts.c); a layer's time is that of its kernels.
  *
- * A marker would copy a value of host memory to the device, so nodes on the CPU, and those whose
- * values are in host memory, have none.
+ * A session that replays a CUDA graph (ort_bound.c) launches all kernels at once: CUPTI's records
+ * of the graph's nodes are in the order in which they run, which is that of the session with
+ * markers, where each is launched by itself. Where it is not, they are one row.
+ *
+ * Nodes on the CPU, and those whose values are in host memory, have no markers (ort_markable.c).
  *
  * Limits: one run at a time, launched by one thread. Nodes in bodies of If, Loop and Scan are part
  * of it. */
 #include "engine/ort/ort_markers.h"
 
 #include "base/log.h"
-#include "base/text.h"
 #include "engine/cuda_recorder.h"
 #include "engine/gpu_work.h"
 
@@ -34,7 +36,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OWN_NAME "assay.node."
 #define ROUNDS 16   /* of runs with and without recording: short, because machines change speed */
 #define NEAREST 4   /* rounds that count: the machine was as fast as for the latency */
 #define SETTLING 2u /* runs after recording is switched on or off that do not count */
@@ -77,79 +78,8 @@ struct kernel_timing {
     struct assay__gpu_lesson lesson;
     struct pass learning, clean;
     double before_ns; /* an unprofiled run, before CUPTI was opened */
+    bool graph_alone; /* the kernels are those of a CUDA graph, and of no layer */
 };
-
-/* --- which nodes run on the device ------------------------------------------------------------ */
-
-static int on_assigned(void *context, const struct assay__assigned *node)
-{
-    struct assay__layer_work *work = context;
-    if (strncmp(node->name, OWN_NAME, sizeof OWN_NAME - 1) != 0) return 0;
-    size_t at = (size_t)strtoull(node->name + sizeof OWN_NAME - 1, NULL, 10);
-    if (at >= work->layer_count) return 0;
-    work->layers[at].provider = assay__arena_strdup(work->arena, node->provider);
-    return 0;
-}
-
-/* Nodes of the device whose results are in host memory. */
-static bool stays_on_host(const struct assay__node *node)
-{
-    return assay__text_is_one_of(node->op, "Shape Size MemcpyToHost SequenceLength");
-}
-
-/* Asks a session of the same graph, whose nodes have our names. */
-static int ask_placement(struct assay__layer_work *work, struct assay_error *error)
-{
-    struct assay__model *model = NULL;
-    char path[ASSAY__LAYERS_PATH] = "";
-    int code = assay__ort_can_assign(&work->session->ort, error);
-    if (!code) code = assay__layers_path(work, "named.onnx", path, sizeof path, error);
-    if (!code) code = assay__model_read(work->optimized_path, &model, error);
-    for (size_t i = 0; !code && i < model->graph.node_count; i++)
-        model->graph.nodes[i].name = assay__arena_printf(model->arena, OWN_NAME "%zu", i);
-    if (!code && assay__arena_failed(model->arena)) code = assay__no_memory(error);
-    if (!code) code = assay__model_write(model, path, error);
-    assay__model_free(model);
-    struct assay__timed timed = {0};
-    struct assay__timed_options options = {
-        .path = path, .optimization = ASSAY__ORT_OPT_NONE, .records_assignment = true};
-    if (!code) code = assay__timed_open(work->session, &options, &timed, error);
-    if (!code)
-        code = assay__ort_assigned(&work->session->ort, timed.session, on_assigned, work, error);
-    assay__timed_close(&timed);
-    assay__layers_unlink(path);
-    return code;
-}
-
-static bool is_placed(const struct assay__layer_work *work, size_t node)
-{
-    const char *provider = work->layers[node].provider;
-    return provider && strcmp(provider, work->mark_provider) == 0;
-}
-
-int assay__kernels_markable(struct assay__layer_work *work, struct assay_error *error)
-{
-    size_t count = work->layer_count, markable = 0, placed = 0;
-    bool *marked = assay__arena_array(work->arena, count + 1, sizeof *marked);
-    if (!marked) return assay__no_memory(error);
-    work->mark_provider = assay__ort_provider(work->session->device);
-    for (size_t i = 0; i < count; i++)
-        work->layers[i].provider = "";
-    int code = ask_placement(work, error);
-    if (code) return code;
-    for (size_t i = 0; i < count; i++) {
-        placed += is_placed(work, i);
-        marked[i] = is_placed(work, i) && !stays_on_host(&work->flat.graph.nodes[i]);
-        markable += marked[i];
-    }
-    assay__log(ASSAY_LOG_DEBUG, "kernels", "%zu nodes, %zu of %s, %zu with markers", count, placed,
-               work->mark_provider, markable);
-    if (!markable)
-        return assay_error_set(error, ASSAY_EUNSUPPORTED, "no node of the model runs on %s",
-                               work->mark_provider);
-    work->markable = marked;
-    return 0;
-}
 
 /* --- recording -------------------------------------------------------------------------------- */
 
@@ -328,16 +258,6 @@ static int plain_rounds(struct kernel_timing *k, struct assay__timed *timed, con
     return 0;
 }
 
-static int rounds_alone(struct kernel_timing *k, struct assay_error *error)
-{
-    struct assay__timed timed = {0};
-    double alone_ns = NAN;
-    int code = assay__timed_borrow(k->work->session, &timed, error);
-    if (!code) code = plain_rounds(k, &timed, "one session", &alone_ns, error);
-    assay__timed_close(&timed);
-    return code;
-}
-
 /* --- the clean pass --------------------------------------------------------------------------- */
 
 static double median_of_runs(const struct pass *pass, size_t first, double *scratch)
@@ -458,7 +378,9 @@ static bool keep_agreeing(struct kernel_timing *k, struct pass *pass, size_t *di
     for (size_t i = 0; i < pass->count; i++) {
         size_t at;
         if (assay__gpu_agrees(&k->lesson, &pass->work, &pass->runs[i], &at)) {
-            pass->runs[kept++] = pass->runs[i];
+            struct assay__gpu_run agreeing = pass->runs[i];
+            pass->runs[i] = pass->runs[kept]; /* all of them stay, if these are too few */
+            pass->runs[kept++] = agreeing;
             continue;
         }
         if (first == SIZE_MAX) {
@@ -495,6 +417,74 @@ static int follow_order(struct kernel_timing *k, const struct pass *pass)
     return 0;
 }
 
+/* What the pass's runs launched: kernels, and of those how many in CUDA graphs. */
+static void count_kernels(const struct pass *pass, size_t *kernels, size_t *in_graphs)
+{
+    *kernels = *in_graphs = 0;
+    for (size_t r = 0; r < pass->count; r++)
+        for (size_t i = 0; i < pass->runs[r].count; i++) {
+            const struct assay__gpu_item *item = &pass->work.items[pass->runs[r].first + i];
+            if (item->kind != ASSAY__GPU_KERNEL) continue;
+            ++*kernels;
+            *in_graphs += item->graph != 0;
+        }
+}
+
+/* CUPTI may know nothing of the kernels of a graph that was recorded before it was opened. */
+static int record_graph_again(struct kernel_timing *k, struct assay_error *error)
+{
+    struct pass pass = {.name = "graph"};
+    int code = assay__ort_bound_again(k->work->session, error);
+    if (!code) code = begin_recording(k, &pass, ASSAY__CUDA_KERNELS | ASSAY__CUDA_COPIES, error);
+    if (code) return code;
+    code = start(k, error);
+    for (size_t i = 0; !code && i < SETTLING; i++)
+        code = assay__timed_run(&k->marking->plain, NULL, error);
+    stop(k);
+    end_recording(k, &pass, NULL);
+    assay__gpu_work_free(&pass.work);
+    return code;
+}
+
+/* The pass over the model's own session. */
+static int clean_own(struct kernel_timing *k, struct assay_error *error)
+{
+    size_t kernels, in_graphs;
+    int code = clean_pass(k, &k->marking->plain, "clean", error);
+    if (code || !k->work->session->bound) return code;
+    count_kernels(&k->clean, &kernels, &in_graphs);
+    if (kernels) return 0;
+    code = record_graph_again(k, error);
+    return code ? code : clean_pass(k, &k->marking->plain, "clean, graph recorded again", error);
+}
+
+/* The kernels of the model's own runs are not those that were learnt. */
+static int time_others(struct kernel_timing *k, bool *agrees, size_t *different,
+                       struct assay_error *error)
+{
+    size_t kernels, in_graphs;
+    count_kernels(&k->clean, &kernels, &in_graphs);
+    if (!kernels)
+        return assay_error_set(error, ASSAY_EENGINE,
+                               "CUPTI recorded none of the kernels of the model's own runs%s",
+                               k->work->session->bound ? ", which replay a CUDA graph" : "");
+    if (in_graphs) {
+        assay__layers_say(k->work, "The model's own session replays a CUDA graph with other "
+                                   "kernels than the session with markers launches: their time is "
+                                   "one row.");
+        k->graph_alone = true;
+        assay__gpu_lesson_free(&k->lesson); /* no kernel is known to be of a layer */
+        *different = 0;
+        return 0;
+    }
+    assay__layers_say(k->work, "The model's own session chose other kernels than the one with "
+                               "markers, which is timed instead.");
+    int code = clean_pass(k, &k->marking->marked_session, "clean with markers", error);
+    if (!code && follow_order(k, &k->clean)) code = assay__no_memory(error);
+    if (!code) *agrees = keep_agreeing(k, &k->clean, different);
+    return code;
+}
+
 /* The pass whose times count: of the model itself, else of the session with markers, else the
  * learning pass. */
 static int choose_pass(struct kernel_timing *k, struct pass **chosen, struct assay_error *error)
@@ -505,15 +495,9 @@ static int choose_pass(struct kernel_timing *k, struct pass **chosen, struct ass
     *chosen = &k->clean;
     if (follow_order(k, &k->clean)) return assay__no_memory(error);
     bool agrees = keep_agreeing(k, &k->clean, &different);
-    if (!agrees) {
-        assay__layers_say(k->work, "The model's own session chose other kernels than the one with "
-                                   "markers, which is timed instead.");
-        code = clean_pass(k, &k->marking->marked_session, "clean with markers", error);
-        if (!code && follow_order(k, &k->clean)) code = assay__no_memory(error);
-        if (code) return code;
-        agrees = keep_agreeing(k, &k->clean, &different);
-    }
-    if (!agrees) {
+    if (!agrees) code = time_others(k, &agrees, &different, error);
+    if (code) return code;
+    if (!agrees && !k->graph_alone) {
         assay__layers_say(k->work,
                           "The runs launched different kernels: the times are those of "
                           "%zu runs with every call of CUDA recorded.",
@@ -626,7 +610,7 @@ static void note_layers(struct kernel_timing *k)
         }
         layer->time_ns = layer->gap_ns = layer->kernel_count = NAN;
         layer->state = ASSAY_UNAVAILABLE;
-        layer->note = !is_placed(work, i)
+        layer->note = !assay__kernels_placed(work, i)
                           ? "runs on the host: its time is in that of the host and the gaps"
                           : "its values are in host memory: its kernels, if any, are the next "
                             "layer's";
@@ -676,7 +660,28 @@ static void fill_times(struct kernel_timing *k, const struct sums *sums, size_t 
                                sums->whole_ns - sums->kernels_ns - sums->copies_ns - sums->gaps_ns);
     result->traced_ns = (double)r.given;
     result->engine_ns = result->traced_ns - layers_ns;
-    result->kernel_count = (double)k->lesson.count;
+    result->kernel_count = (double)sums->parts.kernels;
+}
+
+/* All kernels together, after the layers, whose own times are unknown. */
+static void add_graph_row(struct kernel_timing *k)
+{
+    struct assay__layer_work *work = k->work;
+    struct assay__layers *result = work->result;
+    for (size_t i = 0; i < work->layer_count; i++) {
+        work->layers[i].time_ns = work->layers[i].gap_ns = work->layers[i].kernel_count = NAN;
+        work->layers[i].state = ASSAY_UNAVAILABLE;
+        work->layers[i].note = "its kernels are among those of a CUDA graph, in one row";
+    }
+    if (work->ran) work->ran[work->layer_count] = true; /* there is room for one more */
+    struct assay__layer *graph = &work->layers[work->layer_count++];
+    *graph = assay__layer_unknown();
+    graph->name = graph->op = "CUDA graph";
+    graph->provider = work->mark_provider;
+    graph->state = ASSAY_MEASURED;
+    graph->time_ns = result->kernels_ns;
+    graph->kernel_count = result->kernel_count;
+    result->engine_ns = result->traced_ns - result->kernels_ns;
 }
 
 /* Where the traced run is not as much longer than the latency as the rounds say. */
@@ -715,8 +720,12 @@ static void describe(struct kernel_timing *k, const struct pass *pass,
                           "Kernels ran in %zu streams: where they overlap, the time is "
                           "that of the layer whose kernel began first.",
                           parts->streams);
-    if (parts->graphs)
-        assay__layers_say(k->work, "%zu kernels and copies are of CUDA graphs.", parts->graphs);
+    if (parts->graphs && !k->graph_alone)
+        assay__layers_say(k->work,
+                          "%zu kernels and copies are of a CUDA graph, launched at once: kernels "
+                          "are those of the layers in the order in which the session with "
+                          "markers, which has no graph, launches them.",
+                          parts->graphs);
     if (result->contention > ASSAY__CONTENTION_LIMIT)
         assay__layers_say(k->work,
                           "The mean is %.0f %% above the median: other processes interfered.",
@@ -745,7 +754,11 @@ static int conclude(struct kernel_timing *k, const struct pass *pass, struct ass
     fill_names(k);
     note_layers(k);
     describe(k, pass, &sums.parts);
-    return assay__marking_order(k->marking) ? assay__no_memory(error) : 0;
+    if (k->graph_alone)
+        add_graph_row(k);
+    else if (assay__marking_order(k->marking))
+        return assay__no_memory(error);
+    return 0;
 }
 
 int assay__layers_kernels(struct assay__layer_work *work, struct assay_error *error)
@@ -754,10 +767,9 @@ int assay__layers_kernels(struct assay__layer_work *work, struct assay_error *er
     struct pass *pass = NULL;
     int code = assay__cuda_recorder_load(&k.recorder, error);
     if (!code) code = assay__kernels_markable(work, error);
-    if (!code) code = rounds_alone(&k, error);
     if (!code) code = assay__marking_open_marked(work, &k.marking, error);
     if (!code) code = plain_rounds(&k, &k.marking->plain, "two sessions", &k.before_ns, error);
-    if (!code) code = clean_pass(&k, &k.marking->plain, "clean", error);
+    if (!code) code = clean_own(&k, error);
     if (!code) work->result->lasting = k.clean.plain_ns / k.before_ns;
     if (!code) code = learn(&k, error);
     if (!code) code = choose_pass(&k, &pass, error);

@@ -1,8 +1,8 @@
 /* ort_layers.h - what the files of the layer timing share: ort_layers.c (choice of method, the
  * optimised model, the result), ort_timed.c (sessions that are timed), ort_markers.c, ort_counted.c
- * (counters by markers), ort_kernels.c (CUDA), ort_isolated.c, ort_profile.c (the methods),
- * ort_origin.c (where a node of the optimised graph came from), ort_wires.c (which values it reads
- * and writes). How it works: doc/layer-timing.md. */
+ * (counters by markers), ort_kernels.c and ort_markable.c (CUDA), ort_isolated.c, ort_profile.c
+ * (the methods), ort_origin.c (where a node of the optimised graph came from), ort_wires.c (which
+ * values it reads and writes). How it works: doc/layer-timing.md. */
 #ifndef ASSAY_ENGINE_ORT_ORT_LAYERS_H
 #define ASSAY_ENGINE_ORT_ORT_LAYERS_H
 
@@ -210,6 +210,8 @@ int assay__layers_kernels(struct assay__layer_work *work, struct assay_error *er
 /** Sets the work's mark_provider and markable, and the provider of each layer. ASSAY_EUNSUPPORTED:
  * no node can have a marker on the device. */
 int assay__kernels_markable(struct assay__layer_work *work, struct assay_error *error);
+/** After it: whether the node runs on the device. */
+bool assay__kernels_placed(const struct assay__layer_work *work, size_t node);
 
 /** The graph with a marker after every node, as learnt by the marker pass. */
 struct assay__counted_graph {

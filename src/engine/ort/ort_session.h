@@ -13,6 +13,7 @@
 #include "engine/engine.h"
 #include <stdatomic.h>
 
+struct assay__ort_bound;
 struct assay__ort_generation;
 
 /* --- outputs that become inputs of the next run (ort_feedback.c) ------------------------------ */
@@ -71,6 +72,8 @@ struct assay__session {
     atomic_int failed_stream; /* whose error step_error() returns; -1 none */
 
     struct assay__arena *output_arena; /* outputs(): views created on demand */
+
+    struct assay__ort_bound *bound; /* it replays a CUDA graph; NULL: it does not */
 
     double load_ns, compile_ns, create_ns;
     const char *load_reason;
@@ -142,6 +145,30 @@ int assay__ort_feed_take(const struct assay__session *session, struct assay__ort
 /** The next run begins with the session's inputs again. */
 void assay__ort_feed_restart(const struct assay__session *session, struct assay__ort_feed *feed);
 void assay__ort_feed_close(const struct assay__session *session, struct assay__ort_feed *feed);
+
+/* --- a CUDA graph (ort_bound.c) --------------------------------------------------------------- */
+
+/** Between host memory and that of the device; 0 or the driver's error. */
+struct assay__device_copy {
+    void *context;               /* of the device */
+    int (*enter)(void *context); /* on the thread that copies */
+    int (*to_device)(void *device, const void *host, size_t bytes);
+    int (*to_host)(void *host, const void *device, size_t bytes);
+    int (*wait)(void); /* until copies to the device are complete */
+};
+/** Whether the session was asked to record its runs as a CUDA graph. */
+bool assay__ort_wants_graph(const struct assay__session *session);
+/** By CUDA's driver, for the device that this thread uses now. */
+int assay__ort_driver_copy(struct assay__device_copy *copy, struct assay_error *error);
+/** After the inputs and outputs of the session are created: its steps are bound from now on. */
+int assay__ort_bound_open(struct assay__session *session, const struct assay__device_copy *copy,
+                          struct assay_error *error);
+/** A run; `outputs`, of the session's outputs, are filled. */
+int assay__ort_bound_run(struct assay__session *session, OrtValue **outputs,
+                         struct assay_error *error);
+/** The next run records the graph again. */
+int assay__ort_bound_again(struct assay__session *session, struct assay_error *error);
+void assay__ort_bound_close(struct assay__session *session);
 
 /* --- ort_device.c ----------------------------------------------------------------------------- */
 

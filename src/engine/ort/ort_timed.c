@@ -40,13 +40,13 @@ static int save_to(const struct assay__ort *ort, OrtSessionOptions *made,
     return code;
 }
 
-/* The owner's options. A session that replays a CUDA graph would not run its markers: theirs has
- * none. */
+/* The owner's options. A session that replays a CUDA graph would not run its markers, and its runs
+ * are bound (ort_bound.c), which those of other sessions are not: these have none. */
 static int owners_options(struct assay__session *owner, const struct assay__timed_options *options,
                           OrtSessionOptions **made, struct assay_error *error)
 {
     const char *given = owner->provider_options;
-    char *without = options->mark_provider && given ? strdup(given) : NULL;
+    char *without = given ? strdup(given) : NULL;
     if (without) assay__ort_drop_option(without, "enable_cuda_graph");
     owner->provider_options = without ? without : given;
     int code = assay__ort_session_options(owner, options->optimization, made, error);
@@ -195,12 +195,16 @@ int assay__timed_run(struct assay__timed *timed, double *run_ns, struct assay_er
                    : 0;
     if (code) return code;
     assay__ort_release_values(ort, timed->outputs, timed->output_count);
-    OrtStatus *status = ort->run(timed->session, NULL, timed->input_names, timed->inputs,
-                                 timed->input_count, timed->output_names, timed->output_count,
-                                 timed->outputs);
+    OrtStatus *status = NULL;
+    if (timed->owner->bound && timed->session == timed->owner->session)
+        code = assay__ort_bound_run(timed->owner, timed->outputs, error);
+    else
+        status = ort->run(timed->session, NULL, timed->input_names, timed->inputs,
+                          timed->input_count, timed->output_names, timed->output_count,
+                          timed->outputs);
     uint64_t end_ns = assay__now_ns();
     if (run_ns) *run_ns = (double)(end_ns - start_ns);
-    return status ? assay__ort_check(ort, status, error, "a run for layer timing failed") : 0;
+    return status ? assay__ort_check(ort, status, error, "a run for layer timing failed") : code;
 }
 
 void assay__timed_restart(struct assay__timed *timed)

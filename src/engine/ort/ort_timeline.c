@@ -2,7 +2,8 @@
  *
  *   CPU, CUDA  the graph with markers (ort_markers.c): a layer is from the marker before it to its
  *              own. On CUDA the recorder writes the kernels, copies, waits and launches beside it;
- *              a launch lies within the layer that makes it.
+ *              a launch lies within the layer that makes it. A session that replays a CUDA graph
+ *              (ort_bound.c) is recorded itself: it has no markers, and no layers.
  *   others     ONNX Runtime's own profile, which import/import_ort.c reads: nodes, and the kernels
  *              of a WebGPU device where the build records them (category "Api") */
 #include "engine/ort/ort_markers.h"
@@ -24,6 +25,7 @@ struct timeline {
     const struct assay__timeline_options *options;
     const struct assay__cuda_trace_api *recorder; /* NULL: not on CUDA */
     struct assay__marking *marking;
+    struct assay__timed own; /* the session that replays a CUDA graph */
 };
 
 static int tell(const struct timeline *t, bool step, const struct assay__layer *layer,
@@ -36,13 +38,14 @@ static int tell(const struct timeline *t, bool step, const struct assay__layer *
     return t->options->span(t->options->context, &span);
 }
 
-/* The layers of the last run, which began and ended then. */
+/* The layers of the last run, if it has markers; it began and ended then. */
 static int tell_run(const struct timeline *t, uint64_t begin_ns, uint64_t end_ns)
 {
     const struct assay__marking *m = t->marking;
-    const struct assay__marker_log *log = &m->marked_session.log;
     uint64_t start_ns = begin_ns;
     int code = tell(t, true, NULL, begin_ns, end_ns);
+    if (!m) return code;
+    const struct assay__marker_log *log = &m->marked_session.log;
     for (size_t p = 0; p < log->count && p < m->event_count && !code; p++) {
         const struct assay__marker_event *event = &log->events[p];
         size_t node = event->id == m->sequence[p] ? m->first_of[p] : SIZE_MAX;
@@ -53,9 +56,9 @@ static int tell_run(const struct timeline *t, uint64_t begin_ns, uint64_t end_ns
     return code;
 }
 
-static int run_marked(const struct timeline *t, struct assay_error *error)
+static int run_marked(struct timeline *t, struct assay_error *error)
 {
-    struct assay__timed *timed = &t->marking->marked_session;
+    struct assay__timed *timed = t->marking ? &t->marking->marked_session : &t->own;
     int code = 0;
     for (int i = 0; i < WARM_RUNS && !code; i++)
         code = assay__timed_run(timed, NULL, error);
@@ -75,7 +78,8 @@ static int record_markers(struct timeline *t, struct assay_error *error)
 {
     char why[WHY_BYTES] = "";
     char prefix[ASSAY__LAYERS_PATH];
-    int code = assay__marking_open_marked(t->work, &t->marking, error);
+    int code = t->work->session->bound ? assay__timed_borrow(t->work->session, &t->own, error)
+                                       : assay__marking_open_marked(t->work, &t->marking, error);
     if (!code && assay__path_join(t->options->folder, "cuda", prefix, sizeof prefix))
         code = assay_error_set(error, ASSAY_ELIMIT, "the path of the records is too long");
     if (!code && t->recorder) {
@@ -129,13 +133,14 @@ int assay__ort_timeline(struct assay__session *session,
         code = assay__layers_prepare(t.work, true, error);
         if (!code) code = record_markers(&t, error);
     } else if (assay__layers_runs_on(session, ASSAY__ORT_CUDA)) {
-        code = assay__layers_prepare(t.work, false, error);
-        if (!code) code = assay__cuda_recorder_load(&t.recorder, error);
-        if (!code) code = assay__kernels_markable(t.work, error);
+        code = assay__cuda_recorder_load(&t.recorder, error);
+        if (!code && !session->bound) code = assay__layers_prepare(t.work, false, error);
+        if (!code && !session->bound) code = assay__kernels_markable(t.work, error);
         if (!code) code = record_markers(&t, error);
     } else {
         code = record_profile(&t, error);
     }
+    assay__timed_close(&t.own);
     assay__marking_free(t.marking);
     assay__ort_layers_free(session);
     return code;

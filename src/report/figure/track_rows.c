@@ -65,18 +65,12 @@ struct maker {
     size_t slot_count;
 };
 
-static bool is_program(uint8_t kind)
-{
-    return kind != ASSAY__EVENT_OTHER && kind != ASSAY__EVENT_ALLOCATION &&
-           kind != ASSAY__EVENT_DEVICE_STATE;
-}
-
 /* From the first event to the last of what the program did; of a trace without, of all. */
 static void find_program(struct assay__track_rows *rows, const struct assay__events *events)
 {
     int64_t begin_ns = INT64_MAX, end_ns = INT64_MIN;
     for (size_t i = 0; i < events->count; i++) {
-        if (!is_program(events->kind[i])) continue;
+        if (!assay__event_kind_is_program(events->kind[i])) continue;
         if (events->start_ns[i] < begin_ns) begin_ns = events->start_ns[i];
         if (assay__event_end_ns(events, i) > end_ns) end_ns = assay__event_end_ns(events, i);
     }

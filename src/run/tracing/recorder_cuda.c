@@ -43,6 +43,8 @@ static void write_settings(const struct assay__tracing *tracing, struct assay__b
     if (o->duration_s > 0) assay__buf_printf(out, ",duration_ms=%lu", milliseconds(o->duration_s));
     if (o->signal) assay__buf_printf(out, ",signal=%d", o->signal);
     if (o->buffers) assay__buf_printf(out, ",buffers=%lu", (unsigned long)o->buffers);
+    if (o->buffer_kib)
+        assay__buf_printf(out, ",buffer_bytes=%lu", (unsigned long)o->buffer_kib << 10);
     if (o->range) assay__buf_puts(out, ",nvtx=");
     for (const char *c = o->range; c && *c; c++) {
         if (*c == ',' || *c == '%')

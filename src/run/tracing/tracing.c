@@ -169,6 +169,17 @@ static int wait_for(struct assay__tracing *tracing, pid_t pid, struct assay_erro
     return 0;
 }
 
+/* Their environment names the folder of the records. */
+static void say_left(const struct assay__tracing *tracing)
+{
+    size_t left = assay__program_count_with(tracing->folder);
+    if (left)
+        assay__tracing_say(tracing,
+                           "the program left %zu process%s running: what %s from now on is not "
+                           "recorded (--wait waits for such processes)",
+                           left, left == 1 ? "" : "es", left == 1 ? "it does" : "they do");
+}
+
 static int run(struct assay__tracing *tracing, struct assay_error *error)
 {
     const struct assay__tracing_options *o = tracing->options;
@@ -183,6 +194,7 @@ static int run(struct assay__tracing *tracing, struct assay_error *error)
     if (o->wait_for_all) assay__program_adopt();
     code = assay__program_start(&program, &pid, error);
     if (!code) code = wait_for(tracing, pid, error);
+    if (!code && !o->wait_for_all) say_left(tracing);
     for (size_t i = 0; i < RECORDERS; i++)
         if (recorders[i]->detach) recorders[i]->detach(tracing, tracing->states[i]);
     assay__program_forget();

@@ -36,11 +36,11 @@ struct assay__tracing_options {
     const char *range;          /* an NVTX range; NULL: always */
     int signal;                 /* starts and stops; 0: none */
     enum assay__traced_calls calls;
-    int64_t buffers;      /* 0: default */
-    unsigned cpu_rate_hz; /* samples per second of processor time; 0: none */
-    bool allocations;     /* are counted, by who asked for them */
-    double patience_s;    /* after Ctrl-C, before SIGTERM; 0: for ever */
-    bool wait_for_all;    /* also for processes that the program leaves behind */
+    int64_t buffers, buffer_kib; /* 0: default */
+    unsigned cpu_rate_hz;        /* samples per second of processor time; 0: none */
+    bool allocations;            /* are counted, by who asked for them */
+    double patience_s;           /* after Ctrl-C, before SIGTERM; 0: for ever */
+    bool wait_for_all;           /* also for processes that the program leaves behind */
     void (*say)(void *context, const char *text); /* while it runs; may be NULL */
     void *context;
 };
