@@ -262,7 +262,7 @@ const struct assay_metric_info assay__metric_table[] = {
     {"drift.top1", "ratio", "Share of rows whose largest value is at the same index."},
     {"drift.nonfinite", "count",
      "Output values that are infinite or NaN where the reference has a different value."},
-    {"outputs.nonfinite", "count", "Values of the compared outputs that are infinite or NaN."},
+    {"outputs.nonfinite", "count", "Values of the outputs that are infinite or NaN."},
     {"tune.elapsed", "s", "Wall-clock time of a tuning run, from the start of the command."},
     /* placement of nodes, from the engine's own record */
     {"placement.nodes", "count", "Nodes that the device's own provider runs."},

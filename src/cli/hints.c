@@ -77,6 +77,7 @@ static const struct {
     {"efficiency.", "assay run --power"},
     {"energy.", "assay run --power"},
     {"hardware.", "assay run --counters"},
+    {"inputs", "--input NAME=VALUE"},
     {"latency.p", "--time, --iters"},
     {"llm.", "--time, --iters"},
     {"memory.bandwidth_utilization", "assay devices --ceilings"},

@@ -10,6 +10,8 @@
 #include "base/text.h"
 #include "cost/score.h"
 #include "profile/trial_values.h"
+#include "run/trial/tail.h"
+#include "run/trial/trial.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,9 +19,9 @@
 
 #define ADD_UP_LOW 0.75
 #define ADD_UP_HIGH 1.25
-#define LAUNCHES_MANY 5 /* as stability judges them (run/trial/trial_stability.c) */
-#define AGREE_FEW 0.03  /* (max - min) / median for fewer launches, … */
-#define AGREE_MANY 0.06 /* … and of more */
+/* (max - min) / median of launches that are too few for an interval. Student's interval of three
+ * such launches is about ± 4.4 %, near what is accepted of more. */
+#define AGREE_FEW 0.03
 #define SLOWDOWN_SAID 1.05
 #define SAID_OFF 0.05 /* from here on, the reasons say by how much layers miss the latency */
 
@@ -58,38 +60,50 @@ double assay__layers_add_up(const struct assay__trial *trial)
     return timed ? sum / p50_ns : (double)NAN;
 }
 
-/* Half the interval of the median, relative to it, as the reasons of its stability count it:
- * between launches where there are enough of them. NaN unknown. */
-static double half_width(const struct assay__trial *trial)
+/* Half the interval of the median between launches, or within a launch, relative to it. NaN
+ * unknown. */
+static double half_width(const struct assay__trial *trial, const char *low_name,
+                         const char *high_name)
 {
-    static const char *const pairs[][2] = {{"latency.between_low", "latency.between_high"},
-                                           {"latency.ci_low", "latency.ci_high"}};
-    double p50 = assay__trial_value(trial, "latency.p50");
-    for (size_t i = 0; i < 2; i++) {
-        double low = assay__trial_value(trial, pairs[i][0]),
-               high = assay__trial_value(trial, pairs[i][1]);
-        if (isfinite(low) && isfinite(high) && p50 > 0) return (high - low) / 2 / p50;
-    }
-    return NAN;
+    double p50 = assay__trial_value(trial, "latency.p50"),
+           low = assay__trial_value(trial, low_name), high = assay__trial_value(trial, high_name);
+    return p50 > 0 ? (high - low) / 2 / p50 : (double)NAN;
+}
+
+static double between_launches(const struct assay__trial *trial)
+{
+    return half_width(trial, "latency.between_low", "latency.between_high");
+}
+
+static double within_launch(const struct assay__trial *trial)
+{
+    return half_width(trial, "latency.ci_low", "latency.ci_high");
 }
 
 /* --- the level -------------------------------------------------------------------------------- */
 
 /* Markers time every layer of the same run: only then must the layers add up. */
+static bool must_add_up(const struct assay__layers *layers)
+{
+    return layers->method && strcmp(layers->method, "markers") == 0;
+}
+
 static bool layers_are_off(const struct assay__trial *trial)
 {
     const struct assay__layers *layers = &trial->layers;
     double ratio = assay__layers_add_up(trial);
-    bool markers = layers->method && strcmp(layers->method, "markers") == 0;
     double explained = isfinite(layers->slowdown) ? fmax(1, layers->slowdown) : 1;
-    return markers && isfinite(ratio) && (ratio < ADD_UP_LOW || ratio / explained > ADD_UP_HIGH);
+    return must_add_up(layers) && isfinite(ratio) &&
+           (ratio < ADD_UP_LOW || ratio / explained > ADD_UP_HIGH);
 }
 
-/* Another launch would give about the same median, whatever happened within them. */
-static bool launches_agree(const struct assay__trial *trial)
+/* Another launch would give about the same median, whatever happened within them: by the interval
+ * that stability is judged by, or, if there are too few launches for one, by how they differ. */
+static bool median_holds(const struct assay__trial *trial)
 {
-    double limit = assay__trial_good_launches(trial) < LAUNCHES_MANY ? AGREE_FEW : AGREE_MANY;
-    return assay__launch_spread(trial) <= limit; /* unknown: no */
+    double between = between_launches(trial);
+    if (isfinite(between)) return between <= ASSAY__LAUNCHES_HALF_WIDTH;
+    return assay__launch_spread(trial) <= AGREE_FEW; /* unknown: no */
 }
 
 static enum assay__trust find_level(const struct assay_profile *profile,
@@ -104,24 +118,59 @@ static enum assay__trust find_level(const struct assay_profile *profile,
     if (!p50 || !(p50->value > 0)) return ASSAY__TRUST_FAILED;
     if (p50->state == ASSAY_ESTIMATED) return ASSAY__TRUST_ESTIMATED;
     bool unstable = strcmp(verdict, "unstable") == 0;
-    if (unstable && !launches_agree(trial)) return ASSAY__TRUST_NOISY;
+    if (unstable && !median_holds(trial)) return ASSAY__TRUST_NOISY;
     if (layers_are_off(trial)) return ASSAY__TRUST_LAYERS;
     if (unstable) return ASSAY__TRUST_UNSTEADY;
     if (strcmp(verdict, "too-few") == 0) return ASSAY__TRUST_FEW;
-    return strcmp(verdict, "stable") == 0 ? ASSAY__TRUST_STABLE : ASSAY__TRUST_UNKNOWN;
+    if (strcmp(verdict, "stable") != 0) return ASSAY__TRUST_UNKNOWN;
+    return isfinite(assay__trial_tail(trial).mean) ? ASSAY__TRUST_UNSTEADY : ASSAY__TRUST_STABLE;
 }
 
-/* How far the median may be off, relative to it: of what is not stable at least half the spread of
- * the launches. NaN unknown, or not to be said. */
+static bool is_judged(enum assay__trust level)
+{
+    return level == ASSAY__TRUST_STABLE || level == ASSAY__TRUST_UNSTEADY ||
+           level == ASSAY__TRUST_NOISY;
+}
+
+/* How far the median may be off, relative to it. NaN unknown, or not to be said. */
 static double width_of(enum assay__trust level, const struct assay__trial *trial)
 {
-    double width = half_width(trial), spread = assay__launch_spread(trial);
-    if (level == ASSAY__TRUST_STABLE) return width;
-    if (level != ASSAY__TRUST_UNSTEADY && level != ASSAY__TRUST_NOISY) return NAN;
-    return fmax(width, spread / 2); /* the one that is known */
+    double between = between_launches(trial);
+    if (!is_judged(level)) return NAN;
+    if (isfinite(between)) return between;
+    return assay__trial_good_launches(trial) > 1 ? (double)NAN : within_launch(trial);
 }
 
-static const char *chip_of(enum assay__trust level, double width, struct assay__arena *arena)
+/* What is wrong although the median is known: "1 in 10 takes 4.1×"; "" */
+static const char *despite(const struct assay__trial *trial, struct assay__arena *arena)
+{
+    struct assay__tail tail = assay__trial_tail(trial);
+    double off = assay__layers_add_up(trial) - 1;
+    if (strcmp(trial->stability.verdict, "stable") == 0)
+        return isfinite(tail.factor)
+                   ? assay__arena_text(arena, "1 in %d takes %s×", tail.one_in,
+                                       assay__digits(tail.factor, 2).text)
+                   : assay__arena_text(arena, "mean %s×", assay__digits(tail.mean, 2).text);
+    if (must_add_up(&trial->layers) && isfinite(between_launches(trial)) && fabs(off) > SAID_OFF)
+        return assay__arena_text(arena, "layers off by %s %%",
+                                 assay__digits(fabs(off) * 100, 2).text);
+    return "";
+}
+
+/* " ±1.6 %" */
+static const char *say_width(enum assay__trust level, double width,
+                             const struct assay__trial *trial, struct assay__arena *arena)
+{
+    /* What is stable needs no second digit; of the others the reasons give it too. */
+    int digits = level == ASSAY__TRUST_STABLE && width < 0.095 ? 1 : 2;
+    bool within = isnan(between_launches(trial)) && assay__trial_good_launches(trial) == 1;
+    if (!(width > 0)) return "";
+    return assay__arena_text(arena, " ±%s %%%s", assay__digits(width * 100, digits).text,
+                             within ? " within one launch" : "");
+}
+
+static const char *chip_of(enum assay__trust level, double width, const struct assay__trial *trial,
+                           struct assay__arena *arena)
 {
     static const char *const words[] = {
         [ASSAY__TRUST_STABLE] = "stable",       [ASSAY__TRUST_FEW] = "too few samples",
@@ -129,11 +178,14 @@ static const char *chip_of(enum assay__trust level, double width, struct assay__
         [ASSAY__TRUST_UNSTEADY] = "unsteady",   [ASSAY__TRUST_LAYERS] = "layers do not add up",
         [ASSAY__TRUST_NOISY] = "noisy",         [ASSAY__TRUST_INTERRUPTED] = "interrupted",
         [ASSAY__TRUST_FAILED] = "failed"};
-    /* What is stable needs no second digit; of the others the reasons give it too. */
-    int digits = level == ASSAY__TRUST_STABLE && width < 0.095 ? 1 : 2;
-    return width > 0 ? assay__arena_text(arena, "%s ±%s %%", words[level],
-                                         assay__digits(width * 100, digits).text)
-                     : words[level];
+    double spread = assay__launch_spread(trial);
+    const char *said = say_width(level, width, trial, arena);
+    const char *but = level == ASSAY__TRUST_UNSTEADY ? despite(trial, arena) : "";
+    if (*but) return assay__arena_text(arena, "median%s, %s", *said ? said : " steady", but);
+    if (!*said && level == ASSAY__TRUST_NOISY && spread > 0)
+        return assay__arena_text(arena, "%s, launches differ by %s %%", words[level],
+                                 assay__digits(spread * 100, 2).text);
+    return assay__arena_text(arena, "%s%s", words[level], said);
 }
 
 /* --- why -------------------------------------------------------------------------------------- */
@@ -207,7 +259,7 @@ void assay__trust(const struct assay_profile *profile, const struct assay__trial
 {
     out->trust = find_level(profile, trial);
     out->width = width_of(out->trust, trial);
-    out->chip = chip_of(out->trust, out->width, arena);
+    out->chip = chip_of(out->trust, out->width, trial, arena);
     if (trial->state != ASSAY__TRIAL_OK) add(out, arena, trial->reason);
     for (size_t i = 0; i < trial->stability.reason_count; i++)
         add(out, arena, trial->stability.reasons[i]);

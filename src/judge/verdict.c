@@ -224,12 +224,31 @@ static const char *join(const struct parts *say, struct assay__arena *arena)
     return text;
 }
 
+/* The median itself is uncertain: as the quality mark says it. */
+static const char *say_noise(const struct assay__trial *trial, const struct assay__trial_verdict *v,
+                             struct assay__arena *arena)
+{
+    double spread = assay__launch_spread(trial);
+    if (isnan(spread))
+        return "Too noisy to trust: irregular within its only launch. Measure again on an idle "
+               "machine, with more launches.";
+    if (v->width > 0)
+        return assay__arena_text(arena,
+                                 "Too noisy to trust: the median is only known to ±%s %%. Measure "
+                                 "again on an idle machine.",
+                                 assay__digits(v->width * 100, 2).text);
+    return assay__arena_text(arena,
+                             "Too noisy for so few launches: %zu differ by %s %%. Measure again on "
+                             "an idle machine, with more.",
+                             assay__trial_good_launches(trial),
+                             assay__digits(spread * 100, 2).text);
+}
+
 /* For numbers that cannot be trusted: says so, and what to do. */
 static const char *say_trust(const struct assay__trial *trial, const struct assay__trial_verdict *v,
                              struct assay__arena *arena)
 {
-    double spread = assay__launch_spread(trial),
-           samples = assay__trial_value(trial, "latency.samples");
+    double samples = assay__trial_value(trial, "latency.samples");
     switch (v->trust) {
     case ASSAY__TRUST_FAILED:
         return "Nothing was measured: fix the problem shown here and run it again.";
@@ -239,13 +258,7 @@ static const char *say_trust(const struct assay__trial *trial, const struct assa
                                        "Interrupted after %s sample%s: run it again to completion.",
                                        assay__digits(samples, 3).text, samples == 1 ? "" : "s")
                    : "Interrupted: run it again to completion.";
-    case ASSAY__TRUST_NOISY:
-        return spread > 0.01 ? assay__arena_text(arena,
-                                                 "Too noisy to trust: launches differ by %s %%. "
-                                                 "Measure again on an idle machine.",
-                                                 percent(spread).text)
-                             : "Too noisy to trust: measure again on an idle machine, with more "
-                               "launches.";
+    case ASSAY__TRUST_NOISY: return say_noise(trial, v, arena);
     case ASSAY__TRUST_LAYERS:
         return assay__arena_text(arena,
                                  "%s, but the layers add up to %s %%: measure again when idle.",

@@ -165,7 +165,9 @@ enum assay__fit_parameter {
 };
 const char *assay__fit_parameter_name(enum assay__fit_parameter parameter);
 
-/** How wrong predictions of unseen measurements were: |predicted / measured - 1|. */
+/** How wrong predictions of unseen measurements were: |predicted / measured - 1|. p90 is the
+ * ⌈0.9 (n + 1)⌉-th of them by size, so that a further measurement of the same kind is within it in
+ * 9 of 10 cases (of fewer than nine, the largest, which holds less often). */
 struct assay__fit_errors {
     double median, p90; /* NaN: never validated */
     size_t count;
@@ -175,9 +177,13 @@ struct assay__fit {
     double value[ASSAY__FIT_PARAMETERS];
     /* out of sample (what estimates are labelled with), and in sample */
     struct assay__fit_errors out, in;
-    struct assay__fit_errors fixed; /* `out` if fixed cost is a large part of the estimate */
-    const char *origin;             /* "built in, fitted on …" */
-    const char *validation;         /* how `out` was determined, or why there is none */
+    /* `out` if fixed cost is a large part of the estimate, or most of it */
+    struct assay__fit_errors fixed, floor;
+    /* the largest share of the time that each class of operators has in a measurement of `out`; NaN
+     * unknown */
+    double seen[ASSAY__WORK_CLASSES];
+    const char *origin;     /* "built in, fitted on …" */
+    const char *validation; /* how `out` was determined, or why there is none */
 };
 
 /** The prior of a fit, which is also its start: sensible numbers with a reason, by unit. */
@@ -232,7 +238,9 @@ struct assay__prediction {
 /** If fixed cost is more than this share of an estimate, the estimate is poor: see struct
  * assay__validation. */
 #define ASSAY__FIXED_SHARE (1.0 / 3)
+#define ASSAY__FLOOR_SHARE (1.0 / 2)                                   /* … and poorer */
 double assay__fixed_share(const struct assay__prediction *prediction); /* NaN: no estimate */
+const char *assay__work_class_name(enum assay__work_class class); /* "depthwise convolutions" */
 /** items: work->count entries or NULL. */
 void assay__predict(const struct assay__work *work, const struct assay__predict_target *target,
                     const struct assay__precision *precision, const struct assay__fit *fit,
@@ -255,7 +263,13 @@ int assay__predict_trial(struct assay_profile *profile, const struct assay__anal
                          const struct assay__precision *precision, const struct assay__fit *fit,
                          const struct assay__predicted_item *items,
                          const struct assay__prediction *prediction);
-/** "median error 23 %", or "error unknown": the label of every estimate. */
+/** Why the validated error does not apply to this model; "": it does, or there is none. In the
+ * arena; NULL: out of memory. work: not merged. */
+const char *assay__predict_uncovered(struct assay__arena *arena, const struct assay__work *work,
+                                     const struct assay__predict_target *target,
+                                     const struct assay__fit *fit,
+                                     const struct assay__prediction *prediction);
+/** "median error 23 %, 9 of 10 within 68 %", or "error unknown": the label of every estimate. */
 void assay__fit_label(const struct assay__fit *fit, char *out, size_t out_size);
 
 /* --- published measurements (predict_published.c) --------------------------------------------- */
@@ -275,6 +289,7 @@ const struct assay__published_row *assay__published_at(size_t index); /* NULL pa
 struct assay__validation_row {
     const char *row, *label, *chip, *excluded, *source;
     double measured_s, in_s, chip_out_s, model_out_s, both_out_s; /* NaN: not predicted */
+    double fixed_share;                                           /* of the estimate in_s */
 };
 struct assay__validation {
     struct assay__validation_row *rows;
@@ -282,10 +297,11 @@ struct assay__validation {
     struct assay__fit fit; /* on all of them */
     struct assay__fit_errors in, chip_out, model_out;
     /* both_out: without the chip and without the model; held_out: rows never fitted; blind: these
-     * two together, which label every estimate; fixed: those of them with more than
-     * ASSAY__FIXED_SHARE fixed cost */
-    struct assay__fit_errors both_out, held_out, blind, fixed;
-    size_t missing; /* measured here: models that no longer exist */
+     * two together, which label every estimate; fixed and floor: those of them with more than
+     * ASSAY__FIXED_SHARE and ASSAY__FLOOR_SHARE fixed cost */
+    struct assay__fit_errors both_out, held_out, blind, fixed, floor;
+    double seen[ASSAY__WORK_CLASSES]; /* of the rows of blind: as in struct assay__fit */
+    size_t missing;                   /* measured here: models that no longer exist */
 };
 /** Fits the published rows and leaves out one chip, one model: a pure function of the tables. */
 int assay__validate_published(struct assay__arena *arena, struct assay__validation *out,

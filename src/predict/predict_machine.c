@@ -231,8 +231,8 @@ static int make_samples(const struct assay__calibration *c,
         samples[out->count] = (struct assay__fit_sample){
             work, target, assay__precision_find("float32"), row->low_s, row->family, ""};
         out->rows[out->count++] = (struct assay__validation_row){
-            row->family, row->model,  target->chip, NULL,        c->measured_at,
-            row->low_s,  (double)NAN, (double)NAN,  (double)NAN, (double)NAN};
+            row->family, row->model,  target->chip, NULL,        c->measured_at, row->low_s,
+            (double)NAN, (double)NAN, (double)NAN,  (double)NAN, (double)NAN};
     }
     out->used = out->count;
     return 0;
@@ -259,7 +259,7 @@ int assay__validate_calibration(const struct assay__calibration *calibration,
     assay__fit_leave_out(samples, out->count, target->unit, ASSAY__LEAVE_GROUP, left);
     out->in = assay__fit_errors_of(samples, in, out->count, scratch);
     out->model_out = assay__fit_errors_of(samples, left, out->count, scratch);
-    out->chip_out = out->both_out = out->held_out = out->blind = out->fixed =
+    out->chip_out = out->both_out = out->held_out = out->blind = out->fixed = out->floor =
         (struct assay__fit_errors){(double)NAN, (double)NAN, 0};
     for (size_t i = 0; i < out->count; i++) {
         out->rows[i].in_s = in[i];

@@ -36,6 +36,19 @@ static int open_model(struct assay_prediction *p, const struct assay_workload_op
     return code ? code : assay__analyse(p->model, p->workload, &p->analysis, error);
 }
 
+/* The error of an estimate is that of measurements with as much fixed cost. */
+static void label_by_fixed_cost(struct assay__fit *fit, double share)
+{
+    bool most = share > ASSAY__FLOOR_SHARE;
+    const struct assay__fit_errors *like = most ? &fit->floor : &fit->fixed;
+    if (!(share > ASSAY__FIXED_SHARE) || !like->count) return;
+    fit->out = *like;
+    fit->validation = most ? "published measurements of chips and models not used in the fit, with "
+                             "half or more of the estimate in fixed costs"
+                           : "published measurements of chips and models not used in the fit, with "
+                             "a third or more of the estimate in fixed costs";
+}
+
 static int predict_all(struct assay_prediction *p, const char *asked, struct assay_error *error)
 {
     struct assay__work *work = NULL;
@@ -55,11 +68,7 @@ static int predict_all(struct assay_prediction *p, const char *asked, struct ass
         memset(items, 0, work->count * sizeof *items);
         struct assay__fit *fit = &p->targets.fits[i];
         assay__predict(work, target, precision, fit, items, &prediction);
-        if (assay__fixed_share(&prediction) > ASSAY__FIXED_SHARE && fit->fixed.count) {
-            fit->out = fit->fixed;
-            fit->validation = "published measurements of chips and models not used in the fit, "
-                              "with a third or more of the estimate in fixed costs";
-        }
+        label_by_fixed_cost(fit, assay__fixed_share(&prediction));
         code = assay__predict_trial(p->profile, p->analysis, work, target, precision, fit, items,
                                     &prediction);
     }

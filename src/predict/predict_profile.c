@@ -5,18 +5,24 @@
 
 #include "check/check.h"
 #include "base/buf.h"
+#include "base/text.h"
 #include "run/trial/describe.h"
 
 #include <math.h>
 #include <stdio.h>
 
-/* Share of the time: only two or three of the published rows exceed it, with larger errors. */
+/* Share of the time: only single operators among the published rows exceed it. */
 #define FLOOR_SHARE 0.75
+/* A class of operators is new to the fit if it takes this share of the time, and this many times
+ * the share that it has in any measurement. */
+#define KIND_SHARE 0.1
+#define KIND_TIMES 2
 
 void assay__fit_label(const struct assay__fit *fit, char *out, size_t out_size)
 {
     if (isfinite(fit->out.median))
-        snprintf(out, out_size, "median error %.0f %%", fit->out.median * 100);
+        snprintf(out, out_size, "median error %.0f %%, 9 of 10 within %.0f %%",
+                 fit->out.median * 100, fit->out.p90 * 100);
     else
         snprintf(out, out_size, "error unknown");
 }
@@ -47,11 +53,12 @@ static void missing(struct metric_writer *w, const char *name, const char *reaso
     assay_metrics_unavailable(w->trial->metrics, name, reason);
 }
 
-/* Why the validated error does not apply: the fitted networks ran entirely on the unit, and most of
- * them spent their time in operators. NULL: out of memory. */
-static const char *uncovered_of(struct assay__arena *arena, const struct assay__work *work,
-                                const struct assay__predict_target *target,
-                                const struct assay__fit *fit, const struct assay__prediction *p)
+/* The fitted networks ran entirely on the unit, most of them spent their time in operators, and in
+ * operators of certain kinds. */
+const char *assay__predict_uncovered(struct assay__arena *arena, const struct assay__work *work,
+                                     const struct assay__predict_target *target,
+                                     const struct assay__fit *fit,
+                                     const struct assay__prediction *p)
 {
     struct assay__buf text = {0};
     size_t off = 0;
@@ -65,12 +72,21 @@ static const char *uncovered_of(struct assay__arena *arena, const struct assay__
                 path == ASSAY__ANE_CUSTOM || path == ASSAY__ANE_CONTROL ||
                 path == ASSAY__ANE_UNKNOWN);
     }
-    double floor = (p->floor_s + p->io_s) / p->latency_s;
+    double floor = assay__fixed_share(p);
     if (!isfinite(fit->out.median) || !isfinite(p->latency_s)) return "";
     if (floor > FLOOR_SHARE)
         assay__buf_printf(
             &text, "%.0f %% of the time is fixed cost and transfers, unlike in most measurements",
             floor * 100);
+    for (size_t c = 0; c < ASSAY__WORK_CLASSES; c++) {
+        double share = p->class_s[c] / p->latency_s;
+        if (share > KIND_SHARE && share > KIND_TIMES * fit->seen[c]) /* not where that is unknown */
+            assay__buf_printf(&text,
+                              "%s%.0f %% of the time is in %s, in no measurement more than %s %%",
+                              text.length ? "; " : "", share * 100,
+                              assay__work_class_name((enum assay__work_class)c),
+                              assay__digits(fit->seen[c] * 100, 2).text);
+    }
     if (off)
         assay__buf_printf(&text,
                           "%s%zu operator%s no known implementation on this unit, and work "
@@ -256,7 +272,7 @@ int assay__predict_trial(struct assay_profile *profile, const struct assay__anal
     w.trial = assay__profile_trial(profile);
     if (!w.trial) return ASSAY_ENOMEM;
     if (!w.trial->metrics) w.trial->metrics = assay_metrics_new();
-    const char *uncovered = uncovered_of(profile->arena, work, target, fit, prediction);
+    const char *uncovered = assay__predict_uncovered(profile->arena, work, target, fit, prediction);
     if (!uncovered) return ASSAY_ENOMEM;
     w.note = note_of(profile->arena, fit, uncovered);
     struct assay__target *to = &w.trial->target;

@@ -141,21 +141,39 @@ static int make_samples(struct validating *v, struct assay_error *error)
     return 0;
 }
 
+static double fixed_share_of(const struct assay__fit_sample *s, const struct assay__fit *fit)
+{
+    struct assay__prediction p;
+    assay__predict(s->work, s->target, s->precision, fit, NULL, &p);
+    return assay__fixed_share(&p);
+}
+
 /* The errors of all estimates that know neither the chip nor the model: `left` (both left out) and
- * the rows that were never fitted; with `fixed`, only those with much fixed cost. */
+ * the rows that were never fitted, as far as more than that share of them is fixed cost. */
 static struct assay__fit_errors blind_errors(const struct validating *v,
                                              const struct assay__fit *fit, const double *left,
-                                             const double *in, bool fixed)
+                                             const double *in, double share)
 {
     double predicted[ROWS], scratch[ROWS];
+    for (size_t i = 0; i < v->count; i++) {
+        predicted[i] = i < v->used ? left[i] : in[i];
+        if (!(fixed_share_of(&v->samples[i], fit) > share)) predicted[i] = NAN;
+    }
+    return assay__fit_errors_of(v->samples, predicted, v->count, scratch);
+}
+
+/* The largest share of each class over all rows. */
+static void find_seen(const struct validating *v, const struct assay__fit *fit, double *seen)
+{
+    for (size_t c = 0; c < ASSAY__WORK_CLASSES; c++)
+        seen[c] = 0;
     for (size_t i = 0; i < v->count; i++) {
         const struct assay__fit_sample *s = &v->samples[i];
         struct assay__prediction p;
         assay__predict(s->work, s->target, s->precision, fit, NULL, &p);
-        predicted[i] = i < v->used ? left[i] : in[i];
-        if (fixed && !(assay__fixed_share(&p) > ASSAY__FIXED_SHARE)) predicted[i] = NAN;
+        for (size_t c = 0; c < ASSAY__WORK_CLASSES; c++)
+            seen[c] = fmax(seen[c], p.class_s[c] / p.latency_s);
     }
-    return assay__fit_errors_of(v->samples, predicted, v->count, scratch);
 }
 
 int assay__validate_published(struct assay__arena *arena, struct assay__validation *out,
@@ -178,17 +196,21 @@ int assay__validate_published(struct assay__arena *arena, struct assay__validati
     out->chip_out = assay__fit_errors_of(v.samples, chip, v.used, scratch);
     out->model_out = assay__fit_errors_of(v.samples, model, v.used, scratch);
     out->both_out = assay__fit_errors_of(v.samples, both, v.used, scratch);
-    out->blind = blind_errors(&v, &out->fit, both, in, false);
-    out->fixed = blind_errors(&v, &out->fit, both, in, true);
+    out->blind = blind_errors(&v, &out->fit, both, in, 0);
+    out->fixed = blind_errors(&v, &out->fit, both, in, ASSAY__FIXED_SHARE);
+    out->floor = blind_errors(&v, &out->fit, both, in, ASSAY__FLOOR_SHARE);
+    find_seen(&v, &out->fit, out->seen);
     out->held_out = assay__fit_errors_of(v.samples + v.used, in + v.used, v.count - v.used,
                                          scratch);
     for (size_t i = 0; i < ROWS; i++)
         out->rows[i] = (struct assay__validation_row){
-            rows[i].row,        rows[i].label, rows[i].chip, rows[i].excluded, rows[i].source,
-            rows[i].measured_s, (double)NAN,   (double)NAN,  (double)NAN,      (double)NAN};
+            rows[i].row,    rows[i].label,      rows[i].chip, rows[i].excluded,
+            rows[i].source, rows[i].measured_s, (double)NAN,  (double)NAN,
+            (double)NAN,    (double)NAN,        (double)NAN};
     for (size_t i = 0; i < v.count; i++) {
         struct assay__validation_row *row = &out->rows[v.row[i]];
         row->in_s = in[i];
+        row->fixed_share = fixed_share_of(&v.samples[i], &out->fit);
         if (i >= v.used) continue;
         row->chip_out_s = chip[i];
         row->model_out_s = model[i];

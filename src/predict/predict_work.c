@@ -49,6 +49,23 @@ static const struct {
      "Swish gelu silu sigmoid erf exp tanh scaled_tanh"},
 };
 
+const char *assay__work_class_name(enum assay__work_class class)
+{
+    static const char *const names[ASSAY__WORK_CLASSES] = {
+        [ASSAY__WORK_CONV] = "convolutions",
+        [ASSAY__WORK_DEPTHWISE] = "depthwise convolutions",
+        [ASSAY__WORK_GEMM] = "matrix products",
+        [ASSAY__WORK_ATTENTION] = "products of attention",
+        [ASSAY__WORK_ELEMENTWISE] = "elementwise operators",
+        [ASSAY__WORK_FUNCTION] = "functions such as tanh",
+        [ASSAY__WORK_NORMALISATION] = "normalisation and pooling",
+        [ASSAY__WORK_MOVEMENT] = "operators that move data",
+        [ASSAY__WORK_RECURRENT] = "recurrent cells",
+        [ASSAY__WORK_VIEW] = "operators that move nothing",
+    };
+    return names[class];
+}
+
 static double dimension(const struct assay__shape_entry *entry, int axis)
 {
     if (!entry || axis < 0 || axis >= entry->rank || entry->dims[axis] < 0) return 0;

@@ -6,8 +6,8 @@ export XDG_CACHE_HOME=$PWD/cache # no ceilings, no calibration
 # an estimate: every unit, or its reason
 expect_exit 0 "$ASSAY" predict resnet50 --chip "M1 Max" --columns 200
 expect_lines err 0
-expect_has out "~2.08 ms (median error 23 %)"
-expect_has out "9 of 10 within 65 %"
+expect_has out "~2.08 ms (median error 23 %, 9 of 10 within 68 %)"
+expect_has out "9 of 10 such estimates are within 68 %"
 expect_not out "±"
 expect_not out "does not cover"
 expect_has out "=51.2 MB of weights"
@@ -72,8 +72,13 @@ EOF
 
 # the label does not cover what is mostly the cost of any inference, nor what leaves the unit
 expect_exit 0 "$ASSAY" predict mlp --chip m1 --unit ane
-expect_has out "(median error 30 %; does not apply to such models)"
+expect_has out "(median error 33 %, 9 of 10 within 157 %; does not apply"
 expect_has out "The error does not cover this model:"
+# of which half or more is fixed cost, the label widens: this model is published with 130 µs, and 334 µs are predicted
+expect_exit 0 "$ASSAY" predict mobilenetv3-small --chip a16 --unit ane --columns 200
+expect_has out "~334 µs (median error 33 %, 9 of 10 within 157 %)"
+expect_exit 0 "$ASSAY" predict efficientnet-b0 --chip m1 --unit ane # functions, which no measurement has
+expect_has out "does not cover this model"
 expect_exit 0 "$ASSAY" predict lstm:seq=8 --chip m1 --unit ane --json
 expect_has out "does not cover"
 expect_exit 0 "$ASSAY" predict distilbert:seq=128 --chip m1 --unit ane # it only asks for sizes, and is among those measured
@@ -98,7 +103,7 @@ for t in (ane, gpu):
     total = sum(l["time_us"] for l in t["layers"]) + t["engine_us"]
     assert abs(total * 1e-6 / t["metrics"]["latency.p50"]["value"] - 1) < 1e-9
     assert all(l["state"] == "estimated" and l["bound"] in ("compute", "memory", "overhead") for l in t["layers"])
-assert "23 %" in ane["metrics"]["latency.p50"]["note"] and "65 %" in ane["metrics"]["latency.p50"]["note"]
+assert "23 %" in ane["metrics"]["latency.p50"]["note"] and "68 %" in ane["metrics"]["latency.p50"]["note"]
 assert "never validated" in gpu["metrics"]["latency.p50"]["note"]
 assert ane["metrics"]["memory.capacity_share"]["state"] == "unavailable"  # nobody says how much memory it has at most
 assert gpu["metrics"]["power.average"]["value"] is None
@@ -126,8 +131,8 @@ expect_has out "3.12 GB of weights"
 
 # the published measurements
 expect_exit 0 "$ASSAY" predict --validate --format csv --table errors
-grep -q '^one chip left out,0.12[56][0-9]*,0.456[0-9]*,26$' out || fail "the errors with a chip left out"
-grep -q '^one model left out,0.143[0-9]*,0.3[23][0-9]*,26$' out || fail "the errors with a model left out"
+grep -q '^one chip left out,0.12[56][0-9]*,0.45[67][0-9]*,26$' out || fail "the errors with a chip left out"
+grep -q '^one model left out,0.143[0-9]*,0.68[0-9]*,26$' out || fail "the errors with a model left out"
 expect_exit 0 "$ASSAY" predict --validate --json
 python3 - out <<'EOF' || fail "not the promised validation"
 import json, sys
@@ -139,12 +144,13 @@ errors = sorted(abs(r["model_out_s"] / r["measured_s"] - 1) for r in used)
 assert abs((errors[12] + errors[13]) / 2 - v["leave_model_out"]["median"]) < 1e-12
 errors = sorted(abs(r["both_out_s"] / r["measured_s"] - 1) for r in used) # what is printed: neither was seen
 assert abs((errors[12] + errors[13]) / 2 - v["leave_both_out"]["median"]) < 1e-12
-assert v["leave_both_out"]["median"] < v["blind"]["median"] < v["fixed_cost"]["median"]
+assert v["leave_both_out"]["median"] < v["blind"]["median"] < v["fixed_cost"]["median"] < v["mostly_fixed_cost"]["median"]
+assert v["blind"]["p90"] < v["fixed_cost"]["p90"] < v["mostly_fixed_cost"]["p90"]
 assert v["leave_chip_out"]["median"] <= 0.25 and v["leave_model_out"]["median"] <= 0.25
 EOF
-# where fixed cost is more than a third of the estimate, the label is that of such estimates
+# where fixed cost is more than a third of the estimate, or half, the label is that of such estimates
 label() { "$ASSAY" predict "$1" --chip A16 --unit ane --format csv | tail -n 1 | cut -d, -f4; }
-[ "$(label mobilenetv3-small)" = 0.3 ] && [ "$(label resnet50)" = 0.232 ] || fail "the label of an estimate that is mostly fixed cost"
+[ "$(label mobilenetv3-small)" = 0.328 ] && [ "$(label mobilenetv2)" = 0.3 ] && [ "$(label resnet50)" = 0.232 ] || fail "the label of an estimate that is mostly fixed cost"
 expect_exit 0 "$ASSAY" predict --chips
 expect_has out "A18 Pro"
 

@@ -65,3 +65,17 @@ expect_exit 0 "$ASSAY" run mlp:inputs=1 --engine fake --script steady=100us --it
 expect_has out '(constant 0.5'
 expect_exit 0 "$ASSAY" run mlp:inputs=1 --engine fake --script steady=100us --iters 3 -q --input input=0.5 --json
 expect_has out '"fill": "constant 0.5'
+# outputs that are not finite are a line of the report's screen and a number; others are a number only
+expect_exit 0 "$ASSAY" run mlp --engine fake --script 'steady=100us;output=nan' --iters 20 -q -o nan.assay
+expect_has out '4 output values are infinite or NaN'
+for how in --full "--format md" "--format html"; do
+    # shellcheck disable=SC2086 # two words
+    expect_exit 0 "$ASSAY" report nan.assay $how
+    expect_has out '4 output values are infinite or NaN'
+done
+expect_exit 0 "$ASSAY" report nan.assay --json
+expect_equal "$(json_get out '.trials[0].metrics["outputs.nonfinite"].value')" 4
+expect_exit 0 "$ASSAY" run mlp --engine fake --script steady=100us --iters 20 -q -o finite.assay
+expect_not out 'infinite or NaN'
+expect_exit 0 "$ASSAY" report finite.assay --json
+expect_equal "$(json_get out '.trials[0].metrics["outputs.nonfinite"].value')" 0

@@ -429,6 +429,72 @@ static void test_powers(void)
 }
 
 /* What people read: the values once, the seed they gave, and the reason if there is one. */
+static void add_floats(struct assay__model *model, const char *name, int64_t count,
+                       const float *values)
+{
+    size_t size = (size_t)count * sizeof *values;
+    float *copy = assay__arena_alloc(model->arena, size);
+    memcpy(copy, values, size);
+    CHECK(assay__graph_add_initializer(model, &model->graph, name, ASSAY__FLOAT32, 1, &count, copy,
+                                       size));
+}
+
+/* One input of a graph "table" op x, or x op "table", or any other node. */
+static const struct assay__input_plan *setting(const char *name, const char *shape,
+                                               const char *node)
+{
+    static struct assay__model *model;
+    static struct assay__workload *workload;
+    static const float bins[] = {46.875F, 60, 2093.75F};
+    struct assay__workload_options none = {.batch = 0};
+    assay__workload_free(workload);
+    assay__model_free(model);
+    workload = NULL, model = NULL;
+    if (!name) return NULL;
+    model = fixture_model(17);
+    fixture_input(model, name, ASSAY__FLOAT32, shape);
+    add_floats(model, "bins", 3, bins);
+    add_floats(model, "two", 1, (const float[]){2});
+    add_floats(model, "six", 1, (const float[]){6});
+    fixture_node(model, node);
+    fixture_output(model, "y");
+    workload = plan_ok(model, &none);
+    return &workload->inputs[0];
+}
+
+/* A number that sets something: what the graph compares it with, or clips it to, comes before its
+ * name. Settings that exclude everything gave NaN. */
+static void test_settings(void)
+{
+    static const struct {
+        const char *name, *shape, *node;
+        double value; /* NaN: drawn, as any other input */
+    } rows[] = {
+        {"fmin", "", "GreaterOrEqual bins,fmin -> y", 46.875},
+        {"fmax", "", "LessOrEqual bins,fmax -> y", 2093.75},
+        {"x", "1", "Less x,bins -> y", 46.875},
+        {"x", "1", "Greater x,bins -> y", 2093.75},
+        {"x", "", "Clip x,two,six -> y", 4},
+        {"x", "", "Greater x,two -> y", NAN},
+        {"fmin", "", "Relu fmin -> y", 50},
+        {"max_freq", "1", "Relu max_freq -> y", 2000},
+        {"iou_threshold", "", "Relu iou_threshold -> y", 0.5},
+        {"scales", "3", "Relu scales -> y", 1},
+        {"scales", "1,3", "Relu scales -> y", NAN},
+        {"scales", "8", "Relu scales -> y", NAN},
+        {"previous", "", "Relu previous -> y", NAN},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct assay__input_plan *plan = setting(rows[i].name, rows[i].shape, rows[i].node);
+        bool drawn = isnan(rows[i].value);
+        CHECK_INT(plan->fill, drawn ? ASSAY__FILL_UNIFORM : ASSAY__FILL_CONSTANT);
+        if (drawn) continue;
+        CHECK_NEAR(plan->low, rows[i].value, 0);
+        CHECK(*plan->why); /* and it says so */
+    }
+    setting(NULL, NULL, NULL);
+}
+
 static void test_described(void)
 {
     static const struct {
@@ -495,6 +561,7 @@ int main(int argc, char **argv)
         {"operands", test_operands},
         {"divisors", test_divisors},
         {"powers", test_powers},
+        {"settings", test_settings},
         {"described", test_described},
         {"ids_in_subgraph", test_ids_in_subgraph},
     };

@@ -545,10 +545,34 @@ static void test_one_full_stop(void)
     assay__buf_free(&work.reason);
 }
 
+/* A run that something interfered with has no part in a layer's time, and the layers add up to a
+ * run of the middle. */
+static void test_runs_in_the_middle(void)
+{
+    enum { RUNS = 25 };
+    double totals[RUNS], layers[RUNS][2];
+    size_t first, chosen;
+    for (size_t i = 0; i < RUNS; i++) {
+        layers[i][0] = 40 + (double)i;
+        layers[i][1] = i == 3 ? 900 : 60; /* a total of 943 */
+        totals[i] = layers[i][0] + layers[i][1];
+    }
+    struct assay__ranked_run *runs = assay__layers_rank(totals, RUNS, &first, &chosen);
+    CHECK(runs);
+    CHECK_INT(chosen, 5);
+    CHECK_INT(first, 10);
+    double a = assay__layers_mean(runs + first, chosen, layers[0], 2),
+           b = assay__layers_mean(runs + first, chosen, layers[0] + 1, 2);
+    CHECK_NEAR(b, 60, 0);
+    CHECK_NEAR(a + b, runs[RUNS / 2].key, 1e-12);
+    free(runs);
+}
+
 int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
         {"one_full_stop", test_one_full_stop},
+        {"runs_in_the_middle", test_runs_in_the_middle},
         {"insert_on_each_consumed_output", test_insert_on_each_consumed_output},
         {"insert_renames_in_bodies", test_insert_renames_in_bodies},
         {"insert_leaves_sequences", test_insert_leaves_sequences},

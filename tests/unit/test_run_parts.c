@@ -167,6 +167,54 @@ static void test_too_noisy(void)
     }
 }
 
+/* Nine launches, eight of them with unequal windows: one sentence with how many and the worst, not
+ * nine; and a heavy tail is a reason that does not change the verdict. */
+static void test_reasons_are_summed_up(void)
+{
+    enum { LAUNCHES = 9 };
+    struct assay_profile *p = assay__profile_new();
+    struct assay__outcome outcomes[LAUNCHES] = {{0}};
+    struct assay__sample_window windows[LAUNCHES][3];
+    double values[] = {100, 100, 100};
+    struct assay__samples stream = {values, 3, 3};
+    for (size_t i = 0; i < LAUNCHES; i++) {
+        struct assay__outcome *o = &outcomes[i];
+        double slow = i == 0 ? 1 : i == 6 ? 2.35 : 1.5;
+        for (size_t w = 0; w < 3; w++)
+            windows[i][w] = (struct assay__sample_window){w, 1, 1, w == 2 ? 100 * slow : 100, 0, 0};
+        *o = (struct assay__outcome){.streams = &stream, .stream_count = 1, .total = 3};
+        o->windows = windows[i], o->window_count = 3;
+        o->summary = (struct assay__summary){.samples = 100, .mean = 100, .tau = 1, .drift = NAN};
+        o->summary.p50 = 100 + 10 * (double)i;
+        o->summary.bimodal = i > 6, o->summary.low_mode = 90, o->summary.high_mode = 117;
+        o->summary.outlier_share = 0.01;
+    }
+    struct assay__trial_input input = {.profile = p,
+                                       .trial = assay__profile_trial(p),
+                                       .outcomes = outcomes,
+                                       .outcome_count = LAUNCHES,
+                                       .precision = 0.01};
+    input.trial->layers.method = "";
+    assay_metrics_measured(input.trial->metrics, "latency.p50", 140e-9, "clock", "");
+    assay_metrics_measured(input.trial->metrics, "latency.mean", 280e-9, "clock", "");
+    assay_metrics_measured(input.trial->metrics, "latency.p95", 700e-9, "clock", "");
+    CHECK_INT(assay__trial_stability(&input), 0);
+    const struct assay__stability *s = &input.trial->stability;
+    CHECK_STR(s->verdict, "unstable");
+    CHECK_INT(s->reason_count, 4); /* how the launches differ, modes, windows, the tail */
+    CHECK_HAS(s->reasons[1], "in 2 of 9 launches");
+    CHECK_HAS(s->reasons[1], "30 %");
+    CHECK_HAS(s->reasons[2], "in 8 of 9 launches");
+    CHECK_HAS(s->reasons[2], "2.35× (launch 7)");
+    CHECK_HAS(s->reasons[3], "1 in 20");
+    for (size_t i = 0; i < LAUNCHES; i++)
+        outcomes[i].summary.p50 = 100; /* they agree: only the tail is left to say */
+    CHECK_INT(assay__trial_stability(&input), 0);
+    CHECK_STR(s->verdict, "stable");
+    CHECK_INT(s->reason_count, 1);
+    assay_profile_close(p);
+}
+
 /* Of short launches, those beside which others used 15 % more of the CPU time than beside the
  * quieter quarter are in no statistics, while five are left; what they took has no part in it. */
 static void test_loaded_launches(void)
@@ -281,6 +329,7 @@ int main(int argc, char **argv)
         {"no_launch", test_no_launch},
         {"no_reading", test_no_reading},
         {"too_noisy", test_too_noisy},
+        {"reasons_are_summed_up", test_reasons_are_summed_up},
         {"loaded_launches", test_loaded_launches},
         {"slow_launches", test_slow_launches},
         {"speed_read", test_speed_read},

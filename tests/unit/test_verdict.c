@@ -104,7 +104,8 @@ static void test_noisy(void)
     const struct assay__trial_verdict *v = judge(p);
     CHECK_INT(v->trust, ASSAY__TRUST_NOISY);
     CHECK(strncmp(v->chip, "noisy", 5) == 0);
-    CHECK_STR(v->text, "Too noisy to trust: measure again on an idle machine, with more launches.");
+    CHECK_STR(v->text, "Too noisy to trust: irregular within its only launch. Measure again on an "
+                       "idle machine, with more launches.");
     CHECK_STR(v->cause, ""); /* nothing is interpreted */
     CHECK(v->kpi_count > 0);
     finish(p);
@@ -253,8 +254,14 @@ static void test_width(void)
     assay_metrics_measured(metrics, "latency.between_high", 1.01e-3, "clock", "");
     CHECK_STR(judge(p)->chip, "stable ±3 %");
     CHECK_NEAR(judge(p)->width, 0.03, 1e-12);
-    p->trials[0].stability.verdict = "unstable"; /* and no launches that could say more */
-    CHECK_STR(judge(p)->chip, "noisy ±3 %");
+    p->trials[0].stability.verdict = "unstable"; /* for another reason than interval or layers */
+    layers[0].time_ns = 700e3;
+    CHECK_INT(judge(p)->trust, ASSAY__TRUST_UNSTEADY);
+    CHECK_STR(judge(p)->chip, "unsteady ±3 %");
+    assay_metrics_measured(metrics, "latency.between_low", 0.9e-3, "clock", "");
+    const struct assay__trial_verdict *v = judge(p);
+    CHECK_INT(v->trust, ASSAY__TRUST_NOISY);
+    CHECK_STR(v->chip, "noisy ±5.5 %");
     finish(p);
 }
 
@@ -340,30 +347,95 @@ static void test_interrupted(void)
     finish(p);
 }
 
-/* Odd within launches whose medians agree: said, but the numbers hold. */
+static void add_launches(struct assay_profile *p, size_t count, double first_ns, double step_ns)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct assay__launch *launch = assay__trial_launch(p, &p->trials[0]);
+        launch->state = ASSAY__TRIAL_OK;
+        launch->p50_ns = first_ns + step_ns * (double)i;
+    }
+}
+
+static void without_interval(struct assay_profile *p)
+{
+    assay_metrics_unavailable(p->trials[0].metrics, "latency.between_low", "too few");
+    assay_metrics_unavailable(p->trials[0].metrics, "latency.between_high", "too few");
+}
+
+/* Odd within launches whose medians agree: said, but the numbers hold. Three launches have no
+ * interval, so none is claimed, and the sentence gives the number of the mark. */
 static void test_unsteady(void)
 {
     struct assay_profile *p = made();
     struct assay__trial *t = &p->trials[0];
     static const char *reasons[] = {"7.7 % of the samples are outliers"};
     t->stability = (struct assay__stability){"unstable", reasons, 1, 0};
+    without_interval(p);
     CHECK_INT(judge(p)->trust, ASSAY__TRUST_NOISY); /* no launches to agree */
-    for (int i = 0; i < 3; i++) {
-        struct assay__launch *launch = assay__trial_launch(p, t);
-        launch->state = ASSAY__TRIAL_OK;
-        launch->p50_ns = 1e6 + 14e3 * i;
-    }
+    add_launches(p, 3, 1e6, 14e3);
     const struct assay__trial_verdict *v = judge(p);
     CHECK_INT(v->trust, ASSAY__TRUST_UNSTEADY);
-    CHECK_STR(v->chip, "unsteady ±1.4 %");
+    CHECK_STR(v->chip, "unsteady");
+    CHECK(isnan(v->width));
     CHECK_STR(v->reasons[0], reasons[0]);
     CHECK_STR(v->cause, "Conv");
-    t->launches[2].p50_ns = 1.2e6;
+    t->launches[2].p50_ns = 1e6 + 32e3;
     v = judge(p);
     CHECK_INT(v->trust, ASSAY__TRUST_NOISY);
-    CHECK_STR(v->text,
-              "Too noisy to trust: launches differ by 20 %. Measure again on an idle machine.");
-    CHECK_STR(v->chip, "noisy ±9.9 %");
+    CHECK_STR(v->chip, "noisy, launches differ by 3.2 %");
+    CHECK_STR(v->text, "Too noisy for so few launches: 3 differ by 3.2 %. Measure again on an idle "
+                       "machine, with more.");
+    finish(p);
+}
+
+/* With an interval between launches, that decides: not how far the extremes of nine are apart. What
+ * is wrong besides is named, with its size. */
+static void test_interval_decides(void)
+{
+    struct assay_profile *p = made();
+    struct assay__trial *t = &p->trials[0];
+    t->stability.verdict = "unstable";
+    add_launches(p, 9, 0.98e6, 10e3); /* 8 % from the fastest to the slowest */
+    t->layers.unattributed_ns = 20e3;
+    layers[0].time_ns = 680e3;
+    const struct assay__trial_verdict *v = judge(p);
+    CHECK_INT(v->trust, ASSAY__TRUST_UNSTEADY);
+    CHECK_STR(v->chip, "unsteady ±1.1 %"); /* layers of 98 % are not the reason */
+    layers[0].time_ns = 770e3;
+    CHECK_STR(judge(p)->chip, "median ±1.1 %, layers off by 7 %");
+    assay_metrics_measured(t->metrics, "latency.between_high", 1.21e-3, "clock", "");
+    v = judge(p);
+    CHECK_INT(v->trust, ASSAY__TRUST_NOISY);
+    CHECK_NEAR(v->width, 0.11, 1e-12);
+    CHECK_HAS(v->text, "±11 %");
+    CHECK_HAS(v->chip, "±11 %");
+    finish(p);
+}
+
+/* A steady median says little if the mean is far from it. */
+static void test_tail(void)
+{
+    struct assay_profile *p = made();
+    struct assay_metrics *metrics = p->trials[0].metrics;
+    assay_metrics_measured(metrics, "latency.mean", 1.19e-3, "clock", "");
+    CHECK_INT(judge(p)->trust, ASSAY__TRUST_STABLE);
+    assay_metrics_measured(metrics, "latency.mean", 2.3e-3, "clock", "");
+    CHECK_INT(judge(p)->trust, ASSAY__TRUST_UNSTEADY);
+    CHECK_STR(judge(p)->chip, "median ±1.1 %, mean 2.3×"); /* p95 is 1.1 times the median */
+    assay_metrics_measured(metrics, "latency.p99", 9e-3, "clock", "");
+    CHECK_STR(judge(p)->chip, "median ±1.1 %, 1 in 100 takes 9×");
+    assay_metrics_measured(metrics, "latency.p90", 4.06e-3, "clock", "");
+    const struct assay__trial_verdict *v = judge(p);
+    CHECK_STR(v->chip, "median ±1.1 %, 1 in 10 takes 4.1×");
+    CHECK_STR(v->cause, "Conv"); /* the numbers hold */
+    without_interval(p);
+    CHECK_STR(judge(p)->chip, "median steady, 1 in 10 takes 4.1×");
+    add_launches(p, 1, 1e6, 0);
+    assay_metrics_measured(metrics, "latency.ci_low", 0.98e-3, "clock", "");
+    assay_metrics_measured(metrics, "latency.ci_high", 1.02e-3, "clock", "");
+    CHECK_STR(judge(p)->chip, "median ±2 % within one launch, 1 in 10 takes 4.1×");
+    assay_metrics_measured(metrics, "latency.mean", 1e-3, "clock", "");
+    CHECK_STR(judge(p)->chip, "stable ±2 % within one launch");
     finish(p);
 }
 
@@ -493,6 +565,8 @@ int main(int argc, char **argv)
         {"untimed", test_untimed},
         {"interrupted", test_interrupted},
         {"unsteady", test_unsteady},
+        {"interval_decides", test_interval_decides},
+        {"tail", test_tail},
         {"generation", test_generation},
         {"tasks", test_tasks},
         {"kept_profiles", test_kept_profiles},

@@ -77,6 +77,22 @@ int assay__layers_work(struct assay__session *session, const struct assay__layer
  *  markers can time. */
 int assay__layers_prepare(struct assay__layer_work *work, bool bodies, struct assay_error *error);
 
+/* --- runs in the middle (ort_markers.c) ------------------------------------------------------- */
+
+/** Means over the runs whose total is near the median add up to a median run, whatever the
+ * distribution; medians of single layers would not. */
+struct assay__ranked_run {
+    double key;
+    size_t run;
+};
+/** The runs around the median of `keys`, first … first + *chosen - 1 of a sorted list that the
+ * caller frees; NULL: out of memory. */
+struct assay__ranked_run *assay__layers_rank(const double *keys, size_t count, size_t *first,
+                                             size_t *chosen);
+/** Of values[run * stride] over these runs. */
+double assay__layers_mean(const struct assay__ranked_run *runs, size_t count, const double *values,
+                          size_t stride);
+
 /* --- the marker: passes its tensor through and records when it ran (ort_marker.c) ------------- */
 
 /* the first API version with alias maps, without which a marker copies */

@@ -38,25 +38,20 @@
 
 /* --- the result ------------------------------------------------------------------------------- */
 
-struct ranked {
-    double key;
-    size_t run;
-};
-
 static int by_key(const void *a, const void *b)
 {
-    double x = ((const struct ranked *)a)->key, y = ((const struct ranked *)b)->key;
+    double x = ((const struct assay__ranked_run *)a)->key,
+           y = ((const struct assay__ranked_run *)b)->key;
     return x < y ? -1 : x > y;
 }
 
-/* The runs around the median of `keys`, first … first + *chosen - 1 of a sorted list that the
- * caller frees; NULL: out of memory. */
-static struct ranked *rank_runs(const double *keys, size_t count, size_t *first, size_t *chosen)
+struct assay__ranked_run *assay__layers_rank(const double *keys, size_t count, size_t *first,
+                                             size_t *chosen)
 {
-    struct ranked *order = malloc((count + 1) * sizeof *order);
+    struct assay__ranked_run *order = malloc((count + 1) * sizeof *order);
     if (!order) return NULL;
     for (size_t i = 0; i < count; i++)
-        order[i] = (struct ranked){keys[i], i};
+        order[i] = (struct assay__ranked_run){keys[i], i};
     qsort(order, count, sizeof *order, by_key);
     *chosen = (size_t)ceil((double)count * CENTRAL_SHARE);
     if (*chosen < CENTRAL_LEAST) *chosen = CENTRAL_LEAST;
@@ -65,8 +60,8 @@ static struct ranked *rank_runs(const double *keys, size_t count, size_t *first,
     return order;
 }
 
-static double mean_over(const struct ranked *runs, size_t count, const double *values,
-                        size_t stride)
+double assay__layers_mean(const struct assay__ranked_run *runs, size_t count, const double *values,
+                          size_t stride)
 {
     double sum = 0;
     for (size_t i = 0; i < count; i++)
@@ -78,15 +73,16 @@ static int fill_layers(struct assay__marking *m)
 {
     struct assay__layers *result = m->work->result;
     size_t first, chosen, bracket_first, bracket_chosen;
-    struct ranked *marked = rank_runs(m->sums, m->runs.marked, &first, &chosen);
-    struct ranked *bracket = rank_runs(m->times, m->runs.bracket, &bracket_first, &bracket_chosen);
+    struct assay__ranked_run *marked = assay__layers_rank(m->sums, m->runs.marked, &first, &chosen);
+    struct assay__ranked_run *bracket = assay__layers_rank(m->times, m->runs.bracket,
+                                                           &bracket_first, &bracket_chosen);
     double sum_ns = 0, bracket_ns = 0;
     if (marked && bracket) {
-        const struct ranked *runs = bracket + bracket_first;
-        bracket_ns = mean_over(runs, bracket_chosen, m->totals, 1);
-        result->engine_ns = mean_over(runs, bracket_chosen, m->rests, 1);
+        const struct assay__ranked_run *runs = bracket + bracket_first;
+        bracket_ns = assay__layers_mean(runs, bracket_chosen, m->totals, 1);
+        result->engine_ns = assay__layers_mean(runs, bracket_chosen, m->rests, 1);
         for (size_t i = 0; i < m->node_count; i++) {
-            double time_ns = mean_over(marked + first, chosen, m->rows + i, m->node_count);
+            double time_ns = assay__layers_mean(marked + first, chosen, m->rows + i, m->node_count);
             if (time_ns < 0) time_ns = 0; /* below a marker's own cost */
             m->work->layers[i].time_ns = time_ns;
             if (isfinite(time_ns)) sum_ns += time_ns;

@@ -9,6 +9,11 @@
  * Loop repeat names). Elsewhere the original model is profiled and the rows are the names in the
  * profile.
  *
+ * A layer's time is its mean over the runs in the middle of the order by total time, as with
+ * markers: in a mean over all runs one disturbed run counts as much as ten others, and a median of
+ * whole µs would be 0 for small nodes. What does not run exactly once per run has only the mean
+ * over all.
+ *
  * Limits: the profiler slows down small models by a factor of 7 to 20 and rounds to whole µs; the
  * slow-down is reported. On providers other than the CPU the events contain the time that the host
  * took to enqueue the work, not the time of the work. */
@@ -28,8 +33,8 @@
 
 struct row {
     const char *name, *op, *provider;
-    size_t count; /* events, including those of the warm-up */
-    double sum_us;
+    double *us; /* of every event, including those of the warm-up */
+    size_t count;
 };
 
 struct profile {
@@ -37,6 +42,9 @@ struct profile {
     struct assay__map *index; /* name -> row */
     struct row *rows;
     size_t row_count;
+    size_t runs;                       /* without the warm-up */
+    struct assay__ranked_run *central; /* those in the middle; NULL: unknown */
+    size_t central_count;
 };
 
 struct event {
@@ -72,7 +80,10 @@ static int add_event(struct profile *profile, const struct event *event, struct 
             return assay__no_memory(error);
     }
     struct row *row = &profile->rows[at];
-    if (row->count++ >= WARM_RUNS) row->sum_us += event->duration_us;
+    double *us = assay__arena_grow(arena, row->us, row->count, sizeof *us);
+    if (!us) return assay__no_memory(error);
+    row->us = us;
+    us[row->count++] = event->duration_us;
     return 0;
 }
 
@@ -171,20 +182,61 @@ static int run_profiled(struct profile *profile, const char *model_path, int opt
     if (!code) code = read_profile(profile, path, error);
     work->result->slowdown = profiled_ns / plain_ns;
     work->result->sessions = 1;
+    profile->runs = runs;
     return code;
 }
 
 /* --- the result ------------------------------------------------------------------------------- */
 
-static void fill_time(struct assay__layer *layer, const struct row *row)
+static bool once_per_run(const struct profile *profile, const struct row *row)
 {
-    double time_ns = row->count > WARM_RUNS ? row->sum_us * 1000 / (double)(row->count - WARM_RUNS)
-                                            : NAN;
+    return row->count == WARM_RUNS + profile->runs;
+}
+
+/* The runs in the middle, by the total of what ran once in each. */
+static int find_central(struct profile *profile, struct assay_error *error)
+{
+    size_t first, found = 0;
+    double *totals = assay__arena_array(profile->work->arena, profile->runs + 1, sizeof *totals);
+    if (!totals) return assay__no_memory(error);
+    for (size_t r = 0; r < profile->row_count; r++) {
+        if (!once_per_run(profile, &profile->rows[r])) continue;
+        for (size_t i = 0; i < profile->runs; i++)
+            totals[i] += profile->rows[r].us[WARM_RUNS + i];
+        found++;
+    }
+    if (!found) return 0;
+    struct assay__ranked_run *order = assay__layers_rank(totals, profile->runs, &first,
+                                                         &profile->central_count);
+    if (!order) return assay__no_memory(error);
+    memmove(order, order + first, profile->central_count * sizeof *order);
+    profile->central = order;
+    return 0;
+}
+
+static double time_of(const struct profile *profile, const struct row *row)
+{
+    double sum = 0;
+    if (profile->central && once_per_run(profile, row))
+        return 1000 *
+               assay__layers_mean(profile->central, profile->central_count, row->us + WARM_RUNS, 1);
+    for (size_t i = WARM_RUNS; i < row->count; i++)
+        sum += row->us[i];
+    return row->count > WARM_RUNS ? 1000 * sum / (double)(row->count - WARM_RUNS) : (double)NAN;
+}
+
+static void fill_time(const struct profile *profile, struct assay__layer *layer,
+                      const struct row *row)
+{
+    double time_ns = time_of(profile, row);
     layer->provider = row->provider;
     if (strcmp(row->provider, ASSAY__ORT_CPU) == 0) {
         layer->time_ns = time_ns;
         layer->state = isnan(time_ns) ? ASSAY_UNAVAILABLE : ASSAY_MEASURED;
-        layer->note = "ONNX Runtime's profiler: whole µs, its own cost included";
+        layer->note = once_per_run(profile, row)
+                          ? "ONNX Runtime's profiler: whole µs, its own cost included"
+                          : "ONNX Runtime's profiler: whole µs, its own cost included; mean of all "
+                            "runs";
     } else {
         layer->host_enqueue_ns = time_ns;
         layer->note = "only the time that the host took to enqueue the work is known; device times "
@@ -206,7 +258,7 @@ static int fill_by_number(struct profile *profile, struct assay_error *error)
         if (strncmp(name, OWN_NAME, sizeof OWN_NAME - 1) != 0) continue;
         size_t node = (size_t)strtoull(name + sizeof OWN_NAME - 1, NULL, 10);
         if (node >= work->layer_count || placed[node]) continue;
-        fill_time(&work->layers[node], &profile->rows[r]);
+        fill_time(profile, &work->layers[node], &profile->rows[r]);
         placed[node] = true;
         work->order[next++] = node;
     }
@@ -242,7 +294,7 @@ static int fill_by_name(struct profile *profile, struct assay_error *error)
             layer->makes = node->makes;
             layer->make_count = node->make_count;
         }
-        fill_time(layer, &profile->rows[r]);
+        fill_time(profile, layer, &profile->rows[r]);
     }
     assay__map_free(known);
     if (code) return assay_error_set(error, code, "out of memory for layers");
@@ -277,6 +329,7 @@ int assay__layers_profile(struct assay__layer_work *work, struct assay_error *er
                             named ? ASSAY__ORT_OPT_NONE : work->session->optimization, error);
     if (!code && profile.row_count == 0)
         code = assay_error_set(error, ASSAY_EENGINE, "the engine's profile has no nodes");
+    if (!code) code = find_central(&profile, error);
     if (!code) code = named ? fill_by_number(&profile, error) : fill_by_name(&profile, error);
     if (!code) {
         work->result->method = "engine";
@@ -286,6 +339,7 @@ int assay__layers_profile(struct assay__layer_work *work, struct assay_error *er
                           work->result->slowdown);
     }
     assay__layers_unlink(path);
+    free(profile.central);
     assay__map_free(profile.index);
     return code;
 }

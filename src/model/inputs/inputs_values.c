@@ -9,6 +9,7 @@
  * numbers. */
 #include "model/inputs/inputs_guess.h"
 #include "model/inputs/inputs_plan.h"
+#include "model/inputs/inputs_setting.h"
 
 #include "base/vec.h"
 #include "model/onnx/onnx.h"
@@ -41,6 +42,7 @@ struct finding {
     int true_hides;  /* -1 unknown, 0 true keeps, 1 true masks out */
     bool compared;
     int64_t compared_with, compared_last; /* a number; or all from the one to the other */
+    struct assay__setting setting;        /* what the graph says of it if it is one */
     const struct operand *operand;        /* an operand of few valid values */
     bool operand_inverted;                /* it gets there through a Not */
     int64_t least;                        /* a divisor: not below this; 0 unknown */
@@ -412,6 +414,20 @@ static void sink_equal(struct walk *walk, const struct use *use)
     finding->compared_last = (int64_t)(high - low + 1 == (double)list->elements ? high : low);
 }
 
+/* Limits of a table, bounds of a Clip. */
+static void sink_setting(struct walk *walk, const struct use *use)
+{
+    const struct assay__node *node = use->node;
+    struct assay__setting *setting = &walk->finding->setting;
+    double low, high;
+    if (use->index < 2 && assay__has_word("Less LessOrEqual Greater GreaterOrEqual", node->op))
+        assay__setting_limit(setting, node, use->index,
+                             constant(walk->tracer, node, 1 - use->index));
+    else if (is(node, "Clip") && use->index == 0 && constant_number(walk->tracer, node, 1, &low) &&
+             constant_number(walk->tracer, node, 2, &high))
+        assay__setting_clip(setting, low, high);
+}
+
 /* Into the body of Loop (M, condition, values …) and Scan (values …). */
 static int follow_body(struct walk *walk, const struct work *work, const struct use *use)
 {
@@ -465,6 +481,7 @@ static int visit(struct walk *walk, const struct work *work, const struct use *u
         walk->finding->positive = true;
     if (is(node, "Where") && use->index == 0) sink_where(walk, work, node);
     if (is(node, "Equal")) sink_equal(walk, use);
+    if (!work->offset) sink_setting(walk, use);
     if (is(node, "Not")) {
         next.inverted = !next.inverted;
         return follow_outputs(walk, node, &next);
@@ -488,7 +505,8 @@ static int trace(struct tracer *tracer, const struct assay__input_plan *plan,
 {
     struct walk walk = {.tracer = tracer, .finding = finding, .seen = assay__map_new()};
     const struct work start = {.name = plan->name, .integral = is_integer(plan->dtype)};
-    *finding = (struct finding){.bound = INT64_MAX, .length = -1, .true_hides = -1};
+    *finding = (struct finding){
+        .bound = INT64_MAX, .length = -1, .true_hides = -1, .setting = {.low = NAN, .high = NAN}};
     int code = walk.seen ? follow(&walk, plan->name, &start) : ASSAY_ENOMEM;
     for (size_t i = 0; i < walk.count && !code; i++) {
         const struct work work = walk.queue[i];
@@ -612,9 +630,7 @@ static void decide_integer(struct tracer *tracer, const struct assay__workload *
 {
     double low, high;
     const char *name = plan->name;
-    int64_t elements = 1;
-    for (int i = 0; i < plan->rank; i++)
-        elements *= plan->dims[i]; /* checked when the shape was fixed */
+    int64_t elements = assay__input_elements(plan);
     integer_range(plan->dtype, &low, &high);
     if (finding->length >= 0) {
         choose(
@@ -675,6 +691,8 @@ static void decide_float(struct tracer *tracer, struct assay__input_plan *plan,
     else if (finding->least > 0)
         choose(plan, ASSAY__FILL_UNIFORM, (double)finding->least, (double)finding->least + 7,
                "used as an integer divisor");
+    else if (assay__setting_choose(&finding->setting, plan, tracer->arena))
+        return;
     else if (finding->positive)
         choose(plan, ASSAY__FILL_UNIFORM, 0.1, 1,
                "input of a root, logarithm, reciprocal or power");

@@ -85,6 +85,7 @@ void assay__validation_json(const struct assay__validation *v, bool published,
     if (published) put_errors(w, "leave_both_out", &v->both_out);
     if (published) put_errors(w, "blind", &v->blind);
     if (published) put_errors(w, "fixed_cost", &v->fixed);
+    if (published) put_errors(w, "mostly_fixed_cost", &v->floor);
     put_errors(w, published ? "leave_model_out" : "leave_family_out", &v->model_out);
     if (published) put_errors(w, "never_fitted", &v->held_out);
     put_errors(w, "in_sample", &v->in);

@@ -58,6 +58,8 @@ void assay__add_target(struct assay__doc *doc, const struct assay__trial *trial)
 /** What is fed back and why, what would provide the real-time factor, and states that did not stay
  * finite (subject_state.c). */
 void assay__add_state(struct assay__doc *doc, const struct assay__trial *trial);
+/** A line if the outputs did not stay finite: the inputs may have been unsuitable. */
+void assay__warn_outputs(struct assay__doc *doc, const struct assay__trial *trial);
 /** One screen of a run: headline, percentiles, quality, operators, the longest layers. top: rows of
  *  the layers; 0: few. */
 void assay__add_brief(struct assay__doc *doc, const struct assay__trial *trial, int top);

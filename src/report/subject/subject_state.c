@@ -39,6 +39,16 @@ static void warn_nonfinite(struct assay__doc *doc, const struct assay__trial *tr
                         hint ? " feeds nothing back" : "");
 }
 
+void assay__warn_outputs(struct assay__doc *doc, const struct assay__trial *trial)
+{
+    const struct assay_metric *broken = assay__trial_metric(trial, "outputs.nonfinite");
+    const char *hint = doc->hint ? doc->hint("inputs") : NULL;
+    if (broken && broken->value > 0)
+        assay__doc_warn(doc, "%.0f output value%s infinite or NaN with these inputs%s%s%s.",
+                        broken->value, broken->value == 1 ? " is" : "s are", hint ? "; " : "",
+                        hint ? hint : "", hint ? " gives others" : "");
+}
+
 void assay__add_state(struct assay__doc *doc, const struct assay__trial *trial)
 {
     enum { SHOWN = 6 };

@@ -343,6 +343,7 @@ void assay__add_headline(struct assay__doc *doc, const struct assay__trial *tria
     }
     for (size_t i = 0; trial && i < trial->assumed_count; i++)
         assay__doc_assumed(doc, trial->assumed[i]); /* below the answer that it decides */
+    if (trial && profile->trial_count == 1) assay__warn_outputs(doc, trial);
     if (trial) add_numbers(doc, trial, profile->trial_count > 1);
     if (trial) assay__add_quality(doc, trial);
 }

@@ -113,6 +113,7 @@ int assay__validation_document(const struct assay__validation *v, bool published
     put_errors(t, "never fitted", &v->held_out);
     put_errors(t, "the last two together", &v->blind);
     put_errors(t, "of these, with a third or more of fixed cost", &v->fixed);
+    put_errors(t, "of these, with half or more of fixed cost", &v->floor);
     put_errors(t, "in sample", &v->in);
     assay__doc_note(
         doc, "In-sample errors are for comparison only; estimates are never labelled with them.");

@@ -59,6 +59,7 @@ int assay__outcome_restore(const struct assay__launch *launch, bool find_warmup,
     outcome->memory.pss = assay__metrics_value(launch->metrics, "memory.pss.worker");
     outcome->memory.arena_peak = assay__metrics_value(launch->metrics, "memory.activation.arena");
     outcome->state.nonfinite = assay__metrics_value(launch->metrics, "state.nonfinite");
+    outcome->state.outputs_nonfinite = assay__metrics_value(launch->metrics, "outputs.nonfinite");
     if (launch->sample_count && launch->streams > 0 && launch->stream_offsets) {
         outcome->streams = calloc((size_t)launch->streams, sizeof *outcome->streams);
         if (!outcome->streams) return ASSAY_ENOMEM;

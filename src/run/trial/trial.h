@@ -15,7 +15,8 @@ struct assay__trial_input {
     const struct assay__workload *workload; /* NULL without a model */
     double precision;
     bool warmup_forced;
-    bool brief; /* short launches, not all of which timed the layers */
+    bool brief;        /* short launches, not all of which timed the layers */
+    bool outputs_kept; /* to be compared: whoever compares them counts those that are not finite */
     int streams;
     double overhead_run_s; /* NaN unknown */
     int64_t generate;      /* tokens of a generation; 0: an inference is one run */

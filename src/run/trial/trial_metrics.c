@@ -114,17 +114,21 @@ static void throughput(const struct assay__trial_input *input, double rate,
 /* --- states and real time --------------------------------------------------------------------- */
 
 /* Of the launch in which most are. */
-static void states(const struct assay__trial *trial, const struct assay__outcome *const *used,
+static void states(const struct assay__trial_input *input, const struct assay__outcome *const *used,
                    size_t count, struct assay_metrics *metrics)
 {
-    double most = NAN;
-    if (!trial->feedback_count) return;
-    for (size_t i = 0; i < count; i++)
-        most = fmax(most, used[i]->state.nonfinite); /* NaN only where both are */
-    put_measured(metrics, "state.nonfinite", most, "outputs",
-                 count > 1 ? "after the last measured inference; maximum over the launches"
-                           : "after the last measured inference",
-                 "the engine did not show the states after measuring");
+    const char *note = count > 1 ? "after the last measured inference; maximum over the launches"
+                                 : "after the last measured inference";
+    double most = NAN, most_outputs = NAN;
+    for (size_t i = 0; i < count; i++) { /* NaN only where both are */
+        most = fmax(most, used[i]->state.nonfinite);
+        most_outputs = fmax(most_outputs, used[i]->state.outputs_nonfinite);
+    }
+    if (isfinite(most_outputs) && !input->outputs_kept)
+        put_measured(metrics, "outputs.nonfinite", most_outputs, "outputs", note, "");
+    if (input->trial->feedback_count)
+        put_measured(metrics, "state.nonfinite", most, "outputs", note,
+                     "the engine did not show the states after measuring");
 }
 
 static void real_time(const struct assay__trial *trial, struct assay_metrics *metrics)
@@ -269,6 +273,9 @@ int assay__launch_metrics(const struct assay__outcome *outcome, bool warmup_forc
     if (isfinite(outcome->state.nonfinite))
         put_measured(metrics, "state.nonfinite", outcome->state.nonfinite, "outputs",
                      "after the last measured inference", "");
+    if (isfinite(outcome->state.outputs_nonfinite))
+        put_measured(metrics, "outputs.nonfinite", outcome->state.outputs_nonfinite, "outputs",
+                     "after the last measured inference", "");
     assay__launch_layers(outcome, metrics);
     return assay_metrics_failed(metrics);
 }
@@ -290,7 +297,7 @@ int assay__trial_metrics(const struct assay__trial_input *input)
     if (code == 0 && input->trial->generation.tokens)
         code = assay__generation_ids(used, count, input->profile, input->trial);
     real_time(input->trial, metrics);
-    states(input->trial, used, count, metrics);
+    states(input, used, count, metrics);
     if (code == 0 && input->trial->generation.tokens)
         code = assay__generation_times(used, count, input->profile, input->trial);
     compute(input, metrics);

@@ -138,6 +138,7 @@ const struct assay__field_table assay__message_spent =
 
 static const struct assay__field state_fields[] = {
     SAME(assay__worker_state, nonfinite),
+    SAME(assay__worker_state, outputs_nonfinite),
 };
 const struct assay__field_table assay__message_state =
     TABLE(state_fields, struct assay__worker_state);

@@ -19,9 +19,10 @@ struct assay__worker_memory {
     double baseline, rss, peak, pss, arena, arena_peak; /* bytes; NaN unknown */
 };
 
-/** The states that are fed back, after the measured steps; NaN unknown. */
+/** The states that are fed back and the other outputs, after the measured steps; NaN unknown. */
 struct assay__worker_state {
-    double nonfinite; /* of their numbers: infinite or NaN */
+    double nonfinite;         /* of the states' numbers: infinite or NaN */
+    double outputs_nonfinite; /* the same of the other outputs */
 };
 
 /** Real time the worker spent; NaN unknown. */

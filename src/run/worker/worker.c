@@ -464,7 +464,8 @@ static int send_allocations(struct worker *worker)
 static int send_state(struct worker *worker)
 {
     struct assay__worker_state state;
-    if (!worker->job.feedback_count) return 0;
+    if (!worker->job.feedback_count && worker->job.generation.tokens > 0)
+        return 0; /* only logits */
     assay__worker_state_read(worker->engine, worker->session, worker->job.feedback,
                              worker->job.feedback_count, &state);
     return send_fields(worker, "state", &assay__message_state, &state);

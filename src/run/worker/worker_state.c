@@ -1,5 +1,6 @@
-/* worker_state.c - counts numbers of fed-back states that are infinite or NaN: all bits of the
- * exponent are set. Nothing is converted, because a state may be as large as memory. */
+/* worker_state.c - counts numbers of fed-back states and of other outputs that are infinite or NaN:
+ * all bits of the exponent are set. Nothing is converted, because a state may be as large as
+ * memory. */
 #include "run/worker/worker_state.h"
 
 #include <math.h>
@@ -50,14 +51,20 @@ void assay__worker_state_read(const struct assay__engine_ops *engine,
 {
     const struct assay__host_tensor *outputs = NULL;
     size_t output_count = 0, found = 0;
-    double nonfinite = 0;
-    state->nonfinite = NAN;
+    double nonfinite = 0, others = 0;
+    *state = (struct assay__worker_state){NAN, NAN};
     if (!engine->outputs || engine->outputs(session, &outputs, &output_count, NULL)) return;
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < output_count; k++) {
-            if (strcmp(outputs[k].name, feedback[i].output) != 0) continue;
+    for (size_t k = 0; k < output_count; k++) {
+        size_t i = 0;
+        while (i < count && strcmp(outputs[k].name, feedback[i].output) != 0)
+            i++;
+        if (i < count) {
             nonfinite += count_nonfinite(&outputs[k]);
             found++;
+        } else {
+            others += count_nonfinite(&outputs[k]);
         }
-    if (found == count) state->nonfinite = nonfinite;
+    }
+    if (count && found == count) state->nonfinite = nonfinite;
+    if (found < output_count) state->outputs_nonfinite = others;
 }
