@@ -75,6 +75,11 @@ static double between_launches(const struct assay__trial *trial)
     return half_width(trial, "latency.between_low", "latency.between_high");
 }
 
+static double between_runs(const struct assay__trial *trial)
+{
+    return half_width(trial, "latency.runs_low", "latency.runs_high");
+}
+
 static double within_launch(const struct assay__trial *trial)
 {
     return half_width(trial, "latency.ci_low", "latency.ci_high");
@@ -106,6 +111,13 @@ static bool median_holds(const struct assay__trial *trial)
     return assay__launch_spread(trial) <= AGREE_FEW; /* unknown: no */
 }
 
+/* The launches agree, but earlier runs on this machine were faster or slower by more than launches
+ * may differ. */
+static bool runs_differ(const struct assay__trial *trial)
+{
+    return between_runs(trial) > ASSAY__LAUNCHES_HALF_WIDTH; /* unknown: no */
+}
+
 static enum assay__trust find_level(const struct assay_profile *profile,
                                     const struct assay__trial *trial)
 {
@@ -123,7 +135,8 @@ static enum assay__trust find_level(const struct assay_profile *profile,
     if (unstable) return ASSAY__TRUST_UNSTEADY;
     if (strcmp(verdict, "too-few") == 0) return ASSAY__TRUST_FEW;
     if (strcmp(verdict, "stable") != 0) return ASSAY__TRUST_UNKNOWN;
-    return isfinite(assay__trial_tail(trial).mean) ? ASSAY__TRUST_UNSTEADY : ASSAY__TRUST_STABLE;
+    return isfinite(assay__trial_tail(trial).mean) || runs_differ(trial) ? ASSAY__TRUST_UNSTEADY
+                                                                         : ASSAY__TRUST_STABLE;
 }
 
 static bool is_judged(enum assay__trust level)
@@ -135,8 +148,9 @@ static bool is_judged(enum assay__trust level)
 /* How far the median may be off, relative to it. NaN unknown, or not to be said. */
 static double width_of(enum assay__trust level, const struct assay__trial *trial)
 {
-    double between = between_launches(trial);
+    double between = between_launches(trial), runs = between_runs(trial);
     if (!is_judged(level)) return NAN;
+    if (level != ASSAY__TRUST_NOISY && isfinite(runs) && !runs_differ(trial)) return runs;
     if (isfinite(between)) return between;
     return assay__trial_good_launches(trial) > 1 ? (double)NAN : within_launch(trial);
 }
@@ -146,7 +160,11 @@ static const char *despite(const struct assay__trial *trial, struct assay__arena
 {
     struct assay__tail tail = assay__trial_tail(trial);
     double off = assay__layers_add_up(trial) - 1;
-    if (strcmp(trial->stability.verdict, "stable") == 0)
+    bool stable = strcmp(trial->stability.verdict, "stable") == 0;
+    if (stable && isnan(tail.mean))
+        return assay__arena_text(arena, "runs differ by ±%s %%",
+                                 assay__digits(between_runs(trial) * 100, 2).text);
+    if (stable)
         return isfinite(tail.factor)
                    ? assay__arena_text(arena, "1 in %d takes %s×", tail.one_in,
                                        assay__digits(tail.factor, 2).text)
@@ -265,6 +283,13 @@ void assay__trust(const struct assay_profile *profile, const struct assay__trial
         add(out, arena, trial->stability.reasons[i]);
     for (size_t i = 0; i < profile->environment.disturbance_count; i++)
         add(out, arena, profile->environment.disturbances[i]);
+    if (out->trust == ASSAY__TRUST_UNSTEADY && runs_differ(trial))
+        add(out, arena,
+            assay__arena_text(arena,
+                              "this machine changes between runs: the last %d of the same work "
+                              "differ by ±%s %%, the launches of this one by less",
+                              (int)assay__trial_value(trial, "latency.runs"),
+                              assay__digits(between_runs(trial) * 100, 2).text));
     add_layers(trial, arena, out);
 }
 

@@ -27,7 +27,7 @@ struct assay__median_interval assay__trial_interval(const struct assay__trial *t
     static const char *const rows[][3] = {
         {"latency.runs_low", "latency.runs_high", "between runs"},
         {"latency.between_low", "latency.between_high", "between launches"},
-        {"latency.ci_low", "latency.ci_high", "within a launch"},
+        {"latency.ci_low", "latency.ci_high", "in 1 launch"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         double low_s = assay__trial_value(trial, rows[i][0]),

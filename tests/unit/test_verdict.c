@@ -265,6 +265,23 @@ static void test_width(void)
     finish(p);
 }
 
+/* What earlier runs differ by counts more than what the launches of this one do. */
+static void test_between_runs(void)
+{
+    struct assay_profile *p = made();
+    struct assay_metrics *metrics = p->trials[0].metrics;
+    assay_metrics_measured(metrics, "latency.runs", 7, "clock", "");
+    assay_metrics_measured(metrics, "latency.runs_low", 0.96e-3, "clock", "");
+    assay_metrics_measured(metrics, "latency.runs_high", 1.04e-3, "clock", "");
+    CHECK_STR(judge(p)->chip, "stable ±4 %");
+    assay_metrics_measured(metrics, "latency.runs_high", 1.1e-3, "clock", "");
+    const struct assay__trial_verdict *v = judge(p);
+    CHECK_INT(v->trust, ASSAY__TRUST_UNSTEADY);
+    CHECK_STR(v->chip, "median ±1.1 %, runs differ by ±7 %");
+    CHECK_HAS(v->reasons[0], "the last 7 of the same work differ by ±7 %");
+    finish(p);
+}
+
 /* Layers that do next to nothing: what takes the time is that there are so many of them. */
 static void test_overhead(void)
 {
@@ -560,6 +577,7 @@ int main(int argc, char **argv)
         {"distance", test_distance},
         {"fix", test_fix},
         {"width", test_width},
+        {"between_runs", test_between_runs},
         {"overhead", test_overhead},
         {"layers_off", test_layers_off},
         {"untimed", test_untimed},
