@@ -27,15 +27,15 @@ struct assay__median_interval assay__trial_interval(const struct assay__trial *t
     static const char *const rows[][3] = {
         {"latency.runs_low", "latency.runs_high", "between runs"},
         {"latency.between_low", "latency.between_high", "between launches"},
-        {"latency.ci_low", "latency.ci_high", "in 1 launch"},
+        {"latency.ci_low", "latency.ci_high", "within a launch"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         double low_s = assay__trial_value(trial, rows[i][0]),
                high_s = assay__trial_value(trial, rows[i][1]);
         if (isfinite(low_s) && isfinite(high_s))
-            return (struct assay__median_interval){low_s, high_s, rows[i][2]};
+            return (struct assay__median_interval){low_s, high_s, rows[i][2], i == 2};
     }
-    return (struct assay__median_interval){NAN, NAN, ""};
+    return (struct assay__median_interval){NAN, NAN, "", false};
 }
 
 double *assay__trial_values(const struct assay__trial *trial, const char *name, size_t *count)

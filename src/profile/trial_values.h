@@ -15,7 +15,8 @@ double assay__trial_value(const struct assay__trial *trial, const char *name);
  * between runs, else between the launches of this one, else within its only launch. */
 struct assay__median_interval {
     double low_s, high_s; /* NaN: none */
-    const char *scope;    /* "between runs", "between launches", "in 1 launch"; "": none */
+    const char *scope;    /* "between runs", "between launches", "within a launch"; "": none */
+    bool within_launch;
 };
 struct assay__median_interval assay__trial_interval(const struct assay__trial *trial);
 /** The metric's values of the successful launches that have one, in order. "latency.p50" is in

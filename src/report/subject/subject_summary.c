@@ -113,11 +113,12 @@ static void add_answer(struct assay__doc *doc, struct assay__study *study,
 
 /* --- the numbers ------------------------------------------------------------------------------ */
 
-/* "(67.0 µs to 68.4 µs, 95 % between runs)" */
+/* "(67.0 µs to 68.4 µs, 95 % between runs)". What a single launch shows within itself does not say
+ * what another would give, and stands with the latency. */
 static const char *interval(struct assay__doc *doc, const struct assay__trial *trial)
 {
     struct assay__median_interval known = assay__trial_interval(trial);
-    if (!*known.scope) return NULL;
+    if (isnan(known.low_s) || known.within_launch) return NULL;
     return assay__doc_printf(doc, "(%s to %s, 95 %% %s)", assay__scaled(known.low_s, "s").text,
                              assay__scaled(known.high_s, "s").text, known.scope);
 }
