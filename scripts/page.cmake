@@ -1,6 +1,7 @@
 # page.cmake - the report page's script from its files, one after the other, and its style sheet; without comments and indentation, which every page would
 # carry. plots.js is apart, and timeline.js: only pages with something to zoom, or a timeline, have them. html_page.c puts one function around all.
-#   cmake -DFOLDER=src/report/html -DOUTPUT=folder -P page.cmake      writes OUTPUT/page.js, plots.js, timeline.js and page.css
+# unpack.js is apart too: it is what a browser runs first, and makes the rest of what is deflated.
+#   cmake -DFOLDER=src/report/html -DOUTPUT=folder -P page.cmake      writes OUTPUT/page.js, plots.js, timeline.js, unpack.js and page.css
 set(page base data state select paint strip table inspect graph files share page)
 set(script "")
 foreach(name ${page})
@@ -13,13 +14,19 @@ foreach(name timeline_data timeline_draw timeline)
     string(APPEND timeline "${part}")
 endforeach()
 file(READ ${FOLDER}/plots.js plots)
+file(READ ${FOLDER}/unpack.js unpack)
 file(READ ${FOLDER}/page.css style)
-foreach(text script plots timeline style)
+foreach(text script plots timeline unpack style)
     string(REGEX REPLACE "/\\*[^*]*\\*+([^/*][^*]*\\*+)*/" "" ${text} "${${text}}")
     string(REGEX REPLACE "\n[ \n]+" "\n" ${text} "${${text}}")
     string(REGEX REPLACE " +\n" "\n" ${text} "${${text}}")
 endforeach()
+# no blank is needed around these
+string(REGEX REPLACE " *([{};,>])[ \n]*" "\\1" style "${style}")
+string(REGEX REPLACE ": +" ":" style "${style}")
+string(REPLACE ";}" "}" style "${style}")
 file(WRITE ${OUTPUT}/page.js "${script}")
 file(WRITE ${OUTPUT}/plots.js "${plots}")
 file(WRITE ${OUTPUT}/timeline.js "${timeline}")
+file(WRITE ${OUTPUT}/unpack.js "${unpack}")
 file(WRITE ${OUTPUT}/page.css "${style}")

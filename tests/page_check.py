@@ -14,6 +14,7 @@ import html.parser
 import json
 import re
 import sys
+import zlib
 
 VOID = {"meta", "link", "br", "wbr", "hr", "img", "input"}
 HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4}
@@ -25,7 +26,7 @@ class Page(html.parser.HTMLParser):
         self.stack, self.faults, self.ids, self.links, self.refs = [], [], [], [], []
         self.policy, self.raw, self.headings, self.sections = "", {}, [], []
         self.svg_depth, self.buttons, self.captions, self.figures = 0, 0, 0, 0
-        self.open_raw, self.zoom = None, False
+        self.open_raw, self.bytes = None, {}
 
     def fault(self, text):
         self.faults.append(f"line {self.getpos()[0]}: {text}")
@@ -61,13 +62,11 @@ class Page(html.parser.HTMLParser):
             self.sections.append(given.get("id", ""))
         if tag in ("style", "script"):
             key = f"{tag}:{given.get('type', '')}:{given.get('id', '')}"
-            if key == "script::" and self.zoom and key not in self.raw:
-                key = "script::uplot" if "script::uplot" not in self.raw else key
             if key in self.raw:
                 self.fault(f"a second <{tag}>: {key}")
             self.raw[key], self.open_raw = "", key
+            self.bytes[key] = given.get("data-bytes")
         self.figures += tag == "figure"
-        self.zoom |= "data-plot" in given  # uPlot stands before the page's own script
         self.captions += tag == "figcaption"
         if tag not in VOID:
             self.stack.append(tag)
@@ -141,9 +140,8 @@ def hashed(text):
 def check_policy(page):
     parts = dict(part.strip().split(" ", 1) for part in page.policy.split(";") if part.strip())
     wanted = {"default-src": "'none'", "base-uri": "'none'", "form-action": "'none'",
-              "style-src": hashed(page.raw.get("style::", "")), "script-src": hashed(page.raw.get("script::", ""))}
-    if page.zoom:
-        wanted["script-src"] = hashed(page.raw.get("script::uplot", "")) + " " + wanted["script-src"]
+              "style-src": hashed(page.raw.get("style::", "")),
+              "script-src": hashed(page.raw.get("script::", "")) + " " + hashed(page.text.get("assay-script", ""))}
     for name, value in wanted.items():
         if parts.get(name) != value:
             page.faults.append(f"policy: {name} is {parts.get(name)}, expected {value}")
@@ -175,10 +173,25 @@ def check_structure(page, text):
         page.faults.append(f"{page.figures} figures, {page.captions} captions")
     outside = re.sub(r'xmlns(:\w+)?="http://www\.w3\.org/[^"]*"', "", text)
     for key, raw in page.raw.items():
-        if key.startswith("script:application/json"):
+        if key.startswith("script:application/json:"):
             outside = outside.replace(raw, "")
+    outside += page.text.get("assay-script", "")
     for found in re.finditer(r"@import|url\(", outside):
         page.faults.append(f"it would fetch: {outside[found.start():found.start() + 60]!r}")
+
+
+def inflate(page):
+    """What src/report/html/unpack.js inflates, by id."""
+    page.text = {}
+    for key, raw in page.raw.items():
+        kind, name = key.split(":")[1:]
+        if kind == "application/json":
+            page.text[name] = raw
+        if kind == "application/zlib":
+            made = zlib.decompress(base64.b64decode(raw, validate=True))
+            if page.bytes[key] != str(len(made)):
+                page.faults.append(f"{name} has {len(made)} bytes, not {page.bytes[key]}")
+            page.text[name] = made.decode("utf-8")
 
 
 def main():
@@ -194,22 +207,24 @@ def main():
     page = Page()
     page.feed(text)
     page.close()
+    inflate(page)
     check_structure(page, text)
     check_policy(page)
-    for key in ("style::", "script::") + (() if options.no_data else ("script:application/json:assay-data",)):
+    for key in ("style::", "script::", "script:application/zlib:assay-script") + (() if options.no_data else ("script:application/zlib:assay-data",)):
         if key not in page.raw:
             page.faults.append(f"no {key}")
     for key, raw in page.raw.items():
-        if key.startswith("script:application/json"):
-            if re.search(r"[<>&]", raw):
-                page.faults.append(f"{key} holds markup")
-            try:
-                json.loads(raw)
-            except ValueError as fault:
-                page.faults.append(f"{key}: {fault}")
+        if key.startswith("script:application/") and re.search(r"[<>&]", raw):
+            page.faults.append(f"{key} holds markup")
+    for name, text in page.text.items():
+        try:
+            if name != "assay-script":
+                json.loads(text)
+        except ValueError as fault:
+            page.faults.append(f"{name}: {fault}")
     if options.json:
         with open(options.json, encoding="utf-8") as file:
-            if json.load(file) != unpack(json.loads(page.raw.get("script:application/json:assay-data", "null"))):
+            if json.load(file) != unpack(json.loads(page.text.get("assay-data", "null"))):
                 page.faults.append("the data is not the report's JSON")
     for name in filter(None, options.sections.split(",")):
         if name not in page.sections:

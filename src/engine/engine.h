@@ -75,6 +75,7 @@ struct assay__session_facts {
     const char *version;     /* engine version */
     const char *library;     /* path really loaded */
     const char *provider;    /* what the device resolved to */
+    const char *hardware;    /* the card, as its driver names it; "" or NULL unknown */
     int threads;             /* really used; 0 unknown */
 };
 

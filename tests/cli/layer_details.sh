@@ -71,6 +71,8 @@ assert peak["rest_bytes"] == 0 and peak["alive"] == len(peak["tensors"]) and pea
 PYTHON
 expect_exit 0 "$ASSAY" report real.assay -o page.html
 expect_has page.html 'Alive at the peak'
-expect_has page.html '29x61 float32, 29 float32'
+"$ASSAY" report real.assay --json >real.json
+expect_has real.json '29x61 float32, 29 float32'
+python3 "$ROOT/tests/page_check.py" page.html --json real.json || fail "the page does not have the details"
 expect_exit 0 "$ASSAY" report real.assay --format csv --table peak
 expect_has out 'trial,position,name,type,bytes,producer,op,first,last'

@@ -3,7 +3,7 @@
 . "$ROOT/tests/cli/lib.sh"
 check() { python3 "$ROOT/tests/page_check.py" "$@" || fail "the page is not as it must be: $*"; }
 
-script='steady=100us;layers=conv:60us:Conv,relu:30us:Relu;engine=7us'
+script='steady=100us;layers=conv:60us:Conv,relu:30us:Relu;engine=7us;hardware=Made-up GPU 9'
 expect_exit 0 "$ASSAY" run --engine fake --script "$script" --time 100ms --power --memory --idle 0s -q -o p.assay
 expect_exit 0 "$ASSAY" report p.assay -o page.html
 expect_lines out 0
@@ -12,6 +12,11 @@ check page.html --json p.json --without comparison,sweep,requirements,trials,roo
     --sections summary,latency,layers,placement,memory,power,findings,environment,metrics
 expect_has page.html 'Conv takes '
 expect_has page.html 'id="layer-0"'
+# The card that the engine names is in the header, in the JSON and in the picture to share.
+expect_equal "$(json_get p.json '.trials[0].target.options.hardware')" 'Made-up GPU 9'
+expect_has page.html ', Made-up GPU 9, '
+expect_exit 0 "$ASSAY" report p.assay --svg card -o card.svg
+expect_has card.svg 'Made-up GPU 9'
 # The same bytes on stdout, by the name of the format, and of a second rendering.
 expect_exit 0 "$ASSAY" report p.assay --format html
 cmp out page.html || fail "the file is another page than stdout's"

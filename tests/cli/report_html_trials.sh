@@ -28,6 +28,7 @@ check alike.html --sections sweep
 section alike.html sweep >part
 expect_has part '<dt>tied</dt><dd>threads=2, threads=4: not distinguishable from the best'
 expect_has part '<dt>tied pairs</dt><dd>threads=2 and threads=4</dd>'
+section alike.html sweep-points >part
 expect_has part '"><i>=</i>memory</th>'
 # the best is marked by the figure itself, in every form of it
 expect_exit 0 "$ASSAY" report alike.assay --svg pareto -o pareto.svg

@@ -19,6 +19,7 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
 import { pathToFileURL } from 'node:url';
+import { deflateSync } from 'node:zlib';
 
 const [playwright, axe, executablePath, verb, ...rest] = process.argv.slice(2);
 const { chromium } = await import(pathToFileURL(`${playwright}/index.mjs`).href);
@@ -203,7 +204,7 @@ const dataOf = (page) => page.evaluate(() => {
         const columns = keys.slice(1).map((key) => [key, cells(value[key], value['~rows'])]);
         return Array.from({ length: value['~rows'] }, (none, i) => Object.fromEntries(columns.map((column) => [column[0], column[1][i]])));
     };
-    return unpack(JSON.parse(document.getElementById('assay-data').textContent));
+    return unpack(JSON.parse(assayText('assay-data')));
 });
 // The address follows after some milliseconds, or when the page is left.
 const addressOf = (page) => page.evaluate(() => { dispatchEvent(new Event('pagehide')); return location.hash; });
@@ -354,6 +355,17 @@ async function ranges(page) {
     check(/^[\d.]+-[\d.]+(ns|us|ms|s)$/.test(range || ''), `a drag is a range: ${range}`);
     await page.mouse.move(x, y + height * 3);
     check(/layers? · .* · /.test(await page.textContent('.say')), `its sum is said: ${await page.textContent('.say')}`);
+    // from the middle of the longest layer to the end of the last: of the first one, half of its time
+    const layers = (await dataOf(page)).trials[0].layers.filter((layer) => layer.time_us > 0), longest = layers.reduce((most, layer, i) => layer.time_us > layers[most].time_us ? i : most, 0);
+    const before = layers.slice(0, longest).reduce((sum, layer) => sum + layer.time_us, 0), low = before + layers[longest].time_us / 2;
+    const high = before + layers.slice(longest).reduce((sum, layer) => sum + layer.time_us, 0);
+    await page.evaluate((text) => { location.hash = text; }, `range=${(low / 1e3).toFixed(6)}-${(high / 1e3).toFixed(6)}ms`);
+    await page.waitForTimeout(60);
+    const [, said, time] = (await page.textContent('.say')).match(/: ([\d,]+) layers? · ([\d.]+ \S+) ·/) || [];
+    equal(said, String(layers.length - longest).replace(/\B(?=(\d{3})+$)/g, ','), 'layers that a range touches');
+    check(Math.abs(seconds(time) * 1e6 / (high - low) - 1) < 0.01, `of a layer that is cut the part inside counts: ${time}, ${high - low} us`);
+    check(/\(1 in part\)/.test(await page.textContent('.say')), 'and that it is cut is said');
+    await page.evaluate((text) => { location.hash = text; }, `range=${range}`);
     await page.click('button:text-is("Zoom to it")');
     equal((await hashOf(page)).zoom, range, 'and can be zoomed to');
     await page.click('button:text-is("Whole")');
@@ -511,9 +523,24 @@ async function shows(file) {
     await page.done();
 }
 
+// What zlib deflates comes back, whatever kinds of blocks it chose.
+async function inflates(page) {
+    const noise = Uint8Array.from({ length: 70000 }, (none, i) => Math.imul(i + 1, 2654435761) >>> 24);
+    const all = [new Uint8Array(0), Uint8Array.of(97), Uint8Array.from('a word '.repeat(20000), (c) => c.charCodeAt(0)), noise, new Uint8Array(readFileSync(new URL(import.meta.url)))];
+    for (const bytes of all)
+        for (const options of [{ level: 0 }, { level: 1 }, { level: 9 }, { strategy: 2 }, { strategy: 4 }]) {
+            const same = await page.evaluate(([from, wanted]) => {
+                const made = assayInflate(Uint8Array.from(atob(from), (c) => c.charCodeAt(0)), atob(wanted).length);
+                return Array.from(made, (code) => String.fromCharCode(code)).join('') === atob(wanted);
+            }, [deflateSync(bytes, options).toString('base64'), Buffer.from(bytes).toString('base64')]);
+            check(same, `${bytes.length} bytes deflated with ${JSON.stringify(options)} come back`);
+        }
+}
+
 async function use(file) {
     const page = await open(file);
     await ready(page);
+    await inflates(page);
     const data = await dataOf(page);
     await sorts(page);
     await filters(page, data);

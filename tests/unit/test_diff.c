@@ -311,9 +311,6 @@ static void hostile_names_are_escaped(void)
         CHECK(!strchr(out.data, '\xff'));
         if (i) CHECK(!strstr(out.data, "<script>alert"));
         if (i == 1) CHECK(!strstr(out.data, "m|`x`"));
-        char *data = strstr(out.data, "<script type=\"application/json\"");
-        CHECK(i < 2 || data != NULL);
-        if (i == 2) *data = 0; /* the data holds names as they are */
         if (i == 2) CHECK(!strstr(out.data, "\xe2\x80\xae"));
         assay__buf_free(&out);
     }

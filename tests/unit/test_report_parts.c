@@ -172,8 +172,8 @@ static void test_markdown(void)
         "| Conv | 2 | 60.0 µs | 1,234,567 | — | 60.0 µs | — |",
         "| Relu | 1 | — | 0.125 | 9,000 | — |",
         "\nread between layers\n",
-        "| cpu | compute.float32.all-cores | 210 GFLOP/s | 200 GFLOP/s | 210 GFLOP/s |",
-        "| cpu | compute.bfloat16.all-cores | — | — | — | | no instructions for it | |",
+        "| compute.float32.all-cores | 210 GFLOP/s | 200 GFLOP/s | 210 GFLOP/s |",
+        "| compute.bfloat16.all-cores | — | — | — | | no instructions for it | |",
     };
     struct assay_profile *p = document();
     char *text = render(p, (struct assay_report_options){.format = "markdown"});

@@ -5,6 +5,7 @@
 #include "judge/require.h"
 #include "base/metric_table.h"
 #include "harness.h"
+#include "page_fixture.h"
 #include "profile/profile.h"
 
 #include <assay/report.h>
@@ -423,7 +424,7 @@ static bool is_origin(const char *tag, const char *end)
 }
 
 /* The end of what begins here and nobody reads: a style sheet, a program, a tag of a drawing (its
- * coordinates); NULL: it is read. The page's data (application/json) is read. */
+ * coordinates); NULL: it is read. The page's data (page_unpacked) is read. */
 static const char *unread(const char *at, bool *drawing)
 {
     static const char *const ends[][2] = {
@@ -510,7 +511,11 @@ static size_t render(const struct assay_profile *profile, const char *format, co
     }
     if (code) printf("  %s: %s\n", what, error.message);
     CHECK_INT(code, 0);
-    if (strcmp(format, "html") == 0) keep_what_is_read(text);
+    if (strcmp(format, "html") == 0) {
+        char *whole = page_unpacked(text);
+        assay_free(text);
+        keep_what_is_read(text = whole);
+    }
     if (getenv("SHOW")) printf("=== %s\n%s\n", what, text);
     check_text(text, what);
     assay_free(text);

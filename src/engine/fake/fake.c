@@ -392,6 +392,7 @@ static void fake_facts(struct assay__session *session, struct assay__session_fac
         .version = ASSAY_VERSION_STRING,
         .library = "",
         .provider = "fake",
+        .hardware = session->hardware,
         .threads = session->threads,
     };
 }

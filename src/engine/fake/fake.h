@@ -83,7 +83,7 @@ struct assay__session {
     uint64_t seed;
     struct assay__fake_noise noise;
     int64_t crash_at, hang_at, oom_at, exit_at, error_at; /* 0 never */
-    const char *open_error, *layers_error, *log;
+    const char *open_error, *layers_error, *log, *hardware;
     double memory_bytes, memory_peak_bytes, hold_bytes;
     double allocate_bytes, leak_bytes; /* of each step; 0 none */
     int64_t leak_until;                /* the last step that leaks; 0: all do */

@@ -215,6 +215,7 @@ static const struct script_key {
     {"layers_error", set_text, FIELD(layers_error), 0},
     {"open_error", set_text, FIELD(open_error), 0},
     {"log", set_text, FIELD(log), 0},
+    {"hardware", set_text, FIELD(hardware), 0},
     {"memory", set_bytes, FIELD(memory_bytes), 0},
     {"memory_peak", set_bytes, FIELD(memory_peak_bytes), 0},
     {"hold", set_bytes, FIELD(hold_bytes), 0},

@@ -422,6 +422,7 @@ static const char *ort_step_error(struct assay__session *session)
 
 static void ort_facts(struct assay__session *session, struct assay__session_facts *facts)
 {
+    assay__ort_adapter(session->device, &session->adapter);
     *facts = (struct assay__session_facts){
         .load_ns = session->load_ns,
         .compile_ns = session->compile_ns,
@@ -430,6 +431,7 @@ static void ort_facts(struct assay__session *session, struct assay__session_fact
         .version = session->ort.version,
         .library = session->ort.path,
         .provider = session->provider,
+        .hardware = session->adapter.name,
         .threads = session->threads,
     };
 }

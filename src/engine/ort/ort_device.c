@@ -100,6 +100,14 @@ const char *assay__ort_device_kind(const char *device)
     return row ? row->kind : NULL;
 }
 
+void assay__ort_adapter(const char *device, struct assay__adapter *adapter)
+{
+    int number;
+    const struct device_row *row = row_of(device, &number);
+    *adapter = (struct assay__adapter){0};
+    if (row && (row->how == CUDA || row->how == TENSORRT)) assay__adapter_cuda(number, adapter);
+}
+
 int assay__ort_device_memory(const struct assay__ort *ort, const char *device, OrtMemoryInfo **info)
 {
     int number;
@@ -362,10 +370,10 @@ static int report_row(const struct listing *list, const struct device_row *row)
                             "this ONNX Runtime build has no %s provider", row->title);
         device.available = reason.code == 0;
         if (!device.available && number > 0) return 0; /* one more than exist */
-        if (device.available && (row->how == CUDA || row->how == TENSORRT))
-            assay__adapter_cuda(number, &adapter);
-        else if (device.available && strcmp(row->device, "webgpu") == 0)
+        if (device.available && strcmp(row->device, "webgpu") == 0)
             assay__adapter_vulkan(&adapter);
+        else if (device.available)
+            assay__ort_adapter(name, &adapter);
         device.reason = reason.message;
         device.hardware = adapter.name;
         device.software = adapter.software;

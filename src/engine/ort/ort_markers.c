@@ -146,8 +146,10 @@ static void describe(struct assay__marking *m)
     result->discarded = m->dropped;
     result->slowdown = assay__stats_median(m->marked_ns, m->runs.marked) / latency_ns;
     if (fabs(bracket_run - 1) > 0.05)
-        assay__layers_say(m->work, "The reloaded graph takes %.2f times as long as the model.",
-                          bracket_run);
+        assay__layers_say(m->work,
+                          "The optimised graph, loaded again, is %.0f %% %s than the model.",
+                          100 * fabs(1 - (bracket_run > 1 ? bracket_run : 1 / bracket_run)),
+                          bracket_run > 1 ? "slower" : "faster");
     if (result->contention > ASSAY__CONTENTION_LIMIT)
         assay__layers_say(m->work,
                           "The mean is %.0f %% above the median: other processes interfered.",

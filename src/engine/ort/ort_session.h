@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/no_memory.h"
 
+#include "engine/adapter.h"
 #include "engine/engine.h"
 #include <stdatomic.h>
 
@@ -48,6 +49,7 @@ struct assay__session {
     const char *model_path, *model_name; /* the second is used in messages */
     const char *device;                  /* "cpu", "cuda:0" */
     const char *provider;                /* ONNX Runtime's name, "CPUExecutionProvider" */
+    struct assay__adapter adapter;       /* the card; of CUDA, once facts were asked for */
     int optimization;                    /* ASSAY__ORT_OPT_* */
     int threads;                         /* as asked; 0 default */
     int spinning;                        /* -1 default, 0, 1 */
@@ -176,6 +178,8 @@ void assay__ort_bound_close(struct assay__session *session);
  *  matches. */
 const char *assay__ort_provider(const char *device);
 const char *assay__ort_device_kind(const char *device); /* "cpu" | "gpu" | "npu"; NULL: no row */
+/** The card of a device that runs on CUDA; else without a name. */
+void assay__ort_adapter(const char *device, struct assay__adapter *adapter);
 /** Appends the device's provider to session options ("cpu" appends nothing), with additional
  *  provider options ("key=value;key=value"; NULL: none). strict: no node may run on the CPU
  *  instead. */

@@ -223,6 +223,7 @@ struct assay__block {
 struct assay__attachment {
     const char *id;
     struct assay__buf json;
+    bool pieces; /* the script reads it piece by piece: a page has it as it is, not deflated */
 };
 #define ASSAY__ATTACHMENTS 5
 

@@ -481,7 +481,7 @@ static double draw_content(struct assay__buf *out, const struct assay__figure *f
     }
     top += assay__svg_legend(svg, 0, top);
     assay__svg_put(svg, top > 0 ? "<g transform=\"translate(0 #)\">\n" : "<g>\n", &top);
-    assay__buf_puts(out, assay__buf_text(&body));
+    assay__svg_tightened(out, assay__buf_text(&body));
     assay__buf_puts(out, "</g>\n");
     if (body.failed) out->failed = true;
     double total = top + below + notes;

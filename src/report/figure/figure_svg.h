@@ -87,6 +87,11 @@ void assay__svg_marks(struct assay__svg *svg);
 double assay__svg_x(const struct assay__svg *svg, double value); /* NaN: no place */
 double assay__svg_y(const struct assay__svg *svg, double value);
 
+/* --- what was drawn (figure_svg_path.c) ------------------------------------------------------- */
+
+/** Appends the text with its paths in their shortest form. */
+void assay__svg_tightened(struct assay__buf *out, const char *text);
+
 /* --- kinds: draw the body and set svg->height ------------------------------------------------- */
 
 void assay__svg_bars(struct assay__svg *svg);

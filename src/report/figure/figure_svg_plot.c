@@ -230,9 +230,33 @@ static void point_title(struct assay__svg *svg, const struct assay__figure_serie
                       assay__scaled(s->x[i], svg->figure->x_unit).text);
 }
 
+/* Circles that are all alike: the class stands once. */
+static void put_circles(struct assay__svg *svg, size_t index)
+{
+    const struct assay__figure_series *s = &svg->figure->series[index];
+    assay__buf_printf(svg->out, "<g class=\"fig-f %s\">\n", assay__svg_color(index));
+    for (size_t i = 0; i < s->count; i++) {
+        double x, y;
+        struct assay__buf title = {0};
+        if (!has_place(svg, s, i, &x, &y)) continue;
+        point_title(svg, s, i, &title);
+        assay__svg_put(svg, "<circle cx=\"#\" cy=\"#\" r=\"4\"", (double[]){x, y});
+        assay__svg_title(svg, assay__buf_text(&title));
+        assay__buf_puts(svg->out, "</circle>\n");
+        assay__svg_take(svg, x - 4, y - 4, 8, 8);
+        assay__buf_drop(&title, svg->out);
+    }
+    assay__buf_puts(svg->out, "</g>\n");
+}
+
 static void put_points(struct assay__svg *svg, size_t index)
 {
     const struct assay__figure_series *s = &svg->figure->series[index];
+    bool alike = !s->flags && !s->faint && !s->low && !s->layers && !*shape_of(index);
+    if (alike && s->count > 4 && s->count <= POINTS_TITLED) {
+        put_circles(svg, index);
+        return;
+    }
     for (size_t i = 0; i < s->count; i++) {
         double x, y;
         struct assay__buf title = {0};

@@ -30,14 +30,15 @@ static const char *target_of(struct assay__sketch *k, const struct assay__trial 
     return assay__sketch_take(k, &out);
 }
 
-/* "AMD EPYC, 2 cores · Debian GNU/Linux 12" */
-static const char *machine_of(struct assay__sketch *k)
+/* "NVIDIA H200 · AMD EPYC, 2 cores · Debian GNU/Linux 12" */
+static const char *machine_of(struct assay__sketch *k, const struct assay__trial *trial)
 {
     const struct assay__environment *e = &k->study->profile->environment;
     struct assay__buf out = {0};
+    add_item(&out, "", assay__trial_option(trial, "hardware"));
     add_item(&out, "", e->cpu_model);
     if (e->cores > 0)
-        assay__buf_printf(&out, "%s%d core%s", out.length ? ", " : "", e->cores,
+        assay__buf_printf(&out, "%s%d core%s", e->cpu_model && *e->cpu_model ? ", " : "", e->cores,
                           assay__plural(e->cores));
     add_item(&out, "", e->os);
     return assay__sketch_take(k, &out);
@@ -85,7 +86,7 @@ int assay__figure_card(struct assay__sketch *k, size_t part)
         .chip = v->chip,
         .trust = v->trust,
         .verdict = v->text,
-        .machine = machine_of(k),
+        .machine = machine_of(k, trial),
         .version = assay__sketch_printf(
             k, "assay %s",
             k->study->profile->assay_version ? k->study->profile->assay_version : "")};

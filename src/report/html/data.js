@@ -1,9 +1,8 @@
-/* data.js - the data in the page: the report's JSON, whose lists of rows are columns (json_pack.h), the samples, and the layers' places under the
+/* data.js - the data in the page (unpack.js): the report's JSON, whose lists of rows are columns (json_pack.h), the samples, and the layers' places under the
  * roofs and in their blocks. Read when first asked for. */
 
 function read(id) {
-    const block = document.getElementById(id);
-    try { return block ? JSON.parse(block.textContent) : null; } catch (fault) { return null; }
+    try { return document.getElementById(id) ? JSON.parse(assayText(id)) : null; } catch (fault) { return null; }
 }
 /* The values of a column. */
 function cells(column, rows) {
@@ -90,16 +89,16 @@ function blocksOf(list) {
 /* "1x64x56x56 float32, …": the type of the first. */
 const typeOf = (shapes) => ((shapes || '').split(', ')[0].split(' ')[1] || '');
 
-/* Sums over layers. */
-function sumOf(positions) {
+/* Sums over layers; of each only that part (0 to 1), if parts are given. */
+function sumOf(positions, parts) {
     const sum = {rows: positions.length, timed: 0, time: 0, least: 0, lost: 0, flops: 0, rated: 0, judged: 0};
-    positions.forEach((i) => {
-        const time = layers.time[i];
+    positions.forEach((i, k) => {
+        const part = parts ? parts[k] : 1, time = layers.time[i] * part;
         if (!isFinite(time)) return;
         sum.timed++;
         sum.time += time;
-        if (layers.flops[i] > 0) { sum.flops += layers.flops[i]; sum.rated += time; }
-        if (isFinite(layers.least[i])) { sum.least += layers.least[i]; sum.judged += time; sum.lost += layers.lost[i]; }
+        if (layers.flops[i] > 0) { sum.flops += layers.flops[i] * part; sum.rated += time; }
+        if (isFinite(layers.least[i])) { sum.least += layers.least[i] * part; sum.judged += time; sum.lost += layers.lost[i] * part; }
     });
     sum.share = sum.time / layers.whole;
     sum.rate = sum.rated > 0 ? sum.flops / sum.rated : NaN;

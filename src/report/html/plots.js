@@ -138,7 +138,7 @@ function plotOptions(plot, names, few, width) {
     x.space = 70;
     y.size = 68;
     return {
-        width: width, height: 300, padding: [12, 28, 0, 0], legend: {live: false},
+        width: width, height: 250, padding: [12, 28, 0, 0], legend: {live: false},
         cursor: {drag: {x: true, y: false}, points: {size: 7}},
         scales: {x: {time: false}, y: plot.log ? {distr: 3} : {range: function (u, low, high) {
             if (low === null || high === null) return [0, 1];
@@ -195,7 +195,7 @@ function makePlot(figure) {
     u.root.querySelectorAll('.u-legend th').forEach(function (head) { head.setAttribute('scope', 'row'); });
     box.append(zoomButtons(u, plot, full, output));
     if (window.ResizeObserver) new ResizeObserver(function () {
-        if (figure.clientWidth && figure.clientWidth !== u.width) u.setSize({width: figure.clientWidth, height: 300});
+        if (figure.clientWidth && figure.clientWidth !== u.width) u.setSize({width: figure.clientWidth, height: 250});
     }).observe(figure);
     plots.push(u);
 }

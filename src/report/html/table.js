@@ -158,7 +158,7 @@ function toggleGroup(key) {
     renew();
 }
 function spacer() {
-    return make('tr', {'class': 'spacer', 'aria-hidden': 'true'}, [make('td', {colspan: view.keys.length})]);
+    return make('tr', {'class': 'spacer', 'aria-hidden': 'true'}, [make('td')]);
 }
 /* The rows near the screen; all of them when there are few. Those that stay are kept. Height and place of the box are known from its events: to ask for them
  * here would lay the page out again in the middle of a step. */

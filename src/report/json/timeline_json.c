@@ -409,6 +409,7 @@ void assay__timeline_attach(struct assay__doc *doc, const struct assay__track_ro
     struct assay__attachment *made = &doc->attachments[doc->attachment_count];
     made[0].id = "assay-timeline";
     made[1].id = "assay-timeline-data";
+    made[1].pieces = true;
     assay__timeline_json(rows, &made[0].json, &made[1].json);
     doc->attachment_count += 2;
     if (made[0].json.failed || made[1].json.failed) doc->failed = true;

@@ -129,13 +129,16 @@ static void add_item(struct assay__buf *out, const char *before, const char *tex
     if (text && *text) assay__buf_printf(out, "%s%s%s", out->length ? " · " : "", before, text);
 }
 
-/* "CPU, 2 cores, AMD EPYC", "cuda:0, host AMD EPYC": what it ran on. */
+/* "CPU, 2 cores, AMD EPYC", "cuda:0, NVIDIA H200, host AMD EPYC": what it ran on. */
 static void add_device(struct assay__buf *out, const struct assay_profile *profile,
-                       const struct assay__target *target)
+                       const struct assay__trial *trial)
 {
+    const struct assay__target *target = &trial->target;
     const struct assay__environment *e = &profile->environment;
+    const char *card = assay__trial_option(trial, "hardware");
     bool cpu = strcmp(assay__device_bare(target->device), "cpu") == 0;
     add_item(out, "", cpu && !*target->build ? "CPU" : target->device);
+    if (card && *card) assay__buf_printf(out, ", %s", card);
     if (cpu && e->cores > 0)
         assay__buf_printf(out, ", %d core%s", e->cores, assay__plural(e->cores));
     if (e->cpu_model && *e->cpu_model)
@@ -150,7 +153,7 @@ static const char *subtitle(struct assay__doc *doc, const struct assay__trial *t
     if (trial) {
         const struct assay__target *target = &trial->target;
         const char *type = assay__study_roofline(doc->study, trial)->type;
-        add_device(&out, profile, target);
+        add_device(&out, profile, trial);
         add_item(&out, "", strcmp(target->engine, "ort") == 0 ? "ONNX Runtime" : target->engine);
         if (target->engine_version && *target->engine_version)
             assay__buf_printf(&out, " %s", target->engine_version);

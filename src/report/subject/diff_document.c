@@ -5,6 +5,7 @@
 #include "judge/headline.h"
 #include "report/figure/figures.h"
 #include "report/subject/diff_cells.h"
+#include "report/subject/subject.h"
 
 #include <math.h>
 #include <string.h>
@@ -145,8 +146,7 @@ static void add_summary(struct view *v)
 {
     assay__doc_section(v->doc, "summary", "Summary", NULL,
                        ASSAY__TAB_OVERVIEW | ASSAY__SECTION_QUIET);
-    const char *headline = assay__headline_diff(v->diff, v->doc->arena);
-    assay__doc_verdict(v->doc, headline);
+    assay__add_diff_verdict(v->doc, v->diff, assay__headline_diff(v->diff, v->doc->arena));
     for (size_t s = 0; s < v->diff->count; s++) {
         const struct assay__diff_side *side = &v->diff->sides[s];
         if (!side->usable)

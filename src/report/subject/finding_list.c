@@ -74,6 +74,11 @@ void assay__add_finding_table(struct assay__doc *doc, const struct assay_profile
     }
 }
 
+const char *assay__finding_about(const struct assay__finding *f)
+{
+    return assay__finding_gain_state(f) == ASSAY_ESTIMATED ? "about " : "";
+}
+
 /* "verified: 1.25 × as fast, 95 %: 1.21 to 1.3" */
 const char *assay__finding_outcome(struct assay__doc *doc, const struct assay__finding *f)
 {
@@ -88,9 +93,9 @@ const char *assay__finding_outcome(struct assay__doc *doc, const struct assay__f
         return assay__doc_printf(doc, "withdrawn: %s", or_empty(f->reason));
     if (*or_empty(f->verified_of)) return assay__doc_printf(doc, "open: %s", or_empty(f->reason));
     if (!isfinite(f->expected_gain)) return "not tried";
-    return assay__doc_printf(
-        doc, "not tried; at most %s%s × %s", assay__state_mark(assay__finding_gain_state(f)),
-        assay__digits(f->expected_gain, 3).text, assay__gain_words(assay__rule_gain_of(id)));
+    return assay__doc_printf(doc, "not tried; at most %s%s × %s", assay__finding_about(f),
+                             assay__digits(f->expected_gain, 3).text,
+                             assay__gain_words(assay__rule_gain_of(id)));
 }
 
 void assay__add_finding_point(struct assay__doc *doc, const struct assay__finding *f)

@@ -241,7 +241,8 @@ static void add_layers(struct assay__doc *doc, const struct assay__trial *trial,
     const struct assay__layers *layers = &trial->layers;
     double all_ns = assay__trial_value(trial, "latency.p50") * 1e9;
     size_t fused = 0;
-    assay__doc_section(doc, "operators", "Operators", "slowest first, and what bounds each", 0);
+    assay__doc_section(doc, "operators", "Operators", "slowest first, and what bounds each",
+                       ASSAY__SECTION_HALF);
     struct assay__table *t = assay__doc_table(doc, "layers", "Operators", layer_columns);
     t->more = "operators";
     t->data = !shown;

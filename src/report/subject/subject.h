@@ -49,6 +49,12 @@ void assay__add_headline(struct assay__doc *doc, const struct assay__trial *tria
 enum assay__badge assay__trust_badge(enum assay__trust trust);
 /** … in the page's header, with the reasons; of a comparison or a sweep that of all its trials. */
 void assay__add_quality(struct assay__doc *doc, const struct assay__trial *trial);
+/** The headline of several trials; a comparison's also says how many of its runs were noisy. */
+const char *assay__claim(struct assay__doc *doc, const char *claim);
+struct assay__diff;
+/** Verdict and mark of profiles side by side. */
+void assay__add_diff_verdict(struct assay__doc *doc, const struct assay__diff *diff,
+                             const char *claim);
 /** The same with the first reason and the number of samples, as a fact; items may follow. */
 void assay__add_trust(struct assay__doc *doc, const struct assay__trial *trial);
 /** The finding that gained the most, or could, in a sentence. */
@@ -76,6 +82,8 @@ extern const struct assay__column assay__finding_columns[ASSAY__FINDING_COLUMNS]
 
 /** One row per finding, for programs. */
 void assay__add_finding_table(struct assay__doc *doc, const struct assay_profile *profile);
+/** "about " before a potential that rests on an assumed cost; "". */
+const char *assay__finding_about(const struct assay__finding *finding);
 /** What came of it, or could: "verified: 1.25 × as fast, …", "not tried; at most …". */
 const char *assay__finding_outcome(struct assay__doc *doc, const struct assay__finding *finding);
 /** What was found, what to change, and what it gained or could gain: an item of a list. */

@@ -55,12 +55,13 @@ static const struct assay__column columns[] = {
     {"crossing_bytes", "copied", "B", .priority = 3, .part = NODES},
     {"crossing_time_s", "copy time", "s", .priority = 3, .part = NODES},
     {"flops_share", "FLOPs on it", "ratio", .priority = 1, .part = NODES},
-    {"recommended_for", "recommended for", .priority = 4, .part = RATIOS},
+    {.key = "recommended_for"},
     {"reason", "remark", .flags = PROSE, .part = RATIOS},
     {.key = "not_advised"},                /* an alert says it to people */
     {.title = "outputs", .part = NUMBERS}, /* wherever a wrong trial looks fast */
     {.title = "outputs", .part = RATIOS},
     {.key = "drift_reason"}, /* why there is no drift */
+    {.title = "recommended for", .priority = 4, .part = RATIOS},
 };
 
 #define COLUMN_COUNT (sizeof columns / sizeof columns[0])
@@ -167,11 +168,13 @@ static void put_row(struct view *v, size_t i)
     const char *outputs = !*r->unadvised           ? ""
                           : j->nonfinite.value > 0 ? "NaN or infinite"
                                                    : "differ";
-    struct assay__buf text = {0};
-    for (int goal = 0; goal < ASSAY__FOR_COUNT; goal++)
-        if (v->all->recommendations[goal].row == i)
-            assay__buf_printf(&text, "%s%s", text.length ? " " : "",
-                              assay__goal_name((enum assay__goal_kind)goal));
+    struct assay__buf text = {0}, list = {0};
+    for (int goal = 0; goal < ASSAY__FOR_COUNT; goal++) {
+        const char *name = assay__goal_name((enum assay__goal_kind)goal);
+        if (v->all->recommendations[goal].row != i) continue;
+        assay__buf_printf(&text, "%s%s", text.length ? " " : "", name);
+        assay__buf_join(&list, name);
+    }
     const struct assay__number *drift = &j->drift;
     const char *undrifted = isfinite(drift->value)   ? ""
                             : i == v->all->reference ? "the others are compared with it"
@@ -179,7 +182,7 @@ static void put_row(struct view *v, size_t i)
                             : *j->reason             ? j->reason
                                                      : "its outputs were not compared";
     assay__table_texts(v->table, assay__doc_take(v->doc, &text), j->reason, r->unadvised, outputs,
-                       outputs, undrifted);
+                       outputs, undrifted, assay__doc_take(v->doc, &list));
 }
 
 /* The outputs of models with different tasks are not compared in the report. */

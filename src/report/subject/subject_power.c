@@ -44,11 +44,15 @@ static void add_answer(struct assay__doc *doc, const struct assay__trial *trial)
     const char *beyond = "";
     if (net && net->value > 0)
         beyond = assay__doc_printf(doc, ", %s of it beyond the idle machine",
-                                   assay__shown(net).text);
+                                   assay__scaled(net->value, net->unit).text);
     else if (net)
         beyond = ", no more than the idle machine draws in that time";
-    assay__doc_plain(doc, "An inference takes %s%s, at %s.", assay__shown(gross).text, beyond,
-                     assay__shown(power).text);
+    const char *energy = gross ? assay__doc_printf(doc, "%s%s",
+                                                   assay__scaled(gross->value, gross->unit).text,
+                                                   beyond)
+                               : "an unknown energy";
+    assay__doc_plain(doc, "An inference takes %s, at %s.", energy,
+                     assay__scaled(power->value, power->unit).text);
 }
 
 static const struct assay__column rail_columns[] = {

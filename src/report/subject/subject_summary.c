@@ -96,7 +96,7 @@ static void add_alerts(struct assay__doc *doc, const struct assay_profile *profi
 static void add_answer(struct assay__doc *doc, struct assay__study *study,
                        const struct assay__trial *trial)
 {
-    const char *of_all = assay__headline(study);
+    const char *of_all = assay__claim(doc, assay__headline(study));
     assay__doc_verdict(doc, of_all);
     if (trial->state == ASSAY__TRIAL_FAILED && !assay__trial_metric(trial, "latency.p50"))
         return; /* see the alert */
@@ -147,8 +147,7 @@ void assay__add_first_finding(struct assay__doc *doc, const struct assay_profile
                                  assay__digits(f->verified_gain, 3).text,
                                  assay__digits_range(f->verified_low, f->verified_high).text);
     else if (isfinite(f->expected_gain))
-        gain = assay__doc_printf(doc, ": at most %s%s ×, not tried",
-                                 assay__state_mark(assay__finding_gain_state(f)),
+        gain = assay__doc_printf(doc, ": at most %s%s ×, not tried", assay__finding_about(f),
                                  assay__digits(f->expected_gain, 3).text);
     assay__doc_plain(doc, "First finding: %s%s.", f->title, gain);
 }

@@ -80,10 +80,11 @@ static void put_row(struct view *v, size_t i)
     bool best = i == sweep->best, matrix = assay__sweep_is_matrix(sweep), tied = false;
     for (size_t k = 0; k < sweep->alike_count; k++)
         tied |= sweep->alike[k] == i;
-    const char *mark = best && i == sweep->knee ? "best knee"
-                       : best                   ? "best"
-                       : i == sweep->knee       ? "knee"
-                                                : "";
+    bool knee = i == sweep->knee;
+    const char *mark = best && knee ? "best knee" /* read by programs */
+                       : best       ? "best"
+                       : knee       ? "knee"
+                                    : "";
     assay__table_row(v->table,
                      (best ? ASSAY__ROW_BEST : 0) | (tied ? ASSAY__ROW_TIED : 0) |
                          (j->usable ? 0 : ASSAY__ROW_FAULT),
@@ -101,11 +102,13 @@ static void put_row(struct view *v, size_t i)
     assay__table_judged(v->table, j->usable, &j->bandwidth, &j->utilization, &j->compute);
     put(v, j, p->efficiency, ASSAY_DERIVED);
     assay__table_texts(v->table, mark, state_of(p), *j->reason ? j->reason : j->lost,
-                       *mark         ? (tied ? "knee, tied" : mark)
-                       : tied        ? "tied"
-                       : !p->within  ? state_of(p)
-                       : p->software ? "software"
-                                     : NULL);
+                       knee && tied   ? "knee, tied"
+                       : knee && best ? "best, knee"
+                       : *mark        ? mark
+                       : tied         ? "tied"
+                       : !p->within   ? state_of(p)
+                       : p->software  ? "software"
+                                      : NULL);
     put(v, j, sweep->per_token ? j->throughput.value * p->sequence : (double)NAN, ASSAY_DERIVED);
     put(v, j, p->low_s, ASSAY_MEASURED);
     put(v, j, p->high_s, ASSAY_MEASURED);
@@ -204,8 +207,8 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     struct view v = {.doc = doc, .profile = study->profile, .sweep = assay__study_sweep(study)};
     if (study->failed) return;
     assay__doc_section(doc, "sweep", "Sweep", NULL,
-                       ASSAY__TAB_OVERVIEW | ASSAY__SECTION_QUIET | ASSAY__SECTION_DECK);
-    assay__doc_picture(doc, "heat", trial, 0);
+                       ASSAY__TAB_OVERVIEW | ASSAY__SECTION_QUIET | ASSAY__SECTION_PAIR);
+    assay__doc_picture(doc, "heat", trial, ASSAY__PICTURE_WIDE); /* above the words */
     assay__doc_picture(doc, "sweep", trial, ASSAY__PICTURE_DETAIL);
     assay__doc_picture(doc, "pareto", trial, ASSAY__PICTURE_DETAIL);
     assay__doc_section(doc, "sweep-verdict", "What it shows", NULL, ASSAY__SECTION_THIRD);
@@ -226,6 +229,9 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     }
     if (faults) assay__point_faults(doc, faults, 2 * sweep->count);
     assay__doc_end(doc);
+    assay__doc_end(doc);
+    assay__doc_section(doc, "sweep-points", "Points of the sweep", NULL,
+                       ASSAY__TAB_OVERVIEW | ASSAY__SECTION_QUIET | ASSAY__SECTION_DECK);
     assay__doc_section(doc, "sweep-rows", parts[0].title, parts[0].remark, ASSAY__SECTION_HALF);
     add_table(&v);
     assay__point_common(doc, &sweep->axes);

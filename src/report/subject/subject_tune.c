@@ -69,7 +69,7 @@ static const char *state_of(const struct assay__tune_row *row)
 static void put_row(struct view *v, size_t i, size_t axes)
 {
     static const char *const fates[] = {"failed", "dropped", "ablation", "finalist"},
-                             *const marks[] = {"failed", "search", "reset", NULL};
+                             *const marks[] = {"failed", "short runs", "reset", NULL};
     const struct assay__tune_row *row = &v->result->rows[i];
     const struct assay__judged *j = &row->judged;
     const struct assay__trial *trial = &v->profile->trials[j->trial];
@@ -133,8 +133,8 @@ static size_t *reading_order(struct view *v)
 }
 
 static const char *const legend[][2] = {
-    {"search", "measured by the short launches of the search, which only choose what is "
-               "measured again: the fastest of many is often luck"},
+    {"short runs", "measured only by the short launches of the search, which choose what is "
+                   "measured again: the fastest of many is often luck"},
     {"reset", "the best with one setting reset to its default"},
     {"tied", "the test shows no difference from the best; of tied rows the one that changes the "
              "fewest defaults is called best, even where another has the lower median"},

@@ -20,7 +20,7 @@ enum {
     SMALL = 430,
     HALF = 660,
     WIDE = 1360,
-    SMALL_HIGH = 250,
+    SMALL_HIGH = 220,
     NARROW_MOST = 8 * 1024,
     FEW_SAMPLES = 2000
 };

@@ -1,7 +1,8 @@
 /* html_page.c - the document around the tabs: head with its policy, navigation, style sheet,
- * scripts, data. The policy allows the one style sheet and the scripts by the SHA-256 of their
- * bytes (CSP level 2), and nothing that is fetched. uPlot is in the page only where a figure can be
- * zoomed and the build had it, the script of timelines only where there is one. */
+ * scripts, data. The policy allows the one style sheet and the two scripts by the SHA-256 of their
+ * bytes (CSP level 2), and nothing that is fetched. The first script (html/unpack.js) inflates the
+ * second and the data, which take a third of the space that way. uPlot is in the second only where
+ * a figure can be zoomed and the build had it, the script of timelines only where there is one. */
 #include "report/walk/html_page.h"
 
 #include "model/sha256.h"
@@ -10,11 +11,14 @@
 #include "plots_js.h"
 #include "report/figure/figure.h"
 #include "timeline_js.h"
+#include "unpack_js.h"
 #include "uplot_css.h"
 #include "uplot_js.h"
 #include "uplot_license.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 static void put(struct assay__buf *out, const char *before, const char *text, const char *after)
 {
@@ -23,29 +27,44 @@ static void put(struct assay__buf *out, const char *before, const char *text, co
     assay__buf_puts(out, after);
 }
 
-/* The hash of the text of one element, which is the parts joined. */
-static void put_hash(struct assay__buf *out, const char *const *parts, size_t count)
+/* The hash of the text of one element. */
+static void put_hash(struct assay__buf *out, const char *text)
 {
     struct assay__sha256 sha;
     uint8_t digest[32];
     assay__sha256_start(&sha);
-    for (size_t i = 0; i < count; i++)
-        assay__sha256_add(&sha, parts[i], strlen(parts[i]));
+    assay__sha256_add(&sha, text, strlen(text));
     assay__sha256_end(&sha, digest);
     assay__buf_puts(out, "'sha256-");
     assay__html_base64(out, digest, sizeof digest);
     assay__buf_puts(out, "'");
 }
 
-/* The page's own script: one function around its files. */
-enum { SCRIPT_PARTS = 5 };
-static void list_script(const struct assay__html *page, const char *parts[SCRIPT_PARTS])
+/* uPlot, unchanged, then the page's own script: one function around its files. */
+static void put_script(const struct assay__html *page, struct assay__buf *script)
 {
-    parts[0] = "(function () {\n'use strict';";
-    parts[1] = page->zoom ? assay__plots_js : "";
-    parts[2] = page->has_timeline ? assay__timeline_js : "";
-    parts[3] = assay__page_js;
-    parts[4] = "})();\n";
+    if (page->zoom) assay__buf_puts(script, assay__uplot_js);
+    assay__buf_puts(script, "(function () {\n'use strict';");
+    if (page->zoom) assay__buf_puts(script, assay__plots_js);
+    if (page->has_timeline) assay__buf_puts(script, assay__timeline_js);
+    assay__buf_puts(script, assay__page_js);
+    assay__buf_puts(script, "})();\n");
+}
+
+/* Text that html/unpack.js inflates: base64 of RFC 1950. */
+static void put_packed(struct assay__buf *out, const char *id, const char *text, size_t length)
+{
+    uLongf size = compressBound((uLong)length);
+    Bytef *bytes = malloc(size);
+    if (!bytes || compress(bytes, &size, (const Bytef *)text, (uLong)length) != Z_OK) {
+        out->failed = true;
+    } else {
+        assay__buf_printf(out, "<script type=\"application/zlib\" id=\"%s\" data-bytes=\"%zu\">",
+                          id, length);
+        assay__html_base64(out, bytes, size);
+        assay__buf_puts(out, "</script>\n");
+    }
+    free(bytes);
 }
 
 bool assay__html_can_zoom(void)
@@ -53,10 +72,9 @@ bool assay__html_can_zoom(void)
     return assay__uplot_js[0] && assay__uplot_css[0] && assay__uplot_license[0];
 }
 
-static void put_head(struct assay__buf *out, const struct assay__doc *doc,
-                     const struct assay__html *page)
+static void put_head(struct assay__buf *out, const struct assay__doc *doc, bool zoom,
+                     const char *script)
 {
-    bool zoom = page->zoom;
     struct assay__buf css = {0};
     assay__buf_puts(&css, assay__page_css);
     assay__figure_css(&css);
@@ -65,15 +83,11 @@ static void put_head(struct assay__buf *out, const struct assay__doc *doc,
                     "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
                     "base-uri 'none'; form-action 'none'; style-src ");
-    put_hash(out, (const char *const[]){assay__buf_text(&css)}, 1);
+    put_hash(out, assay__buf_text(&css));
     assay__buf_puts(out, "; script-src ");
-    if (zoom) {
-        put_hash(out, (const char *const[]){assay__uplot_js}, 1);
-        assay__buf_putc(out, ' ');
-    }
-    const char *script[SCRIPT_PARTS];
-    list_script(page, script);
-    put_hash(out, script, SCRIPT_PARTS);
+    put_hash(out, assay__unpack_js);
+    assay__buf_putc(out, ' ');
+    put_hash(out, script);
     assay__buf_puts(
         out, "\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
              "<meta name=\"color-scheme\" content=\"light dark\">\n"
@@ -160,7 +174,9 @@ void assay__html_document(struct assay__html *page, const struct assay__doc *doc
                           const struct assay__buf *header, const struct assay__buf *data,
                           struct assay__buf *out)
 {
-    put_head(out, doc, page);
+    struct assay__buf script = {0};
+    put_script(page, &script);
+    put_head(out, doc, page->zoom, assay__buf_text(&script));
     assay__buf_puts(out, "<body>\n<a class=\"skip\" href=\"#main\">Skip to the content</a>\n");
     assay__buf_add(out, assay__buf_text(header), header->length);
     put_tabs(page, out);
@@ -168,27 +184,26 @@ void assay__html_document(struct assay__html *page, const struct assay__doc *doc
     if (*doc->footer) put(out, "<p>", doc->footer, "</p>");
     assay__buf_puts(out, "</footer>\n");
     assay__buf_add(out, assay__buf_text(data), data->length);
-    /* uPlot, unchanged and with its licence; it must come before our script. */
     if (page->zoom) {
-        assay__buf_puts(out, "<!-- uPlot, which draws what can be zoomed:\n");
+        assay__buf_puts(out, "<!-- The script holds uPlot, which draws what can be zoomed:\n");
         assay__html_text(out, assay__uplot_license);
-        assay__buf_puts(out, "\n-->\n<script>");
-        assay__buf_puts(out, assay__uplot_js);
-        assay__buf_puts(out, "</script>\n");
+        assay__buf_puts(out, "\n-->\n");
     }
-    const char *script[SCRIPT_PARTS];
-    list_script(page, script);
+    put_packed(out, "assay-script", assay__buf_text(&script), script.length);
     assay__buf_puts(out, "<script>");
-    for (size_t i = 0; i < SCRIPT_PARTS; i++)
-        assay__buf_puts(out, script[i]);
-    assay__buf_puts(out, "</script>\n");
-    assay__buf_puts(out, "</body>\n</html>\n");
+    assay__buf_puts(out, assay__unpack_js);
+    assay__buf_puts(out, "</script>\n</body>\n</html>\n");
+    assay__buf_drop(&script, out);
     if (data->failed || header->failed) out->failed = true;
 }
 
-void assay__html_data(struct assay__buf *out, const char *id, const char *json, size_t length)
+void assay__html_data(struct assay__buf *out, const struct assay__attachment *data)
 {
-    assay__buf_printf(out, "<script type=\"application/json\" id=\"%s\">", id);
-    assay__html_json(out, json, length);
+    if (!data->pieces) {
+        put_packed(out, data->id, assay__buf_text(&data->json), data->json.length);
+        return;
+    }
+    assay__buf_printf(out, "<script type=\"application/json\" id=\"%s\">", data->id);
+    assay__html_json(out, data->json.data, data->json.length);
     assay__buf_puts(out, "</script>\n");
 }

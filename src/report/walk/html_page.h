@@ -37,7 +37,8 @@ bool assay__html_can_zoom(void);
 void assay__html_document(struct assay__html *page, const struct assay__doc *doc,
                           const struct assay__buf *header, const struct assay__buf *data,
                           struct assay__buf *out);
-/** Data for the page's script and for downloads: <script type="application/json" id=…>. */
-void assay__html_data(struct assay__buf *out, const char *id, const char *json, size_t length);
+/** Data for the page's script and for downloads: <script type="application/zlib" id=…>, or
+ * application/json what is read in pieces. */
+void assay__html_data(struct assay__buf *out, const struct assay__attachment *data);
 
 #endif

@@ -87,7 +87,9 @@ static void put_value(struct walk *w, const struct assay__datum *value,
     static const char *const badges[] = {"", "pass", "warn", "fail"};
     struct assay__buf text = {0};
     bool number = value->kind == ASSAY__DATUM_NUMBER;
-    tipped = tipped && number && (value->name || (value->note && *value->note) || after);
+    tipped = tipped && number &&
+             (value->name || (value->note && *value->note) || after ||
+              (!column && value->state == ASSAY_DERIVED && assay__datum_is_known(value)));
     assay__datum_print(&text, value, column ? column->unit : NULL, column ? column->factor : 0);
     const char *shown = assay__buf_text(&text);
     /* Derived: shown on hovering, or in the header of its column. */
@@ -629,8 +631,7 @@ int assay__walk_html(const struct assay__doc *doc, const struct assay_report_opt
     put_blocks(&w);
     put_evidence(&w);
     for (size_t i = 0; i < doc->attachment_count; i++)
-        assay__html_data(&data, doc->attachments[i].id, doc->attachments[i].json.data,
-                         doc->attachments[i].json.length);
+        assay__html_data(&data, &doc->attachments[i]);
     assay__html_document(&w.page, doc, &header, &data, out);
     assay__buf_drop(&w.regions, out);
     assay__buf_free(&header);

@@ -160,6 +160,11 @@ static int keep_facts(struct assay__arm *arm, const struct assay__outcome *outco
     if (!outcome->facts.known || target->engine_version[0]) return 0;
     target->engine_version = outcome->facts.version;
     target->engine_library = outcome->facts.library;
+    const char *hardware = outcome->facts.hardware;
+    if (hardware && *hardware &&
+        assay__trial_set_option(profile, trial, "hardware",
+                                assay__arena_strdup(profile->arena, hardware)))
+        return ASSAY_ENOMEM;
     if (outcome->facts.threads <= 0 || !target->threads_default) return 0;
     target->threads = outcome->facts.threads;
     return assay__trial_set_option(

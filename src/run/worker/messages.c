@@ -112,6 +112,7 @@ static const struct assay__field facts_fields[] = {
     SAME(assay__worker_facts, version),
     SAME(assay__worker_facts, library),
     SAME(assay__worker_facts, provider),
+    SAME(assay__worker_facts, hardware),
     SAME(assay__worker_facts, threads),
 };
 const struct assay__field_table assay__message_facts =

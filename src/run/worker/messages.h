@@ -10,7 +10,7 @@ struct assay__channel; /* run/worker/channel.h */
 struct assay__worker_facts {
     double load_ns, compile_ns, create_ns, first_ns, loop_ns, clock_ns,
         clock_step_ns; /* NaN unknown */
-    const char *load_reason, *version, *library, *provider;
+    const char *load_reason, *version, *library, *provider, *hardware;
     int threads;
     bool known; /* they came; no part of the message */
 };

@@ -246,6 +246,7 @@ static int send_facts(struct worker *worker)
         .version = facts.version,
         .library = facts.library,
         .provider = facts.provider,
+        .hardware = facts.hardware,
         .threads = facts.threads,
     };
     return send_fields(worker, "facts", &assay__message_facts, &told);
