@@ -3,7 +3,7 @@
 
 Standard library only. Each section alternates both sides over several rounds and prints median and spread:
 these machines are shared, so a single number means little. Sections: loop start memory big repeat layers budget
-inspect build_model claims figures page export timeline import import-xml.
+inspect build_model claims figures page export timeline import import-xml marks watch record.
 
     bench/bench.py [--build DIR] [--rounds N] [--model NAME]... [--large] [section ...]
 
@@ -12,14 +12,19 @@ inspect build_model claims figures page export timeline import import-xml.
 Exit status 1 when a floor that is stated as a ratio or a size is missed.
 """
 import argparse
+import fcntl
 import json
 import os
 import pathlib
+import pty
 import shutil
 import statistics
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
+import threading
 import time
 
 sys.dont_write_bytecode = True  # no folder of ours beside the sources
@@ -39,6 +44,14 @@ def judge(ok, text):
     say(("  ok    " if ok else "  MISS  ") + text)
     if not ok:
         missed.append(text)
+
+
+def drain(descriptor):
+    try:
+        while os.read(descriptor, 65536):
+            pass
+    except OSError:
+        pass
 
 
 def spread(values):
@@ -346,10 +359,80 @@ class Bench:
         say(done.stdout.rstrip())
         judge(done.returncode == 0, "every figure in at most 50 ms")
 
+    # --- the monitor -------------------------------------------------------------------------------------
+    def marks(self):
+        say("marks: assay_mark_begin and _end in 8 threads at once, each call timed alone, the clock's own time subtracted")
+        rows = [json.loads(subprocess.run([str(self.build / "bench/marks")], stdout=subprocess.PIPE, check=False).stdout)
+                for _ in range(self.rounds)]
+        for name in ("begin", "end"):
+            medians = [row[f"{name}_ns"] for row in rows]
+            tails = [row[f"{name}_p999_ns"] for row in rows]
+            judge(statistics.median(medians) <= 50, f"{name}: {spread(medians)} ns, at most 50")
+            judge(statistics.median(tails) <= 200, f"{name}, 99.9th percentile: {spread(tails)} ns, at most 200"
+                  f" (the clock alone: {spread([row['clock_p999_ns'] for row in rows])})")
+
+    def watched(self, argv, seconds, terminal):
+        """Share of a core and resident memory of a program after that many seconds; it may want a terminal of 160 x 50."""
+        output = subprocess.DEVNULL
+        if terminal:
+            master, output = pty.openpty()
+            fcntl.ioctl(output, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 160, 0, 0))
+            threading.Thread(target=drain, args=(master,), daemon=True).start()
+        began = time.monotonic()
+        with subprocess.Popen(argv, stdin=output, stdout=output, stderr=subprocess.DEVNULL,
+                              env=dict(os.environ, TERM="xterm-256color")) as child:
+            time.sleep(seconds)
+            try:
+                with open(f"/proc/{child.pid}/statm", encoding="utf-8") as file:
+                    resident = int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+                with open(f"/proc/{child.pid}/stat", encoding="utf-8") as file:
+                    fields = file.read().rsplit(")", 1)[1].split()
+                ran = child.poll() is None
+            except (OSError, IndexError):
+                ran = False
+            took = time.monotonic() - began
+            child.terminate()
+            child.wait()
+        if terminal:
+            os.close(output)
+        return ((int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") / took, resident) if ran else None
+
+    def watch(self):
+        say("watch: processor time and resident memory of assay watch; beside htop and btop at the same rate where they run")
+        peers = [("assay watch, 1 Hz", [self.assay, "watch", "--json"], 0.003),
+                 ("assay watch, 10 Hz", [self.assay, "watch", "--json", "--interval", "100ms"], 0.015)]
+        for name, argv in (("htop", ["htop", "-d", "10"]), ("btop", ["btop", "-u", "1000"])):
+            if shutil.which(name):
+                peers.append((name + ", 1 Hz", argv, None))
+        seen = {name: [] for name, _, _ in peers}
+        for _ in range(self.rounds):
+            for name, argv, limit in peers:
+                result = self.watched(argv, 20, limit is None)
+                if result:
+                    seen[name].append(result)
+        for name, _, limit in peers:
+            shares = [share * 100 for share, _ in seen[name]]
+            sizes = [size / 1e6 for _, size in seen[name]]
+            if not shares:
+                say(f"        {name}: it did not run here")
+                continue
+            text = f"{name}: {spread(shares)} % of a core, {spread(sizes)} MB"
+            if limit is None:
+                say("        " + text)
+            else:
+                judge(statistics.median(shares) <= limit * 100 and statistics.median(sizes) <= 15, f"{text}, at most {limit:.1%} and 15 MB")
+
+    def record(self):
+        say("record: a week of 40 rows of noise at one reading a second, on a scripted clock")
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([str(self.build / "bench/record_week"), f"{folder}/week.assay"], stdout=subprocess.PIPE, check=False)
+            result = json.loads(done.stdout)
+            judge(result["bytes"] <= 50e6, f"{result['bytes'] / 1e6:.1f} MB, at most 50; {result['us_per_reading']:.0f} µs a reading")
+
 
 def main():
     sections = ["loop", "start", "memory", "big", "repeat", "layers", "budget", "inspect", "build_model", "claims", "figures", "page",
-                "export", "timeline", "import", "import-xml"]
+                "export", "timeline", "import", "import-xml", "marks", "watch", "record"]
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", default=str(ROOT / "build"))
     parser.add_argument("--rounds", type=int, default=7)

@@ -15,6 +15,7 @@
 #include <assay/log.h>
 #include <assay/measure.h>
 #include <assay/metric.h>
+#include <assay/monitor.h>
 #include <assay/predict.h>
 #include <assay/profile.h>
 #include <assay/report.h>

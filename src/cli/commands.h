@@ -21,6 +21,7 @@
     X(predict)             \
     X(explain)             \
     X(trace)               \
+    X(watch)               \
     X(make)                \
     X(report)              \
     X(query)               \

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <time.h>
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
@@ -24,6 +25,15 @@ static const char *file_text(struct assay__arena *arena, const char *path)
     char text[256];
     return assay__fs_read(text, sizeof text, "%s", path) > 0 ? assay__arena_text(arena, "%s", text)
                                                              : NULL;
+}
+
+uint64_t assay__suspended_ns(void)
+{
+    struct timespec all, awake;
+    if (clock_gettime(CLOCK_BOOTTIME, &all) || clock_gettime(CLOCK_MONOTONIC, &awake)) return 0;
+    int64_t seconds = (int64_t)all.tv_sec - (int64_t)awake.tv_sec;
+    int64_t ns = seconds * 1000000000 + all.tv_nsec - awake.tv_nsec;
+    return ns > 0 ? (uint64_t)ns : 0;
 }
 
 /* --- names ------------------------------------------------------------------------------------ */

@@ -96,6 +96,10 @@ void assay__memory_read(struct assay__memory *memory);
 /** Memory that programs could still get without swapping. False: unknown. */
 bool assay__memory_free(uint64_t *bytes);
 
+/** How long the machine has been suspended since it started, as far as CLOCK_MONOTONIC leaves it
+ * out. */
+uint64_t assay__suspended_ns(void);
+
 /* --- the machine ------------------------------------------------------------------------------ */
 
 struct assay__machine {

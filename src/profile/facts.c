@@ -28,7 +28,8 @@ const struct assay__enum_names assay__kind_names =
           [ASSAY__PROFILE_TUNE] = "tune", [ASSAY__PROFILE_POWER] = "power",
           [ASSAY__PROFILE_MEMORY] = "memory", [ASSAY__PROFILE_COUNTERS] = "counters",
           [ASSAY__PROFILE_ADVISE] = "advise", [ASSAY__PROFILE_PREDICT] = "predict",
-          [ASSAY__PROFILE_EXPLAIN] = "explain", [ASSAY__PROFILE_BENCH] = "bench");
+          [ASSAY__PROFILE_EXPLAIN] = "explain", [ASSAY__PROFILE_BENCH] = "bench",
+          [ASSAY__PROFILE_WATCH] = "watch");
 
 enum assay__profile_kind assay__kind_of_command(const char *command)
 {

@@ -138,13 +138,18 @@ static size_t measure_series(struct assay__loader *loader, int64_t trial, int64_
     return total;
 }
 
+/* The chunk that comes next, and the position of its first value. */
+struct place {
+    int64_t chunk, first;
+};
+
 /* Decodes the current row and appends it. NULL, or what is wrong with it. */
 static const char *add_readings(struct assay__rows *rows, struct assay__series_info *series,
-                                size_t capacity, int64_t expected)
+                                size_t capacity, struct place *place)
 {
-    if (assay__rows_int(rows, "chunk", 0, INT64_MAX, -1) != expected)
+    if (assay__rows_int(rows, "chunk", 0, INT64_MAX, -1) != place->chunk++)
         return "a chunk is missing before it";
-    if (assay__rows_int(rows, "first", 0, INT64_MAX, -1) != (int64_t)series->count)
+    if (assay__rows_int(rows, "first", 0, INT64_MAX, -1) != place->first + (int64_t)series->count)
         return "it does not follow the previous chunk";
     int64_t count = assay__rows_int(rows, "count", 0, (int64_t)ASSAY__CHUNK_VALUES, -1);
     if (count < 0 || (size_t)count > capacity - series->count) return "its count is wrong";
@@ -169,7 +174,9 @@ static void load_values(struct assay__loader *loader, struct assay__trial *trial
 {
     size_t promised = series->count;
     const char *wrong = NULL;
-    int64_t chunk = 0;
+    struct place place = {0, 0};
+    /* a record drops its oldest chunks while it grows: it begins where it begins */
+    bool begins_later = loader->profile->kind == ASSAY__PROFILE_WATCH;
     series->count = 0;
     size_t capacity = measure_series(loader, trial->id, position);
     if (capacity == 0 && promised == 0) return;
@@ -181,15 +188,21 @@ static void load_values(struct assay__loader *loader, struct assay__trial *trial
         "SELECT chunk, first, count, time_encoding, time_data, value_encoding, value_data"
         " FROM series_chunks WHERE trial=?1 AND series=?2 ORDER BY chunk",
         trial->id, position);
-    while (!wrong && assay__rows_next(&rows))
-        wrong = add_readings(&rows, series, capacity, chunk++);
+    while (!wrong && assay__rows_next(&rows)) {
+        if (begins_later) {
+            place.chunk = assay__rows_int(&rows, "chunk", 0, INT64_MAX - 1, 0);
+            place.first = assay__rows_int(&rows, "first", 0, INT64_MAX / 2, 0);
+        }
+        begins_later = false;
+        wrong = add_readings(&rows, series, capacity, &place);
+    }
     if (wrong) assay__rows_stop(&rows);
     if (loader->code || (!wrong && promised == series->count)) return;
     assay__load_note(
         loader, trial,
         assay__arena_printf(loader->profile->arena,
                             "damaged profile: the series '%.64s' has lost values: chunk %lld: %s",
-                            series->name, (long long)(wrong ? chunk - 1 : chunk),
+                            series->name, (long long)(wrong ? place.chunk - 1 : place.chunk),
                             wrong ? wrong : "it is missing"));
 }
 

@@ -4,6 +4,7 @@
 #include "report/formats.h"
 #include "report/report_diff.h"
 #include "report/report_explain.h"
+#include "report/report_record.h"
 #include "report/subject/subject.h"
 
 #include <stdlib.h>
@@ -107,7 +108,9 @@ int assay_report(const struct assay_profile *profile, const struct assay_report_
         /* it has a document of its own */
     } else if (!code && format->walk) {
         struct assay__doc *doc;
-        code = assay__report_document(study, &taken, &doc, error);
+        code = profile->kind == ASSAY__PROFILE_WATCH
+                   ? assay__record_document(study, &doc)
+                   : assay__report_document(study, &taken, &doc, error);
         if (!code) code = assay__doc_view(doc, &taken, &out, error);
         assay__doc_free(doc);
     } else if (!code) {

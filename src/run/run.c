@@ -17,9 +17,9 @@
  * process cannot show how much processes differ. */
 static bool may_be_brief(const struct assay__run_options *o)
 {
-    return !o->measuring.launches && !o->measuring.iterations && !(o->measuring.time_s > 0) &&
-           !o->script && !o->workload.generate && !o->watching.power && !o->watching.memory &&
-           !o->watching.counters;
+    return !o->window && !o->measuring.launches && !o->measuring.iterations &&
+           !(o->measuring.time_s > 0) && !o->script && !o->workload.generate &&
+           !o->watching.power && !o->watching.memory && !o->watching.counters;
 }
 
 static double spent_s(const struct assay__arm *arm)

@@ -15,6 +15,16 @@ typedef int assay__conclude_fn(void *context, struct assay_profile *profile, siz
 typedef int assay__judge_fn(void *context, struct assay_profile *profile,
                             struct assay_error *error);
 
+/** A window of a run that goes on until it is interrupted. The durations are of all its inferences,
+ * in ns, stream by stream; borrowed. Called on the run's thread, while no inference runs. */
+struct assay__window_seen {
+    const double *const *durations_ns; /* of each stream */
+    const size_t *counts;
+    int streams;
+    double wall_ns;
+};
+typedef void assay__window_fn(void *context, const struct assay__window_seen *window);
+
 #define ASSAY__THREADS_MOST 4096 /* that can be asked of an engine */
 
 struct assay__run_options {
@@ -38,6 +48,11 @@ struct assay__run_options {
     /* of the devices, stored in the profile; borrowed */
     const struct assay__ceiling_info *ceilings;
     size_t ceiling_count;
+    /* windows of window_s until it is interrupted; each is handed to `window` and forgotten. NULL:
+     * an ordinary run */
+    assay__window_fn *window;
+    void *window_context;
+    double window_s;
     assay__conclude_fn *conclude; /* NULL: none */
     void *conclude_context;
     assay__judge_fn *judge; /* of a single run; NULL: none */

@@ -1,7 +1,7 @@
 # plain-only: reads the documentation, not the program's memory
 # Each command's page of doc/ names every option of its help, and no option that does not exist.
 . "$ROOT/tests/cli/lib.sh"
-for command in run compare sweep tune bench power memory counters advise inspect check predict explain trace make report query devices doctor; do
+for command in run compare sweep tune bench power memory counters advise inspect check predict explain trace watch make report query devices doctor; do
     page=$ROOT/doc/$command.md
     [ -s "$page" ] || fail "doc/$command.md is missing"
     "$ASSAY" help $command | grep -o -- '^ *\(-., \)\?--[a-z-]*' | grep -o -- '--[a-z-]*' | sort -u >help

@@ -77,6 +77,8 @@ int assay__sampler_new(const struct assay__sampler_options *options,
     made->refs = 1;
     made->inside = SIZE_MAX;
     made->most_share = options->most_share;
+    made->swept = options->swept;
+    made->swept_context = options->swept_context;
     made->real_time = !options->clock;
     made->wake[0] = made->wake[1] = -1;
     /* Used to wake the reader. Without it (no more descriptors) the reader checks every 50 ms. */
@@ -131,6 +133,7 @@ static int add_track(struct assay__sampler *sampler, const struct assay__channel
                                    .channel_index = channel_index,
                                    .available = channel->available,
                                    .first = NAN,
+                                   .latest = NAN,
                                    .calibrated_s = NAN};
     snprintf(track->reason, sizeof track->reason, "%s", channel->available ? "" : channel->reason);
     return 0;

@@ -63,6 +63,10 @@ struct assay__sampler_options {
     const struct assay__sampler_clock *clock; /* NULL: the system's */
     /* share of one core that reading one probe may take (see Cost); 0: no limit */
     double most_share;
+    /* called after each sweep, on the thread that made it, with no lock held: what looks at the
+     * latest readings instead of the columns. NULL: none */
+    void (*swept)(void *context, uint64_t now_ns);
+    void *swept_context;
 };
 
 /** options NULL: defaults. */
@@ -121,6 +125,17 @@ size_t assay__sampler_count(const struct assay__sampler *sampler);
 /** The i-th channel's series. The columns may be read only while the thread does not run. */
 void assay__sampler_series(struct assay__sampler *sampler, size_t index,
                            struct assay__series *series);
+
+/** A channel's last reading as the probe gave it: before wraps and faults are judged, so that a
+ * channel that is back after a fault can be shown again. */
+struct assay__latest {
+    double value; /* NaN: it had none, or was never read */
+    uint64_t time_ns;
+    bool lost;        /* it will not be read: never available, or its probe was given up */
+    char reason[192]; /* why there is no value; "" */
+};
+void assay__sampler_latest(struct assay__sampler *sampler, size_t index,
+                           struct assay__latest *latest);
 
 enum assay__window_method {
     ASSAY__WINDOW_NONE,

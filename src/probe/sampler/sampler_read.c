@@ -48,6 +48,8 @@ static void take(struct assay__sampler *sampler, struct assay__sampled_probe *pr
         struct assay__track *track = &sampler->tracks[t];
         const struct assay__probe_reading *reading = &probe->readings[track->channel_index];
         if (!track->values) continue;
+        track->latest = reading->value;
+        track->latest_ns = time_ns;
         double value = assay__track_take(track, reading->value, reading->reason, time_ns);
         if (store) track->values[probe->count] = value;
     }
@@ -153,6 +155,7 @@ static bool sweep(struct assay__sampler *sampler, unsigned generation, enum keep
     *cpu_mark_ns = cpu_ns;
     sampler->ticks++;
     pthread_mutex_unlock(&sampler->lock);
+    if (sampler->swept) sampler->swept(sampler->swept_context, now_ns);
     return true;
 }
 

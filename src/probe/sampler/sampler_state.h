@@ -21,6 +21,8 @@ struct assay__track {
     uint64_t readings, failures;
     double first, last, growth; /* COUNTER */
     bool have_last;
+    double latest; /* as read; NaN: no value */
+    uint64_t latest_ns;
     double seen; /* the last value, for changes */
     bool have_seen, have_change;
     uint64_t change_ns, changes;
@@ -55,6 +57,8 @@ struct assay__sampler {
     struct assay__sampler_clock clock;
     uint64_t interval_ns, timeout_ns;
     double most_share; /* share of a core for one probe; 0: no limit */
+    void (*swept)(void *context, uint64_t now_ns);
+    void *swept_context;
     bool real_time; /* the system's clock is used: sleeping can be interrupted through the pipe */
     int wake[2];    /* read, write end; -1: none */
     size_t capacity;

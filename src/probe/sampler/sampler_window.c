@@ -50,6 +50,23 @@ void assay__sampler_series(struct assay__sampler *sampler, size_t index,
     pthread_mutex_unlock(&sampler->lock);
 }
 
+void assay__sampler_latest(struct assay__sampler *sampler, size_t index,
+                           struct assay__latest *latest)
+{
+    pthread_mutex_lock(&sampler->lock);
+    const struct assay__track *track = &sampler->tracks[index];
+    *latest = (struct assay__latest){.value = track->latest,
+                                     .time_ns = track->latest_ns,
+                                     .lost = !track->channel->available ||
+                                             sampler->probes[track->probe].blocked};
+    if (latest->lost) latest->value = NAN;
+    if (!isfinite(latest->value)) {
+        latest->value = NAN;
+        memcpy(latest->reason, track->reason, sizeof latest->reason);
+    }
+    pthread_mutex_unlock(&sampler->lock);
+}
+
 static void refuse(struct assay__window *window, const char *format, ...) ASSAY_PRINTF(2, 3);
 
 static void refuse(struct assay__window *window, const char *format, ...)

@@ -58,6 +58,12 @@ static bool is_detail(const struct assay_profile *profile, const char *id)
     return false;
 }
 
+void assay__add_subject(struct assay__doc *doc, const char *id, const struct assay__trial *trial)
+{
+    for (size_t i = 0; i < SUBJECT_COUNT; i++)
+        if (strcmp(subjects[i]->id, id) == 0) subjects[i]->build(doc, trial);
+}
+
 static const char *title_of(struct assay__doc *doc, const struct assay__trial *trial)
 {
     return assay__doc_printf(doc, "Trial %d: %s", trial->id,

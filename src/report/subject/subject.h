@@ -33,6 +33,9 @@ struct assay__subject {
 /** Only "" | "basic" | "detailed" are known. */
 bool assay__detail_is_known(const char *detail);
 
+/** Builds the subject of that id. */
+void assay__add_subject(struct assay__doc *doc, const char *id, const struct assay__trial *trial);
+
 /** What a trial ran on, every option it was given, and its inputs, as facts. */
 void assay__add_options(struct assay__doc *doc, const struct assay__trial *trial);
 

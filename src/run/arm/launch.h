@@ -13,6 +13,7 @@
 #include "run/trial/goal.h"
 #include "run/worker/job.h"
 #include "run/worker/messages.h"
+#include "run/run_options.h"
 #include "run/trial/summary.h"
 
 #include <assay/run.h>
@@ -23,7 +24,9 @@ struct assay__request {
     struct assay__job job;
     struct assay__goal goal;
     double timeout_s;
-    double limit_s; /* of the whole launch; 0: none */
+    double limit_s;           /* of the whole launch; 0: none */
+    assay__window_fn *window; /* its windows are handed to this and forgotten; NULL: kept */
+    void *window_context;
     const volatile int *interrupt;
     assay_progress_fn *progress;
     void *progress_context;

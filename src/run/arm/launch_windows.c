@@ -68,6 +68,24 @@ static int take_stream(struct assay__talk *talk, uint32_t stream, uint64_t *star
     return 0;
 }
 
+/* Hands the window to who wants each of them, and forgets its samples. */
+static void hand_over(struct assay__talk *talk, double wall_ns)
+{
+    const struct assay__request *request = talk->request;
+    struct assay__outcome *outcome = talk->outcome;
+    const double *durations_ns[ASSAY__RING_STREAMS];
+    size_t counts[ASSAY__RING_STREAMS];
+    for (int s = 0; s < outcome->stream_count; s++) {
+        durations_ns[s] = outcome->streams[s].values;
+        counts[s] = outcome->streams[s].count;
+    }
+    const struct assay__window_seen seen = {durations_ns, counts, outcome->stream_count, wall_ns};
+    request->window(request->window_context, &seen);
+    for (int s = 0; s < outcome->stream_count; s++)
+        outcome->streams[s].count = 0;
+    outcome->window_count = 0;
+}
+
 void assay__talk_take_window(struct assay__talk *talk)
 {
     struct assay__outcome *outcome = talk->outcome;
@@ -100,6 +118,7 @@ void assay__talk_take_window(struct assay__talk *talk)
     }
     outcome->windows[outcome->window_count++] = window;
     talk->pace_ns = window.wall_ns * talk->ring.streams / (double)window.completions;
+    if (talk->request->window) hand_over(talk, window.wall_ns);
 }
 
 int assay__talk_summarise(struct assay__talk *talk)
@@ -309,7 +328,7 @@ static bool is_normal(const struct assay__talk *talk, size_t windows)
 static bool leave_out(struct assay__talk *talk)
 {
     struct assay__outcome *outcome = talk->outcome;
-    if (talk->request->job.script) return false;
+    if (talk->request->job.script || talk->request->window) return false;
     bool slow = was_slow(talk), disturbed = was_disturbed(talk);
     talk->slow += slow;
     talk->disturbed += disturbed;

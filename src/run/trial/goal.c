@@ -115,6 +115,11 @@ enum assay__decision assay__goal_next(const struct assay__goal *goal,
                                       const struct assay__taken *taken,
                                       struct assay__window_plan *plan)
 {
+    if (goal->endless_s > 0) {
+        *plan = (struct assay__window_plan){goal->capacity * (size_t)goal->streams,
+                                            goal->endless_s};
+        return ASSAY__GOAL_WINDOW;
+    }
     if (goal->iterations > 0) return next_count(goal, taken, plan);
     if (!(goal->time_s > 0))
         return goal->brief ? next_brief(goal, taken, plan) : next_default(goal, taken, plan);

@@ -40,6 +40,7 @@ struct assay__goal {
     bool brief;      /* one of several launches: what matters is how they differ */
     /* time_s is the minimum; if ASSAY__GOAL_AMORTISE times the preparation is more, that counts */
     bool amortise;
+    double endless_s; /* windows of this length without end; 0: there is one */
 };
 
 struct assay__taken {
