@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "judge/verdict.h"
 #include "report/report_diff.h"
 
 #include <math.h>
@@ -301,6 +302,46 @@ static struct assay__buf render(const struct assay__diff *diff, const char *form
     return out;
 }
 
+/* Of so many runs, from the first, the median is uncertain by a quarter. */
+static void make_noisy(struct assay_profile **profiles, size_t noisy)
+{
+    for (size_t i = 0; i < 2; i++) {
+        struct assay__trial *trial = &profiles[i]->trials[0];
+        double p50 = assay_metrics_get(trial->metrics, "latency.p50")->value;
+        double part = i < noisy ? 0.25 : 0.01;
+        profiles[i]->complete = true;
+        trial->stability.verdict = i < noisy ? "unstable" : "stable";
+        assay_metrics_derived(trial->metrics, "latency.between_low", p50 * (1 - part), "clock", "");
+        assay_metrics_derived(trial->metrics, "latency.between_high", p50 * (1 + part), "clock",
+                              "");
+    }
+}
+
+/* The mark counts the noisy runs; a claim says so too, in its 20 words; what claims nothing does
+ * not. */
+static void noise_stands_with_the_claim(void)
+{
+    static const char *const claims[] = {NULL, " 1 of 2 runs was noisy.", " Both runs were noisy."},
+                             *const marks[] = {"stable", "1 of 2 noisy", "2 of 2 noisy"};
+    for (size_t noisy = 0; noisy <= 2; noisy++)
+        for (int same = 0; same < 2; same++) {
+            struct assay_profile *both[] = {make(100, 10), make(same ? 100 : 50, 10)};
+            struct assay__doc *doc;
+            make_noisy(both, noisy);
+            struct assay__diff diff = compare_two(both[0], both[1]);
+            CHECK_INT(assay__diff_document(&diff, &doc), 0);
+            CHECK_INT(strncmp(doc->quality.text, marks[noisy], strlen(marks[noisy])), 0);
+            CHECK_INT(doc->quality.badge, noisy ? ASSAY__BADGE_FAIL : ASSAY__BADGE_PASS);
+            CHECK_INT(doc->quality.reason_count, noisy);
+            if (noisy && !same)
+                CHECK_HAS(doc->verdict, claims[noisy]);
+            else
+                CHECK(!strstr(doc->verdict, "noisy."));
+            CHECK(assay__count_words(doc->verdict) <= ASSAY__VERDICT_WORDS);
+            assay__doc_free(doc);
+        }
+}
+
 static void hostile_names_are_escaped(void)
 {
     struct assay__diff diff = hostile();
@@ -463,6 +504,7 @@ int main(int argc, char **argv)
         {"trials_are_chosen_by_label", trials_are_chosen_by_label},
         {"notes_say_what_is_wrong", notes_say_what_is_wrong},
         {"names_tell_the_runs_apart", names_tell_the_runs_apart},
+        {"noise_stands_with_the_claim", noise_stands_with_the_claim},
         {"hostile_names_are_escaped", hostile_names_are_escaped},
         {"lines_fit_the_page", lines_fit_the_page},
         {"formats_of_one_profile_are_refused", formats_of_one_profile_are_refused},
