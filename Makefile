@@ -18,7 +18,7 @@ configure = cmake -S . -B $(1) -G Ninja $(CMAKE_FLAGS) $(2)
 version   = $(shell sed -n 's/.*ASSAY_VERSION_STRING "\(.*\)".*/\1/p' include/assay/api.h)
 
 .DELETE_ON_ERROR:
-.PHONY: all setup run test test-all bench lint format install dist check-macos check-arm fuzz clean help
+.PHONY: all setup run test test-all bench lint format install dist wheel check-macos check-arm fuzz clean help
 
 all: setup $(BUILD)/build.ninja
 	@cmake --build $(BUILD)
@@ -46,7 +46,8 @@ test: all
 	@tests/run
 
 test-all: test
-	@scripts/setup oracle
+	@scripts/setup bench python oracle
+	@tests/run --plain python
 	@tests/run --oracles
 	@$(MAKE) --no-print-directory check-arm
 	@$(if $(emulates),$(MAKE) --no-print-directory dist ARCH=aarch64)
@@ -76,6 +77,16 @@ dist: setup
 	@scripts/dist $(folder) $(version) $(ARCH)
 	@scripts/check-dist dist/assay-$(version)-*-$(ARCH).tar.gz
 
+# For glibc 2.28: zig's compiler and libraries of its own, see scripts/static-deps.
+wheel: setup
+	@scripts/setup wheel
+	@scripts/static-deps
+	@PKG_CONFIG_LIBDIR=$(CURDIR)/.cache/static/lib/pkgconfig cmake -S . -B build-wheel -G Ninja \
+		-DCMAKE_C_COMPILER=$(CURDIR)/.cache/static/bin/cc -DCMAKE_AR=$(CURDIR)/.cache/static/bin/ar \
+		-DCMAKE_RANLIB=$(CURDIR)/.cache/static/bin/ranlib -DASSAY_STATIC_DEPS=ON -DASSAY_WERROR=OFF -DASSAY_TESTS=OFF -DASSAY_BENCH=OFF
+	@cmake --build build-wheel
+	@scripts/wheel build-wheel 2.28
+
 check-macos:
 	@scripts/setup build macos
 	@scripts/check-macos
@@ -98,7 +109,7 @@ fuzz:
 	@scripts/fuzz $(T)
 
 clean:
-	rm -rf build build-asan build-tsan build-arm build-dist build-dist-aarch64 build-fuzz dist
+	rm -rf build build-asan build-tsan build-arm build-dist build-dist-aarch64 build-fuzz build-wheel dist
 
 help:
 	@echo 'make              set up and build; the program is build/assay'
@@ -110,6 +121,7 @@ help:
 	@echo 'make format       rewrite the sources in the one format'
 	@echo 'make install      into PREFIX (default /usr/local), below DESTDIR when set'
 	@echo 'make dist         a relocatable folder and archive in dist/; ARCH=aarch64: for 64-bit Arm Linux'
+	@echo 'make wheel        the Python package as a wheel in dist/, for Linux with glibc 2.28 or newer'
 	@echo 'make check-arm    compile for 64-bit Arm Linux, and run the tests and a model under qemu (Debian)'
 	@echo 'make check-macos  compile everything for macOS on arm64 with zig'
 	@echo 'make fuzz         run each fuzzer for T seconds (default 600)'
