@@ -15,6 +15,11 @@ CMAKE_FLAGS += -DCMAKE_C_COMPILER=$(CC)
 endif
 cross     = $(if $(filter-out $(MACHINE),$(ARCH)),-DCMAKE_TOOLCHAIN_FILE=scripts/$(ARCH).cmake)
 configure = cmake -S . -B $(1) -G Ninja $(CMAKE_FLAGS) $(2)
+# What is to run on older Linux systems is built for glibc 2.28: zig's compiler, libraries of its own (scripts/static-deps).
+static         = $(CURDIR)/.cache/static
+old_glibc      = scripts/setup wheel && scripts/static-deps
+for_old_glibc  = -DCMAKE_C_COMPILER=$(static)/bin/cc -DCMAKE_AR=$(static)/bin/ar -DCMAKE_RANLIB=$(static)/bin/ranlib \
+	-DASSAY_PKGCONFIG=$(static)/lib/pkgconfig -DASSAY_WERROR=OFF
 version   = $(shell sed -n 's/.*ASSAY_VERSION_STRING "\(.*\)".*/\1/p' include/assay/api.h)
 
 .DELETE_ON_ERROR:
@@ -70,20 +75,18 @@ install: setup
 	@DESTDIR="$(DESTDIR)" cmake --install $(BUILD)
 
 dist: folder = build-dist$(if $(cross),-$(ARCH))
+dist: old = $(and $(filter Linux,$(shell uname -s)),$(if $(cross),,yes))
 dist: setup
 	@$(if $(cross),scripts/setup arm)
-	@$(call configure,$(folder),$(cross) -DASSAY_STATIC_DEPS=ON -DASSAY_TESTS=OFF -DASSAY_BENCH=OFF)
+	@$(if $(old),$(old_glibc))
+	@$(call configure,$(folder),$(cross) $(if $(old),$(for_old_glibc)) -DASSAY_STATIC_DEPS=ON -DASSAY_TESTS=OFF -DASSAY_BENCH=OFF)
 	@cmake --build $(folder)
 	@scripts/dist $(folder) $(version) $(ARCH)
 	@scripts/check-dist dist/assay-$(version)-*-$(ARCH).tar.gz
 
-# For glibc 2.28: zig's compiler and libraries of its own, see scripts/static-deps.
 wheel: setup
-	@scripts/setup wheel
-	@scripts/static-deps
-	@PKG_CONFIG_LIBDIR=$(CURDIR)/.cache/static/lib/pkgconfig cmake -S . -B build-wheel -G Ninja \
-		-DCMAKE_C_COMPILER=$(CURDIR)/.cache/static/bin/cc -DCMAKE_AR=$(CURDIR)/.cache/static/bin/ar \
-		-DCMAKE_RANLIB=$(CURDIR)/.cache/static/bin/ranlib -DASSAY_STATIC_DEPS=ON -DASSAY_WERROR=OFF -DASSAY_TESTS=OFF -DASSAY_BENCH=OFF
+	@$(old_glibc)
+	@$(call configure,build-wheel,$(for_old_glibc) -DASSAY_STATIC_DEPS=ON -DASSAY_TESTS=OFF -DASSAY_BENCH=OFF)
 	@cmake --build build-wheel
 	@scripts/wheel build-wheel 2.28
 

@@ -114,7 +114,7 @@ class Report:
 
             data = base64.b64encode(svg.encode()).decode()
             picture = f'<img alt="" style="max-width:100%" src="data:image/svg+xml;base64,{data}">'
-        return f'<div class="assay">{picture}<pre style="line-height:1.25">{words}</pre></div>'
+        return f'<div class="assay">{picture}<pre style="font-family:monospace;line-height:1.25">{words}</pre></div>'
 
 
 def _cell(value: Any) -> Any:
