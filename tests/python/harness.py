@@ -11,7 +11,14 @@ BUILD = pathlib.Path(os.environ.get("BUILD") or ROOT / "build")
 os.environ.setdefault("ASSAY_LIBRARY", str(BUILD))
 sys.path.insert(0, str(ROOT / "python" / "src"))
 # What `scripts/setup bench python` fetched, behind what this Python has itself: onnxruntime, numpy, mlx, matplotlib, mypy, …
-sys.path += [str(ROOT / ".cache" / name) for name in ("python-tests", "bench") if (ROOT / ".cache" / name).is_dir()]
+FETCHED = [str(ROOT / ".cache" / name) for name in ("python-tests", "bench") if (ROOT / ".cache" / name).is_dir()]
+sys.path += FETCHED
+
+
+def environment(*folders):
+    """The environment of a Python that finds these folders, and what was fetched."""
+    path = [*map(str, folders), *filter(None, [os.environ.get("PYTHONPATH")]), *FETCHED]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(path)}
 
 
 def reason_to_skip():

@@ -23,8 +23,7 @@ class Notebook(unittest.TestCase):
         import nbformat
         notebook = nbformat.read(NOTEBOOK, as_version=4)
         self.assertFalse(any(cell.get("outputs") for cell in notebook.cells))  # kept without what one machine measured
-        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(harness.ROOT / "python" / "src"), os.environ.get("PYTHONPATH", ""),
-                                                                 str(harness.ROOT / ".cache" / "python-tests")]))
+        os.environ.update(harness.environment(harness.ROOT / "python" / "src"))
         nbclient.NotebookClient(notebook, timeout=200, kernel_name="python3").execute()
         outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
         self.assertFalse([output for output in outputs if output.output_type == "error"])

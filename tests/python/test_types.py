@@ -18,7 +18,7 @@ assay.run("cfc", no_such=1)
 
 
 def mypy(*arguments):
-    return subprocess.run([sys.executable, "-m", "mypy", "--no-error-summary", *arguments], cwd=harness.ROOT / "python", text=True,
+    return subprocess.run([sys.executable, "-m", "mypy", "--no-error-summary", *arguments], cwd=harness.ROOT / "python", text=True, env=harness.environment(),
                           capture_output=True, timeout=280, check=False)
 
 
