@@ -63,9 +63,9 @@ class Library(unittest.TestCase):
         self.assertRegex(self.compiled(version), "^LibraryError True .* is older than this package: it has no assay_")
 
     def test_import_loads_nothing(self):
-        heavy = python("import sys, assay; print([name for name in ('numpy', 'pandas', 'json', 'asyncio', 'subprocess', 'inspect', "
+        heavy = python("import sys, assay; print([name for name in ('numpy', 'pandas', 'json', 'asyncio', 'subprocess', 'inspect', 'ctypes', "
                        "'typing_extensions', 'dataclasses', 'onnxruntime') if name in sys.modules])", ASSAY_LIBRARY="/no/such")
-        bare = python("import sys; print([name for name in ('numpy', 'pandas', 'json', 'asyncio', 'subprocess', 'inspect', "
+        bare = python("import sys; print([name for name in ('numpy', 'pandas', 'json', 'asyncio', 'subprocess', 'inspect', 'ctypes', "
                       "'typing_extensions', 'dataclasses', 'onnxruntime') if name in sys.modules])")
         self.assertEqual(heavy, bare)
 

@@ -14,6 +14,7 @@ x: float = profile["latency.p50"]
 y: str = profile["latency.p50"].unit
 assay.run("cfc", batch="8")
 assay.run("cfc", no_such=1)
+assay.rnu("cfc")
 """
 
 
@@ -39,7 +40,7 @@ class Types(unittest.TestCase):
         path = pathlib.Path(self.cache.name) / "caller.py"
         path.write_text(WRONG)
         done = mypy("--cache-dir", self.cache.name, "--strict", str(path))
-        self.assertEqual([line.split(":")[1] for line in done.stdout.splitlines() if "error" in line and str(path) in line], ["5", "6"])
+        self.assertEqual([line.split(":")[1] for line in done.stdout.splitlines() if "error" in line and str(path) in line], ["5", "6", "7"])
 
 
 if __name__ == "__main__":

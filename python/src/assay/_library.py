@@ -15,8 +15,8 @@ from typing import Any, Callable
 
 from . import _abi
 from ._errors import ForkedError, Interrupted, LibraryError, error_of
+from ._version import VERSION
 
-VERSION = "0.1.0"  # of the library that this package is written for
 _FILES = ("libassay.dylib", "libassay.0.dylib") if sys.platform == "darwin" else ("libassay.so", "libassay.so.0")
 _lock = _thread.allocate_lock()
 _loaded: ctypes.CDLL | None = None

@@ -9,14 +9,13 @@ from __future__ import annotations
 import math
 import warnings
 from contextvars import ContextVar
-from typing import Any, Callable
 
 from ._errors import UnavailableError, UnavailableWarning
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import TracebackType
-    from typing import Literal
+    from typing import Any, Callable, Literal
 
     State = Literal["measured", "derived", "estimated", "published", "unavailable"]
 
