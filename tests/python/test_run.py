@@ -78,6 +78,8 @@ class Values(Scratch):
             profile.figure("pie")
         self.assertTrue(profile._repr_svg_().startswith("<svg"))
         self.assertIn("<img", profile._repr_html_())
+        self.assertIn("power=True", profile.report(full=True))  # what would provide it, in the terms of this package
+        self.assertNotIn("--power", profile.report(full=True))
         layers = profile.rows("layers")
         self.assertEqual([row["op"] for row in layers[:2]], ["Conv", "Relu"])
         for name in ("page.html", "table.csv", "p.json", "p.md", "p.xml", "p.txt", "layers.svg"):
@@ -104,6 +106,26 @@ class Values(Scratch):
         for wrong in ("text.assay", "missing.assay"):
             with self.assertRaises(assay.AssayError):
                 assay.open(self.scratch / wrong)
+
+    def test_closed_while_it_is_read(self):
+        """Threads that read go on with what they hold; nothing is freed under them."""
+        with harness.fake("steady=100us,300us"):
+            profile = assay.run("cfc", **EXACT)
+        begun, sums = threading.Barrier(5), []
+
+        def read():
+            launch = profile.trial.launches[0]
+            samples = launch.samples()
+            begun.wait()
+            sums.append([sum(samples) for _ in range(200)][-1] + float(launch.metrics["latency.p50"]) * 0)
+        threads = [threading.Thread(target=read) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        begun.wait()
+        profile.close()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(sums, [50 * 100_000.0 + 50 * 300_000.0] * 4)
 
     def test_samples_are_not_copied(self):
         try:

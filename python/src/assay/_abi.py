@@ -46,6 +46,7 @@ Progress = _struct(
     "char* phase; int launch launches; double done; int point points; char* best; double left_s latency_s half_width",
 )
 ProgressFn = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(Progress))
+HintFn = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_char_p)
 RemarkFn = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p)
 
 Workload = _struct(
@@ -89,8 +90,9 @@ Devices = _struct(
 )
 Report = _struct(
     "report_options",
-    "size size; char* format; int columns; bool color ascii; int top; char* table detail; bool full; char* unfold; void* hint;"
+    "size size; char* format; int columns; bool color ascii; int top; char* table detail; bool full; char* unfold; hint hint;"
     "char* sort; bool strict",
+    hint=HintFn,
 )
 MeasureSamples = _struct("samples_options", "size size; bool warmup_given; int64 warmup; size calls; double step_ns")
 

@@ -81,7 +81,7 @@ if TYPE_CHECKING:
         allow_drift: bool
 
 LAYERS = ("off", "auto", "markers", "isolated", "engine")  # by their number in the library
-NOT_KEYWORDS = {"size", "model", "models", "progress", "remark", "context", "interrupt", "callbacks"}
+NOT_KEYWORDS = {"size", "model", "models", "progress", "remark", "context", "interrupt", "callbacks", "hint"}
 _INTEGERS = {ctypes.c_int: 32, ctypes.c_int64: 64, ctypes.c_uint64: 64, ctypes.c_size_t: 64}
 
 

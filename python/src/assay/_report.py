@@ -20,6 +20,25 @@ _ENDINGS = {"html": "html", "htm": "html", "md": "markdown", "markdown": "markdo
             "txt": "text"}
 
 
+# What would provide a metric, by the prefix of its name (a change of a finding: of its name), in the terms of this package.
+_HINTS = [(prefix.encode(), ctypes.create_string_buffer(hint.encode())) for prefix, hint in (
+    ("cache.", "counters=True"), ("change.batch", "batch=VALUE"), ("change.iterations", "iterations=VALUE"),
+    ("change.layout-off", 'optimization="extended"'), ("change.optimize", 'optimization="all"'),
+    ("change.spinning-off", "spinning_off=True"), ("change.threads", "threads=VALUE"), ("change.zoo", 'assay.run("VALUE")'),
+    ("compute.utilization", "ceilings=True"), ("efficiency.", "power=True"), ("energy.", "power=True"), ("hardware.", "counters=True"),
+    ("latency.p", "time_s, iterations"), ("llm.", "time_s, iterations"), ("memory.bandwidth_utilization", "ceilings=True"),
+    ("memory.bandwidth", "counters=True"), ("memory.peak.device", "memory=True"), ("power.", "power=True"),
+    ("realtime.", "seconds_per_inference"), ("roofline.", "ceilings=True"), ("state.", 'states=["none"]'), ("unavailable", "full=True"),
+    ("workload", "batch, sequence, dims, shapes, inputs, seed"))]
+
+
+def _hint(metric: bytes) -> int | None:
+    return next((ctypes.addressof(hint) for prefix, hint in _HINTS if metric.startswith(prefix)), None)
+
+
+_HINT = _abi.HintFn(_hint)
+
+
 def taken(call: Any) -> str:
     """The text that call(char **, size_t *, error *) makes."""
     made, length, error = ctypes.c_void_p(), ctypes.c_size_t(), _abi.Error()
@@ -48,6 +67,7 @@ class Report:
         options = _abi.Report()
         fill([options], {"format": format, "columns": columns, "color": color, "ascii": ascii, "top": top, "table": table,
                          "detail": detail, "full": full}, "report")
+        options.hint = _HINT
         return self._render(options)
 
     def save_report(self, path: Path, **options: Any) -> None:
