@@ -180,6 +180,21 @@ class Profiler(MLX):
         with self.assertRaises(assay.AssayError):
             MLXProfiler(nn.Linear(4, 4)).profile_compute(device="M1 Max")
 
+    def test_against_the_machine(self):
+        """With a profile that has ceilings, shares of them are known."""
+        import gzip
+        from assay.mlx import MLXProfiler
+        packed = harness.ROOT / "tests" / "golden" / "0.1.0" / "profiles" / "run-ceilings.assay.gz"
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "ceilings.assay")
+            path.write_bytes(gzip.decompress(packed.read_bytes()))
+            ceilings = assay.open(path)
+        stats = MLXProfiler(self.model(backbone_units=[16]), ceilings=ceilings).profile_memory(4, 8, track_bandwidth=True)
+        best = {prefix: max(float(row.value) for row in ceilings.ceilings if row.name.startswith(prefix))
+                for prefix in ("compute.float32", "bandwidth.dram")}
+        self.assertTrue(math.isclose(float(stats["compute_efficiency"]), float(stats["tflops"]) * 1e12 / best["compute.float32"]))
+        self.assertTrue(math.isclose(float(stats["bandwidth_utilization"]), float(stats["bandwidth"]) * 1e11 / best["bandwidth.dram"]))
+
     def test_any_module(self):
         import mlx.nn as nn
         from assay.mlx import MLXProfiler
