@@ -34,7 +34,7 @@ class BuildPy(build_py):
                              "build assay first (make), or set ASSAY_NATIVE to the folder with its library and programs")
         shutil.rmtree(target, ignore_errors=True)
         target.mkdir(parents=True)
-        for name in (library, *BESIDE):
+        for name in (library, *BESIDE, *sorted(path.name for path in source.glob("LICENSE*"))):
             if (source / name).exists():
                 shutil.copy2((source / name).resolve(), target / name)
 
