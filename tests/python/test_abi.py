@@ -57,10 +57,13 @@ class Layout(unittest.TestCase):
 class Keywords(unittest.TestCase):
     def typed(self, name):
         """The keys of a TypedDict, which exist for type checkers only."""
-        source = (harness.ROOT / "python" / "src" / "assay" / "_options.py").read_text().replace("TYPE_CHECKING = False", "TYPE_CHECKING = True")
-        source = source.replace("from ._library import Cancel", "Cancel = object").replace("from ._progress import Progress", "Progress = object")
+        source = (harness.ROOT / "python" / "src" / "assay" / "_options.py").read_text()
+        for old, new in (("TYPE_CHECKING = False", "TYPE_CHECKING = True"), ("from ._library import Cancel", "Cancel = object"),
+                         ("from ._progress import Progress", "Progress = object"), ("from __future__ import annotations", "")):
+            self.assertIn(old, source)
+            source = source.replace(old, new)
         space = {"__name__": "typed"}
-        exec(source.replace("from __future__ import annotations", ""), space)
+        exec(source, space)
         return set(typing.get_type_hints(space[name], space))
 
     def test_run(self):

@@ -138,7 +138,8 @@ class Profiler(MLX):
     def test_rows(self):
         from assay.mlx import MLXProfiler
         profiler = MLXProfiler(self.model(backbone_units=[16, 16]))
-        for call, options in (("compute", {"num_runs": 20, "enable_ne": True}), ("memory", {"track_unified": True, "track_bandwidth": True}),
+        for call, options in (("compute", {"num_runs": 20, "enable_ne": True}),
+                              ("memory", {"track_unified": True, "track_bandwidth": True}),
                               ("hardware", {}), ("realtime", {})):
             stats = getattr(profiler, f"profile_{call}")(batch_size=4, seq_length=8, **options)
             for key in KEYS[call].split():
@@ -158,7 +159,8 @@ class Profiler(MLX):
         self.assertTrue(math.isclose(float(stats["samples_per_second"]), 4 / time))
         self.assertTrue(math.isclose(float(stats["tflops"]), float(stats["flops"]) / time / 1e12))
         self.assertEqual(len(stats.measurement.samples), 30)
-        parameters = sum(value.nbytes for _, value in __import__("mlx.utils").utils.tree_flatten(self.model(backbone_units=[16]).parameters()))
+        from mlx.utils import tree_flatten
+        parameters = sum(value.nbytes for _, value in tree_flatten(self.model(backbone_units=[16]).parameters()))
         self.assertGreaterEqual(float(stats["peak_memory"]) * 1e6, parameters)
 
     def test_forward_functions(self):

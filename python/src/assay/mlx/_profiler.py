@@ -16,7 +16,6 @@ from .._measure import Measurement, measure
 from .._metric import Metric
 from .._profile import Profile
 from ._graph import Cost, cost
-from .ncps import _INPUTS
 
 _NO_ENGINE = "MLX has no Neural Engine: it runs on the CPU and the GPU; device='M1 Max' estimates what Core ML would do there"
 _NO_COUNTERS = "MLX runs in this process, whose hardware counters are not read; `assay counters` reads them for ONNX models"
@@ -88,8 +87,8 @@ class MLXProfiler:
         if device:
             return self._predicted(device, input_shape or (batch_size, seq_length), False)
         stats = self._measured(self._shape(batch_size, seq_length, input_shape), num_runs, forward_fn)
-        wishes = {"unified_peak": ("MB", track_unified, "track_unified"), "bandwidth_utilization": ("%", track_bandwidth, "track_bandwidth")}
-        for name, (unit, wished, option) in wishes.items():
+        for name, unit, wished, option in (("unified_peak", "MB", track_unified, "track_unified"),
+                                           ("bandwidth_utilization", "%", track_bandwidth, "track_bandwidth")):
             if not wished:
                 stats[name] = _none(name, unit, f"not asked for: {option}=True")
         return stats
@@ -184,7 +183,8 @@ class MLXProfiler:
     def _predicted(self, chip: str, shape: tuple[int, ...], engine: bool) -> Stats:
         """Estimates of assay.predict, for the model of the zoo that this one is."""
         if not hasattr(self.model, "zoo_name"):
-            raise AssayError(f"device={chip!r}: only CfC models can be predicted; export yours to ONNX and use assay.predict", "EUNSUPPORTED")
+            raise AssayError(f"device={chip!r}: only CfC models can be predicted; export yours to ONNX and use assay.predict",
+                             "EUNSUPPORTED")
         if hasattr(self.model, "build"):
             self.model.build()
         prediction = predict(self.model.zoo_name(shape[1]), chip.replace("_", " "), batch=shape[0])
@@ -207,7 +207,8 @@ class MLXProfiler:
         for name, unit in (("total_allocated", "MB"), ("cache_hit_rate", "%"), ("mc_utilization", "%"), ("ne_cycles", "count")):
             stats[name] = _none(name, unit, "nothing that is published allows an estimate")
         reason = "not asked for: enable_ne=True" if not engine else f"nothing is predicted for the Neural Engine of {chip}"
-        for name, metric, unit, factor in (("ne_tflops", "compute.rate", "TFLOP/s", 1e-12), ("ne_utilization", "compute.utilization", "%", 100.0)):
+        for name, metric, unit, factor in (("ne_tflops", "compute.rate", "TFLOP/s", 1e-12),
+                                           ("ne_utilization", "compute.utilization", "%", 100.0)):
             stats[name] = _scaled(ane[metric], name, unit, factor) if engine and ane is not None else _none(name, unit, reason)
         return stats
 

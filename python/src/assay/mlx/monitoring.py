@@ -212,7 +212,8 @@ def identify_bottlenecks(stats: Stats) -> list[dict[str, Any]]:
 
 def find_optimizations(stats: Stats) -> list[dict[str, Any]]:
     """A change for each bottleneck that was found."""
-    return [{"bottleneck": row["id"], "change": row["change"], "why": row["meaning"]} for row in _judged(stats) if row["outcome"] == "found"]
+    found = [row for row in _judged(stats) if row["outcome"] == "found"]
+    return [{"bottleneck": row["id"], "change": row["change"], "why": row["meaning"]} for row in found]
 
 
 def generate_recommendations(stats: Stats) -> list[str]:
