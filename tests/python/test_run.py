@@ -214,6 +214,19 @@ except KeyboardInterrupt as stopped:
         self.assertEqual(child.returncode, 0)
         self.assertTrue(assay.open(path).interrupted)
 
+    def test_a_killed_run_has_statistics(self):
+        path = self.scratch / "killed.assay"
+        command = [harness.BUILD / "assay", "run", "--engine", "fake", "--script", "steady=1ms;pace=1ms", "--iters", "1000000",
+                   "--warmup", "5", "--layers=off", "-o", path]
+        child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.wait_for_samples(path)
+        child.kill()
+        child.wait()
+        profile = assay.open(path)
+        self.assertEqual((profile.complete, profile.trial.state), (False, "running"))
+        self.assertEqual(float(profile["latency.p50"]), 1e-3)
+        self.assertIn("recovered", profile["latency.p50"].note)
+
     def wait_for_samples(self, path):
         for _ in range(400):
             done = subprocess.run([harness.BUILD / "assay", "query", path, "SELECT count(*) FROM samples", "--csv"], capture_output=True,

@@ -423,6 +423,7 @@ static void lists_without_items_are_refused(void)
     CHECK_INT(assay_run(&run, &profile, &error), ASSAY_EINVAL);
     CHECK_INT(assay_profile_open("x.assay", NULL, &error), ASSAY_EINVAL);
     CHECK_INT(assay_profile_open(NULL, &profile, &error), ASSAY_EINVAL);
+    CHECK_INT(assay_profile_recover(NULL, &error), ASSAY_EINVAL);
     CHECK(profile == NULL);
 }
 

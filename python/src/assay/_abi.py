@@ -173,6 +173,7 @@ assay_devices: int struct handle* error
 assay_devices_at: bool void* size struct
 assay_devices_free: none void*
 assay_profile_open: int char* handle* error
+assay_profile_recover: int void* error
 assay_profile_close: none void*
 assay_profile_read: bool void* struct
 assay_profile_environment: bool void* struct

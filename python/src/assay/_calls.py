@@ -369,4 +369,6 @@ def open(path: Path) -> Profile:  # noqa: A001 - the name that the noun has
     library = _library.load()
     code = library.assay_profile_open(_options.encode("path", path), ctypes.byref(made), ctypes.byref(error))
     _library.check(code, error)
-    return Profile(Handle(made.value or 0, library.assay_profile_close))
+    handle = Handle(made.value or 0, library.assay_profile_close)
+    _library.check(library.assay_profile_recover(handle.pointer, ctypes.byref(error)), error)  # a capture that was killed
+    return Profile(handle)
