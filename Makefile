@@ -15,10 +15,15 @@ CMAKE_FLAGS += -DCMAKE_C_COMPILER=$(CC)
 endif
 cross     = $(if $(filter-out $(MACHINE),$(ARCH)),-DCMAKE_TOOLCHAIN_FILE=scripts/$(ARCH).cmake)
 configure = cmake -S . -B $(1) -G Ninja $(CMAKE_FLAGS) $(2)
+# What is to run on older Linux systems is built for glibc 2.28: zig's compiler, libraries of its own (scripts/static-deps).
+static         = $(CURDIR)/.cache/static
+old_glibc      = scripts/setup wheel && scripts/static-deps
+for_old_glibc  = -DCMAKE_C_COMPILER=$(static)/bin/cc -DCMAKE_AR=$(static)/bin/ar -DCMAKE_RANLIB=$(static)/bin/ranlib \
+	-DASSAY_PKGCONFIG=$(static)/lib/pkgconfig -DASSAY_WERROR=OFF
 version   = $(shell sed -n 's/.*ASSAY_VERSION_STRING "\(.*\)".*/\1/p' include/assay/api.h)
 
 .DELETE_ON_ERROR:
-.PHONY: all setup run test test-all bench lint format install dist check-macos check-arm fuzz clean help
+.PHONY: all setup run test test-all bench lint format install dist wheel check-macos check-arm fuzz clean help
 
 all: setup $(BUILD)/build.ninja
 	@cmake --build $(BUILD)
@@ -46,7 +51,8 @@ test: all
 	@tests/run
 
 test-all: test
-	@scripts/setup oracle
+	@scripts/setup bench python oracle
+	@tests/run --plain python
 	@tests/run --oracles
 	@$(MAKE) --no-print-directory check-arm
 	@$(if $(emulates),$(MAKE) --no-print-directory dist ARCH=aarch64)
@@ -69,12 +75,20 @@ install: setup
 	@DESTDIR="$(DESTDIR)" cmake --install $(BUILD)
 
 dist: folder = build-dist$(if $(cross),-$(ARCH))
+dist: old = $(and $(filter Linux,$(shell uname -s)),$(if $(cross),,yes))
 dist: setup
 	@$(if $(cross),scripts/setup arm)
-	@$(call configure,$(folder),$(cross) -DASSAY_STATIC_DEPS=ON -DASSAY_TESTS=OFF -DASSAY_BENCH=OFF)
+	@$(if $(old),$(old_glibc))
+	@$(call configure,$(folder),$(cross) $(if $(old),$(for_old_glibc)) -DASSAY_STATIC_DEPS=ON -DASSAY_TESTS=OFF -DASSAY_BENCH=OFF)
 	@cmake --build $(folder)
 	@scripts/dist $(folder) $(version) $(ARCH)
 	@scripts/check-dist dist/assay-$(version)-*-$(ARCH).tar.gz
+
+wheel: setup
+	@$(old_glibc)
+	@$(call configure,build-wheel,$(for_old_glibc) -DASSAY_STATIC_DEPS=ON -DASSAY_TESTS=OFF -DASSAY_BENCH=OFF)
+	@cmake --build build-wheel
+	@scripts/wheel build-wheel 2.28
 
 check-macos:
 	@scripts/setup build macos
@@ -98,7 +112,7 @@ fuzz:
 	@scripts/fuzz $(T)
 
 clean:
-	rm -rf build build-asan build-tsan build-arm build-dist build-dist-aarch64 build-fuzz dist
+	rm -rf build build-asan build-tsan build-arm build-dist build-dist-aarch64 build-fuzz build-wheel dist
 
 help:
 	@echo 'make              set up and build; the program is build/assay'
@@ -110,6 +124,7 @@ help:
 	@echo 'make format       rewrite the sources in the one format'
 	@echo 'make install      into PREFIX (default /usr/local), below DESTDIR when set'
 	@echo 'make dist         a relocatable folder and archive in dist/; ARCH=aarch64: for 64-bit Arm Linux'
+	@echo 'make wheel        the Python package as a wheel in dist/, for Linux with glibc 2.28 or newer'
 	@echo 'make check-arm    compile for 64-bit Arm Linux, and run the tests and a model under qemu (Debian)'
 	@echo 'make check-macos  compile everything for macOS on arm64 with zig'
 	@echo 'make fuzz         run each fuzzer for T seconds (default 600)'

@@ -37,4 +37,21 @@ ASSAY_API int assay_measure(assay_step_fn *step, void *context,
                             const struct assay_measure_options *options,
                             struct assay_metrics **metrics, struct assay_error *error);
 
+/** What is known of samples that the caller took. Zero means default; set size = sizeof. */
+struct assay_samples_options {
+    size_t size;
+    bool warmup_given; /* leave out exactly the first `warmup`; false: detected from the data */
+    int64_t warmup;
+    size_t calls;   /* a sample is the mean of so many calls; 0: of one. Of several, what depends on
+                       single calls (percentiles, the deviation) is unavailable */
+    double step_ns; /* the smallest step of the caller's clock; 0: not known */
+};
+
+/** The statistics of durations in ns that were taken elsewhere, in the order of time, as a new
+ *  metric set (assay_metrics_free it): latency.*, throughput.inferences. options NULL: defaults.
+ *  ASSAY_EINVAL for a negative or non-finite duration. */
+ASSAY_API int assay_measure_samples(const double *samples_ns, size_t count,
+                                    const struct assay_samples_options *options,
+                                    struct assay_metrics **metrics, struct assay_error *error);
+
 #endif

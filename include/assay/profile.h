@@ -72,6 +72,10 @@ struct assay_ceiling {
  *  newer schema. *profile is owned by the caller (assay_profile_close it). */
 ASSAY_API int assay_profile_open(const char *path, struct assay_profile **profile,
                                  struct assay_error *error);
+/** Computes, in memory, the statistics of a capture that was killed, from the samples that it had
+ *  saved: what `assay report` does first. A complete profile is not changed. The profile must not
+ *  be read during the call. */
+ASSAY_API int assay_profile_recover(struct assay_profile *profile, struct assay_error *error);
 /** Frees it, and what was borrowed from it. NULL is allowed. */
 ASSAY_API void assay_profile_close(struct assay_profile *profile);
 

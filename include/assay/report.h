@@ -36,6 +36,11 @@ ASSAY_API int assay_report(const struct assay_profile *profile,
                            const struct assay_report_options *options, char **text, size_t *length,
                            struct assay_error *error);
 ASSAY_API void assay_free(void *memory);
+/** One figure as SVG: "layers", "latency", "roofline", … (doc/charts.md); NULL: the main one of
+ *  this kind of profile. ASSAY_ENOTFOUND with the reason when the profile has no data for it. *text
+ *  is a new string: assay_free it. */
+ASSAY_API int assay_report_figure(const struct assay_profile *profile, const char *name,
+                                  char **text, size_t *length, struct assay_error *error);
 /** Names of the formats; NULL past the end. */
 ASSAY_API const char *assay_report_format(size_t index);
 

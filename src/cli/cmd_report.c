@@ -9,6 +9,7 @@
 #include "report/figure/figure.h"
 #include "report/report_diff.h"
 #include "report/report_explain.h"
+#include "report/report_figure.h"
 #include "report/subject/subjects.h"
 #include "run/arm/recover.h"
 
@@ -82,8 +83,8 @@ static int show(const char *path, struct report_options *o,
     if (!code && is_figure_file(o)) o->svg = assay__report_figure_of(profile, o->output);
     bool to_file = o->output != NULL;
     if (!code && (o->svg || o->chart))
-        code = assay__report_figure(profile, o->svg ? o->svg : o->chart, o->svg ? NULL : &o->render,
-                                    to_file, &out, &error);
+        code = assay__report_figure_show(profile, o->svg ? o->svg : o->chart,
+                                         o->svg ? NULL : &o->render, to_file, &out, &error);
     else if (!code)
         code = assay__render(profile, &o->render, to_file, &out, &error);
     bool absent = code ==
@@ -172,9 +173,9 @@ static int report_diff(const struct assay__invocation *invocation, const struct 
     if (timelines)
         code = assay__explain_profiles_report(inputs[0].name, inputs[1].name, &view, &out, &error);
     else if (!code && (o->svg || o->chart))
-        code = assay__report_diff_figure(&diff, o->svg ? o->svg : o->chart,
-                                         o->svg ? NULL : &o->render, o->output != NULL, &out,
-                                         &error);
+        code = assay__report_diff_figure_show(&diff, o->svg ? o->svg : o->chart,
+                                              o->svg ? NULL : &o->render, o->output != NULL, &out,
+                                              &error);
     else if (!code)
         code = assay__diff_report(&diff, &view, &out, &error);
     if (!code && o->output) code = assay__file_write(o->output, out.data, out.length, &error);

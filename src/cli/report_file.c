@@ -5,9 +5,8 @@
 #include "base/file.h"
 #include "cli/render_options.h"
 #include "model/model_format.h"
-#include "profile/profile.h"
-#include "report/figure/figure.h"
 #include "report/formats.h"
+#include "report/report_figure.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -105,23 +104,6 @@ int assay__report_file_check(const char *command, const char *path, const char *
     return code ? ASSAY__EXIT_FAILED : 0; /* whatever is in the way */
 }
 
-const char *assay__report_figure_of(const struct assay_profile *profile, const char *path)
-{
-    static const char *const of_kind[ASSAY__PROFILE_KINDS] = {
-        [ASSAY__PROFILE_COMPARE] = "compare", [ASSAY__PROFILE_SWEEP] = "sweep",
-        [ASSAY__PROFILE_TUNE] = "pareto",     [ASSAY__PROFILE_POWER] = "power",
-        [ASSAY__PROFILE_MEMORY] = "memory",   [ASSAY__PROFILE_EXPLAIN] = "flame"};
-    const char *name = name_of(path);
-    size_t stem = strcspn(name, ".");
-    const struct assay__figure_row *row;
-    for (size_t i = 0; (row = assay__figure_row_at(i)); i++)
-        if (strlen(row->name) == stem && strncmp(row->name, name, stem) == 0) return row->name;
-    if (of_kind[profile->kind]) return of_kind[profile->kind];
-    for (size_t i = 0; i < profile->trial_count; i++)
-        if (profile->trials[i].layers.count) return "layers";
-    return "latency";
-}
-
 int assay__report_file_write(const struct assay_profile *profile,
                              const struct assay__render_options *options, const char *path,
                              bool quiet)
@@ -136,8 +118,8 @@ int assay__report_file_write(const struct assay_profile *profile,
     chosen.table = chosen.detail = NULL; /* of the report */
     chosen.format = format ? format->name : "html";
     if (assay__path_is_svg(path))
-        code = assay__report_figure(profile, assay__report_figure_of(profile, path), NULL, true,
-                                    &out, &error);
+        code = assay__report_figure_show(profile, assay__report_figure_of(profile, path), NULL,
+                                         true, &out, &error);
     else
         code = assay__render(profile, &chosen, true, &out, &error);
     if (!code && assay__report_file_is_database(path)) /* under another name, such as a link */
@@ -155,62 +137,24 @@ int assay__report_file_write(const struct assay_profile *profile,
 
 /* --- figures ---------------------------------------------------------------------------------- */
 
-/* Made figures as SVG, or as text when `render` is given. */
-static void put_figures(const struct assay__figure *figures, size_t count,
-                        const struct assay__render_options *render, bool to_file,
-                        struct assay__buf *out)
-{
-    if (!render) {
-        assay__figures_svg(out, figures, count);
-        return;
-    }
-    struct assay_report_options options = assay__report_options_of(render, to_file);
-    struct assay__doc *doc = NULL;
-    out->failed = assay__doc_new(&doc) != 0;
-    for (size_t i = 0; i < count && doc; i++)
-        assay__doc_figure(doc, &figures[i], 0);
-    if (doc && assay__doc_view(doc, &options, out, NULL)) out->failed = true;
-    assay__doc_free(doc);
-}
-
-int assay__report_diff_figure(const struct assay__diff *diff, const char *name,
+int assay__report_figure_show(const struct assay_profile *profile, const char *name,
                               const struct assay__render_options *render, bool to_file,
                               struct assay__buf *out, struct assay_error *error)
 {
-    const struct assay__figure_row *row = assay__figure_row_find(name);
-    struct assay__figure *figures;
-    struct assay_error reason = {0};
-    size_t count;
-    struct assay__arena *arena = assay__arena_new();
-    int code = arena && row ? assay__figures_of_diff(diff, row, arena, &figures, &count, &reason)
-                            : assay_error_set(&reason, ASSAY_ENOMEM, "out of memory");
-    if (!code) put_figures(figures, count, render, to_file, out);
-    if (!code && out->failed) code = assay_error_set(&reason, ASSAY_ENOMEM, "out of memory");
-    if (code) assay_error_set(error, code, "no figure '%s': %s", name, reason.message);
-    assay__arena_free(arena);
+    struct assay_report_options view = {0};
+    size_t left_out = 0;
+    if (render) view = assay__report_options_of(render, to_file);
+    int code = assay__report_figure(profile, name, render ? &view : NULL, out, &left_out, error);
+    if (!code && left_out)
+        assay__say("report: %zu more trials have such a figure, which is not drawn", left_out);
     return code;
 }
 
-int assay__report_figure(const struct assay_profile *profile, const char *name,
-                         const struct assay__render_options *render, bool to_file,
-                         struct assay__buf *out, struct assay_error *error)
+int assay__report_diff_figure_show(const struct assay__diff *diff, const char *name,
+                                   const struct assay__render_options *render, bool to_file,
+                                   struct assay__buf *out, struct assay_error *error)
 {
-    const struct assay__figure_row *row = assay__figure_row_find(name);
-    struct assay__figure *figures;
-    struct assay_error reason = {0};
-    size_t count, left_out;
-    struct assay__arena *arena = assay__arena_new();
-    struct assay__study *study = NULL;
-    int code = arena && row && !assay__study_new(profile, &study)
-                   ? assay__figures_of(study, row, arena, &figures, &count, &left_out, &reason)
-                   : assay_error_set(&reason, ASSAY_ENOMEM, "out of memory");
-    if (!code) put_figures(figures, count, render, to_file, out);
-    if (!code && left_out)
-        assay__say("report: %zu more trials have such a figure; the first %zu are drawn", left_out,
-                   count);
-    if (!code && out->failed) code = assay_error_set(&reason, ASSAY_ENOMEM, "out of memory");
-    if (code) assay_error_set(error, code, "no figure '%s': %s", name, reason.message);
-    assay__study_free(study);
-    assay__arena_free(arena);
-    return code;
+    struct assay_report_options view = {0};
+    if (render) view = assay__report_options_of(render, to_file);
+    return assay__report_diff_figure(diff, name, render ? &view : NULL, out, error);
 }

@@ -20,9 +20,6 @@ int assay__report_file_ending(const char *command, const char *option, const cha
 int assay__report_file_write(const struct assay_profile *profile,
                              const struct assay__render_options *options, const char *path,
                              bool quiet);
-/** The figure that a file *.svg shows if none was requested: the one it is named after, else the
- *  main figure of the command. */
-const char *assay__report_figure_of(const struct assay_profile *profile, const char *path);
 /** True if the file exists and is a profile or another database. */
 bool assay__report_file_is_database(const char *path);
 
@@ -37,12 +34,12 @@ bool assay__same_place(const char *a, const char *b);
 
 /** The figure into `out`: as SVG, or as text if `render` is given (its width and characters). 0, or
  *  a negative code: ASSAY_ENOTFOUND with the reason if the profile has no data for it. */
-int assay__report_figure(const struct assay_profile *profile, const char *name,
-                         const struct assay__render_options *render, bool to_file,
-                         struct assay__buf *out, struct assay_error *error);
-/** The same for several profiles side by side. */
-int assay__report_diff_figure(const struct assay__diff *diff, const char *name,
+int assay__report_figure_show(const struct assay_profile *profile, const char *name,
                               const struct assay__render_options *render, bool to_file,
                               struct assay__buf *out, struct assay_error *error);
+/** The same for several profiles side by side. */
+int assay__report_diff_figure_show(const struct assay__diff *diff, const char *name,
+                                   const struct assay__render_options *render, bool to_file,
+                                   struct assay__buf *out, struct assay_error *error);
 
 #endif

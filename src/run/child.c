@@ -52,13 +52,15 @@ int assay__worker_locate(char *out, size_t out_size, struct assay_error *error)
     if (assay__executable_path(program, sizeof program)) program[0] = '\0';
     if (beside(program, "", out, out_size) || beside(program, "../libexec/assay", out, out_size))
         return 0;
+    /* Before the prefix that was compiled in: a library that lies elsewhere (in a Python package)
+     * has a worker of its own version beside it. */
+    assay__library_path(&address_in_library, library, sizeof library);
+    if (beside(library, "", out, out_size) || beside(library, "../libexec/assay", out, out_size))
+        return 0;
 #ifdef ASSAY_LIBEXECDIR
     if (assay__path_join(ASSAY_LIBEXECDIR, worker_name, out, out_size) == 0 && usable(out))
         return 0;
 #endif
-    assay__library_path(&address_in_library, library, sizeof library);
-    if (beside(library, "", out, out_size) || beside(library, "../libexec/assay", out, out_size))
-        return 0;
     return assay_error_set(
         error, ASSAY_ENOTFOUND,
         "assay-worker is neither next to the program (%s) nor in libexec/assay: set ASSAY_WORKER",

@@ -9,6 +9,7 @@
 
 #include <assay/measure.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define CAPACITY 65536u
@@ -147,4 +148,70 @@ int assay_measure(assay_step_fn *step, void *context, const struct assay_measure
     assay__samples_free(&m.samples);
     free(m.loop.stamps);
     return code;
+}
+
+/* --- samples that were taken elsewhere -------------------------------------------------------- */
+
+/* A mean of several calls says nothing about single ones. */
+static void drop_single_calls(struct assay_metrics *metrics, size_t calls)
+{
+    static const char *const of_one[] = {
+        "latency.stddev", "latency.cv",  "latency.min",  "latency.p5",  "latency.p90",
+        "latency.p95",    "latency.p99", "latency.p999", "latency.max", "latency.iqr"};
+    char reason[96];
+    snprintf(reason, sizeof reason, "a sample is the mean of %zu calls", calls);
+    for (size_t i = 0; i < sizeof of_one / sizeof of_one[0]; i++)
+        assay_metrics_unavailable(metrics, of_one[i], reason);
+}
+
+static int check_samples(const double *samples_ns, size_t count,
+                         const struct assay_samples_options *options, struct assay_error *error)
+{
+    if (options->warmup < 0 || !(options->step_ns >= 0))
+        return assay_error_set(error, ASSAY_EINVAL, "negative warm-up or step of the clock");
+    for (size_t i = 0; i < count; i++)
+        if (!(samples_ns[i] >= 0) || !isfinite(samples_ns[i]))
+            return assay_error_set(error, ASSAY_EINVAL, "sample %zu is no duration: %g", i,
+                                   samples_ns[i]);
+    return 0;
+}
+
+int assay_measure_samples(const double *samples_ns, size_t count,
+                          const struct assay_samples_options *given, struct assay_metrics **metrics,
+                          struct assay_error *error)
+{
+    struct assay_samples_options options;
+    struct assay__summary summary;
+    if (!metrics || (count && !samples_ns))
+        return assay_error_set(error, ASSAY_EINVAL,
+                               "assay_measure_samples needs samples and a pointer for its metrics");
+    *metrics = NULL;
+    int code = assay__options_read(given, &options, sizeof options, "samples", error);
+    if (!code) code = check_samples(samples_ns, count, &options, error);
+    if (code) return code;
+    size_t skipped = 0;
+    if (options.warmup_given)
+        skipped = (uint64_t)options.warmup < count ? (size_t)options.warmup : count;
+    /* The statistics read them only. */
+    struct assay__samples samples = {
+        (double *)(uintptr_t)(samples_ns ? samples_ns + skipped : NULL), count - skipped, 0};
+    code = assay__summary_compute(&samples, 1, !options.warmup_given, true, options.step_ns,
+                                  &summary);
+    struct assay_metrics *set = code ? NULL : assay_metrics_new();
+    if (!set) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    assay__summary_metrics(&summary, "", set);
+    assay__summary_warmup_metric(skipped, options.warmup_given, 1, summary.warmup, set);
+    if (summary.samples)
+        assay_metrics_measured(set, "throughput.inferences",
+                               (double)summary.samples * 1e9 / summary.sum_ns, "clock",
+                               "completions / time, one after the other");
+    else
+        assay_metrics_unavailable(set, "throughput.inferences", "no sample was taken");
+    if (options.calls > 1) drop_single_calls(set, options.calls);
+    code = assay_metrics_failed(set);
+    if (!code)
+        *metrics = set;
+    else
+        assay_metrics_free(set);
+    return code ? assay_error_set(error, code, "out of memory") : 0;
 }

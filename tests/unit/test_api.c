@@ -375,6 +375,27 @@ static void reasons_take_hints(void)
     assay_profile_close(profile);
 }
 
+/* One figure, by name or the main one; a reason where there is none. */
+static void figures_by_name(void)
+{
+    struct assay_profile *profile = make(NULL);
+    struct assay_error error = {0};
+    char *named = NULL, *chosen = NULL, *none = (char *)"";
+    size_t length = 0;
+    CHECK_INT(assay_report_figure(profile, "layers", &named, &length, &error), 0);
+    CHECK_INT(strlen(named), length);
+    CHECK(strstr(named, "</svg>") && strstr(named, "dense"));
+    CHECK_INT(assay_report_figure(profile, NULL, &chosen, NULL, &error), 0);
+    CHECK_STR(chosen, named);
+    CHECK_INT(assay_report_figure(profile, "sweep", &none, NULL, &error), ASSAY_ENOTFOUND);
+    CHECK(none == NULL);
+    CHECK_INT(assay_report_figure(profile, "pie", &none, NULL, &error), ASSAY_EINVAL);
+    CHECK_INT(assay_report_figure(NULL, "layers", &none, NULL, &error), ASSAY_EINVAL);
+    assay_free(named);
+    assay_free(chosen);
+    assay_profile_close(profile);
+}
+
 /* Lists that are shorter than they say, and places that are not there. */
 static void lists_without_items_are_refused(void)
 {
@@ -402,6 +423,7 @@ static void lists_without_items_are_refused(void)
     CHECK_INT(assay_run(&run, &profile, &error), ASSAY_EINVAL);
     CHECK_INT(assay_profile_open("x.assay", NULL, &error), ASSAY_EINVAL);
     CHECK_INT(assay_profile_open(NULL, &profile, &error), ASSAY_EINVAL);
+    CHECK_INT(assay_profile_recover(NULL, &error), ASSAY_EINVAL);
     CHECK(profile == NULL);
 }
 
@@ -418,6 +440,7 @@ int main(int argc, char **argv)
         {"items_of_a_check", items_of_a_check},
         {"the_environment_stays", the_environment_stays},
         {"reasons_take_hints", reasons_take_hints},
+        {"figures_by_name", figures_by_name},
         {"lists_without_items_are_refused", lists_without_items_are_refused},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);

@@ -444,6 +444,55 @@ static void test_goal_amortised(void)
     CHECK_NEAR(assay__goal_amortised(&goal, 60).time_s, 0.5, 0);
 }
 
+/* The statistics of samples that were taken elsewhere are those of the loop. */
+static void test_measure_samples(void)
+{
+    double samples[100];
+    for (size_t i = 0; i < 100; i++)
+        samples[i] = 1000 + (double)i; /* 1000 … 1099 ns */
+    struct assay_samples_options options = {.size = sizeof options, .warmup_given = true};
+    struct assay_metrics *metrics = NULL;
+    struct assay_error error = {0};
+    CHECK_INT(assay_measure_samples(samples, 100, &options, &metrics, &error), 0);
+    CHECK_NEAR(assay_metrics_get(metrics, "latency.min")->value, 1000e-9, 1e-18);
+    CHECK_NEAR(assay_metrics_get(metrics, "latency.max")->value, 1099e-9, 1e-18);
+    CHECK_NEAR(assay_metrics_get(metrics, "latency.mean")->value, 1049.5e-9, 1e-18);
+    CHECK_NEAR(assay_metrics_get(metrics, "latency.samples")->value, 100, 0);
+    CHECK_NEAR(assay_metrics_get(metrics, "throughput.inferences")->value, 1e9 / 1049.5, 1e-6);
+    assay_metrics_free(metrics);
+
+    options.warmup = 90; /* the last ten are left: 1090 … 1099 */
+    CHECK_INT(assay_measure_samples(samples, 100, &options, &metrics, &error), 0);
+    CHECK_NEAR(assay_metrics_get(metrics, "latency.min")->value, 1090e-9, 1e-18);
+    CHECK_NEAR(assay_metrics_get(metrics, "latency.warmup")->value, 90, 0);
+    assay_metrics_free(metrics);
+
+    /* Means of several calls have a mean and a median, and nothing that is of single calls. */
+    options.warmup = 0;
+    options.calls = 64;
+    CHECK_INT(assay_measure_samples(samples, 100, &options, &metrics, &error), 0);
+    CHECK_INT(assay_metrics_get(metrics, "latency.p50")->state, ASSAY_MEASURED);
+    CHECK_INT(assay_metrics_get(metrics, "latency.max")->state, ASSAY_UNAVAILABLE);
+    CHECK_INT(assay_metrics_get(metrics, "latency.p90")->state, ASSAY_UNAVAILABLE);
+    assay_metrics_free(metrics);
+
+    /* Nothing is left: unavailable, not zero. */
+    options = (struct assay_samples_options){
+        .size = sizeof options, .warmup_given = true, .warmup = 200};
+    CHECK_INT(assay_measure_samples(samples, 100, &options, &metrics, &error), 0);
+    CHECK_INT(assay_metrics_get(metrics, "latency.p50")->state, ASSAY_UNAVAILABLE);
+    CHECK_INT(assay_metrics_get(metrics, "throughput.inferences")->state, ASSAY_UNAVAILABLE);
+    assay_metrics_free(metrics);
+
+    samples[3] = -1;
+    metrics = (void *)samples;
+    CHECK_INT(assay_measure_samples(samples, 100, NULL, &metrics, &error), ASSAY_EINVAL);
+    CHECK(metrics == NULL);
+    samples[3] = (double)NAN;
+    CHECK_INT(assay_measure_samples(samples, 100, NULL, &metrics, &error), ASSAY_EINVAL);
+    CHECK_INT(assay_measure_samples(NULL, 1, NULL, &metrics, &error), ASSAY_EINVAL);
+}
+
 int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
@@ -461,6 +510,7 @@ int main(int argc, char **argv)
         {"interval_step", test_interval_step},
         {"measure_default", test_measure_default},
         {"measure_refusals", test_measure_refusals},
+        {"measure_samples", test_measure_samples},
         {"ring", test_ring},
         {"channel", test_channel},
     };

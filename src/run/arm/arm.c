@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "cost/roofline.h"
 #include "run/builds.h"
-#include "run/history.h"
+#include "run/earlier_runs.h"
 #include "run/watch/watch.h"
 
 #include <stdio.h>
@@ -105,7 +105,7 @@ int assay__arm_finish(struct assay__arm *arm, struct assay__watch *shared,
                                          assay__arena_printf(profile->arena, "launch %zu: %s",
                                                              i + 1, arm->outcomes[i].remark));
     if (code == 0) code = assay__trial_metrics(&input);
-    if (code == 0 && arm->options.brief) code = assay__history_apply(profile, input.trial);
+    if (code == 0 && arm->options.brief) code = assay__earlier_runs_apply(profile, input.trial);
     if (code) return assay__no_memory(error);
     code = assay__watch_finish(arm->watch, &input, error);
     if (code == 0) code = assay__watch_finish(shared, &input, error);

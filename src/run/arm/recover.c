@@ -5,6 +5,7 @@
 #include "run/arm/recover.h"
 
 #include "base/metric_value.h"
+#include "base/no_memory.h"
 #include "run/trial/trial.h"
 
 #include <math.h>
@@ -173,4 +174,10 @@ int assay__profile_recover(struct assay_profile *profile)
         if (samples > 0 && !has_latency(trial->metrics)) code = recover_trial(profile, trial);
     }
     return code;
+}
+
+int assay_profile_recover(struct assay_profile *profile, struct assay_error *error)
+{
+    if (!profile) return assay_error_set(error, ASSAY_EINVAL, "no profile to recover");
+    return assay__profile_recover(profile) ? assay__no_memory(error) : 0;
 }

@@ -1,6 +1,6 @@
-/* history.c - the file: {"assay_runs": 1, "key": "…", "medians_s": [12.1e-6, …]}, oldest first. It
+/* earlier_runs.c - the file: {"assay_runs": 1, "key": "…", "medians_s": [12.1e-6, …]}, oldest first. It
  * is untrusted: what no run could have written makes it void, and a new one begins. */
-#include "run/history.h"
+#include "run/earlier_runs.h"
 
 #include "base/file.h"
 #include "base/json.h"
@@ -17,20 +17,20 @@
 #define FILE_MOST ((size_t)1 << 16)
 
 struct history {
-    double medians_s[ASSAY__HISTORY_RUNS + 1]; /* the last one is this run's */
+    double medians_s[ASSAY__EARLIER_RUNS + 1]; /* the last one is this run's */
     size_t count;
 };
 
-double assay__history_half_width(const double *medians, size_t count)
+double assay__earlier_runs_half_width(const double *medians, size_t count)
 {
     /* 97.5 % quantiles of Student's t with 2, 3, … 10 degrees of freedom */
     static const double t[] = {4.3027, 3.1824, 2.7764, 2.5706, 2.4469,
                                2.3646, 2.3060, 2.2622, 2.2281};
-    double logs[ASSAY__HISTORY_RUNS + 1];
-    if (count < ASSAY__HISTORY_LEAST || count > ASSAY__HISTORY_RUNS + 1) return NAN;
+    double logs[ASSAY__EARLIER_RUNS + 1];
+    if (count < ASSAY__EARLIER_LEAST || count > ASSAY__EARLIER_RUNS + 1) return NAN;
     for (size_t i = 0; i < count; i++)
         logs[i] = log(medians[i]);
-    return expm1(t[count - ASSAY__HISTORY_LEAST] * assay__stats_stddev(logs, count));
+    return expm1(t[count - ASSAY__EARLIER_LEAST] * assay__stats_stddev(logs, count));
 }
 
 /* --- the key and the file --------------------------------------------------------------------- */
@@ -61,7 +61,7 @@ static const char *make_key(const struct assay_profile *profile, const struct as
 
 static bool read_medians(const struct assay__json *list, struct history *history)
 {
-    if (!list || list->kind != ASSAY__JSON_ARRAY || list->count > ASSAY__HISTORY_RUNS) return false;
+    if (!list || list->kind != ASSAY__JSON_ARRAY || list->count > ASSAY__EARLIER_RUNS) return false;
     for (const struct assay__json *at = list->first; at; at = at->next) {
         if (at->kind != ASSAY__JSON_NUMBER || !(at->number > 0) || !isfinite(at->number))
             return false;
@@ -90,7 +90,7 @@ static void load(struct assay__arena *arena, const char *path, const char *key,
 static int save(const char *path, const char *key, const struct history *history,
                 struct assay_error *error)
 {
-    size_t first = history->count > ASSAY__HISTORY_RUNS ? 1 : 0;
+    size_t first = history->count > ASSAY__EARLIER_RUNS ? 1 : 0;
     struct assay__buf buf = {0};
     struct assay__json_writer json, *w = &json;
     assay__json_start(w, &buf, true);
@@ -147,7 +147,7 @@ static int apply(struct assay_profile *profile, struct assay__trial *trial, doub
     assay_metrics_measured(trial->metrics, "latency.runs", (double)history.count, "clock",
                            "earlier runs of the same work on this machine that were stable");
     history.medians_s[history.count++] = p50_s;
-    double half_width = assay__history_half_width(history.medians_s, history.count);
+    double half_width = assay__earlier_runs_half_width(history.medians_s, history.count);
     if (isfinite(half_width))
         put_interval(trial, p50_s, half_width);
     else
@@ -158,7 +158,7 @@ static int apply(struct assay_profile *profile, struct assay__trial *trial, doub
     return 0;
 }
 
-int assay__history_apply(struct assay_profile *profile, struct assay__trial *trial)
+int assay__earlier_runs_apply(struct assay_profile *profile, struct assay__trial *trial)
 {
     double p50_s = assay__trial_value(trial, "latency.p50");
     bool made_up = strcmp(trial->target.engine, "fake") == 0; /* no machine has its times */

@@ -1,10 +1,10 @@
-/* test_history.c - earlier runs of the same work widen the interval of this one's median; other
+/* test_earlier_runs.c - earlier runs of the same work widen the interval of this one's median; other
  * work, unstable runs and damaged files do not. */
 #include "base/file.h"
 #include "base/metric_value.h"
 #include "harness.h"
 #include "profile/trial_values.h"
-#include "run/history.h"
+#include "run/earlier_runs.h"
 
 #include <dirent.h>
 
@@ -31,7 +31,7 @@ static struct assay_profile *run(double p50_s, const char *verdict, int threads,
     assay_metrics_measured(t->metrics, "latency.p50", p50_s, "clock", "");
     assay_metrics_derived(t->metrics, "latency.between_low", p50_s * 0.99, "clock", "");
     assay_metrics_derived(t->metrics, "latency.between_high", p50_s * 1.01, "clock", "");
-    CHECK_INT(assay__history_apply(p, t), 0);
+    CHECK_INT(assay__earlier_runs_apply(p, t), 0);
     return p;
 }
 
@@ -48,14 +48,14 @@ static void test_half_width(void)
 {
     /* by hand: sd of (ln 9, ln 10, ln 11.1111) = 0.1053605, times 4.3027 */
     const double three[] = {9, 10, 100.0 / 9}, same[] = {5, 5, 5, 5};
-    CHECK_NEAR(assay__history_half_width(three, 3), expm1(4.3027 * 0.1053605), 1e-4);
-    CHECK_NEAR(assay__history_half_width(same, 4), 0, 1e-12);
-    CHECK(isnan(assay__history_half_width(three, 2)));
-    double many[ASSAY__HISTORY_RUNS + 2];
-    for (size_t i = 0; i < ASSAY__HISTORY_RUNS + 2; i++)
+    CHECK_NEAR(assay__earlier_runs_half_width(three, 3), expm1(4.3027 * 0.1053605), 1e-4);
+    CHECK_NEAR(assay__earlier_runs_half_width(same, 4), 0, 1e-12);
+    CHECK(isnan(assay__earlier_runs_half_width(three, 2)));
+    double many[ASSAY__EARLIER_RUNS + 2];
+    for (size_t i = 0; i < ASSAY__EARLIER_RUNS + 2; i++)
         many[i] = 1 + (double)(i % 2);
-    CHECK(isfinite(assay__history_half_width(many, ASSAY__HISTORY_RUNS + 1)));
-    CHECK(isnan(assay__history_half_width(many, ASSAY__HISTORY_RUNS + 2)));
+    CHECK(isfinite(assay__earlier_runs_half_width(many, ASSAY__EARLIER_RUNS + 1)));
+    CHECK(isnan(assay__earlier_runs_half_width(many, ASSAY__EARLIER_RUNS + 2)));
 }
 
 static void test_widens(void)
@@ -72,7 +72,7 @@ static void test_widens(void)
     assay_profile_close(p);
     /* never narrower than what the launches say */
     for (int i = 0; i < 12; i++)
-        CHECK(earlier(10e-3, "stable", 2, "ort") == fmin(i, ASSAY__HISTORY_RUNS));
+        CHECK(earlier(10e-3, "stable", 2, "ort") == fmin(i, ASSAY__EARLIER_RUNS));
     p = run(10e-3, "stable", 2, "ort");
     interval = assay__trial_interval(&p->trials[0]);
     CHECK_NEAR(interval.low_s, 9.9e-3, 1e-9);
