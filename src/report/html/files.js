@@ -1,4 +1,5 @@
-/* files.js - what can be saved: the report's JSON, and the tables of metrics, layers and samples byte for byte as `--format csv` prints them. */
+/* files.js - what can be saved: the report's JSON, and the tables of metrics, layers and samples byte for byte as `--format csv` prints them;
+ * the intervals of layers have the six digits of the JSON. */
 
 function save(name, type, parts) {
     const address = URL.createObjectURL(parts instanceof Blob ? parts : new Blob(parts, {type: type})), link = make('a', {download: name});
@@ -39,7 +40,7 @@ function metricRows(trial) {
     });
 }
 const layerColumns = ['index', 'name', 'op', 'provider', 'time_us', 'share', 'flops', 'bytes', 'bound', 'state', 'method', 'host_enqueue_us', 'note', 'from', 'weight_bytes', 'live_bytes',
-    'time_low_us', 'time_high_us', 'inputs', 'weights', 'outputs', 'attributes', 'title'];
+    'time_low_us', 'time_high_us', 'inputs', 'weights', 'outputs', 'attributes', 'title', 'kernel_count', 'gap_us', 'kernels'];
 function layerRows(trial) {
     const shares = (listOf(read('assay-layers')).find((item) => item.trial === trial.id) || {}).shares || [], method = (trial.layer_timing || {}).method;
     const rest = [['(engine per run)', trial.engine_us, 'measured'], ['(unattributed)', trial.unattributed_us, 'derived']].map((item, i) =>
@@ -73,7 +74,7 @@ function startFiles() {
     const one = !report().trials, files = [ /* a difference has no trials */
         ['JSON', () => save(named(one ? 'difference.json' : 'report.json'), 'application/json', [JSON.stringify(profile(), null, 2), '\n'])],
         ['Metrics (CSV)', () => save(named('metrics.csv'), 'text/csv', csv(['trial', 'metric', 'value', 'unit', 'state', 'source', 'note', 'label'], eachTrial(metricRows)))],
-        ['Layers (CSV)', () => save(named('layers.csv'), 'text/csv', csv(['trial'].concat(layerColumns.slice(0, -1), ['layer']), eachTrial(layerRows)))],
+        ['Layers (CSV)', () => save(named('layers.csv'), 'text/csv', csv(['trial'].concat(layerColumns.map((name) => name === 'title' ? 'layer' : name)), eachTrial(layerRows)))],
         ['Samples (CSV)', () => save(named('samples.csv'), 'text/csv', csv(['trial', 'launch', 'stream', 'seq', 'ns', 'warmup'], samples()))]];
     place.append('Save: ');
     files.slice(0, one ? 1 : 4).forEach((file) => place.append(button(file[0], file[1])));
