@@ -1,5 +1,5 @@
-/* earlier_runs.c - the file: {"assay_runs": 1, "key": "…", "medians_s": [12.1e-6, …]}, oldest first. It
- * is untrusted: what no run could have written makes it void, and a new one begins. */
+/* earlier_runs.c - the file: {"assay_runs": 1, "key": "…", "medians_s": [12.1e-6, …]}, oldest
+ * first. It is untrusted: what no run could have written makes it void, and a new one begins. */
 #include "run/earlier_runs.h"
 
 #include "base/file.h"

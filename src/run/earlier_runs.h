@@ -1,8 +1,8 @@
-/* earlier_runs.h - how much runs on this machine differ. The launches of one run lie within seconds: a
- * clock that follows the heat, or a neighbour on the same host, moves whole runs, minutes apart,
- * by more than launches differ. Only earlier runs of the same work show that. So the medians of the
- * last few that were called stable are kept in the folder for caches, by model, inputs, settings,
- * engine and machine. */
+/* earlier_runs.h - how much runs on this machine differ. The launches of one run lie within
+ * seconds: a clock that follows the heat, or a neighbour on the same host, moves whole runs,
+ * minutes apart, by more than launches differ. Only earlier runs of the same work show that. So the
+ * medians of the last few that were called stable are kept in the folder for caches, by model,
+ * inputs, settings, engine and machine. */
 #ifndef ASSAY_RUN_EARLIER_RUNS_H
 #define ASSAY_RUN_EARLIER_RUNS_H
 

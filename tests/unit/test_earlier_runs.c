@@ -1,5 +1,5 @@
-/* test_earlier_runs.c - earlier runs of the same work widen the interval of this one's median; other
- * work, unstable runs and damaged files do not. */
+/* test_earlier_runs.c - earlier runs of the same work widen the interval of this one's median;
+ * other work, unstable runs and damaged files do not. */
 #include "base/file.h"
 #include "base/metric_value.h"
 #include "harness.h"
