@@ -32,6 +32,7 @@
 #define SHORT_GAP_NS 200000
 #define SHORT_KERNEL_NS 50000
 #define MANY_KERNELS 32
+#define MISSING_MOST 0.05 /* of the events: beyond that, idle time may be work that was not kept */
 
 struct scores {
     double utilization, compute, launches, transfers, syncs, starved, unseen, waiting, talking;
@@ -39,6 +40,7 @@ struct scores {
     double on_device;  /* of the devices' time: those copies */
     double slow_gain;  /* of the devices' time */
     double copying;    /* of the devices' time: the loss to transfers, without what follows them */
+    double missing;    /* of the events of recordings of devices: dropped, or unreadable */
     bool first_use;    /* most of what is lost is in a few calls unlike others of their name */
     bool after_first;  /* all shares are of the steps after the first one */
     enum assay__diagnosis_id best;
@@ -79,6 +81,19 @@ static int64_t on_device_ns(const struct assay__explain *x)
                 sum_ns += x->events->duration_ns[event];
         }
     return sum_ns;
+}
+
+/* Samples that are lost take nothing from what devices did. */
+static double missing_share(const struct assay__explain *x)
+{
+    double missing = 0, kept = 0;
+    for (size_t i = 0; i < x->events->source_count; i++) {
+        const struct assay__trace_source *source = &x->events->sources[i];
+        if (strcmp(source->format, "cpu") == 0) continue;
+        missing += (double)source->skipped;
+        kept += (double)source->events;
+    }
+    return missing > 0 ? missing / (missing + kept) : 0;
 }
 
 static void consider(struct scores *s, enum assay__diagnosis_id id, double value, double least)
@@ -123,6 +138,7 @@ static struct scores score(const struct assay__explain *x)
     s.slow = computing > 0 ? (double)x->slow_ns / computing : 0;
     s.fast = computing > 0 ? (double)x->known_ns / computing : 0;
     s.on_device = share(x, on_device_ns(x));
+    s.missing = missing_share(x);
     consider_all(&s, refill);
     return s;
 }
@@ -326,6 +342,7 @@ static void say_kernels(struct assay__buf *out, const struct assay__explain *x,
 
 static enum assay__verdict3 judge_launches(const struct assay__explain *x, const struct scores *s)
 {
+    if (s->missing >= MISSING_MOST) return ASSAY__VERDICT_OPEN;
     if (s->unseen >= UNSEEN_MOST)
         return s->utilization < IDLE && looks_like_launches(x) ? ASSAY__VERDICT_YES
                                                                : ASSAY__VERDICT_OPEN;
@@ -336,6 +353,7 @@ static enum assay__verdict3 judge_launches(const struct assay__explain *x, const
 
 static enum assay__verdict3 judge_transfers(const struct scores *s)
 {
+    if (s->missing >= MISSING_MOST) return ASSAY__VERDICT_OPEN;
     if (s->transfers >= SURELY_TRANSFERS || s->best == ASSAY__DIAGNOSIS_TRANSFERS)
         return ASSAY__VERDICT_YES;
     return s->transfers < OPEN_TRANSFERS ? ASSAY__VERDICT_NO : ASSAY__VERDICT_OPEN;
@@ -343,6 +361,7 @@ static enum assay__verdict3 judge_transfers(const struct scores *s)
 
 static enum assay__verdict3 judge_kernels(const struct scores *s)
 {
+    if (s->missing >= MISSING_MOST) return ASSAY__VERDICT_OPEN;
     if (s->slow * s->compute >= SLOW_SURELY) return ASSAY__VERDICT_YES;
     if (s->compute < HALF) return s->slow < SLOW_SURELY ? ASSAY__VERDICT_NO : ASSAY__VERDICT_OPEN;
     return s->fast >= NAMED_FAST && s->slow < NAMED_SLOW ? ASSAY__VERDICT_NO : ASSAY__VERDICT_OPEN;
@@ -376,7 +395,8 @@ static void fill_scenarios(struct assay__explain *x, const struct scores *s)
 
 static enum assay__diagnosis_id decide(const struct assay__explain *x, const struct scores *s)
 {
-    if (!x->device_count || x->span_ns <= 0) return ASSAY__DIAGNOSIS_UNDECIDED;
+    if (!x->device_count || x->span_ns <= 0 || s->missing >= MISSING_MOST)
+        return ASSAY__DIAGNOSIS_UNDECIDED;
     if (s->best != ASSAY__DIAGNOSIS_NONE && s->best_share >= s->unseen) return s->best;
     if (s->unseen >= UNSEEN_MOST)
         return x->scenarios[0].verdict == ASSAY__VERDICT_YES ? ASSAY__DIAGNOSIS_LAUNCH_OVERHEAD
@@ -532,6 +552,14 @@ static const char *verdict_on_undecided(struct assay__buf *out, const struct ass
     const char *subject = by_number(x, "the device is", "the devices are");
     if (!x->device_count) return verdict_on_host(out, x);
     if (x->span_ns <= 0) return "Undecided: the device's work begins and ends at one instant.";
+    if (s->missing >= MISSING_MOST) {
+        say_launches(out, x);
+        return assay__arena_text(arena,
+                                 "Undecided: %s of the trace's events are missing; where they "
+                                 "were, the device%s idle.",
+                                 PERCENT(s->missing),
+                                 by_number(x, " seems", "s seem"));
+    }
     if (s->unseen >= UNSEEN_MOST) {
         say_launches(out, x);
         return assay__arena_text(arena,
