@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #define FORMATS ASSAY__VIEW_NAMES_AND("|json")
@@ -184,20 +185,30 @@ static bool is_profile_path(const char *path)
     return extension && strcmp(extension, "assay") == 0;
 }
 
+/* A part of a timeline is of no use; a device or a pipe stays. */
+static void remove_part(const char *path)
+{
+    struct stat about;
+    if (!lstat(path, &about) && S_ISREG(about.st_mode)) remove(path);
+}
+
 static int export_timeline(const struct explain_options *o, const struct assay__events *events)
 {
-    struct assay_error error = {0};
+    struct assay_error error = {0}, named = {0};
     FILE *file = o->output ? fopen(o->output, "wb") : stdout;
     if (!file) {
         assay__say("explain: cannot write '%s': %s", o->output, strerror(errno));
         return ASSAY__EXIT_FAILED;
     }
     int code = assay__export(events, o->export, assay__export_to_file, file, &error);
-    if (!o->output && fflush(file) && !code)
-        code = assay_error_set(&error, ASSAY_EIO, "cannot write to stdout");
-    if (o->output && fclose(file) && !code)
-        code = assay_error_set(&error, ASSAY_EIO, "cannot write '%s'", o->output);
-    return code ? assay__fail(code, &error) : ASSAY__EXIT_DONE;
+    if (o->output ? fclose(file) : fflush(file)) {
+        if (!code) code = assay_error_set(&error, ASSAY_EIO, "cannot write: %s", strerror(errno));
+    }
+    if (!code) return ASSAY__EXIT_DONE;
+    if (o->output) remove_part(o->output);
+    assay_error_set(&named, code, "explain: %s: %s", o->output ? o->output : "standard output",
+                    error.message);
+    return assay__fail(code, &named);
 }
 
 static int write_results(const struct explain_options *o, const struct assay__explain *explain)

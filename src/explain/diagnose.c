@@ -32,7 +32,8 @@
 #define SHORT_GAP_NS 200000
 #define SHORT_KERNEL_NS 50000
 #define MANY_KERNELS 32
-#define MISSING_MOST 0.05 /* of the events: beyond that, idle time may be work that was not kept */
+#define MISSING_MOST 0.05 /* of the events: beyond that, idle time may be work that was not kept \
+                           */
 
 struct scores {
     double utilization, compute, launches, transfers, syncs, starved, unseen, waiting, talking;
@@ -367,10 +368,29 @@ static enum assay__verdict3 judge_kernels(const struct scores *s)
     return s->fast >= NAMED_FAST && s->slow < NAMED_SLOW ? ASSAY__VERDICT_NO : ASSAY__VERDICT_OPEN;
 }
 
+static const struct {
+    const char *id, *title;
+} scenarios[] = {{"launch-overhead", "Kernel launch overhead dominates"},
+                 {"transfers", "Memory transfer bottleneck"},
+                 {"inefficient-kernels", "Inefficient kernels"}};
+
+/* Of a trace without devices nothing is known about them. */
+static void leave_open(struct assay__explain *x)
+{
+    for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++)
+        x->scenarios[i] = (struct assay__scenario){scenarios[i].id, scenarios[i].title,
+                                                   ASSAY__VERDICT_OPEN,
+                                                   "the trace contains no device activity"};
+}
+
 static void fill_scenarios(struct assay__explain *x, const struct scores *s)
 {
     struct assay__buf launches = {0}, transfers = {0}, kernels = {0};
     const char *when = s->after_first ? "after the first step " : "";
+    if (!x->device_count) {
+        leave_open(x);
+        return;
+    }
     assay__buf_printf(&launches, "%slaunching costs %s of the devices' time", when,
                       PERCENT(s->launches));
     if (s->unseen >= UNSEEN_MOST)
@@ -382,13 +402,12 @@ static void fill_scenarios(struct assay__explain *x, const struct scores *s)
     say_transfers(&transfers, x);
     assay__buf_printf(&kernels, "%sthe device computes %s of the time", when, PERCENT(s->compute));
     say_kernels(&kernels, x, s);
-    x->scenarios[0] = (struct assay__scenario){"launch-overhead",
-                                               "Kernel launch overhead dominates",
-                                               judge_launches(x, s), take(x, &launches)};
-    x->scenarios[1] = (struct assay__scenario){"transfers", "Memory transfer bottleneck",
-                                               judge_transfers(s), take(x, &transfers)};
-    x->scenarios[2] = (struct assay__scenario){"inefficient-kernels", "Inefficient kernels",
-                                               judge_kernels(s), take(x, &kernels)};
+    const enum assay__verdict3 verdicts[] = {judge_launches(x, s), judge_transfers(s),
+                                             judge_kernels(s)};
+    const char *const evidence[] = {take(x, &launches), take(x, &transfers), take(x, &kernels)};
+    for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++)
+        x->scenarios[i] = (struct assay__scenario){scenarios[i].id, scenarios[i].title, verdicts[i],
+                                                   evidence[i]};
 }
 
 /* --- the diagnosis ---------------------------------------------------------------------------- */
@@ -557,8 +576,7 @@ static const char *verdict_on_undecided(struct assay__buf *out, const struct ass
         return assay__arena_text(arena,
                                  "Undecided: %s of the trace's events are missing; where they "
                                  "were, the device%s idle.",
-                                 PERCENT(s->missing),
-                                 by_number(x, " seems", "s seem"));
+                                 PERCENT(s->missing), by_number(x, " seems", "s seem"));
     }
     if (s->unseen >= UNSEEN_MOST) {
         say_launches(out, x);
