@@ -386,6 +386,7 @@ static int check(const struct assay__invocation *invocation, const char *path)
         if (status) return status;
     }
     int code = assay__previous_check(path, &error); /* now, not when the program has ended */
+    if (!code) code = assay__file_writable(path, &error);
     return code ? assay__fail(code, &error) : 0;
 }
 

@@ -32,8 +32,7 @@
 #define SHORT_GAP_NS 200000
 #define SHORT_KERNEL_NS 50000
 #define MANY_KERNELS 32
-#define MISSING_MOST 0.05 /* of the events: beyond that, idle time may be work that was not kept \
-                           */
+#define MISSING_MOST 0.05 /* of the events: what is missing looks like idle time */
 
 struct scores {
     double utilization, compute, launches, transfers, syncs, starved, unseen, waiting, talking;
@@ -467,12 +466,28 @@ static bool calls_begin_with(const struct assay__explain *x, const char *prefix)
     return false;
 }
 
+/* Most kernels are nodes of CUDA graphs: the gaps between them are the device's own. */
+static bool replays_graphs(const struct assay__explain *x)
+{
+    size_t kernels = 0, nodes = 0;
+    for (size_t i = 0; i < x->events->count; i++) {
+        if (x->events->kind[i] != ASSAY__EVENT_KERNEL) continue;
+        const char *state = assay__event_args(x->events, i)->state;
+        kernels++;
+        nodes += state && strncmp(state, "CUDA graph", strlen("CUDA graph")) == 0;
+    }
+    return nodes > kernels / 2;
+}
+
 static const char *advice_on_launches(const struct assay__explain *x)
 {
     const char *format = x->events->source_count ? x->events->sources[0].format : "";
     if (strcmp(format, "xctrace") == 0)
         return "Give each launch more work: a larger batch, fused operators, and fewer command "
                "buffers with more encoders each.";
+    if (replays_graphs(x))
+        return "The kernels are those of CUDA graphs already: give each kernel more work, by a "
+               "larger batch or fused operators (a compiler does that: torch.compile, XLA).";
     return assay__arena_text(
         x->arena,
         "Give each launch more work: a larger batch, fused operators (a compiler does that: "

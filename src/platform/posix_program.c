@@ -88,7 +88,8 @@ int assay__signal_number(const char *name)
                  {"PROF", SIGPROF}, {"URG", SIGURG},   {"IO", SIGIO},     {"WINCH", SIGWINCH}};
     char *end;
     long number = strtol(name, &end, 10);
-    if (*name && !*end) return number > 0 && number < NSIG ? (int)number : 0;
+    bool caught = number != SIGKILL && number != SIGSTOP; /* the others can be */
+    if (*name && !*end) return number > 0 && number < NSIG && caught ? (int)number : 0;
     if (!strncasecmp(name, "SIG", 3)) name += 3;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (!strcasecmp(known[i].name, name)) return known[i].number;

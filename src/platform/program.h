@@ -35,7 +35,7 @@ bool assay__program_left(void);
 size_t assay__program_count_with(const char *text);
 /** Ends this process by that signal, without a core file. */
 void assay__program_die(int signal_number);
-/** "USR2", "SIGUSR2", "12"; 0: there is none. */
+/** "USR2", "SIGUSR2", "12"; 0: there is none, or none that a program can catch. */
 int assay__signal_number(const char *name);
 
 #endif
