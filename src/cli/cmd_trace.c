@@ -276,8 +276,8 @@ static void say_empty(const struct trace_options *o, const struct assay__events 
 {
     bool sampled = cpu_rate_of(o) && !o->range && !o->signal;
     const char *reason = ended_early(events)
-                             ? "the program crashed or left without its exit handlers before its "
-                               "records were written, which is done ten times a second"
+                             ? "the program crashed, left without its exit handlers or is still "
+                               "running: records are written ten times a second"
                          : sampled   ? "the program ended, or the delay was not over, before a "
                                        "sample of it was taken, and it did nothing on the GPU"
                          : o->range  ? "no NVTX range of that name was entered"
