@@ -82,7 +82,7 @@ expect_has err "CUPTI"
 for failure in Subscribe:39 ActivityEnable:35; do
     expect_exit 7 env FAKE_CUPTI_FAIL=$failure "$ASSAY" trace --cpu none -o "no-$failure.assay" -- python3 \
         "$ROOT/tests/fixtures/cuda_program.py" "$lib" init launch 2 sync exit 7
-    expect_has err "nothing was recorded"
+    expect_has err "nothing was recorded: CUPTI refused"
 done
 expect_exit 6 env ASSAY_CUDA_RECORDER=/nowhere.so "$ASSAY" trace --cpu none -- python3 \
     "$ROOT/tests/fixtures/cuda_program.py" "$lib" exit 6
