@@ -23,7 +23,8 @@
 
 #define ENVIRONMENT_MOST ((size_t)4 << 20)
 
-static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM};
+static const int forwarded[] = {SIGINT,  SIGTERM, SIGHUP, SIGQUIT, SIGUSR1,
+                                SIGUSR2, SIGALRM, SIGIO,  SIGPROF, SIGURG};
 #define FORWARDED (sizeof forwarded / sizeof *forwarded)
 
 static volatile sig_atomic_t target, stops; /* pid_t is an int everywhere */
@@ -54,11 +55,17 @@ static void forward_to(pid_t pid)
     }
 }
 
+/* What was meant for the program does not end us while we save what it did. */
 void assay__program_forget(void)
 {
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    sigemptyset(&ignore.sa_mask);
     target = 0;
-    for (size_t i = 0; i < FORWARDED; i++)
-        sigaction(forwarded[i], &before[i], NULL);
+    for (size_t i = 0; i < FORWARDED; i++) {
+        bool stops_us = forwarded[i] == SIGINT || forwarded[i] == SIGTERM ||
+                        forwarded[i] == SIGQUIT;
+        sigaction(forwarded[i], stops_us ? &before[i] : &ignore, NULL);
+    }
 }
 
 int assay__program_stops(void)

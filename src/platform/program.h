@@ -22,7 +22,7 @@ struct assay__program {
  *  signals that a process sends us go on to it (those of the terminal reach it by themselves). */
 int assay__program_start(const struct assay__program *program, pid_t *pid,
                          struct assay_error *error);
-/** The program has ended: signals are our own again. */
+/** The program has ended: SIGINT, SIGTERM and SIGQUIT are our own again, the others are ignored. */
 void assay__program_forget(void);
 /** How many signals have asked the program to end (SIGINT, SIGTERM). */
 int assay__program_stops(void);

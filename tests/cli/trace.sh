@@ -48,6 +48,20 @@ expect_exit 0 trace -q --signal USR2 -o begun.assay -- init launch 2 sync signal
 expect_equal "$(kernels begun.assay)" 3
 expect_exit 9 trace -q --signal USR2 -o storm.assay -- init storm 2000 launch 3 sync exit 9
 
+# a storm from outside, which goes on when the program has ended: what it did is saved all the same
+"$ASSAY" trace --cpu none --allocations -q -o outside.assay -- python3 -c "import signal, time
+signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+open('ready', 'w').close()
+time.sleep(0.5)" 2>err &
+traced=$!
+until [ -e ready ] || ! kill -0 $traced 2>/dev/null; do sleep 0.05; done
+(while kill -USR1 $traced 2>/dev/null; do :; done) &
+storm=$! status=0
+wait $traced || status=$?
+kill $storm 2>/dev/null || true
+expect_equal $status 0
+[ -e outside.assay ] || fail "a storm of signals cost the profile"
+
 # CUPTI drops records: as many as it says are in the profile, in JSON and in the explanation
 one() { "$ASSAY" query "$1" "$2" --csv | tail -n 1 | tr -d '\r'; }
 expect_exit 0 env FAKE_CUPTI_DROP=7 "$ASSAY" trace --cpu none -o drop.assay -- python3 \
