@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #define FORMATS ASSAY__VIEW_NAMES_AND("|json")
@@ -53,6 +54,7 @@ static const struct assay__option options[] = {
 struct reading {
     struct assay__events *events;
     struct assay__explain *explain;
+    const char *path; /* of one of two */
 };
 
 static void free_reading(struct reading *r)
@@ -148,6 +150,8 @@ static int read_all(const struct assay__invocation *invocation, const struct exp
     if (!*two) return read_parts(o, paths, count, &r[0], error);
     int code = read_parts(o, paths, 1, &r[0], error);
     if (!code) code = read_parts(o, paths + 1, 1, &r[1], error);
+    r[0].path = paths[0];
+    r[1].path = paths[1];
     if (code || !is_one_trace(r[0].events, r[1].events)) return code;
     *two = false;
     free_reading(&r[0]);
@@ -184,20 +188,32 @@ static bool is_profile_path(const char *path)
     return extension && strcmp(extension, "assay") == 0;
 }
 
+/* A part of a timeline is of no use; a device or a pipe stays. */
+static void remove_part(const char *path)
+{
+    struct stat about;
+    if (!lstat(path, &about) && S_ISREG(about.st_mode)) remove(path);
+}
+
 static int export_timeline(const struct explain_options *o, const struct assay__events *events)
 {
-    struct assay_error error = {0};
+    struct assay_error error = {0}, named = {0};
     FILE *file = o->output ? fopen(o->output, "wb") : stdout;
     if (!file) {
         assay__say("explain: cannot write '%s': %s", o->output, strerror(errno));
         return ASSAY__EXIT_FAILED;
     }
     int code = assay__export(events, o->export, assay__export_to_file, file, &error);
-    if (!o->output && fflush(file) && !code)
-        code = assay_error_set(&error, ASSAY_EIO, "cannot write to stdout");
+    bool lost = fflush(file) != 0;
+    if (lost && !code)
+        code = assay_error_set(&error, ASSAY_EIO, "cannot write: %s", strerror(errno));
     if (o->output && fclose(file) && !code)
-        code = assay_error_set(&error, ASSAY_EIO, "cannot write '%s'", o->output);
-    return code ? assay__fail(code, &error) : ASSAY__EXIT_DONE;
+        code = assay_error_set(&error, ASSAY_EIO, "cannot write: %s", strerror(errno));
+    if (!code) return ASSAY__EXIT_DONE;
+    if (o->output) remove_part(o->output);
+    assay_error_set(&named, code, "explain: %s: %s", o->output ? o->output : "standard output",
+                    error.message);
+    return assay__fail(code, &named);
 }
 
 static int write_results(const struct explain_options *o, const struct assay__explain *explain)
@@ -221,6 +237,8 @@ static int report(const struct reading r[2], bool two, const struct assay_report
 {
     struct assay__explain_diff *diff = NULL;
     if (!two) return assay__explain_report(r[0].explain, view, out, error);
+    r[0].explain->file = r[0].path;
+    r[1].explain->file = r[1].path;
     int code = assay__explain_diff_new(r[0].explain, r[1].explain, &diff, error);
     if (!code) code = assay__explain_diff_report(diff, view, out, error);
     assay__explain_diff_free(diff);

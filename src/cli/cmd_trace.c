@@ -7,6 +7,7 @@
 #include "cli/run_command.h"
 
 #include "base/file.h"
+#include "base/no_memory.h"
 #include "explain/explain_save.h"
 #include "import/import.h"
 #include "platform/program.h"
@@ -153,6 +154,19 @@ static int read_records(const struct assay__tracing *tracing, const char *title,
     return code;
 }
 
+/* Allocations were counted, and nothing else happened that is recorded. */
+static int no_records(const char *title, struct assay__events **events, struct assay_error *error)
+{
+    struct assay__trace_source *source;
+    *events = assay__events_new();
+    if (!*events || !(source = assay__events_source(*events))) return assay__no_memory(error);
+    source->title = assay__events_keep(*events, title);
+    source->path = source->title;
+    source->format = "cpu";
+    source->producer = "assay";
+    return assay__events_seal(*events, error);
+}
+
 static int write_report(const struct assay__explain *explain, const char *path, bool quiet)
 {
     const struct assay__format *format = assay__format_of_path(path);
@@ -262,8 +276,8 @@ static void say_empty(const struct trace_options *o, const struct assay__events 
 {
     bool sampled = cpu_rate_of(o) && !o->range && !o->signal;
     const char *reason = ended_early(events)
-                             ? "the program crashed or left without its exit handlers before its "
-                               "records were written, which is done ten times a second"
+                             ? "the program crashed, left without its exit handlers or is still "
+                               "running: records are written ten times a second"
                          : sampled   ? "the program ended, or the delay was not over, before a "
                                        "sample of it was taken, and it did nothing on the GPU"
                          : o->range  ? "no NVTX range of that name was entered"
@@ -284,20 +298,22 @@ static int conclude(const struct assay__invocation *invocation, const char *path
     struct assay__events *events = NULL;
     struct assay_error error = {0};
     char title[256];
-    if (!assay__tracing_files(tracing)) {
+    bool any = assay__tracing_files(tracing) > 0;
+    if (!any && !tracing->allocation_count) {
         assay__say("trace: the program did not use CUDA: there is nothing to explain, and no "
                    "profile is written");
         return 0;
     }
     title_of(invocation, title, sizeof title);
-    int code = read_records(tracing, title, o->quiet, &events, &error);
+    int code = any ? read_records(tracing, title, o->quiet, &events, &error)
+                   : no_records(title, &events, &error);
     if (code) {
         *left = code != ASSAY_EFORMAT; /* that reason is the recorder's: nothing was recorded */
         assay__say("trace: nothing was recorded: %s", error.message);
         return code;
     }
     say_failures(events);
-    if (!events->count) {
+    if (!events->count && !tracing->allocation_count) {
         say_empty(o, events);
     } else {
         code = keep(invocation, path, tracing, events, left);
@@ -370,6 +386,7 @@ static int check(const struct assay__invocation *invocation, const char *path)
         if (status) return status;
     }
     int code = assay__previous_check(path, &error); /* now, not when the program has ended */
+    if (!code) code = assay__file_writable(path, &error);
     return code ? assay__fail(code, &error) : 0;
 }
 

@@ -19,6 +19,7 @@
 #define MOST_STRINGS (STRING_SLOTS / 4 * 3)
 
 static int file = -1;
+static char path[4096]; /* of the file; empty: there is none */
 static off_t written;
 static int first_error;
 static bool file_is_torn;    /* ends in a part of a block: nothing may follow */
@@ -86,17 +87,18 @@ static void write_all(const void *data, size_t size)
 /* FILE.PID.cutrace; a program that execs keeps its number: then FILE.PID.1.cutrace … */
 static int file_create(const char *prefix)
 {
-    char path[4096];
     for (int i = 0; i < 1000; i++) {
         int length = i ? snprintf(path, sizeof path, "%s.%ld.%d.cutrace", prefix, (long)getpid(), i)
                        : snprintf(path, sizeof path, "%s.%ld.cutrace", prefix, (long)getpid());
         if (length < 0 || (size_t)length >= sizeof path) {
             errno = ENAMETOOLONG;
-            return -1;
+            break;
         }
         int made = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_APPEND, 0644);
-        if (made >= 0 || errno != EEXIST) return made;
+        if (made >= 0) return made;
+        if (errno != EEXIST) break;
     }
+    path[0] = '\0';
     return -1;
 }
 
@@ -256,6 +258,13 @@ void block_close(void)
     strings_clear();
     free(block);
     block = NULL;
+}
+
+void block_drop(void)
+{
+    empty();
+    if (file >= 0 && path[0]) unlink(path);
+    block_close();
 }
 
 void block_forget(void)

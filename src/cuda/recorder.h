@@ -94,6 +94,7 @@ void block_flush(void);
 /** errno of the first write that failed; 0: none. */
 int block_error(void);
 void block_close(void);
+void block_drop(void);   /* without its file: nothing was recorded */
 void block_forget(void); /* in a forked child: the file is the parent's */
 
 /* --- convert.c -------------------------------------------------------------------------------- */

@@ -171,7 +171,10 @@ int session_open(const struct assay__cuda_trace_options *options, char *why, siz
     writer_close();
 refused:
     is_open = false;
-    block_close();
+    if (block_error())
+        block_close(); /* what is there shows that the disk is full */
+    else
+        block_drop();
     cupti_release();
     return -1;
 }

@@ -32,6 +32,7 @@
 #define SHORT_GAP_NS 200000
 #define SHORT_KERNEL_NS 50000
 #define MANY_KERNELS 32
+#define MISSING_MOST 0.05 /* of the events: what is missing looks like idle time */
 
 struct scores {
     double utilization, compute, launches, transfers, syncs, starved, unseen, waiting, talking;
@@ -39,6 +40,7 @@ struct scores {
     double on_device;  /* of the devices' time: those copies */
     double slow_gain;  /* of the devices' time */
     double copying;    /* of the devices' time: the loss to transfers, without what follows them */
+    double missing;    /* of the events of recordings of devices: dropped, or unreadable */
     bool first_use;    /* most of what is lost is in a few calls unlike others of their name */
     bool after_first;  /* all shares are of the steps after the first one */
     enum assay__diagnosis_id best;
@@ -79,6 +81,19 @@ static int64_t on_device_ns(const struct assay__explain *x)
                 sum_ns += x->events->duration_ns[event];
         }
     return sum_ns;
+}
+
+/* Samples that are lost take nothing from what devices did. */
+static double missing_share(const struct assay__explain *x)
+{
+    double missing = 0, kept = 0;
+    for (size_t i = 0; i < x->events->source_count; i++) {
+        const struct assay__trace_source *source = &x->events->sources[i];
+        if (strcmp(source->format, "cpu") == 0) continue;
+        missing += (double)source->skipped;
+        kept += (double)source->events;
+    }
+    return missing > 0 ? missing / (missing + kept) : 0;
 }
 
 static void consider(struct scores *s, enum assay__diagnosis_id id, double value, double least)
@@ -123,6 +138,7 @@ static struct scores score(const struct assay__explain *x)
     s.slow = computing > 0 ? (double)x->slow_ns / computing : 0;
     s.fast = computing > 0 ? (double)x->known_ns / computing : 0;
     s.on_device = share(x, on_device_ns(x));
+    s.missing = missing_share(x);
     consider_all(&s, refill);
     return s;
 }
@@ -326,6 +342,7 @@ static void say_kernels(struct assay__buf *out, const struct assay__explain *x,
 
 static enum assay__verdict3 judge_launches(const struct assay__explain *x, const struct scores *s)
 {
+    if (s->missing >= MISSING_MOST) return ASSAY__VERDICT_OPEN;
     if (s->unseen >= UNSEEN_MOST)
         return s->utilization < IDLE && looks_like_launches(x) ? ASSAY__VERDICT_YES
                                                                : ASSAY__VERDICT_OPEN;
@@ -336,6 +353,7 @@ static enum assay__verdict3 judge_launches(const struct assay__explain *x, const
 
 static enum assay__verdict3 judge_transfers(const struct scores *s)
 {
+    if (s->missing >= MISSING_MOST) return ASSAY__VERDICT_OPEN;
     if (s->transfers >= SURELY_TRANSFERS || s->best == ASSAY__DIAGNOSIS_TRANSFERS)
         return ASSAY__VERDICT_YES;
     return s->transfers < OPEN_TRANSFERS ? ASSAY__VERDICT_NO : ASSAY__VERDICT_OPEN;
@@ -343,15 +361,35 @@ static enum assay__verdict3 judge_transfers(const struct scores *s)
 
 static enum assay__verdict3 judge_kernels(const struct scores *s)
 {
+    if (s->missing >= MISSING_MOST) return ASSAY__VERDICT_OPEN;
     if (s->slow * s->compute >= SLOW_SURELY) return ASSAY__VERDICT_YES;
     if (s->compute < HALF) return s->slow < SLOW_SURELY ? ASSAY__VERDICT_NO : ASSAY__VERDICT_OPEN;
     return s->fast >= NAMED_FAST && s->slow < NAMED_SLOW ? ASSAY__VERDICT_NO : ASSAY__VERDICT_OPEN;
+}
+
+static const struct {
+    const char *id, *title;
+} scenarios[] = {{"launch-overhead", "Kernel launch overhead dominates"},
+                 {"transfers", "Memory transfer bottleneck"},
+                 {"inefficient-kernels", "Inefficient kernels"}};
+
+/* Of a trace without devices nothing is known about them. */
+static void leave_open(struct assay__explain *x)
+{
+    for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++)
+        x->scenarios[i] = (struct assay__scenario){scenarios[i].id, scenarios[i].title,
+                                                   ASSAY__VERDICT_OPEN,
+                                                   "the trace contains no device activity"};
 }
 
 static void fill_scenarios(struct assay__explain *x, const struct scores *s)
 {
     struct assay__buf launches = {0}, transfers = {0}, kernels = {0};
     const char *when = s->after_first ? "after the first step " : "";
+    if (!x->device_count) {
+        leave_open(x);
+        return;
+    }
     assay__buf_printf(&launches, "%slaunching costs %s of the devices' time", when,
                       PERCENT(s->launches));
     if (s->unseen >= UNSEEN_MOST)
@@ -363,20 +401,20 @@ static void fill_scenarios(struct assay__explain *x, const struct scores *s)
     say_transfers(&transfers, x);
     assay__buf_printf(&kernels, "%sthe device computes %s of the time", when, PERCENT(s->compute));
     say_kernels(&kernels, x, s);
-    x->scenarios[0] = (struct assay__scenario){"launch-overhead",
-                                               "Kernel launch overhead dominates",
-                                               judge_launches(x, s), take(x, &launches)};
-    x->scenarios[1] = (struct assay__scenario){"transfers", "Memory transfer bottleneck",
-                                               judge_transfers(s), take(x, &transfers)};
-    x->scenarios[2] = (struct assay__scenario){"inefficient-kernels", "Inefficient kernels",
-                                               judge_kernels(s), take(x, &kernels)};
+    const enum assay__verdict3 verdicts[] = {judge_launches(x, s), judge_transfers(s),
+                                             judge_kernels(s)};
+    const char *const evidence[] = {take(x, &launches), take(x, &transfers), take(x, &kernels)};
+    for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++)
+        x->scenarios[i] = (struct assay__scenario){scenarios[i].id, scenarios[i].title, verdicts[i],
+                                                   evidence[i]};
 }
 
 /* --- the diagnosis ---------------------------------------------------------------------------- */
 
 static enum assay__diagnosis_id decide(const struct assay__explain *x, const struct scores *s)
 {
-    if (!x->device_count || x->span_ns <= 0) return ASSAY__DIAGNOSIS_UNDECIDED;
+    if (!x->device_count || x->span_ns <= 0 || s->missing >= MISSING_MOST)
+        return ASSAY__DIAGNOSIS_UNDECIDED;
     if (s->best != ASSAY__DIAGNOSIS_NONE && s->best_share >= s->unseen) return s->best;
     if (s->unseen >= UNSEEN_MOST)
         return x->scenarios[0].verdict == ASSAY__VERDICT_YES ? ASSAY__DIAGNOSIS_LAUNCH_OVERHEAD
@@ -428,12 +466,28 @@ static bool calls_begin_with(const struct assay__explain *x, const char *prefix)
     return false;
 }
 
+/* Most kernels are nodes of CUDA graphs: the gaps between them are the device's own. */
+static bool replays_graphs(const struct assay__explain *x)
+{
+    size_t kernels = 0, nodes = 0;
+    for (size_t i = 0; i < x->events->count; i++) {
+        if (x->events->kind[i] != ASSAY__EVENT_KERNEL) continue;
+        const char *state = assay__event_args(x->events, i)->state;
+        kernels++;
+        nodes += state && strncmp(state, "CUDA graph", strlen("CUDA graph")) == 0;
+    }
+    return nodes > kernels / 2;
+}
+
 static const char *advice_on_launches(const struct assay__explain *x)
 {
     const char *format = x->events->source_count ? x->events->sources[0].format : "";
     if (strcmp(format, "xctrace") == 0)
         return "Give each launch more work: a larger batch, fused operators, and fewer command "
                "buffers with more encoders each.";
+    if (replays_graphs(x))
+        return "The kernels are those of CUDA graphs already: give each kernel more work, by a "
+               "larger batch or fused operators (a compiler does that: torch.compile, XLA).";
     return assay__arena_text(
         x->arena,
         "Give each launch more work: a larger batch, fused operators (a compiler does that: "
@@ -532,6 +586,13 @@ static const char *verdict_on_undecided(struct assay__buf *out, const struct ass
     const char *subject = by_number(x, "the device is", "the devices are");
     if (!x->device_count) return verdict_on_host(out, x);
     if (x->span_ns <= 0) return "Undecided: the device's work begins and ends at one instant.";
+    if (s->missing >= MISSING_MOST) {
+        say_launches(out, x);
+        return assay__arena_text(arena,
+                                 "Undecided: %s of the trace's events are missing; where they "
+                                 "were, the device%s idle.",
+                                 PERCENT(s->missing), by_number(x, " seems", "s seem"));
+    }
     if (s->unseen >= UNSEEN_MOST) {
         say_launches(out, x);
         return assay__arena_text(arena,

@@ -88,6 +88,12 @@ int assay__explain_new(const struct assay__events *events, struct assay__explain
     return 0;
 }
 
+const char *assay__explain_file(const struct assay__explain *x)
+{
+    if (x->file) return x->file;
+    return x->events->source_count ? x->events->sources[0].path : "";
+}
+
 void assay__explain_free(struct assay__explain *x)
 {
     if (x) assay__arena_free(x->arena);

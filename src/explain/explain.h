@@ -281,7 +281,11 @@ struct assay__explain {
     /* set by who has them; they must outlive it */
     const struct assay__program_allocations *allocations;
     size_t allocation_count;
+    const char *file; /* as the user named it; NULL: that of the first source */
 };
+
+/** As the user named it, else the first source's; "": there is none. */
+const char *assay__explain_file(const struct assay__explain *explain);
 
 /** The store must be sealed and outlive it. 0, ASSAY_ENOMEM, or ASSAY_EFORMAT where its times are
  * too large to be added up. */

@@ -420,7 +420,8 @@ static void conclude(struct reader *reader)
     }
     if (reader->has_end) return;
     reader->source->truncated = true;
-    complain(reader, "the program did not exit normally: its last moments are missing");
+    complain(reader,
+             "the process was still running, crashed or was killed: its last moments are missing");
 }
 
 static int read_trace(struct assay__import_stream *stream, struct assay__events *events,

@@ -381,8 +381,11 @@ const char *assay__headline_bench(const struct assay__bench *bench, struct assay
         return assay__arena_text(arena, "%s; the lowest kernel efficiency is that of %s: %s %%.",
                                  line, name_of(least->judged.label, arena),
                                  assay__digits(least->efficiency * 100, 2).text);
-    return assay__arena_text(arena, "%s; median kernel efficiency %s %%, lowest in %s: %s %%.",
-                             line, assay__digits(bench->efficiency * 100, 2).text,
+    const char *known = bench->efficient_count < bench->usable
+                            ? assay__arena_text(arena, " (of %zu)", bench->efficient_count)
+                            : "";
+    return assay__arena_text(arena, "%s; median kernel efficiency %s %%%s, lowest in %s: %s %%.",
+                             line, assay__digits(bench->efficiency * 100, 2).text, known,
                              name_of(least->judged.label, arena),
                              assay__digits(least->efficiency * 100, 2).text);
 }

@@ -23,7 +23,8 @@
 
 #define ENVIRONMENT_MOST ((size_t)4 << 20)
 
-static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM};
+static const int forwarded[] = {SIGINT,  SIGTERM, SIGHUP, SIGQUIT, SIGUSR1,
+                                SIGUSR2, SIGALRM, SIGIO,  SIGPROF, SIGURG};
 #define FORWARDED (sizeof forwarded / sizeof *forwarded)
 
 static volatile sig_atomic_t target, stops; /* pid_t is an int everywhere */
@@ -54,11 +55,17 @@ static void forward_to(pid_t pid)
     }
 }
 
+/* What was meant for the program does not end us while we save what it did. */
 void assay__program_forget(void)
 {
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    sigemptyset(&ignore.sa_mask);
     target = 0;
-    for (size_t i = 0; i < FORWARDED; i++)
-        sigaction(forwarded[i], &before[i], NULL);
+    for (size_t i = 0; i < FORWARDED; i++) {
+        bool stops_us = forwarded[i] == SIGINT || forwarded[i] == SIGTERM ||
+                        forwarded[i] == SIGQUIT;
+        sigaction(forwarded[i], stops_us ? &before[i] : &ignore, NULL);
+    }
 }
 
 int assay__program_stops(void)
@@ -88,7 +95,8 @@ int assay__signal_number(const char *name)
                  {"PROF", SIGPROF}, {"URG", SIGURG},   {"IO", SIGIO},     {"WINCH", SIGWINCH}};
     char *end;
     long number = strtol(name, &end, 10);
-    if (*name && !*end) return number > 0 && number < NSIG ? (int)number : 0;
+    bool caught = number != SIGKILL && number != SIGSTOP; /* the others can be */
+    if (*name && !*end) return number > 0 && number < NSIG && caught ? (int)number : 0;
     if (!strncasecmp(name, "SIG", 3)) name += 3;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (!strcasecmp(known[i].name, name)) return known[i].number;

@@ -22,7 +22,7 @@ struct assay__program {
  *  signals that a process sends us go on to it (those of the terminal reach it by themselves). */
 int assay__program_start(const struct assay__program *program, pid_t *pid,
                          struct assay_error *error);
-/** The program has ended: signals are our own again. */
+/** The program has ended: SIGINT, SIGTERM and SIGQUIT are our own again, the others are ignored. */
 void assay__program_forget(void);
 /** How many signals have asked the program to end (SIGINT, SIGTERM). */
 int assay__program_stops(void);
@@ -35,7 +35,7 @@ bool assay__program_left(void);
 size_t assay__program_count_with(const char *text);
 /** Ends this process by that signal, without a core file. */
 void assay__program_die(int signal_number);
-/** "USR2", "SIGUSR2", "12"; 0: there is none. */
+/** "USR2", "SIGUSR2", "12"; 0: there is none, or none that a program can catch. */
 int assay__signal_number(const char *name);
 
 #endif

@@ -34,6 +34,7 @@ static int load(const char *path, struct saved *saved, struct assay_error *error
 {
     int code = assay__events_load(path, &saved->events, error);
     if (!code) code = assay__explain_new(saved->events, &saved->explain, error);
+    if (!code) saved->explain->file = path;
     return code ? code : load_allocations(path, saved, error);
 }
 

@@ -33,6 +33,7 @@ struct folded {
 static void put_frame(struct assay__buf *stack, const char *name)
 {
     if (stack->length) assay__buf_putc(stack, ';');
+    if (!*name) name = "(no name)"; /* between two semicolons there must be something */
     for (; *name; name++)
         assay__buf_putc(stack, *name == ';' ? ':' : *name == '\n' || *name == '\r' ? ' ' : *name);
 }

@@ -55,6 +55,9 @@ expect_equal "$(get 'abs(sum(c["after_ms"] for c in d["changes"]) - d["after"]["
 expect_exit 0 "$ASSAY" explain "$launches" -o before.assay
 expect_exit 0 "$ASSAY" report before.assay saved.assay
 expect_has out "first to last work"
+expect_has out "before.assay" # as it was named, not the trace that it was made from
+expect_exit 0 "$ASSAY" explain before.assay saved.assay --json
+expect_equal "$(get '(d["before"]["path"], d["after"]["path"])')" "('before.assay', 'saved.assay')"
 
 # four ranks: known overlap, known straggler
 python3 "$ROOT/tests/oracle/make_ranks.py" ranks 1

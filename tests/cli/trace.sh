@@ -48,6 +48,20 @@ expect_exit 0 trace -q --signal USR2 -o begun.assay -- init launch 2 sync signal
 expect_equal "$(kernels begun.assay)" 3
 expect_exit 9 trace -q --signal USR2 -o storm.assay -- init storm 2000 launch 3 sync exit 9
 
+# a storm from outside, which goes on when the program has ended: what it did is saved all the same
+"$ASSAY" trace --cpu none --allocations -q -o outside.assay -- python3 -c "import signal, time
+signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+open('ready', 'w').close()
+time.sleep(0.5)" 2>err &
+traced=$!
+until [ -e ready ] || ! kill -0 $traced 2>/dev/null; do sleep 0.05; done
+(while kill -USR1 $traced 2>/dev/null; do :; done) &
+storm=$! status=0
+wait $traced || status=$?
+kill $storm 2>/dev/null || true
+expect_equal $status 0
+[ -e outside.assay ] || fail "a storm of signals cost the profile"
+
 # CUPTI drops records: as many as it says are in the profile, in JSON and in the explanation
 one() { "$ASSAY" query "$1" "$2" --csv | tail -n 1 | tr -d '\r'; }
 expect_exit 0 env FAKE_CUPTI_DROP=7 "$ASSAY" trace --cpu none -o drop.assay -- python3 \
@@ -63,6 +77,10 @@ expect_exit 0 trace -o few.assay --calls none --buffers 1 --buffer-size 4 -- ini
 lost=$(one few.assay 'select sum(skipped) from trace_sources') kept=$(one few.assay 'select count(*) from events')
 [ "$lost" -gt 0 ] || fail "nothing was dropped"
 expect_equal $((lost + kept)) 40001
+# what is missing looks like idle time: nothing is concluded from what is left
+expect_exit 0 "$ASSAY" explain few.assay --json
+expect_equal "$(python3 -c 'import json; r=json.load(open("out")); print(r["diagnosis"]["id"], [s["verdict"] for s in r["scenarios"]])')" \
+    "undecided [None, None, None]"
 expect_exit 2 trace -o few.assay --buffer-size 3 -- true
 
 # a device that CUPTI does not describe is named by the driver
@@ -78,7 +96,7 @@ expect_has err "CUPTI"
 for failure in Subscribe:39 ActivityEnable:35; do
     expect_exit 7 env FAKE_CUPTI_FAIL=$failure "$ASSAY" trace --cpu none -o "no-$failure.assay" -- python3 \
         "$ROOT/tests/fixtures/cuda_program.py" "$lib" init launch 2 sync exit 7
-    expect_has err "nothing was recorded"
+    expect_has err "nothing was recorded: CUPTI refused"
 done
 expect_exit 6 env ASSAY_CUDA_RECORDER=/nowhere.so "$ASSAY" trace --cpu none -- python3 \
     "$ROOT/tests/fixtures/cuda_program.py" "$lib" exit 6
@@ -103,6 +121,28 @@ rm late
 expect_exit 0 "$ASSAY" trace --cpu none -- python3 -c "$python"
 expect_has err "left 1 process running"
 
+# allocations alone are a profile; nothing is said about devices that nothing is known of
+expect_exit 0 "$ASSAY" trace --cpu none --allocations -q -o counted.assay -- python3 -c 'x = bytearray(3000000)'
+[ "$("$ASSAY" query counted.assay 'select max(bytes) from allocation_sites' --csv | tail -n 1 | tr -d '\r')" -ge 3000000 ] ||
+    fail "three million bytes were not seen"
+expect_exit 0 "$ASSAY" explain counted.assay --json
+expect_equal "$(python3 -c 'import json; print([s["verdict"] for s in json.load(open("out"))["scenarios"]])')" "[None, None, None]"
+
+# an export that cannot be written whole leaves nothing behind, and names its file
+for format in perfetto chrome speedscope folded; do
+    rm -f part
+    (ulimit -f 1 && trap '' XFSZ && "$ASSAY" explain few.assay --export $format -o part 2>err) && [ $format != folded ] &&
+        fail "$format: a file beyond its limit was written"
+    [ $format = folded ] || [ ! -e part ] || fail "$format: a part of a file was left"
+done
+expect_exit 3 "$ASSAY" explain few.assay --export chrome -o /dev/full
+expect_has err "/dev/full"
+[ -c /dev/full ] || fail "/dev/full was removed"
+# a name that is empty is a frame of a folded stack all the same
+expect_exit 0 trace -q -o empty.assay -- init kernel "" sync
+expect_exit 0 "$ASSAY" explain empty.assay --export folded
+if grep -qE '(^|;)(;| [0-9]+$)' out; then fail "a frame without a name"; fi
+
 # what cannot be started
 expect_exit 127 "$ASSAY" trace -- no-such-program
 expect_exit 126 "$ASSAY" trace -- /etc/passwd
@@ -110,3 +150,5 @@ expect_exit 2 "$ASSAY" trace
 expect_exit 3 "$ASSAY" trace program # a model, and there is none
 expect_exit 2 "$ASSAY" trace --range x --delay 1s -- true
 expect_exit 2 "$ASSAY" trace -o report.html -- true
+expect_exit 2 "$ASSAY" trace --signal 9 -- true
+expect_exit 3 "$ASSAY" trace -o nowhere/x.assay -- true

@@ -31,6 +31,7 @@ struct assay__ort_bound {
     OrtAllocator *allocator; /* of the device */
     OrtMemoryInfo *memory;
     OrtValue **inputs, **outputs; /* on the device; outputs: since the first run */
+    size_t output_count;          /* of outputs */
     struct place *from, *to;
 };
 
@@ -125,6 +126,10 @@ static int describe(const struct assay__session *session, OrtValue *value, struc
         return assay_error_set(error, ASSAY_EUNSUPPORTED,
                                "'%s' is no tensor of numbers, which a CUDA graph needs", name);
     place->bytes = assay__ort_shape_bytes(&place->shape);
+    if (!place->bytes && place->shape.count)
+        return assay_error_set(
+            error, ASSAY_EUNSUPPORTED,
+            "'%s' has elements of unknown size, which a CUDA graph's copies need", name);
     return assay__ort_check(ort, ort->get_tensor_mutable_data(value, &place->device), error, name);
 }
 
@@ -190,7 +195,7 @@ void assay__ort_bound_close(struct assay__session *session)
     if (b->binding) ort->release_io_binding(b->binding);
     assay__ort_release_values(ort, b->inputs, session->input_count);
     if (b->outputs) {
-        assay__ort_release_values(ort, b->outputs, session->output_count);
+        assay__ort_release_values(ort, b->outputs, b->output_count);
         assay__ort_ignore(ort, ort->allocator_free(session->allocator, b->outputs));
     }
     if (b->allocator) ort->release_allocator(b->allocator);
@@ -222,6 +227,7 @@ static int find_outputs(struct assay__session *session, struct assay_error *erro
         &session->ort,
         session->ort.get_bound_output_values(b->binding, session->allocator, &b->outputs, &count),
         error, "the outputs of a CUDA graph");
+    if (!code) b->output_count = count;
     if (!code && count != session->output_count)
         code = assay_error_set(error, ASSAY_EENGINE, "%zu of %zu outputs are bound", count,
                                session->output_count);

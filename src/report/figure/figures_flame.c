@@ -38,10 +38,10 @@ const struct assay__figure *assay__flame_figure(const struct assay__flame *flame
     f->x_title = f->x_unit = f->y_title = f->y_unit = f->note = "";
     f->caption = "Width: share of the samples. A function lies on the one that called it; beside "
                  "each other, the larger is on the left.";
-    f->description = assay__arena_text(arena, "%s in %zu samples; most in %s itself: %s.",
-                                       amount(arena, flame, flame->nodes->total), flame->samples,
-                                       flame->nodes[largest].name,
-                                       amount(arena, flame, flame->nodes[largest].self));
+    f->description = assay__arena_text(
+        arena, "%s in %zu samples; the stack with the largest share ends in %s: %s.",
+        amount(arena, flame, flame->nodes->total), flame->samples, flame->nodes[largest].name,
+        amount(arena, flame, flame->nodes[largest].self));
     if (flame->stackless)
         f->note = assay__arena_text(arena, "%zu samples without a stack are not drawn.",
                                     flame->stackless);

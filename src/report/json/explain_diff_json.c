@@ -5,9 +5,7 @@
 
 static void put_side(struct assay__json_writer *w, const char *key, const struct assay__explain *x)
 {
-    const struct assay__events *events = x->events;
-    assay__json_record(w, key,
-                       json_text("path", events->source_count ? events->sources[0].path : NULL),
+    assay__json_record(w, key, json_text("path", assay__explain_file(x)),
                        json_string("diagnosis", assay__diagnoses[x->diagnosis.id].name),
                        json_string("verdict", x->diagnosis.verdict),
                        json_string("evidence", x->diagnosis.evidence),

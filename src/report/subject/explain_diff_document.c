@@ -117,15 +117,10 @@ static void add_kernels(struct assay__doc *doc, const struct assay__explain_diff
     assay__doc_end(doc);
 }
 
-static const char *path_of(const struct assay__explain *x)
-{
-    return x->events->source_count ? x->events->sources[0].path : "";
-}
-
 static void add_side(struct assay__doc *doc, const char *label, const struct assay__explain *x)
 {
     assay__doc_fact(doc, label);
-    assay__doc_item_text(doc, "%s", path_of(x));
+    assay__doc_item_text(doc, "%s", assay__explain_file(x));
     assay__doc_item_text(doc, "%s", x->diagnosis.verdict);
 }
 

@@ -137,8 +137,9 @@ static void add_sources(struct assay__doc *doc, const struct assay__explain *x)
     }
     warn_of_missing_ranks(doc, x);
     if (skipped)
-        assay__doc_warn(doc, "%llu event%s could not be read%s%s.", (unsigned long long)skipped,
-                        skipped == 1 ? "" : "s", *reason ? "; the first reason: " : "", reason);
+        assay__doc_warn(doc, "%llu event%s missing%s%s.", (unsigned long long)skipped,
+                        skipped == 1 ? " is" : "s are", *reason ? "; the first reason: " : "",
+                        reason);
 }
 
 /* --- where the time went ---------------------------------------------------------------------- */
