@@ -25,8 +25,7 @@ static int plan_once(const struct assay__model *model, const struct assay__run_o
 static void leave_open(const char *shape, char *out, size_t out_size)
 {
     const char *equals = strrchr(shape, '='), *sizes = equals ? equals + 1 : shape;
-    snprintf(out, out_size, "%.*s?%s", (int)(sizes - shape), shape,
-             sizes + strcspn(sizes, "x"));
+    snprintf(out, out_size, "%.*s?%s", (int)(sizes - shape), shape, sizes + strcspn(sizes, "x"));
 }
 
 int assay__space_shapes_check(const struct assay__config_space *space,

@@ -35,8 +35,8 @@ double assay__history_half_width(const double *medians, size_t count)
 
 /* --- the key and the file --------------------------------------------------------------------- */
 
-/* What must be the same for two runs to be repeats of each other; one per line. How many launches it
- * took is a result: a default run adds launches until they agree. */
+/* What must be the same for two runs to be repeats of each other; one per line. How many launches
+ * it took is a result: a default run adds launches until they agree. */
 static const char *make_key(const struct assay_profile *profile, const struct assay__trial *trial,
                             struct assay__arena *arena)
 {

@@ -51,8 +51,8 @@ static void put_error(struct assay__table *t, const struct assay__trial *trial,
     if (isfinite(error) && !*trial->target.uncovered)
         assay__table_number(t, error, ASSAY_MEASURED);
     else
-        assay__table_cell(t, assay__datum_unknown(isfinite(error) ? trial->target.uncovered
-                                                                  : fit->validation));
+        assay__table_cell(
+            t, assay__datum_unknown(isfinite(error) ? trial->target.uncovered : fit->validation));
 }
 
 /* ", 63 % limited by memory": what limits most of the time. */

@@ -81,9 +81,9 @@ static void put_operator(struct assay__doc *doc, struct assay__table *t, int tri
 {
     bool known = sum->timed == sum->layers;
     size_t untimed = sum->layers - sum->timed;
-    const char *why = sum->timed ? assay__doc_printf(doc, "%zu of its %zu layers %s no time",
-                                                     untimed, sum->layers,
-                                                     untimed == 1 ? "has" : "have")
+    const char *why = sum->timed
+                          ? assay__doc_printf(doc, "%zu of its %zu layers %s no time", untimed,
+                                              sum->layers, untimed == 1 ? "has" : "have")
                       : sum->layers == 1 ? "its layer has no time"
                                          : "its layers have no times";
     assay__table_row(t, 0, NULL);
