@@ -21,6 +21,13 @@ static int plan_once(const struct assay__model *model, const struct assay__run_o
     return assay__refuse_option(error, "shapes", "%s: %s", label, why.message);
 }
 
+/* The given shape without its first size, which is usually the batch: "x=?x3x224x224" */
+static void leave_open(const char *shape, char *out, size_t out_size)
+{
+    const char *equals = strrchr(shape, '='), *sizes = equals ? equals + 1 : shape;
+    snprintf(out, out_size, "%.*s?%s", (int)(sizes - shape), shape, sizes + strcspn(sizes, "x"));
+}
+
 int assay__space_shapes_check(const struct assay__config_space *space,
                               const struct assay__run_options *run, struct assay_error *error)
 {
@@ -45,10 +52,12 @@ int assay__space_shapes_check(const struct assay__config_space *space,
                      (long long)one.workload.sequence);
         label[strlen(label) - 1] = '\0';
         code = plan_once(model, &one, label, &why);
-        if (code)
-            assay__refuse_option(error, "shapes",
-                                 "%.400s; write ? for what varies, such as x=?x3x224x224",
-                                 why.message);
+        if (code) {
+            char open[128];
+            leave_open(run->workload.shapes[0], open, sizeof open);
+            assay__refuse_option(error, "shapes", "%.400s; write ? for what varies, such as %s",
+                                 why.message, open);
+        }
     }
     assay__model_free(model);
     return code;

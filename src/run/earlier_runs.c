@@ -35,7 +35,8 @@ double assay__earlier_runs_half_width(const double *medians, size_t count)
 
 /* --- the key and the file --------------------------------------------------------------------- */
 
-/* What must be the same for two runs to be repeats of each other; one per line. */
+/* What must be the same for two runs to be repeats of each other; one per line. How many launches
+ * it took is a result: a default run adds launches until they agree. */
 static const char *make_key(const struct assay_profile *profile, const struct assay__trial *trial,
                             struct assay__arena *arena)
 {
@@ -53,7 +54,8 @@ static const char *make_key(const struct assay_profile *profile, const struct as
     assay__buf_printf(&buf, "engine %s %s %s\ndevice %s\n", target->engine, target->engine_version,
                       target->engine_library, target->device);
     for (size_t i = 0; i < trial->option_count; i++)
-        assay__buf_printf(&buf, "%s %s\n", trial->options[i].key, trial->options[i].value);
+        if (strcmp(trial->options[i].key, "launches") != 0)
+            assay__buf_printf(&buf, "%s %s\n", trial->options[i].key, trial->options[i].value);
     assay__buf_printf(&buf, "host %s %s %s\ncpu %s %d %d\n", e->host, e->kernel, e->container,
                       e->cpu_model, e->cores, e->threads);
     return assay__buf_keep(&buf, arena);

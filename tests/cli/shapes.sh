@@ -60,6 +60,7 @@ for command in 'sweep mlp --batch 1,2' 'tune mlp --batch 2' 'tune mlp --goal thr
     expect_error 2 'shape' "$ASSAY" $command --shape 1x64
 done
 expect_error 2 'input=1x3' "$ASSAY" compare mlp $tiny --shape 1x64
+expect_error 2 'such as input=?x64' "$ASSAY" sweep mlp --batch 1,2 --shape input=1x64 # what to type
 # a value that is given, or chosen, is in the text and in JSON
 expect_exit 0 "$ASSAY" run mlp:inputs=1 --engine fake --script steady=100us --iters 3 -q --input input=0.5
 expect_has out '(constant 0.5'

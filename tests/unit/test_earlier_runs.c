@@ -98,6 +98,27 @@ static void test_apart(void)
     assay__folder_remove(folder);
 }
 
+/* A default run takes as many launches as it needs: that is not another setting. */
+static void test_launches(void)
+{
+    private_folder();
+    for (int i = 0; i < 4; i++) {
+        struct assay_profile *p = assay__profile_new();
+        CHECK(p);
+        struct assay__trial *t = assay__profile_trial(p);
+        CHECK(t);
+        t->model = p->models[0];
+        t->stability.verdict = "stable";
+        t->target.engine = "ort";
+        CHECK_INT(assay__trial_set_option(p, t, "launches", i % 2 ? "8" : "6"), 0);
+        assay_metrics_measured(t->metrics, "latency.p50", 1e-3, "clock", "");
+        CHECK_INT(assay__history_apply(p, t), 0);
+        CHECK(assay__trial_value(t, "latency.runs") == i);
+        assay_profile_close(p);
+    }
+    assay__folder_remove(folder);
+}
+
 /* The path of the only file of the history. */
 static void find_file(char *out, size_t out_size)
 {
@@ -151,8 +172,8 @@ static void test_no_folder(void)
 int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
-        {"half_width", test_half_width}, {"widens", test_widens},       {"apart", test_apart},
-        {"damaged", test_damaged},       {"no_folder", test_no_folder},
+        {"half_width", test_half_width}, {"widens", test_widens},   {"apart", test_apart},
+        {"launches", test_launches},     {"damaged", test_damaged}, {"no_folder", test_no_folder},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

@@ -4,6 +4,8 @@
 
 #include "run/trial/describe.h"
 
+#include <float.h>
+
 /* --- shapes ----------------------------------------------------------------------------------- */
 
 static void test_symbols(void)
@@ -456,6 +458,8 @@ static const struct assay__input_plan *setting(const char *name, const char *sha
     add_floats(model, "bins", 3, bins);
     add_floats(model, "two", 1, (const float[]){2});
     add_floats(model, "six", 1, (const float[]){6});
+    add_floats(model, "greatest", 1, (const float[]){FLT_MAX});
+    add_floats(model, "far", 2, (const float[]){1e37F, 1e38F});
     fixture_node(model, node);
     fixture_output(model, "y");
     workload = plan_ok(model, &none);
@@ -476,6 +480,8 @@ static void test_settings(void)
         {"x", "1", "Greater x,bins -> y", 2093.75},
         {"x", "", "Clip x,two,six -> y", 4},
         {"x", "", "Greater x,two -> y", NAN},
+        {"x", "", "Clip x,two,greatest -> y", NAN},
+        {"x", "", "Less x,far -> y", NAN},
         {"fmin", "", "Relu fmin -> y", 50},
         {"max_freq", "1", "Relu max_freq -> y", 2000},
         {"iou_threshold", "", "Relu iou_threshold -> y", 0.5},

@@ -237,6 +237,8 @@ static void test_sound(void)
 {
     expect_guess(one_input("waveforms", ASSAY__FLOAT32, "batch,N", "Relu waveforms -> y"),
                  "1x16000");
+    expect_guess(one_input("samples:0", ASSAY__FLOAT32, "unk__1,unk__2", "Relu samples:0 -> y"),
+                 "1x16000");
     expect_guess(one_input("input", ASSAY__FLOAT32, "batch,time", "Relu input -> y"), "1x128");
     struct assay__model *model = one_input("input", ASSAY__FLOAT32, "batch,3,frames,160",
                                            "Relu input -> y");

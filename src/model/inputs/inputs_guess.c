@@ -379,7 +379,7 @@ static bool sounds(const struct assay__value *value)
     static const char *const words[] = {"audio", "wave", "speech", "sound", "signal", "pcm", "wav"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (assay__name_has(value->name, words[i])) return true;
-    return false;
+    return value->rank <= 2 && assay__name_has(value->name, "samples");
 }
 
 static bool named_time(const char *symbol)

@@ -51,6 +51,14 @@ static bool name_has_any(const char *name, const char *words)
     return false;
 }
 
+/* A "Clip to at least 1e-6" is often written with the largest number of the type as its upper end:
+ * that, or half of it, is no setting, and float16 may not hold it. */
+static bool is_plausible(const struct assay__input_plan *plan, double value)
+{
+    const double whole = 9007199254740992.0, half = 65504;
+    return fabs(value) <= (plan->dtype == ASSAY__FLOAT16 ? half : whole);
+}
+
 static bool choose(struct assay__input_plan *plan, double value, const char *why)
 {
     plan->fill = ASSAY__FILL_CONSTANT;
@@ -86,11 +94,12 @@ bool assay__setting_choose(const struct assay__setting *setting, struct assay__i
 {
     int64_t elements = assay__input_elements(plan);
     if (elements < 1 || elements > NUMBERS || (elements > 1 && plan->rank > 1)) return false;
-    if (setting->node)
+    double middle = setting->low / 2 + setting->high / 2;
+    if (setting->node && is_plausible(plan, setting->limit))
         return choose(plan, setting->limit,
                       assay__arena_printf(arena, "a limit that excludes nothing of '%s' (%s)",
                                           setting->table, setting->node->op));
-    if (isfinite(setting->low))
-        return choose(plan, (setting->low + setting->high) / 2, "the middle of what a Clip allows");
+    if (isfinite(setting->low) && is_plausible(plan, middle))
+        return choose(plan, middle, "the middle of what a Clip allows");
     return choose_by_name(plan);
 }

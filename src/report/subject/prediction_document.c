@@ -44,12 +44,15 @@ static void put_metric(struct assay__table *t, const struct assay__trial *trial,
     assay__table_cell(t, value);
 }
 
-static void put_error(struct assay__table *t, const struct assay__fit *fit, double error)
+/* Not for a model that the measurements were unlike, whose answer says so too. */
+static void put_error(struct assay__table *t, const struct assay__trial *trial,
+                      const struct assay__fit *fit, double error)
 {
-    if (isfinite(error))
+    if (isfinite(error) && !*trial->target.uncovered)
         assay__table_number(t, error, ASSAY_MEASURED);
     else
-        assay__table_cell(t, assay__datum_unknown(fit->validation));
+        assay__table_cell(
+            t, assay__datum_unknown(isfinite(error) ? trial->target.uncovered : fit->validation));
 }
 
 /* ", 63 % limited by memory": what limits most of the time. */
@@ -138,8 +141,8 @@ static void add_units(struct assay__doc *doc, const struct assay_profile *profil
                             assay__trial_option(trial, "unit"), trial->target.precision);
         put_metric(t, trial, "latency.p50");
         if (ok) {
-            put_error(t, fit, fit->out.median);
-            put_error(t, fit, fit->out.p90);
+            put_error(t, trial, fit, fit->out.median);
+            put_error(t, trial, fit, fit->out.p90);
         } else {
             assay__table_skip(t, 2);
         }

@@ -80,9 +80,12 @@ static void put_operator(struct assay__doc *doc, struct assay__table *t, int tri
                          const struct assay__operator *sum, double whole_ns, double longest_ns)
 {
     bool known = sum->timed == sum->layers;
-    const char *why = sum->timed ? assay__doc_printf(doc, "%zu of its %zu layers have no time",
-                                                     sum->layers - sum->timed, sum->layers)
-                                 : "its layers have no times";
+    size_t untimed = sum->layers - sum->timed;
+    const char *why = sum->timed
+                          ? assay__doc_printf(doc, "%zu of its %zu layers %s no time", untimed,
+                                              sum->layers, untimed == 1 ? "has" : "have")
+                      : sum->layers == 1 ? "its layer has no time"
+                                         : "its layers have no times";
     assay__table_row(t, 0, NULL);
     assay__table_number(t, trial, ASSAY_MEASURED);
     assay__table_text(t, sum->op);
