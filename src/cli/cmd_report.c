@@ -234,7 +234,7 @@ static int report_profile(struct assay__invocation *invocation)
     if (several && is_figure_file(o)) return usage("a figure (*.svg) takes one profile");
     if (is_figure_file(o) && (o->render.table || o->render.detail))
         return usage("a figure (*.svg) takes no --table and no --detail");
-    if (!several) status = assay__render_check("report", &o->render);
+    status = assay__render_check("report", &o->render);
     if (!status) status = assay__report_file_check("report", o->output, NULL);
     if (!status && !o->render.format && !o->render.json && !o->svg && !o->chart)
         status = assay__report_file_ending("report", "--output", o->output);

@@ -148,7 +148,10 @@ const struct assay__trial *assay__study_main_trial(struct assay__study *study)
         if (sweep->best < sweep->count) chosen = sweep->points[sweep->best].judged.trial;
     } else if (profile->trial_count > 1 && profile->kind == ASSAY__PROFILE_TUNE) {
         const struct assay__tune_result *tune = assay__study_tune(study);
-        if (tune->best < tune->count) chosen = tune->rows[tune->best].judged.trial;
+        /* without a best the defaults, by the launches that the table shows of them */
+        size_t row = tune->best < tune->count ? tune->best : tune->start;
+        if (row < tune->count && tune->rows[row].judged.usable)
+            chosen = tune->rows[row].judged.trial;
     }
     if (chosen < profile->trial_count) return &profile->trials[chosen];
     for (size_t i = 0; i < profile->trial_count; i++)

@@ -152,7 +152,11 @@ static double width_of(enum assay__trust level, const struct assay__trial *trial
     if (!is_judged(level)) return NAN;
     if (level != ASSAY__TRUST_NOISY && isfinite(runs) && !runs_differ(trial)) return runs;
     if (isfinite(between)) return between;
-    return assay__trial_good_launches(trial) > 1 ? (double)NAN : within_launch(trial);
+    if (assay__trial_good_launches(trial) > 1) return NAN;
+    double within = within_launch(trial);
+    /* many samples make it narrow however irregular they are */
+    return level == ASSAY__TRUST_NOISY && within <= ASSAY__LAUNCHES_HALF_WIDTH ? (double)NAN
+                                                                               : within;
 }
 
 /* What is wrong although the median is known: "1 in 10 takes 4.1×"; "" */

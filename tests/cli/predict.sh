@@ -30,6 +30,7 @@ for page in "resnet50 --chip m1max" "mlp --chip m1 --unit ane" "mlp --chip M5pro
 done
 expect_exit 0 "$ASSAY" predict resnet50 --chip m1max -o page.html
 python3 "$ROOT/tests/page_check.py" page.html --no-data --sections units,estimate,operators,trust || fail "the page is not well made"
+expect_has page.html '<details class="chip fair" id="quality"' # an estimate is not marked like a stable measurement
 expect_exit 0 "$ASSAY" predict resnet50 --chip m1max --format csv
 [ "$(cut -d, -f1 out | tr '\n' ' ')" = "unit ane gpu cpu " ] || fail "the units"
 expect_has out "no source gives the arithmetic rate of its CPU's matrix units"

@@ -68,6 +68,8 @@ expect_has out 'No difference shown: a.assay 100 µs, copy.assay 100 µs.'
 expect_error 2 'is given twice' "$ASSAY" report a.assay ./a.assay
 expect_error 3 "no trial 'nine'" "$ASSAY" report a.assay b.assay --trial nine
 expect_error 2 'given 2 times for 3 profiles' "$ASSAY" report a.assay b.assay few.assay --trial 1 --trial 1
+expect_error 2 '--table requires --format csv' "$ASSAY" report a.assay b.assay --table runs -o diff.html
+expect_error 2 '--json and --format csv' "$ASSAY" report a.assay b.assay --json --format csv
 expect_error 2 '--trial only applies' "$ASSAY" report a.assay --trial 1
 
 # too few launches, and no layers: the ratio, and why there is no verdict

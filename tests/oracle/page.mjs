@@ -60,6 +60,12 @@ const tabsOf = async (page) => { const names = await page.$$eval('nav.tabs a', (
 
 // --- what every page must hold --------------------------------------------------------------------------
 
+async function legible(page, where) { // words of a picture are large enough to read
+    const least = await page.evaluate(() => Math.min(99, ...Array.from(document.querySelectorAll('figure svg')).filter((svg) => svg.getBoundingClientRect().width > 0)
+        .map((svg) => 12 * svg.getBoundingClientRect().width / svg.viewBox.baseVal.width)));
+    check(least >= 9, `${where}: words of ${least.toFixed(1)} px in a picture`);
+}
+
 async function fits(file) {
     for (const width of [320, 390, 768, 1440]) {
         const page = await open(file, { viewport: { width, height: 844 } });
@@ -77,10 +83,7 @@ async function fits(file) {
             return `${document.documentElement.scrollWidth} px: ${found.slice(0, 4).join(' ')}`;
         });
         equal(wide, '', `${file} at ${width} px, ${tab}, is wider than the screen`);
-        // words of a picture are large enough to read
-        const least = await page.evaluate(() => Math.min(99, ...Array.from(document.querySelectorAll('figure svg')).filter((svg) => svg.getBoundingClientRect().width > 0)
-            .map((svg) => 12 * svg.getBoundingClientRect().width / svg.viewBox.baseVal.width)));
-        check(least >= 9, `${file} at ${width} px, ${tab}: words of ${least.toFixed(1)} px in a picture`);
+        await legible(page, `${file} at ${width} px, ${tab}`);
         }
         await page.done();
     }
@@ -92,7 +95,7 @@ async function names(file) { // at every width the table of layers says which la
     for (const width of [1440, 1366, 1280, 1200, 1100, 1024, 961, 768, 390]) {
         await page.setViewportSize({ width, height: 900 });
         await page.waitForTimeout(50);
-        const heads = await page.$$eval('.tall thead th', (all) => all.map((head) => [head.className, head.textContent, head.getBoundingClientRect().width, head.scrollWidth - head.clientWidth]));
+        const heads = await page.$$eval('.tall thead th', (all) => all.filter((head) => head.offsetHeight).map((head) => [head.className, head.textContent, head.getBoundingClientRect().width, head.scrollWidth - head.clientWidth]));
         for (const [kind, title, wide, cut] of heads) {
             if (/\bname\b/.test(kind)) check(wide >= 96, `${file} at ${width} px: ${wide.toFixed(0)} px for the names of layers`);
             check(cut <= 0, `${file} at ${width} px: the head "${title}" is cut by ${cut} px`);
@@ -141,6 +144,10 @@ async function accessible(file) {
 
 async function without(file) { // without JavaScript: tabs are sections in order, everything shows
     const plain = await open(file, { javaScriptEnabled: false });
+    for (const width of [390, 768, 1440]) {
+        await plain.setViewportSize({ width, height: 900 });
+        await legible(plain, `${file} at ${width} px without JavaScript`);
+    }
     const counted = (page) => page.$$eval('main .tab', (tabs) => tabs.map((tab) => [tab.id, tab.querySelectorAll('table:not(.tall table)').length, tab.querySelectorAll('figure').length]).join(';'));
     // $$eval is the tool's own script, not the page's
     const tabs = await plain.$$eval('main .tab', (all) => all.filter((tab) => tab.getBoundingClientRect().height < 20).map((tab) => tab.id));

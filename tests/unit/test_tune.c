@@ -383,6 +383,22 @@ static void test_limit_nobody_keeps(void)
     assay_profile_close(profile);
 }
 
+/* Without a best a report is about the defaults, by the launches that its table shows: not by those
+ * of the search, nor by defaults that failed. */
+static void test_shown_without_best(void)
+{
+    struct assay_profile *profile = example();
+    struct assay__study *study;
+    fact(profile, &profile->trials[0], "slo", "p50=1us");
+    CHECK_INT(assay__study_new(profile, &study), 0);
+    const struct assay__tune_result *tune = assay__study_tune(study);
+    CHECK_INT(tune->best, SIZE_MAX);
+    CHECK(assay__study_main_trial(study) == &profile->trials[tune->rows[tune->start].judged.trial]);
+    CHECK(assay__study_main_trial(study) != &profile->trials[0]);
+    assay__study_free(study);
+    assay_profile_close(profile);
+}
+
 static void set_rates(struct assay_profile *profile, size_t trial, int64_t batch, double rate)
 {
     struct assay__trial *t = &profile->trials[trial];
@@ -705,6 +721,7 @@ int main(int argc, char **argv)
         {"result", test_result},
         {"drift_allowed", test_drift_allowed},
         {"limit_nobody_keeps", test_limit_nobody_keeps},
+        {"shown_without_best", test_shown_without_best},
         {"gain_is_of_rates", test_gain_is_of_rates},
         {"software_alone", test_software_alone},
         {"snippets", test_snippets},

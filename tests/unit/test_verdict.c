@@ -407,6 +407,25 @@ static void test_unsteady(void)
     finish(p);
 }
 
+/* A launch that is irregular is not known to a tenth of a percent because it has many samples. */
+static void test_one_launch(void)
+{
+    struct assay_profile *p = made();
+    struct assay_metrics *metrics = p->trials[0].metrics;
+    p->trials[0].stability.verdict = "unstable";
+    without_interval(p);
+    add_launches(p, 1, 1e6, 0);
+    assay_metrics_measured(metrics, "latency.ci_low", 0.999e-3, "clock", "");
+    assay_metrics_measured(metrics, "latency.ci_high", 1.001e-3, "clock", "");
+    const struct assay__trial_verdict *v = judge(p);
+    CHECK_INT(v->trust, ASSAY__TRUST_NOISY);
+    CHECK_STR(v->chip, "noisy");
+    CHECK(isnan(v->width));
+    assay_metrics_measured(metrics, "latency.ci_high", 1.399e-3, "clock", "");
+    CHECK_STR(judge(p)->chip, "noisy ±20 % within one launch");
+    finish(p);
+}
+
 /* With an interval between launches, that decides: not how far the extremes of nine are apart. What
  * is wrong besides is named, with its size. */
 static void test_interval_decides(void)
@@ -585,6 +604,7 @@ int main(int argc, char **argv)
         {"untimed", test_untimed},
         {"interrupted", test_interrupted},
         {"unsteady", test_unsteady},
+        {"one_launch", test_one_launch},
         {"interval_decides", test_interval_decides},
         {"tail", test_tail},
         {"generation", test_generation},

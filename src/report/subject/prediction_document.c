@@ -4,6 +4,7 @@
 #include "report/report_model.h"
 
 #include "report/subject/layer_list.h"
+#include "report/subject/subject.h"
 
 #include <math.h>
 #include <string.h>
@@ -114,7 +115,7 @@ static void add_answer(struct assay__doc *doc, const struct assay__trial *trial,
     if (reasons && fit->validation) reasons[count++] = fit->validation;
     assay__doc_quality(doc,
                        (struct assay__quality){
-                           known ? ASSAY__BADGE_PASS : ASSAY__BADGE_WARN,
+                           assay__trust_badge(ASSAY__TRUST_ESTIMATED),
                            known ? assay__doc_printf(doc, "estimate ±%.0f %%", fit->out.p90 * 100)
                                  : "error unknown",
                            reasons, count});

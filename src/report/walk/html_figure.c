@@ -118,11 +118,13 @@ static void put_picture(struct assay__html *page, const struct assay__figure *fi
 
 void assay__html_draw(struct assay__html *page, const struct assay__figure *figure)
 {
+    bool is_strip = strcmp(figure->name, "strip") == 0;
     assay__buf_puts(page->body, figure->small  ? "<figure class=\"fig-small\""
                                 : figure->half ? "<figure class=\"fig-half\""
                                 : figure->wide ? "<figure class=\"fig-wide\""
+                                : is_strip     ? "<figure class=\"fig-strip\""
                                                : "<figure");
-    if (strcmp(figure->name, "strip") == 0 && !page->has_strip) {
+    if (is_strip && !page->has_strip) {
         assay__buf_puts(page->body, " id=\"strip\""); /* page.js draws it on a canvas */
         page->has_strip = true;
     }
