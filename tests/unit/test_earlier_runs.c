@@ -112,7 +112,7 @@ static void test_launches(void)
         t->target.engine = "ort";
         CHECK_INT(assay__trial_set_option(p, t, "launches", i % 2 ? "8" : "6"), 0);
         assay_metrics_measured(t->metrics, "latency.p50", 1e-3, "clock", "");
-        CHECK_INT(assay__history_apply(p, t), 0);
+        CHECK_INT(assay__earlier_runs_apply(p, t), 0);
         CHECK(assay__trial_value(t, "latency.runs") == i);
         assay_profile_close(p);
     }
