@@ -15,6 +15,7 @@
 
 #define FORMAT 1
 #define FILE_MOST ((size_t)1 << 16)
+#define RATIO_MOST 100.0 /* no drift of a machine is that large: it is other work */
 
 struct history {
     double medians_s[ASSAY__EARLIER_RUNS + 1]; /* the last one is this run's */
@@ -61,19 +62,19 @@ static const char *make_key(const struct assay_profile *profile, const struct as
     return assay__buf_keep(&buf, arena);
 }
 
-static bool read_medians(const struct assay__json *list, struct history *history)
+static bool read_medians(const struct assay__json *list, double p50_s, struct history *history)
 {
     if (!list || list->kind != ASSAY__JSON_ARRAY || list->count > ASSAY__EARLIER_RUNS) return false;
     for (const struct assay__json *at = list->first; at; at = at->next) {
-        if (at->kind != ASSAY__JSON_NUMBER || !(at->number > 0) || !isfinite(at->number))
-            return false;
+        double ratio = at->kind == ASSAY__JSON_NUMBER ? at->number / p50_s : (double)NAN;
+        if (!(ratio > 1 / RATIO_MOST && ratio < RATIO_MOST)) return false;
         history->medians_s[history->count++] = at->number;
     }
     return true;
 }
 
 /* Nothing, if there is no file or none that can be used. */
-static void load(struct assay__arena *arena, const char *path, const char *key,
+static void load(struct assay__arena *arena, const char *path, const char *key, double p50_s,
                  struct history *history)
 {
     struct assay_error ignored = {0};
@@ -84,7 +85,7 @@ static void load(struct assay__arena *arena, const char *path, const char *key,
     if (assay__json_parse(arena, text, length, &root, &ignored) == 0 &&
         assay__json_get_integer(root, "assay_runs", -1) == FORMAT &&
         strcmp(assay__json_get_string(root, "key", ""), key) == 0 &&
-        !read_medians(assay__json_get(root, "medians_s"), history))
+        !read_medians(assay__json_get(root, "medians_s"), p50_s, history))
         history->count = 0;
     free(text);
 }
@@ -145,7 +146,7 @@ static int apply(struct assay_profile *profile, struct assay__trial *trial, doub
         unavailable(trial->metrics, why.message);
         return 0;
     }
-    load(profile->arena, path, key, &history);
+    load(profile->arena, path, key, p50_s, &history);
     assay_metrics_measured(trial->metrics, "latency.runs", (double)history.count, "clock",
                            "earlier runs of the same work on this machine that were stable");
     history.medians_s[history.count++] = p50_s;

@@ -77,9 +77,9 @@ static void add_interval(struct assay__doc *doc, const struct assay__trial *tria
         u++;
     double scale = units[u].scale, shown = p50->value * scale;
     int digits = shown < 10 ? 4 : shown < 100 ? 3 : 2;
-    double half = fmax(high->value - p50->value, p50->value - low->value) / p50->value;
+    double half = (high->value - low->value) / 2 / p50->value; /* as the quality mark has it */
     assay__doc_fact(doc, label);
-    assay__doc_item_text(doc, "95 %% interval of p50 %s%.*f to %.*f %s (within %s %%)",
+    assay__doc_item_text(doc, "95 %% interval of p50 %s%.*f to %.*f %s (±%s %%)",
                          assay__state_mark(low->state), digits, low->value * scale, digits,
                          high->value * scale, units[u].unit, assay__digits(half * 100, 2).text);
 }
