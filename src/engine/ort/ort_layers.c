@@ -59,6 +59,28 @@ void assay__layers_unlink(const char *path)
     if (path[0]) unlink(path);
 }
 
+#define OWN_NAME "assay.node."
+
+int assay__layers_write_named(struct assay__layer_work *work, char *path, struct assay_error *error)
+{
+    struct assay__model *model = NULL;
+    int code = assay__layers_path(work, "named.onnx", path, ASSAY__LAYERS_PATH, error);
+    if (!code) code = assay__model_read(work->optimized_path, &model, error);
+    for (size_t i = 0; !code && i < model->graph.node_count; i++)
+        model->graph.nodes[i].name = assay__arena_printf(model->arena, OWN_NAME "%zu", i);
+    if (!code && assay__arena_failed(model->arena)) code = assay__no_memory(error);
+    if (!code) code = assay__model_write(model, path, error);
+    assay__model_free(model);
+    return code;
+}
+
+size_t assay__layers_named(const struct assay__layer_work *work, const char *name)
+{
+    if (strncmp(name, OWN_NAME, sizeof OWN_NAME - 1) != 0) return SIZE_MAX;
+    size_t at = (size_t)strtoull(name + sizeof OWN_NAME - 1, NULL, 10);
+    return at < work->layer_count ? at : SIZE_MAX;
+}
+
 const char *assay__layers_node_name(const struct assay__node *node)
 {
     if (node->name[0]) return node->name;

@@ -63,6 +63,14 @@ int assay__layers_path(struct assay__layer_work *work, const char *name, char *o
                        struct assay_error *error);
 /** Removes such a file. */
 void assay__layers_unlink(const char *path);
+/** Writes the optimised model with a name of ours for each node, so that what ONNX Runtime says of
+ * a node is known to be of this one; `path` has room for ASSAY__LAYERS_PATH and is removed by the
+ * caller. */
+int assay__layers_write_named(struct assay__layer_work *work, char *path,
+                              struct assay_error *error);
+/** Which layer such a name is of; SIZE_MAX: of none (a node inside a body, or one that ONNX Runtime
+ * added). */
+size_t assay__layers_named(const struct assay__layer_work *work, const char *name);
 /** What to call a node: its name, else its first output's. */
 const char *assay__layers_node_name(const struct assay__node *node);
 

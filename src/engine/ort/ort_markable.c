@@ -9,15 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OWN_NAME "assay.node."
-
 static int on_assigned(void *context, const struct assay__assigned *node)
 {
     struct assay__layer_work *work = context;
-    if (strncmp(node->name, OWN_NAME, sizeof OWN_NAME - 1) != 0) return 0;
-    size_t at = (size_t)strtoull(node->name + sizeof OWN_NAME - 1, NULL, 10);
-    if (at >= work->layer_count) return 0;
-    work->layers[at].provider = assay__arena_strdup(work->arena, node->provider);
+    size_t at = assay__layers_named(work, node->name);
+    if (at != SIZE_MAX)
+        work->layers[at].provider = assay__arena_strdup(work->arena, node->provider);
     return 0;
 }
 
@@ -30,16 +27,9 @@ static bool stays_on_host(const struct assay__node *node)
 /* Asks a session of the same graph, whose nodes have our names. */
 static int ask_placement(struct assay__layer_work *work, struct assay_error *error)
 {
-    struct assay__model *model = NULL;
     char path[ASSAY__LAYERS_PATH] = "";
     int code = assay__ort_can_assign(&work->session->ort, error);
-    if (!code) code = assay__layers_path(work, "named.onnx", path, sizeof path, error);
-    if (!code) code = assay__model_read(work->optimized_path, &model, error);
-    for (size_t i = 0; !code && i < model->graph.node_count; i++)
-        model->graph.nodes[i].name = assay__arena_printf(model->arena, OWN_NAME "%zu", i);
-    if (!code && assay__arena_failed(model->arena)) code = assay__no_memory(error);
-    if (!code) code = assay__model_write(model, path, error);
-    assay__model_free(model);
+    if (!code) code = assay__layers_write_named(work, path, error);
     struct assay__timed timed = {0};
     struct assay__timed_options options = {
         .path = path, .optimization = ASSAY__ORT_OPT_NONE, .records_assignment = true};

@@ -29,7 +29,6 @@
 
 #define WARM_RUNS 3
 #define EVENTS_MOST 200000 /* the profiler stops at a million */
-#define OWN_NAME "assay.node."
 
 struct row {
     const char *name, *op, *provider;
@@ -254,10 +253,8 @@ static int fill_by_number(struct profile *profile, struct assay_error *error)
     if (!placed || !work->order) return assay__no_memory(error);
     size_t next = 0;
     for (size_t r = 0; r < profile->row_count; r++) {
-        const char *name = profile->rows[r].name;
-        if (strncmp(name, OWN_NAME, sizeof OWN_NAME - 1) != 0) continue;
-        size_t node = (size_t)strtoull(name + sizeof OWN_NAME - 1, NULL, 10);
-        if (node >= work->layer_count || placed[node]) continue;
+        size_t node = assay__layers_named(work, profile->rows[r].name);
+        if (node == SIZE_MAX || placed[node]) continue;
         fill_time(profile, &work->layers[node], &profile->rows[r]);
         placed[node] = true;
         work->order[next++] = node;
@@ -313,17 +310,7 @@ int assay__layers_profile(struct assay__layer_work *work, struct assay_error *er
     int code = profile.index ? 0 : assay__no_memory(error);
     if (!code && !work->folder[0])
         code = assay__folder_temporary(work->folder, sizeof work->folder, error);
-    if (!code && named) {
-        /* The optimised model with our names. */
-        struct assay__model *model = NULL;
-        code = assay__layers_path(work, "named.onnx", path, sizeof path, error);
-        if (!code) code = assay__model_read(work->optimized_path, &model, error);
-        for (size_t i = 0; !code && i < model->graph.node_count; i++)
-            model->graph.nodes[i].name = assay__arena_printf(model->arena, OWN_NAME "%zu", i);
-        if (!code && assay__arena_failed(model->arena)) code = assay__no_memory(error);
-        if (!code) code = assay__model_write(model, path, error);
-        assay__model_free(model);
-    }
+    if (!code && named) code = assay__layers_write_named(work, path, error);
     if (!code)
         code = run_profiled(&profile, named ? path : work->session->model_path,
                             named ? ASSAY__ORT_OPT_NONE : work->session->optimization, error);
